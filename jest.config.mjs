@@ -1,0 +1,16 @@
+/** Jest runs the TypeScript sources as ES modules; libraries resolve to their sources, so a test needs no build. */
+export default {
+  rootDir: '.',
+  testMatch: ['<rootDir>/{apps,libs,infra}/**/*.spec.ts', '<rootDir>/apps/*/test/**/*.e2e-spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/fixtures/'],
+  modulePathIgnorePatterns: ['/dist/'],
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', { configFile: `${import.meta.dirname}/.swcrc` }] },
+  moduleNameMapper: {
+    '^@customer-platform/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  maxWorkers: 2,
+  testTimeout: 30_000,
+};
