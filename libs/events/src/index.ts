@@ -1,1 +1,21 @@
-export {};
+export {
+  EVENTS,
+  EVENT_TYPES,
+  isEventType,
+  publisherOf,
+  topicOf,
+  topicOfModule,
+  type EventData,
+  type EventType,
+} from './catalogue.js';
+export { contactSnapshot } from './core.events.js';
+export { LIFECYCLE, PUBLISHERS, type EventDefinition, type Publisher } from './definition.js';
+export {
+  checkData,
+  envelopeSchema,
+  InvalidDomainEvent,
+  parseDomainEvent,
+  sourceOf,
+  UnknownEventType,
+  type DomainEvent,
+} from './envelope.js';

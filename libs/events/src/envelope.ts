@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { EVENTS, isEventType, publisherOf, type EventData, type EventType } from './catalogue.js';
+import { id, instant } from './wire.js';
+
+/**
+ * A domain event in the structured JSON form of CloudEvents 1.0, with the extension attributes that tie it to its
+ * organization and to its cause.
+ */
+export type DomainEvent<T extends EventType = EventType> = {
+  [K in T]: {
+    specversion: '1.0';
+    id: string;
+    type: K;
+    source: string;
+    subject: string;
+    /** When it happened: UTC with milliseconds. */
+    time: string;
+    datacontenttype: 'application/json';
+    organizationid: string;
+    /** The id that chains everything one cause led to (contract.md §1). */
+    correlationid: string;
+    /** The event that led to this one. */
+    causationid?: string;
+    data: EventData<K>;
+  };
+}[T];
+
+/** The envelope without its data. */
+export const envelopeSchema = z.object({
+  specversion: z.literal('1.0'),
+  id,
+  type: z.string().min(1),
+  source: z.string().min(1),
+  subject: z.string().min(1),
+  time: instant,
+  datacontenttype: z.literal('application/json'),
+  organizationid: id,
+  correlationid: id,
+  causationid: id.optional(),
+});
+
+/** A message that is no domain event, or whose data is not what its type promises. It can never be processed. */
+export class InvalidDomainEvent extends Error {
+  constructor(
+    /** The type as far as it could be read. */
+    readonly type: string | undefined,
+    detail: string,
+  ) {
+    super(detail);
+    this.name = 'InvalidDomainEvent';
+  }
+}
+
+/** A well-formed event of a type this build does not know: published by a newer version of a module. */
+export class UnknownEventType extends Error {
+  constructor(readonly type: string) {
+    super(`no event ${type} is known here`);
+    this.name = 'UnknownEventType';
+  }
+}
+
+/** The `source` attribute of a module's events. */
+export function sourceOf(type: string): string {
+  return `urn:customer-platform:${publisherOf(type)}`;
+}
+
+/**
+ * Reads one message of a topic `<module>.domain-events`. Fields that a newer publisher added are kept.
+ * @throws InvalidDomainEvent when the text is not JSON, not an envelope, or carries other data than its type promises
+ * @throws UnknownEventType when the envelope is right and its type is not known here
+ */
+export function parseDomainEvent(text: string): DomainEvent {
+  const value = readJson(text);
+  const envelope = envelopeSchema.safeParse(value);
+  const type = typeOf(value);
+  if (!envelope.success) throw new InvalidDomainEvent(type, describe(envelope.error, ''));
+  if (!isEventType(envelope.data.type)) throw new UnknownEventType(envelope.data.type);
+  checkData(envelope.data.type, (value as { data?: unknown }).data);
+  return value as DomainEvent;
+}
+
+/**
+ * Refuses data that does not match its type's schema, so that nothing wrong is ever published.
+ * @throws InvalidDomainEvent naming the fields at fault, never their values
+ */
+export function checkData(type: EventType, data: unknown): void {
+  const result = (EVENTS[type].schema as z.ZodObject).safeParse(data);
+  if (!result.success) throw new InvalidDomainEvent(type, `${type}: ${describe(result.error, 'data')}`);
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text, which may hold personal data.
+    throw new InvalidDomainEvent(undefined, 'not JSON');
+  }
+}
+
+function typeOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { type } = value as { type?: unknown };
+  return typeof type === 'string' ? type : undefined;
+}
+
+function describe(error: z.ZodError, root: string): string {
+  return error.issues
+    .map((issue) => `${[root, ...issue.path.map(String)].filter(Boolean).join('.') || 'event'} ${issue.code}`)
+    .join(', ');
+}
