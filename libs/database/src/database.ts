@@ -1,0 +1,137 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Inject, Injectable } from '@nestjs/common';
+import { log } from '@customer-platform/http';
+import type { PoolClient } from 'pg';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { DatabaseUnavailable, isDatabaseUnavailable } from './errors.js';
+import { OpenTransaction, type Transaction, type WorkerTransaction } from './transaction.js';
+
+/** The injection token of the module's one data source. */
+export const DATA_SOURCE = Symbol('DATA_SOURCE');
+
+/** Whoever says which organization is meant: a request's context, or the bare id. */
+export interface OrganizationScope {
+  readonly organizationId: string;
+}
+
+/** An open transaction that units of work begun in the same call chain join instead of opening their own. */
+interface Joinable {
+  transaction: OpenTransaction;
+  runner: QueryRunner;
+  turn: Promise<unknown>;
+}
+
+/**
+ * The way to the module's database. Every statement runs in a transaction that is bound to an organization by
+ * a setting which ends with it: nothing leaks to the next borrower of the connection.
+ *
+ * All methods throw `DatabaseUnavailable` (503) when Postgres cannot be reached, and otherwise what `work` threw
+ * after rolling back.
+ */
+@Injectable()
+export class Database {
+  private readonly joinable = new AsyncLocalStorage<Joinable>();
+
+  constructor(@Inject(DATA_SOURCE) private readonly source: DataSource) {}
+
+  /** One transaction that sees and writes the rows of this organization only. */
+  async inOrganization<T>(where: OrganizationScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const outer = this.joinable.getStore();
+    if (outer && outer.transaction.organizationId === where.organizationId) return this.nest(outer, work);
+    return this.transact(async (tx) => {
+      await tx.useOrganization(where.organizationId);
+      return work(tx);
+    });
+  }
+
+  /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
+  async acrossOrganizations<T>(work: (tx: WorkerTransaction) => Promise<T>): Promise<T> {
+    return this.transact(async (tx) => {
+      await tx.query(`SELECT set_config('app.worker', 'on', true)`);
+      return work(tx);
+    });
+  }
+
+  /**
+   * As `inOrganization`, and every `inOrganization` of the same organization that `work` leads to joins this
+   * transaction as a savepoint: all of it commits at once. What makes a stored answer and its effect one.
+   */
+  async joined<T>(where: OrganizationScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.transact(async (tx, runner) => {
+      await tx.useOrganization(where.organizationId);
+      return this.joinable.run({ transaction: tx, runner, turn: Promise.resolve() }, () => work(tx));
+    });
+  }
+
+  /** Answers when Postgres does; what readiness asks. */
+  async ping(): Promise<void> {
+    await this.transact((tx) => tx.query('SELECT 1'));
+  }
+
+  private async nest<T>(outer: Joinable, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const run = (): Promise<T> => this.savepoint(outer, work);
+    // Savepoints nest, they do not run side by side: units begun in parallel take turns.
+    const turn = outer.turn.then(run, run);
+    outer.turn = turn;
+    return turn;
+  }
+
+  private async savepoint<T>(outer: Joinable, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const { runner, transaction } = outer;
+    const hooks = transaction.hookCount();
+    await runner.startTransaction();
+    try {
+      const inner: Joinable = { transaction: transaction.nested(), runner, turn: Promise.resolve() };
+      const result = await this.joinable.run(inner, () => work(inner.transaction));
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      transaction.dropHooksAfter(hooks);
+      await this.rollBack(runner);
+      throw error;
+    }
+  }
+
+  private async transact<T>(work: (tx: OpenTransaction, runner: QueryRunner) => Promise<T>): Promise<T> {
+    const runner = this.source.createQueryRunner();
+    let hooks: (() => void)[];
+    let result: T;
+    try {
+      const tx = new OpenTransaction(runner, (await runner.connect()) as PoolClient);
+      await runner.startTransaction();
+      result = await work(tx, runner);
+      await runner.commitTransaction();
+      hooks = tx.takeHooks();
+    } catch (error) {
+      await this.rollBack(runner);
+      if (!(error instanceof DatabaseUnavailable) && isDatabaseUnavailable(error))
+        throw new DatabaseUnavailable(error);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+    hooks.forEach(runHook);
+    return result;
+  }
+
+  /** A rollback that fails leaves nothing to save: the connection is gone, and the first error is the one to tell. */
+  private async rollBack(runner: QueryRunner): Promise<void> {
+    if (!runner.isTransactionActive || runner.isReleased) return;
+    try {
+      await runner.rollbackTransaction();
+    } catch (error) {
+      log.warn({ err: error }, 'A rollback failed; the connection is given up');
+      await (
+        runner as QueryRunner & { releasePostgresConnection(reason: unknown): Promise<void> }
+      ).releasePostgresConnection(error);
+    }
+  }
+}
+
+function runHook(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    log.error({ err: error }, 'What was to run after a commit failed');
+  }
+}

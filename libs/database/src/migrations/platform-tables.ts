@@ -1,0 +1,100 @@
+import { appendOnly, rowSecurity } from './row-security.js';
+
+const OUTBOX = `CREATE TABLE outbox (
+  organization_id uuid NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY,
+  shard smallint NOT NULL,
+  topic text NOT NULL,
+  messages json NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  PRIMARY KEY (organization_id, id)
+)`;
+
+const INBOX = `CREATE TABLE inbox (
+  organization_id uuid NOT NULL,
+  consumer text NOT NULL,
+  event_id uuid NOT NULL,
+  claimed_at timestamptz(3) NOT NULL DEFAULT now(),
+  PRIMARY KEY (organization_id, consumer, event_id)
+)`;
+
+const PARKED_EVENTS = `CREATE TABLE parked_events (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  key text NOT NULL,
+  event_id uuid NOT NULL,
+  event_type text NOT NULL,
+  correlation_id uuid,
+  payload text NOT NULL,
+  error text NOT NULL,
+  attempts integer NOT NULL,
+  parked_at timestamptz(3) NOT NULL DEFAULT now(),
+  PRIMARY KEY (organization_id, id),
+  CONSTRAINT parked_events_once UNIQUE (organization_id, consumer, event_id)
+)`;
+
+const AUDIT_ENTRIES = `CREATE TABLE audit_entries (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  occurred_at timestamptz(3) NOT NULL,
+  actor_type text NOT NULL,
+  actor_id text NOT NULL,
+  impersonator_id text,
+  action text NOT NULL,
+  resource_type text NOT NULL,
+  resource_id text NOT NULL,
+  outcome text NOT NULL CHECK (outcome IN ('success', 'denied')),
+  changed_fields text[] NOT NULL DEFAULT '{}',
+  reason text,
+  correlation_id uuid NOT NULL,
+  ip text,
+  user_agent text,
+  PRIMARY KEY (organization_id, id)
+)`;
+
+const IDEMPOTENCY_KEYS = `CREATE TABLE idempotency_keys (
+  organization_id uuid NOT NULL,
+  route text NOT NULL,
+  key_hash bytea NOT NULL,
+  body_hash bytea NOT NULL,
+  status smallint NOT NULL,
+  headers jsonb NOT NULL DEFAULT '{}',
+  body text,
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  expires_at timestamptz(3),
+  PRIMARY KEY (organization_id, route, key_hash)
+)`;
+
+/**
+ * The statements for the tables that every module's database has: the outbox and inbox of the event bus, its
+ * parked events, the module's audit rows and the answers kept for `Idempotency-Key`.
+ */
+export function platformTables(): string[] {
+  return [
+    OUTBOX,
+    'CREATE INDEX outbox_by_shard ON outbox (shard, id)',
+    ...rowSecurity('outbox', { worker: true }),
+    INBOX,
+    'CREATE INDEX inbox_by_age ON inbox USING brin (claimed_at)',
+    ...rowSecurity('inbox', { worker: true }),
+    PARKED_EVENTS,
+    ...rowSecurity('parked_events', { worker: true }),
+    AUDIT_ENTRIES,
+    'CREATE INDEX audit_entries_by_time ON audit_entries (organization_id, occurred_at, id)',
+    ...rowSecurity('audit_entries'),
+    ...appendOnly('audit_entries'),
+    IDEMPOTENCY_KEYS,
+    'CREATE INDEX idempotency_keys_by_end ON idempotency_keys (expires_at) WHERE expires_at IS NOT NULL',
+    ...rowSecurity('idempotency_keys', { worker: true }),
+  ];
+}
+
+/** Undoes {@link platformTables}. */
+export function dropPlatformTables(): string[] {
+  return [
+    'DROP TABLE outbox, inbox, parked_events, audit_entries, idempotency_keys',
+    'DROP FUNCTION refuse_change_of_append_only()',
+  ];
+}

@@ -1,0 +1,84 @@
+import { log } from '@customer-platform/http';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { SnakeCaseNaming } from '../snake-case.naming.js';
+
+/** A migration as `MigrationInterface`, with the time stamp TypeORM orders by at the end of its class name. */
+export type MigrationClass = new () => MigrationInterface;
+
+/** What a module's `migrate.ts` says. */
+export interface MigrationOptions {
+  /** The module whose tables these are; its roles are `<module>_owner` and `<module>_app`. */
+  module: string;
+  /** All of the module's migrations. */
+  migrations: MigrationClass[];
+  /** The owner's address; `DATABASE_OWNER_URL` unless given. */
+  url?: string;
+}
+
+/** One lock for all modules: each has its own database, and advisory locks are per database. */
+const MIGRATION_LOCK = 7_230_418_001;
+
+/** The role that a module's service connects as. */
+export function appRoleOf(module: string): string {
+  return `${module}_app`;
+}
+
+/** Runs statements one after another: `await execute(queryRunner, rowSecurity('rules'))`. */
+export async function execute(runner: QueryRunner, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await runner.query(statement);
+}
+
+/**
+ * Brings the module's database to the newest schema, as its owner. Several starting at once wait for each other;
+ * each migration commits by itself. Returns the names of those that ran.
+ */
+export async function runMigrations(options: MigrationOptions): Promise<string[]> {
+  return asOwner(options, async (source) => {
+    const done = await source.runMigrations({ transaction: 'each' });
+    done.forEach(({ name }) => log.info({ module: options.module, migration: name }, 'Migrated'));
+    return done.map(({ name }) => name);
+  });
+}
+
+/** Takes back the last `count` migrations (all of them unless given), newest first; for checks of `down`. */
+export async function revertMigrations(options: MigrationOptions, count = Infinity): Promise<void> {
+  await asOwner(options, async (source) => {
+    const applied = await source.query<unknown[]>('SELECT 1 FROM migrations');
+    for (let left = Math.min(count, applied.length); left > 0; left -= 1) {
+      await source.undoLastMigration({ transaction: 'each' });
+    }
+  });
+}
+
+async function asOwner<T>(options: MigrationOptions, work: (source: DataSource) => Promise<T>): Promise<T> {
+  const url = options.url ?? process.env['DATABASE_OWNER_URL'];
+  if (!url) throw new Error('DATABASE_OWNER_URL is missing: migrations run as the owner of the tables');
+  const source = new DataSource({
+    type: 'postgres',
+    url,
+    migrations: options.migrations,
+    migrationsTableName: 'migrations',
+    namingStrategy: new SnakeCaseNaming(),
+    poolSize: 2,
+    applicationName: `${options.module}-migrations`,
+  });
+  await source.initialize();
+  const lock = source.createQueryRunner();
+  try {
+    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await grantToApp(lock, appRoleOf(options.module));
+    return await work(source);
+  } finally {
+    await lock.release();
+    await source.destroy();
+  }
+}
+
+/** Whatever the owner makes from now on, the service may read and write: rows only, no definition. */
+async function grantToApp(runner: QueryRunner, role: string): Promise<void> {
+  await runner.query(`GRANT USAGE ON SCHEMA public TO ${role}`);
+  await runner.query(
+    `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${role}`,
+  );
+  await runner.query(`ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO ${role}`);
+}

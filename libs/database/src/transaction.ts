@@ -1,0 +1,88 @@
+import type { PoolClient } from 'pg';
+import type { EntityManager, QueryRunner } from 'typeorm';
+import { isUuid } from './ids.js';
+
+/**
+ * One database transaction, bound to one organization by row level security: a statement sees and writes
+ * only rows whose `organization_id` is {@link Transaction.organizationId}.
+ */
+export interface Transaction {
+  /** For entities. Every statement through it runs in this transaction. */
+  readonly manager: EntityManager;
+  /** The organization whose rows are visible. Throws in a worker transaction before `useOrganization`. */
+  readonly organizationId: string;
+  /** Runs one parametrised statement and returns its rows (`RETURNING` included). For bulk and hot paths. */
+  query<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /** Runs after the commit has been acknowledged, never after a rollback. A throw is logged, not raised. */
+  afterCommit(run: () => void): void;
+}
+
+/** A transaction that begins without an organization: sees only tables with the worker policy until it chooses one. */
+export interface WorkerTransaction extends Transaction {
+  /** From here on the transaction is bound to this organization; may be called again for the next one. */
+  useOrganization(organizationId: string): Promise<void>;
+}
+
+/** The one implementation of both; made by `Database` only. */
+export class OpenTransaction implements WorkerTransaction {
+  private organization: string | undefined;
+  private readonly hooks: (() => void)[];
+
+  constructor(
+    private readonly runner: QueryRunner,
+    private readonly client: PoolClient,
+    parent?: OpenTransaction,
+  ) {
+    this.hooks = parent?.hooks ?? [];
+    this.organization = parent?.organization;
+  }
+
+  get manager(): EntityManager {
+    return this.runner.manager;
+  }
+
+  get organizationId(): string {
+    if (this.organization === undefined) {
+      throw new Error('This transaction has no organization yet: call useOrganization first');
+    }
+    return this.organization;
+  }
+
+  async query<Row = Record<string, unknown>>(
+    sql: string,
+    parameters: readonly unknown[] = [],
+  ): Promise<Row[]> {
+    if (this.runner.isReleased)
+      throw new Error('The transaction is over: its query function cannot be used later');
+    const result = await this.client.query(sql, [...parameters]);
+    return result.rows as Row[];
+  }
+
+  afterCommit(run: () => void): void {
+    this.hooks.push(run);
+  }
+
+  async useOrganization(organizationId: string): Promise<void> {
+    if (!isUuid(organizationId)) throw new TypeError('An organization id must be a UUID');
+    await this.query(`SELECT set_config('app.organization_id', $1, true)`, [organizationId]);
+    this.organization = organizationId;
+  }
+
+  /** A mark to come back to, so that a nested unit of work can fail without taking the outer one with it. */
+  nested(): OpenTransaction {
+    return new OpenTransaction(this.runner, this.client, this);
+  }
+
+  /** How many hooks stand registered; a rolled-back nested unit drops the ones it added. */
+  hookCount(): number {
+    return this.hooks.length;
+  }
+
+  dropHooksAfter(count: number): void {
+    this.hooks.length = count;
+  }
+
+  takeHooks(): (() => void)[] {
+    return this.hooks.splice(0);
+  }
+}
