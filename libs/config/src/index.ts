@@ -1,1 +1,19 @@
-export {};
+export { ConfigError, readConfig } from './read-config.js';
+export { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
+export {
+  addressPeppersConfig,
+  databaseConfig,
+  encryptionConfig,
+  kafkaConfig,
+  ledgerConfig,
+  peersConfig,
+  publicUrlsConfig,
+  secretsConfig,
+  serviceConfig,
+  type DatabaseConfig,
+  type KafkaConfig,
+  type PeersConfig,
+  type PublicUrlsConfig,
+  type SecretsConfig,
+  type ServiceConfig,
+} from './pieces.js';

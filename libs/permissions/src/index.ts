@@ -1,1 +1,7 @@
-export {};
+export {
+  PERMISSIONS,
+  isPermission,
+  permissionDescriptors,
+  type Permission,
+  type PermissionDescriptor,
+} from './registry.js';

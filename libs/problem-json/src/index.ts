@@ -1,1 +1,11 @@
-export {};
+export { isProblemCode, PROBLEMS, type ProblemCode } from './registry.js';
+export type { ProblemDefinition } from './problem-definition.js';
+export {
+  Problem,
+  PROBLEM_CONTENT_TYPE,
+  type FieldCode,
+  type FieldError,
+  type ProblemBody,
+  type ProblemOptions,
+} from './problem.js';
+export { problemIndexPage, problemPage } from './problem-page.js';

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
+
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, `must be one of ${values.join(', ')}`);
+
+/** What every process reads: where it listens and which part of the work it does. */
+export const serviceConfig = z.object({
+  /** Public listener; 0 takes a free port. */
+  PORT: portNumber().default(0),
+  /** Listener of `/internal/*`, never proxied; 0 takes a free port. */
+  INTERNAL_PORT: portNumber().default(0),
+  HOST: z.string().default('127.0.0.1'),
+  /** `api` serves requests, `worker` consumes, `all` does both. */
+  PROCESS_ROLE: oneOf(['api', 'worker', 'all']).default('all'),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  PLATFORM_MODE: oneOf(['local', 'production']).default('production'),
+  /** The gateway's base address, as callers see it. */
+  PUBLIC_URL: httpUrl().default('http://127.0.0.1:8080'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl().optional(),
+});
+export type ServiceConfig = z.infer<typeof serviceConfig>;
+
+const postgresUrl = () =>
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && /^postgres(ql)?:\/\//.test(text),
+      'must be a postgres:// address',
+    );
+
+/** A module's database; the owner's address is for migrations only. */
+export const databaseConfig = z.object({
+  DATABASE_URL: postgresUrl(),
+  DATABASE_OWNER_URL: postgresUrl().optional(),
+  DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
+});
+export type DatabaseConfig = z.infer<typeof databaseConfig>;
+
+/** The brokers, and what isolates one use of them from another. */
+export const kafkaConfig = z.object({
+  KAFKA_BROKERS: commaList(),
+  KAFKA_TOPIC_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{0,64}$/, 'may hold letters, digits, dots, dashes and underscores only')
+    .default(''),
+  KAFKA_PARTITIONS: wholeNumber(1, 1_000).default(6),
+});
+export type KafkaConfig = z.infer<typeof kafkaConfig>;
+
+/** The internal listeners of all modules; a module that needs fewer picks them. */
+export const peersConfig = z.object({
+  IDENTITY_INTERNAL_URL: httpUrl(),
+  CORE_INTERNAL_URL: httpUrl(),
+  CRM_INTERNAL_URL: httpUrl(),
+  MESSAGING_INTERNAL_URL: httpUrl(),
+  LOYALTY_INTERNAL_URL: httpUrl(),
+});
+export type PeersConfig = z.infer<typeof peersConfig>;
+
+/** The public listeners of all modules; a module that needs fewer picks them. */
+export const publicUrlsConfig = z.object({
+  IDENTITY_URL: httpUrl(),
+  CORE_URL: httpUrl(),
+  CRM_URL: httpUrl(),
+  MESSAGING_URL: httpUrl(),
+  LOYALTY_URL: httpUrl(),
+});
+export type PublicUrlsConfig = z.infer<typeof publicUrlsConfig>;
+
+const publicJwk = z.looseObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  kid: z.string(),
+});
+
+/** What a module signs with, whom it believes, and what authenticates its cursors. */
+export const secretsConfig = z.object({
+  /** Ed25519 private JWK, `kid` = the module's name. */
+  SERVICE_PRIVATE_KEY: jsonText(publicJwk.extend({ d: z.string() }), 'an Ed25519 private JWK with a kid'),
+  /** JWKS with the public key of every module. */
+  SERVICE_PUBLIC_KEYS: jsonText(z.looseObject({ keys: z.array(publicJwk) }), 'a JWKS of Ed25519 public keys'),
+  CURSOR_SECRET: z.string().min(32, 'must have at least 32 characters'),
+});
+export type SecretsConfig = z.infer<typeof secretsConfig>;
+
+/** The key of secrets at rest. */
+export const encryptionConfig = z.object({ ENCRYPTION_KEY: base64Key(32) });
+
+/** Messaging's peppers of address keys; the first is current, the others still match. */
+export const addressPeppersConfig = z.object({ ADDRESS_PEPPERS: commaList() });
+
+/** Loyalty's key of keyed hashes. */
+export const ledgerConfig = z.object({ LEDGER_KEY: z.string().min(32, 'must have at least 32 characters') });

@@ -1,0 +1,122 @@
+import { PROBLEMS, type ProblemCode } from './registry.js';
+
+/** The media type of every error body (RFC 9457). */
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+/** What can be wrong with one field: general codes, and any published code that a field can carry. */
+export type FieldCode =
+  | 'required'
+  | 'immutable'
+  | 'not_allowed'
+  | 'unknown_field'
+  | 'wrong_type'
+  | 'too_long'
+  | 'too_short'
+  | 'out_of_range'
+  | 'invalid_format'
+  | 'invalid_enum'
+  | 'duplicate_item'
+  | ProblemCode;
+
+/** One refused value: `pointer` (RFC 6901) into the body, or the name of a query `parameter`. */
+export interface FieldError {
+  pointer?: string;
+  parameter?: string;
+  code: FieldCode;
+  detail: string;
+}
+
+/** A problem as it is sent. */
+export interface ProblemBody {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  instance: string;
+  code: ProblemCode;
+  correlation_id: string;
+  errors?: FieldError[];
+  [member: string]: unknown;
+}
+
+/** What an occurrence adds to its code. */
+export interface ProblemOptions {
+  /** Public text: never an id of another organization, a secret, SQL or a path. */
+  detail?: string;
+  errors?: FieldError[];
+  /** Response headers, e.g. `Retry-After`, `Allow`, `Location`. */
+  headers?: Record<string, string>;
+  /** Further members of the body, e.g. `references`, `conflicting_id`. */
+  members?: Record<string, unknown>;
+  /** What happened inside; logged, never sent. */
+  cause?: unknown;
+}
+
+const REALM = 'realm="customer-platform"';
+
+/** Headers without which a code would be incomplete: a challenge on every 401, a pause on every 503. */
+const DEFAULT_HEADERS: Partial<Record<ProblemCode, Record<string, string>>> = {
+  missing_credentials: { 'WWW-Authenticate': `Bearer ${REALM}` },
+  invalid_token: { 'WWW-Authenticate': `Bearer ${REALM}, error="invalid_token"` },
+  token_expired: {
+    'WWW-Authenticate': `Bearer ${REALM}, error="invalid_token", error_description="The credential has expired"`,
+  },
+  invalid_signature: { 'WWW-Authenticate': `Signature ${REALM}` },
+  stale_signature: { 'WWW-Authenticate': `Signature ${REALM}, error="stale"` },
+  queue_unavailable: { 'Retry-After': '1' },
+  dependency_unavailable: { 'Retry-After': '1' },
+  authorization_unavailable: { 'Retry-After': '1' },
+  shutting_down: { 'Retry-After': '1' },
+};
+
+/** An error that has a published code. Throw it anywhere below a request; the problem filter answers it. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly errors?: FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(code: ProblemCode, options: ProblemOptions = {}) {
+    super(
+      options.detail ?? PROBLEMS[code].meaning,
+      options.cause === undefined ? {} : { cause: options.cause },
+    );
+    this.code = code;
+    this.status = PROBLEMS[code].status;
+    if (options.errors) this.errors = options.errors;
+    this.headers = { ...DEFAULT_HEADERS[code], ...options.headers };
+    this.members = options.members ?? {};
+  }
+
+  /** The problem of refused values: its code is the published code all errors share, else `validation_failed`. */
+  static validation(errors: FieldError[]): Problem {
+    const shared = sharedCode(errors);
+    const [only] = errors;
+    const detail =
+      errors.length === 1 && only ? only.detail : `${errors.length} values were refused; see \`errors\`.`;
+    return new Problem(shared ?? 'validation_failed', { detail, errors });
+  }
+
+  /** The body to send. `instance` is the request's path without its query, which may name people. */
+  toBody(where: { instance: string; correlationId: string }): ProblemBody {
+    return {
+      type: `/problems/${this.code}`,
+      title: PROBLEMS[this.code].title,
+      status: this.status,
+      detail: this.message,
+      instance: where.instance,
+      code: this.code,
+      correlation_id: where.correlationId,
+      ...(this.errors ? { errors: this.errors } : {}),
+      ...this.members,
+    };
+  }
+}
+
+function sharedCode(errors: readonly FieldError[]): ProblemCode | undefined {
+  const code = errors[0]?.code;
+  if (code === undefined || !Object.hasOwn(PROBLEMS, code)) return undefined;
+  return errors.every((error) => error.code === code) ? (code as ProblemCode) : undefined;
+}
