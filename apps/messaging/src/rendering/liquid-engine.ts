@@ -1,0 +1,189 @@
+import { CaptureTag, Liquid, UndefinedVariableError, type Context, type Template } from 'liquidjs';
+import type { PartMode, PartSource, RenderFailureReason, RenderScope } from './render-job.js';
+
+/**
+ * Liquid as messaging offers it. This file runs inside the renderer's own process and, in tests, straight from source:
+ * it may import packages, and nothing of the application but types.
+ */
+
+const OUTPUT_BYTES = 512 * 1024;
+/** Below the hard limits of the process, so that most hostile templates end in an error rather than in a kill. */
+const SOFT_LIMITS = { parseLimit: 2_000_000, renderLimit: 400, memoryLimit: 8_000_000 };
+const CACHED_TEMPLATES = 300;
+/** Files, layouts and literal blocks have no place in a message; what would bypass escaping neither. */
+const REFUSED_TAGS = ['include', 'render', 'layout', 'block', 'raw'];
+const REFUSED_FILTERS = ['raw'];
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** A failure with the part it happened in; its text is meant for the template's author. */
+export class LiquidFailure extends Error {
+  readonly reason: RenderFailureReason;
+
+  constructor(reason: RenderFailureReason) {
+    super(reason.detail);
+    this.reason = reason;
+  }
+}
+
+/** HTML that has passed the escaping once and must not pass it again. */
+class SafeHtml {
+  readonly #html: string;
+
+  constructor(html: string) {
+    this.#html = html;
+  }
+
+  toString(): string {
+    return this.#html;
+  }
+}
+
+/** A captured block of an HTML part holds HTML already: putting it out again must not escape it twice. */
+class HtmlCaptureTag extends CaptureTag {
+  override *render(context: Context): Generator<unknown, void, string> {
+    yield* super.render(context);
+    const scope = context.bottom() as Record<string, unknown>;
+    scope[this.variable] = new SafeHtml(String(scope[this.variable]));
+  }
+}
+
+const meter = { bytes: 0 };
+
+function metered(text: string): string {
+  meter.bytes += text.length;
+  if (meter.bytes > OUTPUT_BYTES) throw new Error('output limit exceeded');
+  return text;
+}
+
+function plain(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.map(plain).join('');
+  return typeof value === 'object' && !(value instanceof SafeHtml) ? JSON.stringify(value) : String(value);
+}
+
+function escapeHtml(value: unknown): string {
+  if (value instanceof SafeHtml) return value.toString();
+  return plain(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+}
+
+function engineFor(mode: PartMode): Liquid {
+  const outputEscape = (value: unknown): string =>
+    metered(mode === 'html' ? escapeHtml(value) : plain(value));
+  const engine = new Liquid({
+    ...SOFT_LIMITS,
+    strictFilters: true,
+    lenientIf: true,
+    ownPropertyOnly: true,
+    timezoneOffset: 0,
+    locale: 'en-US',
+    templates: {},
+    outputEscape,
+  });
+  for (const tag of REFUSED_TAGS) delete engine.tags[tag];
+  for (const filter of REFUSED_FILTERS) delete engine.filters[filter];
+  if (mode === 'html') addHtmlFilters(engine);
+  return engine;
+}
+
+function addHtmlFilters(engine: Liquid): void {
+  engine.registerTag('capture', HtmlCaptureTag);
+  engine.registerFilter(
+    'newline_to_br',
+    (value: unknown) => new SafeHtml(escapeHtml(value).replace(/\r?\n/g, '<br>\n')),
+  );
+  // Every value is escaped on its way out: asking for it by name must not do it twice.
+  for (const name of ['escape', 'xml_escape', 'escape_once']) {
+    engine.registerFilter(name, (value: unknown) =>
+      value instanceof SafeHtml ? value : new SafeHtml(escapeHtml(value)),
+    );
+  }
+}
+
+const engines: Record<PartMode, Liquid> = {
+  html: engineFor('html'),
+  text: engineFor('text'),
+  line: engineFor('line'),
+};
+const parsed = new Map<string, Template[]>();
+
+/** Parses without rendering. @throws LiquidFailure `template_invalid` */
+export function checkParts(parts: readonly PartSource[]): Record<string, string> {
+  for (const part of parts) parse(part);
+  return {};
+}
+
+/** Renders all parts of one message. @throws LiquidFailure naming the part */
+export function renderParts(
+  parts: readonly PartSource[],
+  scope: RenderScope,
+  strict: boolean,
+): Record<string, string> {
+  meter.bytes = 0;
+  const rendered: Record<string, string> = {};
+  let size = 0;
+  for (const part of parts) {
+    const text = renderPart(part, scope, strict);
+    size += Buffer.byteLength(text);
+    if (size > OUTPUT_BYTES) throw limitExceeded(part.name, 'The message is larger than 512 KiB.');
+    rendered[part.name] = text;
+  }
+  return rendered;
+}
+
+function renderPart(part: PartSource, scope: RenderScope, strict: boolean): string {
+  const templates = parse(part);
+  try {
+    const text = String(engines[part.mode].renderSync(templates, { ...scope }, { strictVariables: strict }));
+    // A header field is one line; whatever a value brings along must not begin another (RFC 5322 §2.2).
+    return part.mode === 'line' ? text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim() : text;
+  } catch (error) {
+    throw renderFailure(part.name, error);
+  }
+}
+
+function parse(part: PartSource): Template[] {
+  const key = `${part.mode}\n${part.source}`;
+  const known = parsed.get(key);
+  if (known) return known;
+  try {
+    const templates = engines[part.mode].parse(part.source);
+    if (parsed.size >= CACHED_TEMPLATES) parsed.clear();
+    parsed.set(key, templates);
+    return templates;
+  } catch (error) {
+    const detail = messageOf(error);
+    if (detail.includes('limit exceeded')) throw limitExceeded(part.name, detail);
+    throw new LiquidFailure({ code: 'template_invalid', part: part.name, detail });
+  }
+}
+
+function renderFailure(part: string, error: unknown): LiquidFailure {
+  const detail = messageOf(error);
+  if (detail.includes('limit exceeded')) return limitExceeded(part, detail);
+  const undefinedVariable = originOf(error) instanceof UndefinedVariableError;
+  return new LiquidFailure({
+    code: 'render_failed',
+    part,
+    detail: undefinedVariable ? detail : `The template could not be rendered: ${detail}`,
+  });
+}
+
+function limitExceeded(part: string, detail: string): LiquidFailure {
+  return new LiquidFailure({ code: 'render_limit_exceeded', part, detail });
+}
+
+function originOf(error: unknown): unknown {
+  const origin = (error as { originalError?: unknown }).originalError;
+  return origin === undefined ? error : originOf(origin);
+}
+
+/** The first line only: the rest of a liquid error is an excerpt of the source and a stack. */
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 300) ?? '';
+}

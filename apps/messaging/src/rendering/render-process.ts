@@ -1,0 +1,148 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { RENDER_LIMITS, type RenderFailureReason, type RenderJob, type RenderReply } from './render-job.js';
+
+const CHILD = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './render-child.ts' : './render-child.js', import.meta.url),
+);
+/** A starved machine is given this long before a template that used little CPU is killed all the same. */
+const WALL_LIMIT_MS = 900;
+const START_LIMIT_MS = 15_000;
+/** Linux counts a process's time in hundredths of a second. */
+const TICK_MS = 10;
+
+/** A question to the process and what to do with its answer. */
+export interface Question {
+  readonly job: RenderJob;
+  tries: number;
+  settle(reply: RenderReply): void;
+}
+
+/** How a process ended: who asked last is blamed or given another try, the others always are. */
+export interface Ending {
+  readonly blamed: Question | undefined;
+  readonly reason: RenderFailureReason | undefined;
+  readonly untouched: readonly Question[];
+}
+
+/**
+ * One renderer process with the questions it has been sent, oldest first. The oldest one runs against the clock of
+ * `RENDER_LIMITS`; the process is killed when that runs out, and ends by itself when its heap is full.
+ */
+export class RenderProcess {
+  private readonly child: ChildProcess;
+  private readonly asked: Question[] = [];
+  private ready = false;
+  private timer: NodeJS.Timeout | undefined;
+  private cpuBefore = 0;
+  private startedAt = 0;
+  private verdict: RenderFailureReason | undefined;
+
+  constructor(
+    private readonly onIdle: () => void,
+    private readonly onEnd: (process: RenderProcess, ending: Ending) => void,
+  ) {
+    this.child = fork(CHILD, [], {
+      env: {},
+      execArgv: [
+        `--max-old-space-size=${RENDER_LIMITS.heapMiB}`,
+        '--stack-size=800',
+        '--no-warnings',
+        '--permission',
+        '--allow-fs-read=*',
+      ],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.child.on('message', (message: 'ready' | RenderReply) => this.receive(message));
+    this.child.on('error', () => this.kill());
+    this.child.on('exit', (_code, signal) => this.ended(signal));
+    this.watch(START_LIMIT_MS);
+  }
+
+  /** How many questions wait for an answer. */
+  get load(): number {
+    return this.asked.length;
+  }
+
+  /** Of the process, to find it by; undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
+  ask(question: Question): void {
+    this.asked.push(question);
+    question.tries += 1;
+    if (this.ready) this.send(question);
+  }
+
+  /** Ends the process at once; unanswered questions come back through `onEnd`. */
+  kill(): void {
+    this.child.kill('SIGKILL');
+  }
+
+  private send(question: Question): void {
+    this.child.send(question.job, () => undefined);
+    if (this.asked[0] === question) this.watchOldest();
+  }
+
+  private receive(message: 'ready' | RenderReply): void {
+    if (message === 'ready') {
+      this.ready = true;
+      clearTimeout(this.timer);
+      this.asked.forEach((question) => this.send(question));
+      return;
+    }
+    const question = this.asked.shift();
+    this.cpuBefore = message.cpu;
+    this.watchOldest();
+    question?.settle(message);
+    this.onIdle();
+  }
+
+  private watchOldest(): void {
+    clearTimeout(this.timer);
+    this.startedAt = performance.now();
+    if (this.asked.length > 0) this.watch(RENDER_LIMITS.milliseconds);
+  }
+
+  private watch(milliseconds: number): void {
+    // An answer may already lie in the pipe when this process itself was busy: read before judging.
+    this.timer = setTimeout(() => setImmediate(() => setImmediate(() => this.judge())), milliseconds);
+    this.timer.unref();
+  }
+
+  private judge(): void {
+    const elapsed = performance.now() - this.startedAt;
+    if (this.ready && (this.asked.length === 0 || elapsed < RENDER_LIMITS.milliseconds)) return;
+    if (this.ready && elapsed < WALL_LIMIT_MS && this.cpuUsed() < RENDER_LIMITS.milliseconds * 0.8) {
+      this.watch(50);
+      return;
+    }
+    if (this.ready) this.verdict = limit('The template did not end within 500 ms.');
+    this.kill();
+  }
+
+  private ended(signal: NodeJS.Signals | null): void {
+    clearTimeout(this.timer);
+    if (!this.verdict && signal === 'SIGABRT') this.verdict = limit('The template needs more than 64 MiB.');
+    const [blamed, ...untouched] = this.asked;
+    this.onEnd(this, { blamed, reason: this.verdict, untouched });
+  }
+
+  private cpuUsed(): number {
+    const pid = this.child.pid;
+    if (pid === undefined) return Infinity;
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS - this.cpuBefore;
+    } catch {
+      // Not Linux, or the process has just ended: the wall clock decides.
+      return Infinity;
+    }
+  }
+}
+
+function limit(detail: string): RenderFailureReason {
+  return { code: 'render_limit_exceeded', part: null, detail };
+}
