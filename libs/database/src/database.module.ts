@@ -13,6 +13,7 @@ import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { Clock } from './clock.js';
 import { DATA_SOURCE, Database } from './database.js';
 import { isDatabaseUnavailable } from './errors.js';
+import { IdempotencyStore } from './idempotency/idempotency-store.js';
 import type { MigrationClass } from './migrations/run-migrations.js';
 import { SnakeCaseNaming } from './snake-case.naming.js';
 
@@ -41,8 +42,13 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   static forRoot(options: DatabaseModuleOptions): DynamicModule {
     return {
       module: DatabaseModule,
-      providers: [{ provide: DATA_SOURCE, useFactory: () => connect(options) }, Database, Clock],
-      exports: [DATA_SOURCE, Database, Clock],
+      providers: [
+        { provide: DATA_SOURCE, useFactory: () => connect(options) },
+        Database,
+        Clock,
+        IdempotencyStore,
+      ],
+      exports: [DATA_SOURCE, Database, Clock, IdempotencyStore],
     };
   }
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import type { PoolClient } from 'pg';
-import { DataSource, type QueryRunner } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { DatabaseUnavailable, isDatabaseUnavailable } from './errors.js';
 import { OpenTransaction, type Transaction, type WorkerTransaction } from './transaction.js';
 
@@ -17,7 +17,6 @@ export interface OrganizationScope {
 /** An open transaction that units of work begun in the same call chain join instead of opening their own. */
 interface Joinable {
   transaction: OpenTransaction;
-  runner: QueryRunner;
   turn: Promise<unknown>;
 }
 
@@ -57,9 +56,9 @@ export class Database {
    * transaction as a savepoint: all of it commits at once. What makes a stored answer and its effect one.
    */
   async joined<T>(where: OrganizationScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transact(async (tx, runner) => {
+    return this.transact(async (tx) => {
       await tx.useOrganization(where.organizationId);
-      return this.joinable.run({ transaction: tx, runner, turn: Promise.resolve() }, () => work(tx));
+      return this.joinable.run({ transaction: tx, turn: Promise.resolve() }, () => work(tx));
     });
   }
 
@@ -69,62 +68,36 @@ export class Database {
   }
 
   private async nest<T>(outer: Joinable, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const run = (): Promise<T> => this.savepoint(outer, work);
+    const { transaction } = outer;
+    const run = (): Promise<T> =>
+      transaction.savepoint(() =>
+        this.joinable.run({ transaction, turn: Promise.resolve() }, () => work(transaction)),
+      );
     // Savepoints nest, they do not run side by side: units begun in parallel take turns.
     const turn = outer.turn.then(run, run);
     outer.turn = turn;
     return turn;
   }
 
-  private async savepoint<T>(outer: Joinable, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const { runner, transaction } = outer;
-    const hooks = transaction.hookCount();
-    await runner.startTransaction();
-    try {
-      const inner: Joinable = { transaction: transaction.nested(), runner, turn: Promise.resolve() };
-      const result = await this.joinable.run(inner, () => work(inner.transaction));
-      await runner.commitTransaction();
-      return result;
-    } catch (error) {
-      transaction.dropHooksAfter(hooks);
-      await this.rollBack(runner);
-      throw error;
-    }
-  }
-
-  private async transact<T>(work: (tx: OpenTransaction, runner: QueryRunner) => Promise<T>): Promise<T> {
+  private async transact<T>(work: (tx: OpenTransaction) => Promise<T>): Promise<T> {
     const runner = this.source.createQueryRunner();
-    let hooks: (() => void)[];
+    let tx: OpenTransaction | undefined;
     let result: T;
     try {
-      const tx = new OpenTransaction(runner, (await runner.connect()) as PoolClient);
+      tx = new OpenTransaction(runner, (await runner.connect()) as PoolClient);
       await runner.startTransaction();
-      result = await work(tx, runner);
+      result = await work(tx);
       await runner.commitTransaction();
-      hooks = tx.takeHooks();
     } catch (error) {
-      await this.rollBack(runner);
+      await tx?.rollBack();
       if (!(error instanceof DatabaseUnavailable) && isDatabaseUnavailable(error))
         throw new DatabaseUnavailable(error);
       throw error;
     } finally {
       await runner.release();
     }
-    hooks.forEach(runHook);
+    tx.takeHooks().forEach(runHook);
     return result;
-  }
-
-  /** A rollback that fails leaves nothing to save: the connection is gone, and the first error is the one to tell. */
-  private async rollBack(runner: QueryRunner): Promise<void> {
-    if (!runner.isTransactionActive || runner.isReleased) return;
-    try {
-      await runner.rollbackTransaction();
-    } catch (error) {
-      log.warn({ err: error }, 'A rollback failed; the connection is given up');
-      await (
-        runner as QueryRunner & { releasePostgresConnection(reason: unknown): Promise<void> }
-      ).releasePostgresConnection(error);
-    }
   }
 }
 

@@ -7,7 +7,6 @@ export class DatabaseUnavailable extends Problem {
       detail: 'The database of this module does not answer; try again shortly.',
       cause,
     });
-    this.name = 'DatabaseUnavailable';
   }
 }
 

@@ -8,7 +8,14 @@ export {
   postgresFailure,
   type PostgresFailure,
 } from './errors.js';
+export {
+  IdempotencyStore,
+  type IdempotentAnswer,
+  type IdempotentCall,
+  type StoredAnswer,
+} from './idempotency/idempotency-store.js';
 export { isUuid, newId } from './ids.js';
+export { pageOf, type PageOptions } from './lists/page-of.js';
 export { dropPlatformTables, platformTables } from './migrations/platform-tables.js';
 export {
   provisionDatabase,
@@ -24,5 +31,33 @@ export {
   type MigrationClass,
   type MigrationOptions,
 } from './migrations/run-migrations.js';
+export {
+  ChangeRecorder,
+  type ChangeEvent,
+  type ChangeVerb,
+  type RecordedChange,
+} from './resources/change-recorder.js';
+export {
+  constraintProblem,
+  duplicateValue,
+  resourceReferenced,
+  violatedUnique,
+  type ConstraintMap,
+  type ReferenceCount,
+  type ReferencingConstraint,
+  type UniqueConstraint,
+} from './resources/constraints.js';
+export { checkIfMatch, etagOf, type Tagged } from './resources/etag.js';
+export { mergePatch, sameJson } from './resources/merge-patch.js';
+export type {
+  ChangeOptions,
+  LocalReference,
+  ResourceChange,
+  ResourceDefinition,
+  SoftDeletable,
+  Visibility,
+} from './resources/resource-definition.js';
+export { ResourceStore, type Patch, type UpdateOptions } from './resources/resource-store.js';
+export { ResourceStores } from './resources/resource-stores.js';
 export { SnakeCaseNaming } from './snake-case.naming.js';
 export type { Transaction, WorkerTransaction } from './transaction.js';

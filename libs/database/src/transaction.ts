@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { EntityManager, QueryRunner } from 'typeorm';
+import { log } from '@customer-platform/http';
 import { isUuid } from './ids.js';
 
 /**
@@ -13,6 +14,11 @@ export interface Transaction {
   readonly organizationId: string;
   /** Runs one parametrised statement and returns its rows (`RETURNING` included). For bulk and hot paths. */
   query<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * A unit inside the transaction that can fail alone: what it wrote is undone, the rest stands. The way to look at
+   * what an insert collided with, for an error ends a transaction otherwise.
+   */
+  savepoint<T>(work: () => Promise<T>): Promise<T>;
   /** Runs after the commit has been acknowledged, never after a rollback. A throw is logged, not raised. */
   afterCommit(run: () => void): void;
 }
@@ -26,16 +32,12 @@ export interface WorkerTransaction extends Transaction {
 /** The one implementation of both; made by `Database` only. */
 export class OpenTransaction implements WorkerTransaction {
   private organization: string | undefined;
-  private readonly hooks: (() => void)[];
+  private readonly hooks: (() => void)[] = [];
 
   constructor(
     private readonly runner: QueryRunner,
     private readonly client: PoolClient,
-    parent?: OpenTransaction,
-  ) {
-    this.hooks = parent?.hooks ?? [];
-    this.organization = parent?.organization;
-  }
+  ) {}
 
   get manager(): EntityManager {
     return this.runner.manager;
@@ -68,21 +70,35 @@ export class OpenTransaction implements WorkerTransaction {
     this.organization = organizationId;
   }
 
-  /** A mark to come back to, so that a nested unit of work can fail without taking the outer one with it. */
-  nested(): OpenTransaction {
-    return new OpenTransaction(this.runner, this.client, this);
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    const hooks = this.hooks.length;
+    await this.runner.startTransaction();
+    try {
+      const result = await work();
+      await this.runner.commitTransaction();
+      return result;
+    } catch (error) {
+      this.hooks.length = hooks;
+      await this.rollBack();
+      throw error;
+    }
   }
 
-  /** How many hooks stand registered; a rolled-back nested unit drops the ones it added. */
-  hookCount(): number {
-    return this.hooks.length;
-  }
-
-  dropHooksAfter(count: number): void {
-    this.hooks.length = count;
+  /** Undoes the innermost unit. If that fails the connection is gone, and the error that led here is the one to tell. */
+  async rollBack(): Promise<void> {
+    if (!this.runner.isTransactionActive || this.runner.isReleased) return;
+    try {
+      await this.runner.rollbackTransaction();
+    } catch (error) {
+      log.warn({ err: error }, 'A rollback failed; the connection is given up');
+      await (this.runner as Discardable).releasePostgresConnection(error);
+    }
   }
 
   takeHooks(): (() => void)[] {
     return this.hooks.splice(0);
   }
 }
+
+/** TypeORM's runner can hand a broken connection back to the pool as broken; its public interface does not say so. */
+type Discardable = QueryRunner & { releasePostgresConnection(reason: unknown): Promise<void> };

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { canonicalJson } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { Clock } from '../clock.js';
+import { Database } from '../database.js';
+import type { Transaction } from '../transaction.js';
+
+/** One call with an `Idempotency-Key`. */
+export interface IdempotentCall {
+  organizationId: string;
+  /** Method and path template: `POST /v1/core/segments`. */
+  route: string;
+  /** The header's value, without quotes. */
+  key: string;
+  /** The parsed body; compared canonically, so that order and spacing do not matter. */
+  body: unknown;
+  /** How long the answer is kept; a day for management, for ever on sends and ledger postings. */
+  keep: 'day' | 'forever';
+}
+
+/** An answer as it is kept and given again. */
+export interface StoredAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+/** The answer, and whether it was given before: then it goes out with `Idempotent-Replay: true`. */
+export interface IdempotentAnswer extends StoredAnswer {
+  replayed: boolean;
+}
+
+const DAY_MS = 86_400_000;
+/** Contract §2: a concurrent call waits this long before 409 `idempotency_in_progress`. */
+const PATIENCE_MS = 5_000;
+const POLL_MS = 40;
+
+/**
+ * Answers kept by (organization, route, key). The call's whole effect and its answer commit in one transaction, so
+ * a crash leaves both or neither.
+ */
+@Injectable()
+export class IdempotencyStore {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Performs the call once. `perform` runs inside a transaction that its own `inOrganization` calls join; if it
+   * throws, nothing is kept. `remember` says what of the answer is kept (secrets shown once are left out).
+   * @throws Problem `idempotency_key_reused` (422), `idempotency_in_progress` (409), or what `perform` threw
+   */
+  async run(
+    call: IdempotentCall,
+    perform: () => Promise<StoredAnswer>,
+    remember: (answer: StoredAnswer) => StoredAnswer = (answer) => answer,
+  ): Promise<IdempotentAnswer> {
+    const giveUpAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await this.attempt(call, perform, remember);
+      if (answer) return answer;
+      // No connection is held while waiting, or a few repeated calls would drain the pool.
+      if (performance.now() >= giveUpAt)
+        throw new Problem('idempotency_in_progress', { headers: { 'Retry-After': '1' } });
+      await pause(POLL_MS);
+    }
+  }
+
+  /** Removes answers whose day is over, at most `limit`; returns how many. */
+  async forgetExpired(limit = 5_000): Promise<number> {
+    const gone = await this.database.acrossOrganizations((tx) =>
+      tx.query(
+        `DELETE FROM idempotency_keys WHERE (organization_id, route, key_hash) IN
+           (SELECT organization_id, route, key_hash FROM idempotency_keys WHERE expires_at < $1 LIMIT $2)
+         RETURNING 1`,
+        [this.clock.now(), limit],
+      ),
+    );
+    return gone.length;
+  }
+
+  private attempt(
+    call: IdempotentCall,
+    perform: () => Promise<StoredAnswer>,
+    remember: (answer: StoredAnswer) => StoredAnswer,
+  ): Promise<IdempotentAnswer | undefined> {
+    return this.database.joined(call, async (tx) => {
+      if (!(await claim(tx, call))) return undefined;
+      const known = await this.find(tx, call);
+      if (known) return known;
+      const answer = await perform();
+      await this.keep(tx, call, remember(answer));
+      return { ...answer, replayed: false };
+    });
+  }
+
+  private async find(tx: Transaction, call: IdempotentCall): Promise<IdempotentAnswer | undefined> {
+    const [row] = await tx.query<KeptRow>(
+      `SELECT body_hash, status, headers, body FROM idempotency_keys
+       WHERE organization_id = $1 AND route = $2 AND key_hash = $3 AND (expires_at IS NULL OR expires_at > $4)`,
+      [call.organizationId, call.route, sha256(call.key), this.clock.now()],
+    );
+    if (!row) return undefined;
+    if (!row.body_hash.equals(bodyHash(call.body))) throw new Problem('idempotency_key_reused');
+    const body: unknown = row.body === null ? undefined : JSON.parse(row.body);
+    return { status: row.status, headers: row.headers, body, replayed: true };
+  }
+
+  private async keep(tx: Transaction, call: IdempotentCall, answer: StoredAnswer): Promise<void> {
+    const now = this.clock.now();
+    await tx.query(
+      `INSERT INTO idempotency_keys
+         (organization_id, route, key_hash, body_hash, status, headers, body, created_at, expires_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       ON CONFLICT (organization_id, route, key_hash) DO UPDATE SET body_hash = excluded.body_hash,
+         status = excluded.status, headers = excluded.headers, body = excluded.body,
+         created_at = excluded.created_at, expires_at = excluded.expires_at`,
+      [
+        call.organizationId,
+        call.route,
+        sha256(call.key),
+        bodyHash(call.body),
+        answer.status,
+        JSON.stringify(answer.headers),
+        answer.body === undefined ? null : JSON.stringify(answer.body),
+        now,
+        call.keep === 'forever' ? null : new Date(now.getTime() + DAY_MS),
+      ],
+    );
+  }
+}
+
+interface KeptRow {
+  body_hash: Buffer;
+  status: number;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+/** Whether this transaction is the one to perform the call; another holds the key until it ends. */
+async function claim(tx: Transaction, call: IdempotentCall): Promise<boolean> {
+  const scope = `idempotency:${call.organizationId}:${call.route}:${call.key}`;
+  const [row] = await tx.query<{ mine: boolean }>(
+    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine',
+    [scope],
+  );
+  return row?.mine ?? false;
+}
+
+function bodyHash(body: unknown): Buffer {
+  return sha256(canonicalJson(body ?? null));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,41 @@
+import type { ListQuery } from '@customer-platform/http';
+import { castOf } from './keyset.js';
+import type { Parameters } from './parameters.js';
+
+type Filter = ListQuery['filters'][number];
+
+const COMPARISONS: Record<string, string> = { eq: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
+
+/** One filter as SQL. A row without a value matches `ne` and `is_null` only. */
+export function filterCondition(filter: Filter, parameters: Parameters): string {
+  const { column, op } = filter;
+  const comparison = COMPARISONS[op];
+  if (comparison) return `${column} ${comparison} ${value(filter, filter.values[0], parameters)}`;
+  if (op === 'ne') return `${column} IS DISTINCT FROM ${value(filter, filter.values[0], parameters)}`;
+  if (op === 'in') return `${column} = ANY(${list(filter, parameters)})`;
+  if (op === 'is_null') return `${column} IS ${filter.values[0] === 'true' ? '' : 'NOT '}NULL`;
+  if (op === 'prefix') return prefix(filter, parameters);
+  throw new Error(`A list knows no filter operation ${op}`);
+}
+
+/** LIKE, not starts_with: only LIKE is served by a btree index with text_pattern_ops. */
+function prefix(filter: Filter, parameters: Parameters): string {
+  const start = String(filter.values[0]).replace(/[\\%_]/g, '\\$&');
+  const pattern = ignoresCase(filter) ? start.toLowerCase() : start;
+  return `${filter.column} LIKE ${parameters.add(`${pattern}%`, 'text')}`;
+}
+
+function value(filter: Filter, given: unknown, parameters: Parameters): string {
+  const place = parameters.add(given, castOf(filter.type));
+  return ignoresCase(filter) ? `lower(${place})` : place;
+}
+
+function list(filter: Filter, parameters: Parameters): string {
+  const place = parameters.add(filter.values, `${castOf(filter.type)}[]`);
+  return ignoresCase(filter) ? `(SELECT array_agg(lower(item)) FROM unnest(${place}) AS item)` : place;
+}
+
+/** A column given as `lower(…)` says that its text is compared ignoring case. */
+function ignoresCase(filter: Filter): boolean {
+  return filter.column.startsWith('lower(');
+}

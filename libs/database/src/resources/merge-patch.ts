@@ -1,0 +1,37 @@
+/**
+ * JSON merge patch (RFC 7396): absent members stay, null clears, objects merge member by member, anything else
+ * replaces. Neither argument is changed.
+ */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === undefined) continue;
+    if (value === null) delete merged[name];
+    else merged[name] = mergePatch(merged[name], value);
+  }
+  return merged;
+}
+
+/** Whether two values are the same JSON, whatever the order of their members. Dates count as their instants. */
+export function sameJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (left instanceof Date || right instanceof Date) return instant(left) === instant(right);
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((item, at) => sameJson(item, right[at]));
+  }
+  if (Array.isArray(left) || Array.isArray(right) || !isObject(left) || !isObject(right)) {
+    return (left ?? null) === (right ?? null);
+  }
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  return [...names].every((name) => sameJson(left[name], right[name]));
+}
+
+function instant(value: unknown): number | undefined {
+  if (value instanceof Date) return value.getTime();
+  return typeof value === 'string' ? Date.parse(value) : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}

@@ -1,0 +1,66 @@
+import type { RequestContext } from '@customer-platform/http';
+import type { EntityTarget } from 'typeorm';
+import type { Transaction } from '../transaction.js';
+import type { ChangeEvent, ChangeVerb } from './change-recorder.js';
+import type { ConstraintMap, ReferenceCount } from './constraints.js';
+
+/** The columns that every soft-deletable resource has. */
+export interface SoftDeletable {
+  organizationId: string;
+  id: string;
+  createdAt: Date;
+  updatedAt: Date;
+  deletedAt: Date | null;
+}
+
+/** A change of a resource, with the row as it was and as it is. */
+export interface ResourceChange<E> {
+  verb: ChangeVerb;
+  /** Absent when created. */
+  before?: E;
+  /** The row after the change; the last state seen when purged. */
+  row: E;
+  /** Property names whose values changed. */
+  changed: string[];
+}
+
+/** A table of the same module whose rows keep a row from being purged. */
+export interface LocalReference {
+  table: string;
+  /** Column that holds the id. */
+  column: string;
+  /** As the caller is told: `transactions`. */
+  resource: string;
+}
+
+/** What a `ResourceStore` must know of its resource. */
+export interface ResourceDefinition<E extends SoftDeletable> {
+  entity: EntityTarget<E>;
+  module: string;
+  /** As in the resource's permissions, without the module: `rules`. */
+  resource: string;
+  constraints?: ConstraintMap;
+  /** How many active rows an organization may have; beyond it 409 `limit_reached`. */
+  limit?: number;
+  /** The domain event of a change. */
+  event?: (change: ResourceChange<E>) => ChangeEvent | undefined;
+  /** Further rows that belong to the change (a version, a member count), in its transaction. */
+  afterChange?: (tx: Transaction, context: RequestContext, change: ResourceChange<E>) => Promise<void>;
+  /** Rows of this module that point to the resource; counted under the row's lock before a purge. */
+  referencedBy?: LocalReference[];
+  /** References in other modules, asked before a purge; throws `dependency_unavailable` when one is silent. */
+  remoteReferences?: (context: RequestContext, id: string) => Promise<ReferenceCount[]>;
+}
+
+/** What a single call adds. */
+export interface ChangeOptions<E> {
+  /** An open transaction to work in; a new one unless given. */
+  tx?: Transaction;
+  /** Refuses the change by throwing; sees the locked row (the values to insert, on create). */
+  guard?: (tx: Transaction, row: E) => Promise<void> | void;
+  /** Why, for the audit row's reader. */
+  reason?: string;
+}
+
+/** Which rows a read sees. */
+export type Visibility = 'live' | 'deleted' | 'any';
