@@ -1,0 +1,73 @@
+import { PROBLEMS, type ProblemCode, problemPage } from '@customer-platform/problem-json';
+import { landingPage, problemIndexPage } from './pages.js';
+import { mergeOpenApi, type OpenApiDocument } from './openapi-merge.js';
+import { MODULES, type ModuleName } from './routes.js';
+import type { Upstream } from './upstream.js';
+
+export interface Document {
+  contentType: string;
+  body: string;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const HTML_TYPE = 'text/html; charset=utf-8';
+/** A module deployed anew shows its new routes after this long at the latest. */
+const FRESH_FOR_MS = 15_000;
+const MODULE_TIMEOUT_MS = 2_000;
+
+/** The pages and documents that the gateway answers itself (endpoints.csv, module `gateway`). */
+export class Documents {
+  private merged: { body: string; at: number } | undefined;
+  private merging: Promise<string> | undefined;
+  private readonly lastSeen = new Map<ModuleName, OpenApiDocument>();
+
+  constructor(
+    private readonly upstreams: Record<ModuleName, Upstream>,
+    private readonly version: string,
+    private readonly asyncApi: object,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** The document at `path`, or undefined where the gateway has none. */
+  async at(path: string): Promise<Document | undefined> {
+    if (path === '/') return { contentType: HTML_TYPE, body: landingPage(this.version) };
+    if (path === '/v1/openapi.json') return { contentType: JSON_TYPE, body: await this.openApi() };
+    if (path === '/v1/asyncapi.json') return { contentType: JSON_TYPE, body: JSON.stringify(this.asyncApi) };
+    if (path === '/problems') return { contentType: HTML_TYPE, body: problemIndexPage() };
+    if (path.startsWith('/problems/')) {
+      const code = path.slice('/problems/'.length);
+      if (Object.hasOwn(PROBLEMS, code))
+        return { contentType: HTML_TYPE, body: problemPage(code as ProblemCode) };
+    }
+    return undefined;
+  }
+
+  private async openApi(): Promise<string> {
+    if (this.merged !== undefined && this.now() - this.merged.at < FRESH_FOR_MS) return this.merged.body;
+    this.merging ??= this.merge().finally(() => (this.merging = undefined));
+    return this.merging;
+  }
+
+  /** A module that does not answer keeps the description it last gave; one never seen is named as missing. */
+  private async merge(): Promise<string> {
+    const answers = await Promise.allSettled(
+      MODULES.map((name) => this.upstreams[name].json('/openapi.json', MODULE_TIMEOUT_MS)),
+    );
+    const missing: string[] = [];
+    MODULES.forEach((name, index) => {
+      const answer = answers[index];
+      if (answer?.status === 'fulfilled') this.lastSeen.set(name, answer.value as OpenApiDocument);
+      else if (!this.lastSeen.has(name)) missing.push(name);
+    });
+    const info = {
+      title: 'Customer Platform API',
+      version: this.version,
+      description: 'Events, contacts, CRM, identity, messaging and loyalty behind one address.',
+    };
+    const document = mergeOpenApi(info, [...this.lastSeen]);
+    if (missing.length > 0) document['x-missing-modules'] = missing;
+    const body = JSON.stringify(document);
+    if (missing.length === 0) this.merged = { body, at: this.now() };
+    return body;
+  }
+}

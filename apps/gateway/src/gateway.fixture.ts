@@ -1,0 +1,60 @@
+import { type RequestListener, type Server, createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import type { GatewayConfig } from './gateway.config.js';
+import { type RunningGateway, startGateway } from './gateway.js';
+import { MODULES } from './routes.js';
+import type { Patience } from './upstream.js';
+
+export interface Stage {
+  gateway: RunningGateway;
+  upstream: Server;
+  close(): Promise<void>;
+}
+
+/** A gateway in front of one real HTTP server that plays every module. */
+export async function aGateway(
+  answer: RequestListener,
+  options: { config?: Partial<GatewayConfig>; patience?: Patience } = {},
+): Promise<Stage> {
+  const upstream = createServer(answer);
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  const gateway = await startGateway(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      internalPort: 0,
+      upstreams: Object.fromEntries(MODULES.map((name) => [name, origin])) as GatewayConfig['upstreams'],
+      tls: undefined,
+      trustForwarded: false,
+      ...options.config,
+    },
+    {
+      version: 'test',
+      asyncApi: { asyncapi: '3.0.0', info: { title: 'x'.repeat(200) } },
+      ...(options.patience === undefined ? {} : { patience: options.patience }),
+    },
+  );
+  return {
+    gateway,
+    upstream,
+    close: async () => {
+      await gateway.close(100);
+      upstream.closeAllConnections();
+      await new Promise((resolve) => upstream.close(resolve));
+    },
+  };
+}
+
+/** Sends bytes as they are and resolves with all that came back until the other side closed. */
+export function raw(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    let text = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => (text += chunk));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+  });
+}

@@ -1,0 +1,31 @@
+import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.3, 0.5, 1, 2.5, 10];
+
+/** What the gateway tells Prometheus: requests by module and status, and how long they took at the front door. */
+export class Observed {
+  readonly registry = new Registry();
+  private readonly requests = new Counter({
+    name: 'gateway_requests_total',
+    help: 'Requests answered, by module and status; 499 where the caller went away.',
+    labelNames: ['module', 'status'],
+    registers: [this.registry],
+  });
+  private readonly duration = new Histogram({
+    name: 'gateway_request_duration_seconds',
+    help: 'From the request’s head to the end of its answer.',
+    labelNames: ['module'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** @param began `performance.now()` when the head had arrived, in milliseconds. */
+  record(module: string, status: number, began: number): void {
+    this.requests.inc({ module, status });
+    this.duration.observe({ module }, (performance.now() - began) / 1000);
+  }
+}

@@ -1,0 +1,32 @@
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Observed } from './observed.js';
+
+/**
+ * The gateway's own health and metrics, on a listener of their own: the public one shows the modules' routes only.
+ * It is ready as soon as it listens; a module that is away is that module's readiness, not the gateway's.
+ */
+export async function startOperations(
+  observed: Observed,
+  where: { host: string; port: number },
+  isDraining: () => boolean,
+): Promise<{ server: Server; port: number }> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      if (request.url === '/metrics') {
+        response.writeHead(200, { 'content-type': observed.registry.contentType });
+        return response.end(await observed.registry.metrics());
+      }
+      const live = request.url === '/health/live';
+      if (!live && request.url !== '/health/ready') return response.writeHead(404).end();
+      const up = live || !isDraining();
+      response.writeHead(up ? 200 : 503, { 'content-type': 'application/json' });
+      return response.end(JSON.stringify({ status: up ? 'ok' : 'draining' }));
+    })();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(where.port, where.host, resolve);
+  });
+  return { server, port: (server.address() as AddressInfo).port };
+}

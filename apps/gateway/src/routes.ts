@@ -1,0 +1,26 @@
+/**
+ * The map of the front door: which module answers which prefix (service.md, "What the service does").
+ * A prefix that is not here does not exist, and `/internal/*` is on nobody's list.
+ */
+export const MODULES = ['core', 'crm', 'identity', 'messaging', 'loyalty'] as const;
+export type ModuleName = (typeof MODULES)[number];
+
+const PREFIXES: readonly (readonly [prefix: string, module: ModuleName])[] = [
+  ['/v1/core', 'core'],
+  ['/v1/messaging', 'messaging'],
+  ['/v1/loyalty', 'loyalty'],
+  ['/v1/crm', 'crm'],
+  ['/v1/identity', 'identity'],
+  ['/oauth', 'identity'],
+  ['/.well-known', 'identity'],
+];
+
+/** The module that owns `path` (without its query), or undefined where no module does. */
+export function moduleOf(path: string): ModuleName | undefined {
+  for (const [prefix, module] of PREFIXES) {
+    if (path.startsWith(prefix) && path.charCodeAt(prefix.length) === SLASH) return module;
+  }
+  return undefined;
+}
+
+const SLASH = 0x2f;
