@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What `npm start` writes into `.data/demo.json`. */
+export interface Platform {
+  base_url: string;
+  core_url?: string;
+  mail_url: string;
+  organization_id: string;
+  ingestion_key: string;
+  admin_key: string;
+  kafka_brokers: string;
+}
+
+const LOOPBACK = /^https?:\/\/(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?(?:\/|$)/;
+
+/** @throws Error with the remedy where nothing has been started, or what was started is not on this machine. */
+export function readPlatform(dataFolder: string): Platform {
+  const file = join(dataFolder, 'demo.json');
+  if (!existsSync(file)) throw new Error(`${file} is not there: start the platform first with "npm start".`);
+  const platform = JSON.parse(readFileSync(file, 'utf8')) as Platform;
+  if (!LOOPBACK.test(platform.base_url)) {
+    throw new Error(`Load is only sent to this machine; ${platform.base_url} is another one.`);
+  }
+  return platform;
+}
+
+/** GET with the administrator key. @throws Error with status and problem code. */
+export async function get<T>(platform: Platform, path: string): Promise<T> {
+  const answer = await fetch(platform.base_url + path, {
+    headers: { authorization: `Bearer ${platform.admin_key}` },
+  });
+  const body = (await answer.json()) as T & { code?: string };
+  if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${body.code ?? ''}`);
+  return body;
+}
+
+export interface EventCounts {
+  accepted: number;
+  stored: number;
+  duplicates: number;
+  dead_lettered: number;
+  pending: number;
+  refused: number;
+}
+
+/** The conservation counters over today and yesterday (UTC), so that a run across midnight is whole. */
+export async function readCounts(platform: Platform): Promise<EventCounts> {
+  const day = (offset: number): string =>
+    new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+  const usage = await get<{ totals: { events: EventCounts } }>(
+    platform,
+    `/v1/core/usage?from=${day(-1)}&to=${day(0)}`,
+  );
+  return usage.totals.events;
+}
+
+/** Waits until the queue is empty, at most `seconds`. */
+export async function drained(platform: Platform, seconds: number): Promise<EventCounts> {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const counts = await readCounts(platform);
+    if (counts.pending === 0 || Date.now() > deadline) return counts;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { type Platform, get } from './platform.ts';
+
+interface Timeline {
+  data: { type: string; correlation_id: string }[];
+}
+
+const PROBE_EVERY_MS = 500;
+const POLL_EVERY_MS = 40;
+const GIVE_UP_MS = 30_000;
+
+/**
+ * Measures, while other load runs, how long an accepted purchase takes until its contact's timeline shows the
+ * event, its points and its message. One probe contact, a new purchase twice a second.
+ *
+ * The delay includes the polling interval (40 ms) and the timeline's own answer time.
+ */
+export async function measureVisibility(platform: Platform, seconds: number): Promise<number[]> {
+  const externalId = `probe-${randomUUID()}`;
+  const contactId = await createProbe(platform, externalId);
+  const until = Date.now() + seconds * 1000;
+  const probes: Promise<number>[] = [];
+  while (Date.now() < until) {
+    probes.push(probe(platform, externalId, contactId));
+    await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS));
+  }
+  return Promise.all(probes);
+}
+
+async function createProbe(platform: Platform, externalId: string): Promise<string> {
+  await post(platform, '/v1/core/identify', {
+    external_id: externalId,
+    idempotency_key: randomUUID(),
+    occurred_at: new Date().toISOString(),
+    traits: { email: `${externalId}@example.com`, first_name: 'Probe' },
+  });
+  const deadline = Date.now() + GIVE_UP_MS;
+  for (;;) {
+    const events = await get<{ data: { contact_id: string }[] }>(
+      platform,
+      `/v1/core/events?external_id=${externalId}`,
+    );
+    const found = events.data[0]?.contact_id;
+    if (found !== undefined && found !== null) return found;
+    if (Date.now() > deadline) throw new Error('the probe contact did not appear within 30 s');
+    await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS));
+  }
+}
+
+/** Milliseconds from the 202 until all three fragments are there; Infinity where they never came. */
+async function probe(platform: Platform, externalId: string, contactId: string): Promise<number> {
+  const { event_id: eventId } = await post(platform, '/v1/core/track', {
+    event: 'purchase_completed',
+    external_id: externalId,
+    idempotency_key: randomUUID(),
+    occurred_at: new Date().toISOString(),
+    properties: { amount: 12990, currency: 'CLP', invoice_id: 'probe' },
+  });
+  const accepted = Date.now();
+  while (Date.now() - accepted < GIVE_UP_MS) {
+    const path = `/v1/crm/contacts/${contactId}/timeline?correlation_id=${eventId}`;
+    const seen = new Set((await get<Timeline>(platform, path)).data.map(({ type }) => type));
+    if (seen.has('event') && seen.has('transaction') && seen.has('send')) return Date.now() - accepted;
+    await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS));
+  }
+  return Infinity;
+}
+
+async function post(platform: Platform, path: string, body: unknown): Promise<{ event_id: string }> {
+  const answer = await fetch(platform.base_url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${platform.ingestion_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (answer.status !== 202) throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as { event_id: string };
+}
