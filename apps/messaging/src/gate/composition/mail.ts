@@ -1,0 +1,54 @@
+import MailComposer from 'nodemailer/lib/mail-composer';
+
+/** Everything a mail is made of. All text is final: rendered, checked, on one line where it is a header. */
+export interface MailParts {
+  readonly from: { readonly name: string; readonly address: string };
+  readonly replyTo: string | null;
+  readonly to: string;
+  readonly subject: string;
+  readonly html: string | undefined;
+  readonly text: string;
+  readonly messageId: string;
+  readonly correlationId: string;
+  /** Marketing only: where one click ends it (RFC 8058). */
+  readonly unsubscribeUrl: string | null;
+  readonly date: Date;
+}
+
+/**
+ * The bytes of a mail (RFC 5322, 2045–2049): a text part always, an HTML part where there is one, both
+ * quoted-printable or base64 so that every server carries them. The same `messageId` on every attempt lets a later
+ * report be matched to its send.
+ */
+export async function composeMail(parts: MailParts): Promise<Buffer> {
+  const mail = new MailComposer({
+    from: parts.from,
+    ...(parts.replyTo ? { replyTo: { name: '', address: parts.replyTo } } : {}),
+    to: { name: '', address: parts.to },
+    subject: parts.subject,
+    text: parts.text,
+    ...(parts.html === undefined ? {} : { html: parts.html }),
+    messageId: parts.messageId,
+    date: parts.date,
+    headers: headersOf(parts),
+    // Content is text of the organization: nothing in it is a file to read or an address to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    newline: '\r\n',
+  });
+  return mail.compile().build();
+}
+
+function headersOf(parts: MailParts): Record<string, string> {
+  return {
+    'X-Correlation-Id': parts.correlationId,
+    // No out-of-office reply is wanted from a person's mailbox (RFC 3834).
+    'Auto-Submitted': 'auto-generated',
+    ...(parts.unsubscribeUrl
+      ? {
+          'List-Unsubscribe': `<${parts.unsubscribeUrl}>`,
+          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,81 @@
+import type { HandOff, Lease, OutgoingMessage } from '../transport.js';
+import type { SmtpConnection } from './smtp-connection.js';
+import type { SmtpReply } from './smtp-reply.js';
+
+/** How a delivery ended, and whether the connection can carry another. */
+export interface SmtpDelivery {
+  readonly handOff: HandOff;
+  readonly reusable: boolean;
+  /** Broke before the server had said anything about this message: a connection the server had closed meanwhile. */
+  readonly untouched: boolean;
+}
+
+/**
+ * One mail transaction: envelope → content → verdict. The envelope holds the checked address only. Never throws: what
+ * cannot be told apart is said to be unknown.
+ */
+export async function deliver(
+  connection: SmtpConnection,
+  message: OutgoingMessage,
+  lease: Lease,
+): Promise<SmtpDelivery> {
+  const progress = { answered: false, contentBegun: false };
+  const guard = connection.destroyAtEndOf(lease);
+  try {
+    const refusal = await envelope(connection, message, lease, progress);
+    if (refusal) return finish(connection, verdictOf(refusal));
+    progress.contentBegun = true;
+    return finish(connection, verdictOf(await connection.content(message.content, lease)));
+  } catch {
+    connection.destroy();
+    const outcome = progress.contentBegun ? 'unknown' : 'deferred';
+    return { handOff: { outcome }, reusable: false, untouched: !progress.answered && !lease.over };
+  } finally {
+    clearTimeout(guard);
+  }
+}
+
+/** @returns the reply that refused the envelope, or undefined when the server waits for the content */
+async function envelope(
+  connection: SmtpConnection,
+  message: OutgoingMessage,
+  lease: Lease,
+  progress: { answered: boolean },
+): Promise<SmtpReply | undefined> {
+  const reset = connection.transactionOpen ? ['RSET'] : [];
+  const lines = [...reset, `MAIL FROM:<${message.from}>`, `RCPT TO:<${message.to}>`, 'DATA'];
+  if (lines.some((line) => /[^\x20-\x7e]/.test(line)))
+    throw new TypeError('an envelope in plain ASCII was expected');
+  connection.transactionOpen = true;
+  if (!connection.pipelines) {
+    for (const line of lines) {
+      const [reply] = await connection.commands([line], lease);
+      progress.answered = true;
+      if (reply && reply.code >= 400) return reply;
+    }
+    return undefined;
+  }
+  const replies = await connection.commands(lines, lease);
+  progress.answered = true;
+  const refusal = replies.find((reply) => reply.code >= 400);
+  // A server that asks for content though it refused the envelope gets none (RFC 2920 §3.1).
+  if (refusal && replies.at(-1)?.code === 354) connection.destroy();
+  return refusal;
+}
+
+function finish(connection: SmtpConnection, handOff: HandOff): SmtpDelivery {
+  connection.transactionOpen = handOff.outcome !== 'sent';
+  // 421: the server is closing.
+  const reusable = connection.alive && handOff.code !== 421;
+  return { handOff, reusable, untouched: false };
+}
+
+function verdictOf(reply: SmtpReply): HandOff {
+  const common = { code: reply.code, ...(reply.enhanced ? { enhanced: reply.enhanced } : {}) };
+  if (reply.code < 400) return { outcome: 'sent', ...common };
+  if (reply.code < 500) return { outcome: 'deferred', ...common };
+  // 5.1.1 bad mailbox, 5.1.2 bad system, 5.1.6 moved …: the address itself is the reason (RFC 3463 §3.2). 5.1.7 and
+  // 5.1.8 blame the sender's address.
+  const recipientGone = /^5\.1\.(?!7$|8$)/.test(reply.enhanced ?? '');
+  return { outcome: 'bounced', ...common, ...(recipientGone ? { recipientGone } : {}) };
+}

@@ -1,0 +1,177 @@
+import { hostname } from 'node:os';
+import { log } from '@customer-platform/http';
+import { Lease, type HandOff, type OutgoingMessage, type Transport } from '../transport.js';
+import { SmtpConnection, SmtpRefusal, type SmtpServer } from './smtp-connection.js';
+import { deliver } from './smtp-delivery.js';
+
+/** What a pool needs to know of its server; `resolve` is asked for each connection, so that an address is never stale. */
+export interface SmtpTransportOptions {
+  readonly server: Omit<SmtpServer, 'address' | 'clientName'>;
+  /** The address to connect to, checked. */
+  resolve(host: string): Promise<string>;
+  readonly maxConnections: number;
+}
+
+/** More than a connection can carry: the next message is ready the moment one is free. */
+const AHEAD = 2;
+const IDLE_MS = 30_000;
+/** Servers limit how many messages one connection may bring; a fresh one costs three round trips. */
+const MESSAGES_PER_CONNECTION = 500;
+const CONNECT_MS = 5_000;
+const PROBE_PAUSES_MS = [500, 1_000, 2_000, 5_000];
+
+interface Pooled {
+  readonly connection: SmtpConnection;
+  carried: number;
+  idleSince: number;
+}
+
+/**
+ * A pool of connections to one SMTP server. While the server cannot be reached, one message at a time tries again with
+ * growing pauses and all others wait where they are: an outage costs no message its attempts.
+ */
+export class SmtpTransport implements Transport {
+  readonly provider = 'smtp';
+  private readonly idle: Pooled[] = [];
+  private readonly queue: (() => void)[] = [];
+  private open = 0;
+  private active = 0;
+  private failures = 0;
+  private probeAt = 0;
+  private closed = false;
+  private readonly reaper: NodeJS.Timeout;
+
+  constructor(private readonly options: SmtpTransportOptions) {
+    this.reaper = setInterval(() => this.closeIdle(Date.now() - IDLE_MS), IDLE_MS / 2);
+    this.reaper.unref();
+  }
+
+  capacity(): number {
+    if (this.closed) return 0;
+    if (this.failures > 0) return this.active === 0 && performance.now() >= this.probeAt ? 1 : 0;
+    return Math.max(0, this.options.maxConnections * AHEAD - this.active);
+  }
+
+  async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
+    this.active += 1;
+    const probe = this.failures > 0;
+    try {
+      if (!(await this.slot(lease))) return { outcome: 'released' };
+      return await this.handOffInSlot(message, lease, probe);
+    } finally {
+      this.active -= 1;
+    }
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.reaper);
+    this.closeIdle(Infinity);
+    return Promise.resolve();
+  }
+
+  private async handOffInSlot(message: OutgoingMessage, lease: Lease, probe: boolean): Promise<HandOff> {
+    try {
+      for (;;) {
+        if (lease.over) return { outcome: 'released' };
+        const pooled = this.takeIdle() ?? (await this.connect(lease));
+        if (!pooled) return { outcome: lease.over || !this.blames(probe) ? 'released' : 'deferred' };
+        const fresh = pooled.carried === 0;
+        pooled.carried += 1;
+        const { handOff, reusable, untouched } = await deliver(pooled.connection, message, lease);
+        if (reusable) this.putBack(pooled);
+        else pooled.connection.quit();
+        // The server had closed a connection that lay idle: nothing was said, another one is taken.
+        if (untouched && !fresh) continue;
+        if (untouched) this.unreachable('delivery');
+        return handOff;
+      }
+    } finally {
+      this.giveSlot();
+    }
+  }
+
+  /**
+   * An outage costs an attempt to the message that found it and to those that try whether it is over; the others, on
+   * their way at that moment, go back to wait.
+   */
+  private blames(probe: boolean): boolean {
+    return probe || this.failures === 1;
+  }
+
+  /** Waits for one of the connections the pool may have. @returns false when the lease ended first */
+  private async slot(lease: Lease): Promise<boolean> {
+    if (this.open < this.options.maxConnections) {
+      this.open += 1;
+      return true;
+    }
+    return new Promise<boolean>((resolve) => {
+      const turn = (): void => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const giveUp = (): void => {
+        this.queue.splice(this.queue.indexOf(turn), 1);
+        resolve(false);
+      };
+      const timer = setTimeout(giveUp, Math.max(0, lease.remaining()));
+      this.queue.push(turn);
+    });
+  }
+
+  /** Hands the slot on to whoever waits longest, or back to the pool. */
+  private giveSlot(): void {
+    const next = this.queue.shift();
+    if (next) next();
+    else this.open -= 1;
+  }
+
+  private takeIdle(): Pooled | undefined {
+    for (let pooled = this.idle.pop(); pooled; pooled = this.idle.pop()) {
+      if (pooled.connection.alive) return pooled;
+    }
+    return undefined;
+  }
+
+  private putBack(pooled: Pooled): void {
+    if (this.closed || pooled.carried >= MESSAGES_PER_CONNECTION) {
+      pooled.connection.quit();
+      return;
+    }
+    pooled.idleSince = Date.now();
+    this.idle.push(pooled);
+  }
+
+  private async connect(lease: Lease): Promise<Pooled | undefined> {
+    const { server, resolve } = this.options;
+    const within = Lease.from(performance.now(), Math.min(CONNECT_MS, lease.remaining()));
+    try {
+      const address = await resolve(server.host);
+      const connection = await SmtpConnection.open({ ...server, address, clientName: clientName() }, within);
+      this.failures = 0;
+      return { connection, carried: 0, idleSince: Date.now() };
+    } catch (error) {
+      if (!lease.over) this.unreachable(error instanceof SmtpRefusal ? error.stage : 'connection');
+      return undefined;
+    }
+  }
+
+  private unreachable(stage: string): void {
+    const pause = PROBE_PAUSES_MS[Math.min(this.failures, PROBE_PAUSES_MS.length - 1)] ?? 0;
+    if (this.failures === 0) log.warn({ stage }, 'The SMTP server cannot be used; sends wait for it');
+    this.failures += 1;
+    this.probeAt = performance.now() + pause;
+  }
+
+  private closeIdle(before: number): void {
+    const kept = this.idle.filter(({ idleSince }) => idleSince > before);
+    this.idle.filter(({ idleSince }) => idleSince <= before).forEach(({ connection }) => connection.quit());
+    this.idle.splice(0, this.idle.length, ...kept);
+  }
+}
+
+/** RFC 5321 §4.1.3: a client without a name of its own says its address as a literal. */
+function clientName(): string {
+  const name = hostname();
+  return /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(name) ? name : '[127.0.0.1]';
+}

@@ -1,0 +1,64 @@
+import type { Channel } from '../../addresses/channel.js';
+
+/**
+ * The time within which a hand-off must be over, on this process's monotonic clock (milliseconds of
+ * `performance.now()`). A transport asks it before every write: a process that was paused beyond the end must not
+ * write another byte, for the writer of a suppression no longer waits for it.
+ */
+export class Lease {
+  constructor(private readonly endsAt: number) {}
+
+  /** A lease that began at `startedAt` and lasts `milliseconds`. */
+  static from(startedAt: number, milliseconds: number): Lease {
+    return new Lease(startedAt + milliseconds);
+  }
+
+  remaining(): number {
+    return this.endsAt - performance.now();
+  }
+
+  get over(): boolean {
+    return this.remaining() <= 0;
+  }
+}
+
+/** What is handed over: everything is composed before the gate, nothing is decided after it. */
+export interface OutgoingMessage {
+  readonly sendId: string;
+  readonly channel: Channel;
+  /** The checked address: the only text that may name the recipient to the transport. */
+  readonly to: string;
+  /** Envelope sender of mail, sender id of other channels. */
+  readonly from: string;
+  /** The whole message as it leaves: MIME for mail. */
+  readonly content: Buffer;
+}
+
+/**
+ * How a hand-off ended.
+ * - `sent`: the provider has taken the message.
+ * - `deferred`: it has not, and may later (4xx, a connection that broke before the content).
+ * - `bounced`: it refused it for good (5xx).
+ * - `unknown`: the connection broke after the content began; nobody can tell. Never sent again.
+ * - `released`: nothing was begun, the lease was over or the process is ending; costs no attempt.
+ */
+export interface HandOff {
+  readonly outcome: 'sent' | 'deferred' | 'bounced' | 'unknown' | 'released';
+  /** The SMTP reply code, or the HTTP status of other providers. */
+  readonly code?: number;
+  /** RFC 3463 status of the reply: `5.1.1`. */
+  readonly enhanced?: string;
+  readonly providerMessageId?: string;
+  /** A reply that blames this recipient's address for good: it is suppressed. */
+  readonly recipientGone?: boolean;
+}
+
+/** One way out of the platform. Held by the gate and by nothing else. */
+export interface Transport {
+  readonly provider: string;
+  /** How many further messages it can begin to hand over at once; 0 while what it leads to does not answer. */
+  capacity(): number;
+  /** Hands one message over within the lease. Never throws. */
+  handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff>;
+  close(): Promise<void>;
+}
