@@ -3,7 +3,7 @@ export default {
   rootDir: '.',
   testMatch: ['<rootDir>/{apps,libs,infra}/**/*.spec.ts', '<rootDir>/apps/*/test/**/*.e2e-spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/fixtures/'],
-  modulePathIgnorePatterns: ['/dist/'],
+  modulePathIgnorePatterns: ['/dist/', '<rootDir>/infra/boundaries/fixtures/'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { configFile: `${import.meta.dirname}/.swcrc` }] },

@@ -1,0 +1,176 @@
+import nx from '@nx/eslint-plugin';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+import { house } from './infra/lint/house.plugin.ts';
+
+/** What a package may depend on, by the tags in its package.json ("nx": { "tags": [...] }). */
+const depConstraints = [
+  {
+    sourceTag: 'type:contract',
+    onlyDependOnLibsWithTags: ['type:contract'],
+    bannedExternalImports: ['@nestjs/*', 'typeorm', 'kafkajs'],
+  },
+  { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:contract', 'type:platform'] },
+  {
+    sourceTag: 'type:app',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform'],
+    bannedExternalImports: ['kafkajs'],
+  },
+  {
+    sourceTag: 'type:infra',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:infra'],
+    bannedExternalImports: ['kafkajs'],
+  },
+];
+
+/** Syntax that the conventions ban everywhere; each message says what to write instead. */
+const bannedSyntax = [
+  {
+    selector: 'ExportDefaultDeclaration',
+    message: 'No default exports: a named export keeps one name everywhere.',
+  },
+  {
+    selector: 'TSEnumDeclaration',
+    message: 'No enums: wire values are string literals; write a const tuple and its union type.',
+  },
+  {
+    selector: 'TSModuleDeclaration[declare!=true][kind="namespace"]',
+    message: 'No namespaces: a module is a file.',
+  },
+];
+
+/** Environment variables are read once, at boot, by libs/config, which refuses a bad one in a sentence. */
+const environmentOnlyInConfig = {
+  selector: 'MemberExpression[object.name="process"][property.name="env"]',
+  message: 'Read the environment through @customer-platform/config.',
+};
+
+export const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts', '**/test/**/*.ts', '**/*.fixture.ts'];
+
+export default defineConfig(
+  globalIgnores([
+    '**/dist/',
+    '**/node_modules/',
+    '.nx/',
+    '.data/',
+    'coverage/',
+    'infra/boundaries/fixtures/',
+    'infra/load/**/*.js',
+  ]),
+  {
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+  },
+  {
+    name: 'house/typescript',
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    plugins: { house, '@nx': nx },
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      'max-lines': ['error', { max: 400 }],
+      'no-console': 'error',
+      'no-empty': ['error', { allowEmptyCatch: false }],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            { name: 'kafkajs', message: 'Kafka is reached through @customer-platform/event-bus only.' },
+            { name: 'mailparser', message: 'Mail is parsed with postal-mime.' },
+          ],
+        },
+      ],
+      'no-restricted-syntax': ['error', ...bannedSyntax, environmentOnlyInConfig],
+      'prefer-const': 'error',
+      '@nx/enforce-module-boundaries': [
+        'error',
+        {
+          allow: [],
+          banTransitiveDependencies: true,
+          // The testing library starts the platform libraries; their specs start with the testing library.
+          ignoredCircularDependencies: [['@customer-platform/testing', 'tag:type:platform']],
+          depConstraints,
+        },
+      ],
+      '@typescript-eslint/ban-ts-comment': ['error', { minimumDescriptionLength: 10 }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { attributes: false } }],
+      '@typescript-eslint/require-await': 'off', // an async signature is often the interface's, not the body's
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      'house/banned-name': 'error',
+      'house/explained-disable': 'error',
+      'house/file-name': 'error',
+      'house/function-size': ['error', { max: 80 }],
+      'house/no-barrel': 'error',
+      'house/no-computed-permission': 'error',
+      'house/no-swallowed-error': 'error',
+    },
+  },
+  {
+    name: 'house/public-interface',
+    files: ['libs/*/src/index.ts', 'apps/*/src/**/*.service.ts'],
+    rules: { 'house/documented-export': 'error' },
+  },
+  {
+    name: 'house/kafka-transport',
+    files: ['libs/event-bus/**/*.ts'],
+    rules: { 'no-restricted-imports': 'off' },
+  },
+  {
+    name: 'house/permission-registry',
+    files: ['libs/permissions/src/**/*.ts'],
+    rules: { 'house/no-computed-permission': 'off' },
+  },
+  {
+    name: 'house/environment-readers',
+    files: ['libs/config/src/**/*.ts', 'libs/testing/src/**/*.ts', ...SPECS],
+    rules: { 'no-restricted-syntax': ['error', ...bannedSyntax] },
+  },
+  {
+    name: 'house/specs',
+    files: SPECS,
+    rules: {
+      // Answers of HTTP calls and rows of ad-hoc queries are read as they come; assertions judge them.
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+    },
+  },
+  {
+    name: 'house/infra',
+    files: ['infra/**/*.ts'],
+    rules: {
+      // Infra programs talk to a person on a terminal and read their own options from the environment.
+      'no-console': 'off',
+      'no-restricted-syntax': ['error', ...bannedSyntax],
+    },
+  },
+  {
+    name: 'house/jest-global',
+    files: ['infra/test/global-*.ts'],
+    rules: {
+      // Jest takes the default export of globalSetup and globalTeardown.
+      'no-restricted-syntax': [
+        'error',
+        ...bannedSyntax.filter((ban) => ban.selector !== 'ExportDefaultDeclaration'),
+      ],
+    },
+  },
+  {
+    name: 'house/plain-javascript',
+    files: ['**/*.mjs', '**/*.cjs', '**/*.js'],
+    rules: { 'max-lines': ['error', { max: 400 }], 'no-empty': ['error', { allowEmptyCatch: false }] },
+  },
+);

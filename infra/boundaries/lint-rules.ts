@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { ESLint, type Linter } from 'eslint';
+import tseslint from 'typescript-eslint';
+import { refreshProjectGraph } from '../lint/project-graph.ts';
+import { house } from '../lint/house.plugin.ts';
+import { lintCases, type LintCase } from './lint-cases.ts';
+
+const workspace = join(import.meta.dirname, '../..');
+
+/** Fixtures are texts, not files: rules that need types are proved at the paths of files that exist. */
+const untyped: Linter.Config = {
+  files: ['**/*.ts'],
+  rules: tseslint.configs.disableTypeChecked.rules,
+  languageOptions: { parserOptions: { projectService: false } },
+};
+
+async function rulesHit(linter: ESLint, source: LintCase['illegal']): Promise<string[]> {
+  const [result] = await linter.lintText(source.code, { filePath: join(workspace, source.path) });
+  return (result?.messages ?? []).map(({ ruleId, message }) => ruleId ?? message);
+}
+
+/** Lint rules that miss their illegal source, that hit their legal one, or that have none. */
+export async function checkLintFixtures(): Promise<{ proved: string[]; failures: string[] }> {
+  await refreshProjectGraph();
+  const typed = new ESLint({ cwd: workspace });
+  const quick = new ESLint({ cwd: workspace, overrideConfig: untyped });
+  const failures: string[] = [];
+  for (const source of lintCases) {
+    const linter = source.typed ? typed : quick;
+    const caught = await rulesHit(linter, source.illegal);
+    if (!caught.includes(source.rule))
+      failures.push(`${source.rule}: "${source.name}" passes (${caught.join(', ') || 'nothing reported'})`);
+    const wronglyCaught = await rulesHit(linter, source.legal);
+    if (wronglyCaught.includes(source.rule))
+      failures.push(`${source.rule}: the legal twin of "${source.name}" is refused`);
+  }
+  const covered = new Set(lintCases.map(({ rule }) => rule));
+  for (const rule of Object.keys(house.rules))
+    if (!covered.has(`house/${rule}`)) failures.push(`house/${rule}: no fixture`);
+  const failed = (rule: string): boolean => failures.some((failure) => failure.startsWith(`${rule}:`));
+  return { proved: [...covered].filter((rule) => !failed(rule)), failures };
+}

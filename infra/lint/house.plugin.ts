@@ -1,0 +1,24 @@
+import type { Rule } from 'eslint';
+import { bannedName } from './banned-name.rule.ts';
+import { documentedExport } from './documented-export.rule.ts';
+import { explainedDisable } from './explained-disable.rule.ts';
+import { fileName } from './file-name.rule.ts';
+import { functionSize } from './function-size.rule.ts';
+import { noBarrel } from './no-barrel.rule.ts';
+import { noComputedPermission } from './no-computed-permission.rule.ts';
+import { noSwallowedError } from './no-swallowed-error.rule.ts';
+
+/** The conventions of this repository that no published rule states. */
+export const house = {
+  meta: { name: 'house' },
+  rules: {
+    'banned-name': bannedName,
+    'documented-export': documentedExport,
+    'explained-disable': explainedDisable,
+    'file-name': fileName,
+    'function-size': functionSize,
+    'no-barrel': noBarrel,
+    'no-computed-permission': noComputedPermission,
+    'no-swallowed-error': noSwallowedError,
+  } satisfies Record<string, Rule.RuleModule>,
+};
