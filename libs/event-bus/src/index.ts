@@ -1,1 +1,16 @@
-export {};
+export {
+  type IncomingRecord,
+  type RecordConsumer,
+  RecordConsumers,
+  type RecordConsumption,
+} from './consuming/record.consumers.js';
+export { isInfrastructureError, QueueUnavailable } from './errors.js';
+export { connectEventBus, EventBusModule } from './event-bus.module.js';
+export { type EventBusOptions } from './event-bus.options.js';
+export { Inbox } from './inbox/inbox.js';
+export { Topics } from './kafka/topics.js';
+export { type EventFailure, OnEvent, type OnEventOptions } from './on-event.decorator.js';
+export { type NewDomainEvent, Outbox, type OutboxMessage } from './outbox/outbox.js';
+export { OutboxRelay } from './outbox/outbox.relay.js';
+export { type OutgoingRecord, RecordProducer } from './producing/record.producer.js';
+export { KafkaTransport } from './transport/kafka.transport.js';

@@ -1,0 +1,231 @@
+import { log } from '@customer-platform/http';
+import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { ConsumptionEnded } from '../errors.js';
+import type { KafkaClient } from '../kafka/kafka.client.js';
+import type { Topics } from '../kafka/topics.js';
+import { pause, within } from '../within.js';
+
+/** A stretch of one partition, with what its processing may use. */
+export interface Chunk {
+  readonly topic: string;
+  readonly partition: number;
+  readonly messages: readonly KafkaMessage[];
+  /** Waits, keeping the membership alive; throws when the partition is lost or the process stops. */
+  pause(ms: number): Promise<void>;
+  /** Tells the group that this member lives; throws when the partition is lost. */
+  heartbeat(): Promise<void>;
+}
+
+/** What is consumed, by whom, and what is done with it. */
+export interface Consumption {
+  readonly group: string;
+  readonly topics: readonly string[];
+  /** Partitions worked on at once. */
+  readonly concurrency: number;
+  /** Messages given to `process` at once, at most. */
+  readonly chunkSize: number;
+  /** The offset moves on when it resolves. A throw is tried again, for ever; `ConsumptionEnded` leaves the rest. */
+  process(chunk: Chunk): Promise<void>;
+}
+
+const RESTART_PAUSE_MS = [250, 500, 1_000, 2_000];
+/** Without a fetch, a heartbeat or a chunk for this long, the consumer is taken for dead and replaced. */
+const SILENCE_MS = 30_000;
+const DISCONNECT_MS = 3_000;
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A consumer that goes on for as long as the process: whatever ends kafkajs's consumer (a broker that is away, an
+ * error kafkajs calls non-retriable, silence) is answered by a new one after a growing pause.
+ */
+export class SupervisedConsumer {
+  private stopping = false;
+  private running: Promise<void> | undefined;
+  private end: ((reason: unknown) => void) | undefined;
+  private signOfLife = Date.now();
+  private downSince: number | undefined = Date.now();
+
+  constructor(
+    private readonly client: KafkaClient,
+    private readonly topics: Topics,
+    readonly consumption: Consumption,
+  ) {}
+
+  /** Since when it has been no member of its group, in milliseconds; undefined while it is one. */
+  get awaySince(): number | undefined {
+    return this.downSince;
+  }
+
+  /** Begins, and returns at once: whether the broker is there is found out in the background. */
+  start(): void {
+    this.running ??= this.supervise();
+  }
+
+  /** Finishes the chunks in hand, commits their offsets, leaves the group. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.end?.(undefined);
+    await this.running;
+  }
+
+  private async supervise(): Promise<void> {
+    for (let failures = 0; !this.stopping; failures += 1) {
+      const began = Date.now();
+      try {
+        await this.topics.ensure(this.consumption.topics);
+        await this.runOnce();
+      } catch (error) {
+        log.warn({ err: error, group: this.consumption.group }, 'A consumer could not run; it is restarted');
+      }
+      this.downSince ??= Date.now();
+      if (this.stopping) break;
+      if (Date.now() - began > 30_000) failures = 0;
+      await pause(RESTART_PAUSE_MS[Math.min(failures, RESTART_PAUSE_MS.length - 1)] ?? 0);
+    }
+  }
+
+  /** One kafkajs consumer from its connection to its end. */
+  private async runOnce(): Promise<void> {
+    const consumer = this.client.consumer(this.consumption.group);
+    const watch = setInterval(() => {
+      if (Date.now() - this.signOfLife > SILENCE_MS) this.end?.(new Error('The consumer has fallen silent'));
+    }, 1_000);
+    const ended = new Promise<unknown>((resolve) => {
+      this.end = resolve;
+    });
+    this.observe(consumer);
+    try {
+      const begun = this.begin(consumer);
+      begun.catch((error: unknown) => this.end?.(error));
+      const reason = await ended;
+      if (reason !== undefined) throw reason;
+    } finally {
+      clearInterval(watch);
+      this.end = undefined;
+      await within(this.stopping ? 8_000 : DISCONNECT_MS, consumer.disconnect()).catch((error: unknown) => {
+        log.debug({ err: error, group: this.consumption.group }, 'A consumer did not disconnect cleanly');
+      });
+    }
+  }
+
+  private async begin(consumer: Consumer): Promise<void> {
+    this.signOfLife = Date.now();
+    await consumer.connect();
+    await consumer.subscribe({
+      topics: this.consumption.topics.map((topic) => this.client.named(topic)),
+      fromBeginning: true,
+    });
+    await consumer.run({
+      autoCommit: true,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: this.consumption.concurrency,
+      eachBatch: (payload) => this.eachBatch(payload),
+    });
+  }
+
+  private observe(consumer: Consumer): void {
+    const alive = (): void => {
+      this.signOfLife = Date.now();
+    };
+    consumer.on(consumer.events.FETCH, alive);
+    consumer.on(consumer.events.HEARTBEAT, alive);
+    consumer.on(consumer.events.END_BATCH_PROCESS, alive);
+    consumer.on(consumer.events.GROUP_JOIN, () => {
+      alive();
+      this.downSince = undefined;
+      log.info({ group: this.consumption.group }, 'Consuming');
+    });
+    consumer.on(consumer.events.CRASH, ({ payload }) => {
+      this.end?.(payload.error);
+    });
+  }
+
+  private async eachBatch(payload: EachBatchPayload): Promise<void> {
+    const { batch, heartbeat, resolveOffset, isRunning, isStale } = payload;
+    const live = (): boolean => !this.stopping && isRunning() && !isStale();
+    const beat = async (): Promise<void> => {
+      try {
+        await heartbeat();
+      } catch (error) {
+        throw new MembershipLost(error);
+      }
+      this.signOfLife = Date.now();
+    };
+    try {
+      for (const messages of chunksOf(batch.messages, this.consumption.chunkSize)) {
+        if (!live()) return;
+        await this.processWhileBeating({
+          topic: batch.topic,
+          partition: batch.partition,
+          messages,
+          heartbeat: beat,
+          pause: (ms) => waitAlive(ms, live, beat),
+        });
+        const last = messages.at(-1);
+        if (last) resolveOffset(last.offset);
+        await beat();
+      }
+    } catch (error) {
+      if (error instanceof ConsumptionEnded) return;
+      // kafkajs must see its own error: it joins the group again.
+      throw error instanceof MembershipLost ? error.cause : error;
+    }
+  }
+
+  /** Processes a chunk for as long as it takes, heartbeats going on beside it. */
+  private async processWhileBeating(chunk: Chunk): Promise<void> {
+    const beside = setInterval(() => {
+      // A lost membership shows at the next heartbeat that is waited for; this one only keeps it.
+      chunk.heartbeat().catch((error: unknown) => {
+        log.debug({ err: error }, 'A heartbeat beside the processing failed');
+      });
+    }, 1_500);
+    try {
+      for (let tried = 0; ; tried += 1) {
+        try {
+          await this.consumption.process(chunk);
+          return;
+        } catch (error) {
+          if (error instanceof ConsumptionEnded || error instanceof MembershipLost) throw error;
+          log.error({ err: error, group: this.consumption.group, tried }, 'A chunk failed; trying it again');
+        }
+        await chunk.pause(Math.min(100 * 2 ** tried, 2_000));
+      }
+    } finally {
+      clearInterval(beside);
+    }
+  }
+}
+
+/** The group has moved on, or its coordinator is away. */
+class MembershipLost extends Error {
+  constructor(cause: unknown) {
+    super('The membership of the consumer group is lost', { cause });
+    this.name = 'MembershipLost';
+  }
+}
+
+async function waitAlive(ms: number, live: () => boolean, beat: () => Promise<void>): Promise<void> {
+  const until = Date.now() + ms;
+  for (let left = ms; left > 0; left = until - Date.now()) {
+    if (!live()) throw new ConsumptionEnded();
+    await pause(Math.min(left, 500));
+    await beat();
+  }
+  if (!live()) throw new ConsumptionEnded();
+}
+
+function* chunksOf(messages: readonly KafkaMessage[], size: number): Generator<KafkaMessage[]> {
+  let chunk: KafkaMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    bytes += message.value?.length ?? 0;
+    chunk.push(message);
+    if (chunk.length >= size || bytes >= CHUNK_BYTES) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+  }
+  if (chunk.length > 0) yield chunk;
+}

@@ -1,0 +1,54 @@
+import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Consumers } from './consuming/consumers.js';
+import { LagWatchdog } from './consuming/lag.watchdog.js';
+import { RecordConsumers } from './consuming/record.consumers.js';
+import { EVENT_BUS_OPTIONS, type EventBusOptions } from './event-bus.options.js';
+import { Inbox } from './inbox/inbox.js';
+import { InboxRetention } from './inbox/inbox.retention.js';
+import { KafkaClient } from './kafka/kafka.client.js';
+import { Topics } from './kafka/topics.js';
+import { Outbox } from './outbox/outbox.js';
+import { OutboxRelay } from './outbox/outbox.relay.js';
+import { OutboxSignal } from './outbox/outbox.signal.js';
+import { ParkedEvents } from './parking/parked-events.js';
+import { RecordProducer } from './producing/record.producer.js';
+import { EventReader } from './transport/event.reader.js';
+import { KafkaTransport } from './transport/kafka.transport.js';
+
+/**
+ * The event bus of an app: `Outbox` to publish, `@OnEvent` (with {@link connectEventBus}) and `Inbox` to consume,
+ * `RecordProducer` and `RecordConsumers` for topics that carry no domain events. Needs `DatabaseModule`.
+ */
+@Module({})
+export class EventBusModule {
+  static forRoot(options: EventBusOptions): DynamicModule {
+    const exported = [Outbox, OutboxRelay, Inbox, RecordProducer, RecordConsumers, Topics, KafkaTransport];
+    return {
+      module: EventBusModule,
+      global: true,
+      providers: [
+        { provide: EVENT_BUS_OPTIONS, useValue: options },
+        ...exported,
+        Consumers,
+        EventReader,
+        InboxRetention,
+        KafkaClient,
+        LagWatchdog,
+        OutboxSignal,
+        ParkedEvents,
+      ],
+      exports: exported,
+    };
+  }
+}
+
+/**
+ * Binds the `@OnEvent` methods of the app's controllers to Kafka and starts consuming, unless the process only serves
+ * requests (`PROCESS_ROLE=api`). Returns at once, whether the broker is there or not.
+ */
+export async function connectEventBus(app: INestApplication): Promise<void> {
+  if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+  app.connectMicroservice({ strategy: app.get(KafkaTransport) });
+  await app.startAllMicroservices();
+}

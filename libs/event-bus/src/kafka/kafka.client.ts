@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { kafkaConfig, readConfig } from '@customer-platform/config';
+import { Kafka, logLevel, Partitioners, type Admin, type Consumer, type Producer } from 'kafkajs';
+import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
+import { filterNegativeTimeoutWarning, pinoLogCreator } from './kafka.log.js';
+
+/** Below this the broker refuses a group member (its `group.min.session.timeout.ms`). */
+const SESSION_TIMEOUT_MS = 6_000;
+
+/** Where Kafka is, how topics and groups are named there, and the one place that makes kafkajs clients. */
+@Injectable()
+export class KafkaClient {
+  /** How many partitions a topic is created with. */
+  readonly partitions: number;
+  private readonly prefix: string;
+  private readonly kafka: Kafka;
+
+  constructor(@Inject(EVENT_BUS_OPTIONS) options: EventBusOptions) {
+    const config = readConfig(kafkaConfig);
+    filterNegativeTimeoutWarning();
+    this.partitions = config.KAFKA_PARTITIONS;
+    this.prefix = config.KAFKA_TOPIC_PREFIX;
+    this.kafka = new Kafka({
+      clientId: options.module,
+      brokers: config.KAFKA_BROKERS,
+      connectionTimeout: 1_000,
+      requestTimeout: 10_000,
+      logLevel: logLevel.WARN,
+      logCreator: pinoLogCreator,
+      // Reconnecting is ours: kafkajs would sit out its backoff long after the broker is back.
+      retry: { initialRetryTime: 50, maxRetryTime: 200, retries: 1 },
+    });
+  }
+
+  /** The name on the broker of a topic or a group. */
+  named(name: string): string {
+    return `${this.prefix}${name}`;
+  }
+
+  /** An idempotent producer with one request in flight: a retry inside kafkajs neither doubles nor reorders. */
+  producer(): Producer {
+    return this.kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      retry: { initialRetryTime: 50, maxRetryTime: 200, retries: 3 },
+    });
+  }
+
+  /** A member of a consumer group that never restarts itself. */
+  consumer(group: string): Consumer {
+    return this.kafka.consumer({
+      groupId: this.named(group),
+      sessionTimeout: SESSION_TIMEOUT_MS,
+      heartbeatInterval: SESSION_TIMEOUT_MS / 4,
+      rebalanceTimeout: 20_000,
+      maxWaitTimeInMs: 500,
+      allowAutoTopicCreation: false,
+      retry: {
+        initialRetryTime: 100,
+        maxRetryTime: 500,
+        retries: 2,
+        restartOnFailure: () => Promise.resolve(false),
+      },
+    });
+  }
+
+  /** A client for topics and offsets. */
+  admin(): Admin {
+    return this.kafka.admin({ retry: { initialRetryTime: 50, maxRetryTime: 500, retries: 3 } });
+  }
+}

@@ -1,0 +1,159 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { databaseConfig, readConfig, serviceConfig } from '@customer-platform/config';
+import { Database, type WorkerTransaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import type { TopicMessages } from 'kafkajs';
+import { KafkaClient } from '../kafka/kafka.client.js';
+import { Topics } from '../kafka/topics.js';
+import { ProducerLine } from '../producing/producer.line.js';
+import { OutboxListener } from './outbox.listener.js';
+import { OutboxSignal } from './outbox.signal.js';
+import { SHARDS } from './shards.js';
+
+interface OutboxRow {
+  id: string;
+  topic: string;
+  messages: [key: string, value: string][];
+}
+
+/** Shards one relay takes at once; the rest is left to relays of other processes. */
+const SHARDS_AT_ONCE = SHARDS / 2;
+const ROWS_PER_SHARD = 16;
+const POLL_MS = 250;
+const SEND_TIMEOUT_MS = 10_000;
+const OUTAGE_PAUSE_MS = [100, 200, 400];
+/** One request's bytes: all may be of one partition, and the broker takes 1 MiB for one. */
+const REQUEST_BYTES = 900_000;
+/** First of the two numbers of the advisory locks that the shards are. */
+const LOCK_SPACE = 0x6f626f78;
+
+const LOCK_SHARDS = `
+  WITH waiting AS MATERIALIZED (
+    SELECT shard FROM generate_series(0, ${String(SHARDS - 1)}) AS shard
+     WHERE EXISTS (SELECT FROM outbox WHERE outbox.shard = shard.shard)
+     ORDER BY random())
+  SELECT shard FROM waiting WHERE pg_try_advisory_xact_lock(${String(LOCK_SPACE)}, shard)
+   LIMIT ${String(SHARDS_AT_ONCE)}`;
+
+/** Taking is deleting: the rows are gone if the transaction commits, and it does once they are published. */
+const TAKE = `
+  DELETE FROM outbox USING (
+    SELECT row.organization_id, row.id
+      FROM unnest($1::smallint[]) AS taken (shard)
+     CROSS JOIN LATERAL (
+       SELECT organization_id, id FROM outbox WHERE outbox.shard = taken.shard
+        ORDER BY id LIMIT ${String(ROWS_PER_SHARD)} FOR UPDATE SKIP LOCKED) AS row) AS head
+   WHERE outbox.organization_id = head.organization_id AND outbox.id = head.id
+  RETURNING outbox.id, outbox.topic, outbox.messages`;
+
+/**
+ * Publishes what transactions left in the outbox. A shard is relayed by one relay at a time (an advisory lock for the
+ * length of the transaction), in the order of its rows: take, publish with `acks=-1`, commit. A crash in between
+ * publishes again; consumers recognise repeats. Several processes share the shards.
+ */
+@Injectable()
+export class OutboxRelay implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly line: ProducerLine;
+  private stopping = false;
+  private running: Promise<void> | undefined;
+  private raised = false;
+  private wake: (() => void) | undefined;
+  private listener: OutboxListener | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly signal: OutboxSignal,
+    private readonly client: KafkaClient,
+    private readonly topics: Topics,
+  ) {
+    this.line = new ProducerLine(() => client.producer());
+  }
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE !== 'api') this.start();
+  }
+
+  /** Begins relaying, whether Kafka and Postgres are there yet or not. */
+  start(): void {
+    if (this.running) return;
+    const raise = (): void => {
+      this.raised = true;
+      this.wake?.();
+    };
+    this.signal.listen(raise);
+    this.listener = new OutboxListener(readConfig(databaseConfig).DATABASE_URL, raise);
+    this.listener.start();
+    this.running = this.run();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.wake?.();
+    await this.running;
+    await this.listener?.stop();
+    await this.line.close();
+  }
+
+  private async run(): Promise<void> {
+    for (let failures = 0; !this.stopping;) {
+      try {
+        await this.line.connect();
+        this.raised = false;
+        const relayed = await this.relayOnce();
+        failures = 0;
+        if (relayed === 0) await this.idle(POLL_MS);
+      } catch (error) {
+        log.warn({ err: error }, 'The outbox cannot be relayed; trying again');
+        await this.idle(OUTAGE_PAUSE_MS[Math.min(failures, OUTAGE_PAUSE_MS.length - 1)] ?? POLL_MS, true);
+        failures += 1;
+      }
+    }
+  }
+
+  /** Relays the heads of the shards that wait and are free; returns how many rows went. */
+  private relayOnce(): Promise<number> {
+    return this.database.acrossOrganizations(async (tx: WorkerTransaction) => {
+      const shards = await tx.query<{ shard: number }>(LOCK_SHARDS);
+      if (shards.length === 0) return 0;
+      const rows = await tx.query<OutboxRow>(TAKE, [shards.map(({ shard }) => shard)]);
+      rows.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+      await this.topics.ensure([...new Set(rows.map(({ topic }) => topic))]);
+      for (const request of this.requests(rows)) await this.line.send(request, SEND_TIMEOUT_MS);
+      return rows.length;
+    });
+  }
+
+  private *requests(rows: readonly OutboxRow[]): Generator<TopicMessages[]> {
+    let byTopic = new Map<string, TopicMessages>();
+    let bytes = 0;
+    for (const { topic, messages } of rows) {
+      for (const [key, value] of messages) {
+        const size = Buffer.byteLength(value) + 128;
+        if (bytes > 0 && bytes + size > REQUEST_BYTES) {
+          yield [...byTopic.values()];
+          byTopic = new Map();
+          bytes = 0;
+        }
+        const entry = byTopic.get(topic) ?? { topic: this.client.named(topic), messages: [] };
+        entry.messages.push({ key, value });
+        byTopic.set(topic, entry);
+        bytes += size;
+      }
+    }
+    if (bytes > 0) yield [...byTopic.values()];
+  }
+
+  /** Waits until something is appended, at most `ms`; during an outage appends do not wake it. */
+  private async idle(ms: number, outage = false): Promise<void> {
+    if (this.stopping || (this.raised && !outage)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wake = () => {
+        if (outage && !this.stopping) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.wake = undefined;
+  }
+}

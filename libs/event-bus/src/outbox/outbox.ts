@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import { newId, type Transaction } from '@customer-platform/database';
+import {
+  checkData,
+  sourceOf,
+  topicOf,
+  type DomainEvent,
+  type EventData,
+  type EventType,
+} from '@customer-platform/events';
+import { OutboxSignal } from './outbox.signal.js';
+import { shardOf } from './shards.js';
+
+/** A domain event to publish; the outbox adds the envelope. */
+export type NewDomainEvent<T extends EventType = EventType> = {
+  [K in T]: {
+    type: K;
+    organizationId: string;
+    /** The Kafka key: events that share it keep their order. */
+    key: string;
+    /** What the event is about: `contacts/<id>`. */
+    subject: string;
+    data: EventData<K>;
+    correlationId: string;
+    /** The event that led to this one. */
+    causationId?: string;
+    /** Default: a fresh version 7. */
+    id?: string;
+    /** When it happened, UTC with milliseconds; default now. */
+    time?: string;
+  };
+}[T];
+
+/** A message to publish as it stands, on a topic of one's choice (the audit's). */
+export interface OutboxMessage {
+  readonly organizationId: string;
+  readonly topic: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+interface Row {
+  organizationId: string;
+  shard: number;
+  topic: string;
+  messages: [key: string, value: string][];
+  bytes: number;
+}
+
+/** A row holds at most this much, so that a relay can bound what it takes at once. */
+const ROW_BYTES = 128 * 1024;
+
+const INSERT = `
+  INSERT INTO outbox (organization_id, shard, topic, messages)
+  SELECT organization_id, shard, topic, messages
+    FROM unnest($1::uuid[], $2::smallint[], $3::text[], $4::json[]) WITH ORDINALITY
+      AS row (organization_id, shard, topic, messages, place)
+   ORDER BY place`;
+
+/** Where a module leaves what it has to tell: rows of the business transaction, published by the relay. */
+@Injectable()
+export class Outbox {
+  constructor(private readonly signal: OutboxSignal) {}
+
+  /**
+   * Publishes the events if, and only if, the transaction commits; events of one key in the order in which they are
+   * appended (take the lock that serializes writers of a key before appending). At least once.
+   * @throws InvalidDomainEvent when the data is not what the type promises
+   */
+  async append(tx: Transaction, events: NewDomainEvent | readonly NewDomainEvent[]): Promise<void> {
+    const now = new Date().toISOString();
+    const list = Array.isArray(events) ? (events as readonly NewDomainEvent[]) : [events as NewDomainEvent];
+    await this.appendMessages(
+      tx,
+      list.map((event) => messageOf(event, now)),
+    );
+  }
+
+  /** As `append`, for messages that are no domain events. */
+  async appendMessages(tx: Transaction, messages: readonly OutboxMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    const rows = toRows(messages);
+    await tx.query(INSERT, [
+      rows.map((row) => row.organizationId),
+      rows.map((row) => row.shard),
+      rows.map((row) => row.topic),
+      rows.map((row) => JSON.stringify(row.messages)),
+    ]);
+    tx.afterCommit(() => {
+      this.signal.raise();
+    });
+  }
+}
+
+function messageOf(event: NewDomainEvent, now: string): OutboxMessage {
+  checkData(event.type, event.data);
+  const envelope = {
+    specversion: '1.0',
+    id: event.id ?? newId(),
+    type: event.type,
+    source: sourceOf(event.type),
+    subject: event.subject,
+    time: event.time ?? now,
+    datacontenttype: 'application/json',
+    organizationid: event.organizationId,
+    correlationid: event.correlationId,
+    causationid: event.causationId,
+    data: event.data,
+  } as DomainEvent;
+  return {
+    organizationId: event.organizationId,
+    topic: topicOf(event.type),
+    key: event.key,
+    value: JSON.stringify(envelope),
+  };
+}
+
+/** One row per (organization, shard, topic), split where it grows beyond its bound; in each the order of appending. */
+function toRows(messages: readonly OutboxMessage[]): Row[] {
+  const rows: Row[] = [];
+  const open = new Map<string, Row>();
+  for (const { organizationId, topic, key, value } of messages) {
+    const shard = shardOf(key);
+    const place = `${organizationId} ${String(shard)} ${topic}`;
+    let row = open.get(place);
+    if (!row || row.bytes + value.length > ROW_BYTES) {
+      row = { organizationId, shard, topic, messages: [], bytes: 0 };
+      open.set(place, row);
+      rows.push(row);
+    }
+    row.messages.push([key, value]);
+    row.bytes += value.length;
+  }
+  return rows;
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database, newId } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import type { EventFailure } from '../on-event.decorator.js';
+import type { ReceivedEvent } from '../transport/event.reader.js';
+
+/** A message that is no domain event. */
+export interface InvalidMessage {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly key: string;
+  readonly type: string;
+  readonly payload: string;
+  readonly error: Error;
+}
+
+/** The organization of messages that name none. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+const PARK = `
+  INSERT INTO parked_events (organization_id, id, consumer, topic, key, event_id, event_type, correlation_id, payload,
+                             error, attempts)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  ON CONFLICT (organization_id, consumer, event_id)
+  DO UPDATE SET error = EXCLUDED.error, attempts = parked_events.attempts + EXCLUDED.attempts, parked_at = now()`;
+
+/** Where events wait that a consumer could not process and has no way of its own to set aside. */
+@Injectable()
+export class ParkedEvents {
+  constructor(private readonly database: Database) {}
+
+  /** Keeps an event that failed for the last time. Repeatable. */
+  async park(consumer: string, received: ReceivedEvent, failure: EventFailure): Promise<void> {
+    const { event } = received;
+    log.error(
+      {
+        err: failure.error,
+        consumer,
+        event_id: event.id,
+        type: event.type,
+        correlation_id: event.correlationid,
+      },
+      'An event is parked',
+    );
+    await this.database.inOrganization({ organizationId: event.organizationid }, (tx) =>
+      tx.query(PARK, [
+        event.organizationid,
+        newId(),
+        consumer,
+        received.topic,
+        received.key,
+        event.id,
+        event.type,
+        event.correlationid,
+        JSON.stringify(event),
+        describe(failure.error),
+        failure.attempts,
+      ]),
+    );
+  }
+
+  /** Keeps a message that cannot be read, once for its place in the topic. */
+  async parkInvalid(consumer: string, message: InvalidMessage): Promise<void> {
+    const { topic, partition, offset } = message;
+    log.error(
+      { err: message.error, consumer, topic, partition, offset },
+      'A message that is no domain event is parked',
+    );
+    const id = placeId(`${topic} ${String(partition)} ${offset}`);
+    await this.database.inOrganization({ organizationId: NOBODY }, (tx) =>
+      tx.query(PARK, [
+        NOBODY,
+        newId(),
+        consumer,
+        topic,
+        message.key,
+        id,
+        message.type,
+        null,
+        message.payload.replaceAll('\u0000', '\uFFFD'),
+        describe(message.error),
+        1,
+      ]),
+    );
+  }
+}
+
+function describe(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return text.slice(0, 2_000).replaceAll('\u0000', '\uFFFD');
+}
+
+/** A UUID version 8 made of a place, so that a second delivery is the same row. */
+function placeId(place: string): string {
+  const hex = createHash('sha256').update(place).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

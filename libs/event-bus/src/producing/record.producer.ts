@@ -1,0 +1,181 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { log } from '@customer-platform/http';
+import { KafkaJSProtocolError, Partitioners, type TopicMessages } from 'kafkajs';
+import { QueueUnavailable } from '../errors.js';
+import { KafkaClient } from '../kafka/kafka.client.js';
+import { Topics } from '../kafka/topics.js';
+import { ProducerLine } from './producer.line.js';
+import { pause, within } from '../within.js';
+import { RecordBuffer, type Waiter } from './record.buffer.js';
+
+/** A record to be sent; the key decides the partition. */
+export interface OutgoingRecord {
+  readonly key: string;
+  readonly value: Buffer | string;
+  readonly headers?: Record<string, string>;
+}
+
+/** What is answered within: a waiter is told `QueueUnavailable` at the latest this long after it came. */
+const PATIENCE_MS = 850;
+/** How long a lone record waits for company. */
+const LINGER_MS = 4;
+/** Pause between two attempts at a broker that is away. */
+const RETRY_MS = 100;
+
+const partitioner = Partitioners.DefaultPartitioner();
+
+/**
+ * Sends records and resolves each when the broker has acknowledged it on all replicas. Records are gathered for 4 ms
+ * or until 500 of them wait, then sent as one request; one request is in flight.
+ *
+ * While the broker is away, records wait for it up to 0.85 s, then are refused; once it has been away that long, new
+ * ones are refused at once, until a probe reaches it again. What waits is bounded (32 MiB).
+ */
+@Injectable()
+export class RecordProducer implements OnApplicationShutdown {
+  private readonly line: ProducerLine;
+  private readonly buffer = new RecordBuffer();
+  private awaySince: number | undefined;
+  private pumping = false;
+  private closed = false;
+
+  constructor(
+    client: KafkaClient,
+    private readonly topics: Topics,
+  ) {
+    this.line = new ProducerLine(() => client.producer());
+    this.named = (topic) => client.named(topic);
+  }
+
+  private readonly named: (topic: string) => string;
+
+  /** Which partition of the topic records with this key go to (murmur2, as every Kafka client). */
+  partitionOf(topic: string, key: string): number {
+    const partitions = this.topics.partitionsOf(topic);
+    const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({ partitionId }));
+    return partitioner({
+      topic,
+      partitionMetadata: partitionMetadata as never,
+      message: { key, value: null },
+    });
+  }
+
+  /**
+   * Resolves when the record is on all replicas.
+   * @throws QueueUnavailable within 1 s when the broker did not acknowledge; it may have been written all the same
+   */
+  send(topic: string, record: OutgoingRecord): Promise<void> {
+    return this.enqueue({ topic, ...record });
+  }
+
+  /** As `send`, to a partition of one's choice; for records that gather several keys of one partition. */
+  sendToPartition(topic: string, partition: number, value: Buffer | string, key?: string): Promise<void> {
+    return this.enqueue({ topic, partition, value, key });
+  }
+
+  /** Makes the topics known, and connects, before the first record comes. Throws when the broker is away. */
+  async prepare(topics: readonly string[]): Promise<void> {
+    await this.topics.ensure(topics);
+    await this.line.connect();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.closed = true;
+    await this.buffer.drained(PATIENCE_MS);
+    this.buffer.refuseAll();
+    await this.line.close();
+  }
+
+  private enqueue(record: Omit<Waiter, 'resolve' | 'reject' | 'since' | 'bytes'>): Promise<void> {
+    const away = this.awaySince !== undefined && Date.now() - this.awaySince > PATIENCE_MS;
+    if (this.closed || away || this.buffer.full) return Promise.reject(new QueueUnavailable());
+    const settled = this.buffer.add(record);
+    if (!this.pumping) void this.pump();
+    return settled;
+  }
+
+  /** Sends what waits, one request after the other, until nothing does; while the broker is away it keeps probing. */
+  private async pump(): Promise<void> {
+    this.pumping = true;
+    const sweep = setInterval(() => {
+      this.buffer.refuseOlderThan(PATIENCE_MS);
+    }, 50);
+    try {
+      while (!this.closed || this.buffer.size > 0) {
+        if (this.awaySince !== undefined) await this.probe();
+        else if (this.buffer.size > 0) await this.sendNext();
+        else break;
+      }
+    } finally {
+      clearInterval(sweep);
+      this.pumping = false;
+    }
+  }
+
+  private async sendNext(): Promise<void> {
+    await this.buffer.gathered(LINGER_MS);
+    const batch = this.buffer.take();
+    const [first] = batch;
+    if (!first) return;
+    try {
+      const left = (): number => PATIENCE_MS - (Date.now() - first.since);
+      await within(left(), this.topics.ensure([...new Set(batch.map(({ topic }) => topic))]));
+      await this.line.send(this.grouped(batch), left());
+      batch.forEach(({ resolve }) => {
+        resolve();
+      });
+    } catch (error) {
+      this.failed(batch, error);
+    }
+  }
+
+  /** What the broker refuses is told; what it could not be asked goes back to the head and waits for it. */
+  private failed(batch: Waiter[], error: unknown): void {
+    const refusal = refusalIn(error);
+    const [only] = batch;
+    if (refusal && batch.length === 1) only?.reject(refusal);
+    else if (refusal) this.buffer.putBack(batch, 1);
+    else {
+      log.warn({ err: error, records: batch.length }, 'Kafka did not acknowledge');
+      this.awaySince = Date.now();
+      this.topics.forget(batch.map(({ topic }) => topic));
+      this.buffer.putBack(batch);
+    }
+  }
+
+  private async probe(): Promise<void> {
+    try {
+      await this.line.connect();
+      this.awaySince = undefined;
+    } catch {
+      // Said once, when the outage began; the pause keeps a refused connection from spinning.
+      await pause(RETRY_MS);
+    }
+  }
+
+  private grouped(batch: readonly Waiter[]): TopicMessages[] {
+    const byTopic = new Map<string, TopicMessages>();
+    for (const { topic, partition, key, value, headers } of batch) {
+      const entry = byTopic.get(topic) ?? { topic: this.named(topic), messages: [] };
+      byTopic.set(topic, entry);
+      const chosen = partition ?? this.partitionOf(topic, key ?? '');
+      entry.messages.push({ partition: chosen, key: key ?? null, value, headers });
+    }
+    return [...byTopic.values()];
+  }
+}
+
+const REFUSALS = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+]);
+
+/** The broker's answer that this very record will never be taken, if that is what the error is. */
+function refusalIn(error: unknown): Error | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof KafkaJSProtocolError && REFUSALS.has(at.type)) return at;
+  }
+  return undefined;
+}

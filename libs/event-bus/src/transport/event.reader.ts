@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import {
+  InvalidDomainEvent,
+  parseDomainEvent,
+  UnknownEventType,
+  type DomainEvent,
+  type EventType,
+} from '@customer-platform/events';
+import { log } from '@customer-platform/http';
+import type { KafkaMessage } from 'kafkajs';
+import type { Chunk } from '../consuming/supervised.consumer.js';
+import { ParkedEvents } from '../parking/parked-events.js';
+import type { Keyed } from '../delivery/layers.js';
+
+/** A domain event with its Kafka key. */
+export interface ReceivedEvent extends Keyed {
+  readonly type: EventType;
+  readonly topic: string;
+  readonly event: DomainEvent;
+}
+
+/** Reads messages as domain events. What is none is parked; what a newer publisher has added is passed over. */
+@Injectable()
+export class EventReader {
+  constructor(private readonly parked: ParkedEvents) {}
+
+  async read(chunk: Chunk, consumer: string): Promise<ReceivedEvent[]> {
+    const events: ReceivedEvent[] = [];
+    for (const message of chunk.messages) {
+      try {
+        const event = parseDomainEvent(message.value?.toString('utf8') ?? '');
+        const key = message.key?.toString('utf8') ?? '';
+        events.push({ key, type: event.type, topic: chunk.topic, event });
+      } catch (error) {
+        if (error instanceof UnknownEventType)
+          log.debug({ type: error.type }, 'An event of an unknown type is passed over');
+        else if (error instanceof InvalidDomainEvent) await this.parkInvalid(chunk, consumer, message, error);
+        else throw error;
+      }
+    }
+    return events;
+  }
+
+  private async parkInvalid(
+    chunk: Chunk,
+    consumer: string,
+    message: KafkaMessage,
+    error: InvalidDomainEvent,
+  ): Promise<void> {
+    await this.parked.parkInvalid(consumer, {
+      topic: chunk.topic,
+      partition: chunk.partition,
+      offset: message.offset,
+      key: message.key?.toString('utf8') ?? '',
+      type: error.type ?? '',
+      payload: message.value?.toString('utf8') ?? '',
+      error,
+    });
+  }
+}

@@ -1,0 +1,127 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import { isEventType, topicOf, type EventType } from '@customer-platform/events';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { Consumers } from '../consuming/consumers.js';
+import type { Chunk, SupervisedConsumer } from '../consuming/supervised.consumer.js';
+import { ChunkDelivery } from '../delivery/chunk.delivery.js';
+import { EventDelivery } from '../delivery/event-delivery.js';
+import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
+import { KafkaClient } from '../kafka/kafka.client.js';
+import { Topics } from '../kafka/topics.js';
+import type { OnEventExtras } from '../on-event.decorator.js';
+import { ParkedEvents } from '../parking/parked-events.js';
+import { EventReader, type ReceivedEvent } from './event.reader.js';
+
+interface Subscription {
+  handle: MessageHandler;
+  failed: boolean;
+}
+
+/** Everything one class subscribes to: order per key holds within it. */
+type Subscriber = Map<EventType, Subscription>;
+
+const CHUNK_SIZE = 500;
+
+/**
+ * The `@nestjs/microservices` transport of the domain events: handlers are controllers' methods under `@OnEvent`, fed
+ * from kafkajs's `eachBatch` in runs. Connect it with `connectEventBus(app)`.
+ */
+@Injectable()
+export class KafkaTransport extends Server implements CustomTransportStrategy {
+  override readonly propagatesEventHandlerErrors = true;
+  private readonly subscribers = new Map<object, Subscriber>();
+  private consumer: SupervisedConsumer | undefined;
+
+  constructor(
+    @Inject(EVENT_BUS_OPTIONS) private readonly options: EventBusOptions,
+    private readonly client: KafkaClient,
+    private readonly topics: Topics,
+    private readonly consumers: Consumers,
+    private readonly reader: EventReader,
+    private readonly parked: ParkedEvents,
+  ) {
+    super();
+  }
+
+  override addHandler(
+    pattern: unknown,
+    handle: MessageHandler,
+    isEventHandler = false,
+    extras: Record<string, unknown> = {},
+  ): void {
+    const type = String(pattern);
+    if (!isEventHandler || !isEventType(type)) throw new TypeError(`${type} is no domain event`);
+    const { subscriber, failed } = extras as unknown as OnEventExtras;
+    const subscriptions = this.subscribers.get(subscriber) ?? new Map<EventType, Subscription>();
+    if (subscriptions.has(type)) throw new TypeError(`${type} is handled twice by one class`);
+    this.subscribers.set(subscriber, subscriptions.set(type, { handle, failed }));
+  }
+
+  /** Starts consuming in the background and returns at once; readiness tells when it is in its group. */
+  listen(callback: () => void): void {
+    const types = new Set([...this.subscribers.values()].flatMap((each) => [...each.keys()]));
+    const topics = [...new Set([...types].map((type) => topicOf(type)))];
+    if (topics.length > 0) {
+      this.consumer = this.consumers.start(this.client, this.topics, {
+        group: this.group,
+        topics,
+        concurrency: this.options.concurrency ?? 3,
+        chunkSize: CHUNK_SIZE,
+        process: (chunk) => this.process(chunk),
+      });
+    }
+    callback();
+  }
+
+  async close(): Promise<void> {
+    await this.consumer?.stop();
+  }
+
+  on(): never {
+    throw new TypeError('This transport has no events of its own');
+  }
+
+  unwrap<T>(): T {
+    return this.client as T;
+  }
+
+  private get group(): string {
+    return this.options.group ?? `${this.options.module}.domain-events`;
+  }
+
+  private async process(chunk: Chunk): Promise<void> {
+    const events = await this.reader.read(chunk, this.group);
+    for (const subscriber of this.subscribers.values()) {
+      const wanted = events.filter(({ type }) => subscriber.has(type));
+      if (wanted.length > 0) await this.deliver(subscriber, wanted, chunk);
+      await chunk.heartbeat();
+    }
+  }
+
+  private async deliver(
+    subscriber: Subscriber,
+    events: readonly ReceivedEvent[],
+    chunk: Chunk,
+  ): Promise<void> {
+    const delivery = new ChunkDelivery<ReceivedEvent>({
+      handle: async (type, run) => {
+        const subscription = subscriber.get(type as EventType);
+        if (subscription) await call(subscription.handle, new EventDelivery(run.map(({ event }) => event)));
+      },
+      giveUp: async (received, failure) => {
+        const subscription = subscriber.get(received.type);
+        if (!subscription?.failed) await this.parked.park(this.group, received, failure);
+        else await call(subscription.handle, new EventDelivery([received.event], failure));
+      },
+      pause: (ms) => chunk.pause(ms),
+    });
+    await delivery.deliver(events);
+  }
+}
+
+/** Calls a handler as Nest wrapped it; the error it ends in is the method's own. */
+async function call(handle: MessageHandler, delivery: EventDelivery): Promise<void> {
+  const result: unknown = await handle(delivery);
+  if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
+}
