@@ -10,17 +10,17 @@ const COMPARISONS: Record<string, string> = { eq: '=', gt: '>', gte: '>=', lt: '
 export function filterCondition(filter: Filter, parameters: Parameters): string {
   const { column, op } = filter;
   const comparison = COMPARISONS[op];
-  if (comparison) return `${column} ${comparison} ${value(filter, filter.values[0], parameters)}`;
-  if (op === 'ne') return `${column} IS DISTINCT FROM ${value(filter, filter.values[0], parameters)}`;
+  if (comparison) return `${column} ${comparison} ${value(filter, filter.value, parameters)}`;
+  if (op === 'ne') return `${column} IS DISTINCT FROM ${value(filter, filter.value, parameters)}`;
   if (op === 'in') return `${column} = ANY(${list(filter, parameters)})`;
-  if (op === 'is_null') return `${column} IS ${filter.values[0] === 'true' ? '' : 'NOT '}NULL`;
+  if (op === 'is_null') return `${column} IS ${filter.value === true ? '' : 'NOT '}NULL`;
   if (op === 'prefix') return prefix(filter, parameters);
   throw new Error(`A list knows no filter operation ${op}`);
 }
 
 /** LIKE, not starts_with: only LIKE is served by a btree index with text_pattern_ops. */
 function prefix(filter: Filter, parameters: Parameters): string {
-  const start = String(filter.values[0]).replace(/[\\%_]/g, '\\$&');
+  const start = String(filter.value).replace(/[\\%_]/g, '\\$&');
   const pattern = ignoresCase(filter) ? start.toLowerCase() : start;
   return `${filter.column} LIKE ${parameters.add(`${pattern}%`, 'text')}`;
 }

@@ -1,10 +1,11 @@
-import type { ListQuery } from '@customer-platform/http';
+import type { FilterType, ListQuery } from '@customer-platform/http';
 import type { Parameters } from './parameters.js';
 
 type Sort = ListQuery['sort'][number];
 
-const CASTS: Record<string, string> = {
+const CASTS: Record<FilterType, string> = {
   time: 'timestamptz',
+  date: 'date',
   string: 'text',
   enum: 'text',
   uuid: 'uuid',
@@ -14,10 +15,8 @@ const CASTS: Record<string, string> = {
 };
 
 /** The Postgres type that values of a filter or sort are cast to. */
-export function castOf(type: string): string {
-  const cast = CASTS[type];
-  if (!cast) throw new Error(`A list knows no values of type ${type}`);
-  return cast;
+export function castOf(type: FilterType): string {
+  return CASTS[type];
 }
 
 /** `a DESC, b ASC, id ASC`; nulls come last unless the sort says first. */
@@ -39,7 +38,7 @@ export function cursorText(sort: Sort): string {
  */
 export function keysetCondition(
   sort: ListQuery['sort'],
-  after: ListQuery['after'],
+  after: readonly (string | null)[] | undefined,
   parameters: Parameters,
 ): string[] {
   if (!after) return [];

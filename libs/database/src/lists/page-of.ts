@@ -10,8 +10,6 @@ export interface PageOptions<Row, Item> {
   parameters?: readonly unknown[];
   /** From the row of the select to the item that is answered; the row itself unless given. */
   map?: (row: Row) => Item;
-  /** Expression of the instant that `before_occurred_at` is compared with; for timeline sources. */
-  occurredAt?: string;
 }
 
 /**
@@ -29,7 +27,7 @@ export async function pageOf<Row extends object, Item = Row>(
   const conditions = [
     ...query.filters.map((filter) => filterCondition(filter, parameters)),
     ...keysetCondition(query.sort, query.after, parameters),
-    ...beforeCondition(query, options.occurredAt, parameters),
+    ...beforeCondition(query, parameters),
   ];
   const keys = query.sort.map((sort, at) => `${cursorText(sort)} AS page_key_${at}`);
   const where = conditions.length ? `WHERE ${conditions.join(' AND ')}` : '';
@@ -65,10 +63,9 @@ function withoutKeys<Row extends object>(row: Row, count: number): Row {
 }
 
 /** Contract §3: the rows strictly before the pair in (`occurred_at` descending, `id` descending). */
-function beforeCondition(query: ListQuery, occurredAt: string | undefined, parameters: Parameters): string[] {
+function beforeCondition(query: ListQuery, parameters: Parameters): string[] {
   if (!query.before) return [];
-  if (!occurredAt) throw new Error('This list is no timeline source: it names no occurredAt expression');
   const at = parameters.add(query.before.occurredAt, 'timestamptz');
   const id = parameters.add(query.before.id, 'uuid');
-  return [`(${occurredAt}, id) < (${at}, ${id})`];
+  return [`(${query.before.column}, id) < (${at}, ${id})`];
 }
