@@ -1,0 +1,32 @@
+import type { Acceptance, ChangesPage, KeyUse, ResolvedCredential } from './protocol.js';
+
+/** A well-formed credential that grants nothing: never issued, revoked, ended, or its organization is gone. */
+export class UnknownCredential extends Error {
+  override readonly name = 'UnknownCredential';
+  constructor(
+    /** `expired`: it was valid until its own end. */
+    readonly reason: 'unknown' | 'expired',
+  ) {
+    super(`The credential is ${reason}`);
+  }
+}
+
+/** The registry did not answer in time, or not with an answer. */
+export class RegistryUnavailable extends Error {
+  override readonly name = 'RegistryUnavailable';
+}
+
+/**
+ * Where a module learns what credentials may do: identity, over its internal interface; identity itself asks its own
+ * database. Every method throws {@link RegistryUnavailable} when there is no answer within `timeoutMs`.
+ */
+export abstract class AuthorizationSource {
+  /** @throws UnknownCredential */
+  abstract resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential>;
+  /** Organizations whose epoch rose since `cursor`; repeats are possible, omissions are not. */
+  abstract changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage>;
+  /** For each acceptance, whether the key was valid at that time. */
+  abstract confirm(acceptances: readonly Acceptance[], timeoutMs?: number): Promise<boolean[]>;
+  /** Notes when keys were last used; earlier than known is ignored. */
+  abstract reportUsage(uses: readonly KeyUse[], timeoutMs?: number): Promise<void>;
+}

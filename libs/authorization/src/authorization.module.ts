@@ -1,0 +1,154 @@
+import {
+  type DynamicModule,
+  Global,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
+import { ConfigError, peersConfig, readConfig, secretsConfig } from '@customer-platform/config';
+import { AUTHENTICATOR, registerReadiness } from '@customer-platform/http';
+import { ApiAuthenticator } from './api-authenticator.js';
+import { AuthorizationSource } from './authorization-source.js';
+import { ChangeFeed } from './change-feed.js';
+import { CredentialCache } from './credential-cache.js';
+import { CredentialResolver } from './credential-resolver.js';
+import { HttpAuthorizationSource } from './http-authorization-source.js';
+import { ServiceTokenGuard } from './internal-endpoint.js';
+import { InternalClient, internalUrlVariable, type ModuleName } from './internal-client.js';
+import { KeyUsage } from './key-usage.js';
+import { monotonic } from './monotonic.js';
+import { ServiceTokens } from './service-tokens.js';
+
+/** What a module says of its authorization. */
+export interface AuthorizationModuleOptions {
+  /** The module's own name: what its service tokens say. */
+  module: ModuleName;
+  /** Modules it calls besides identity: their addresses are demanded at the start rather than at the first call. */
+  calls?: readonly ModuleName[];
+  /** Where to learn of credentials; identity asks its own database, everybody else identity (the default). */
+  source?: Type<AuthorizationSource>;
+}
+
+/**
+ * Provides, to the whole application: `AUTHENTICATOR`, `CredentialResolver` (with `peek`), `AuthorizationSource`
+ * (with `confirm`), `ServiceTokens`, `InternalClient`. Reads `SERVICE_PRIVATE_KEY`, `SERVICE_PUBLIC_KEYS` and
+ * `<MODULE>_INTERNAL_URL`. The process is ready after the first read of the change feed.
+ */
+@Global()
+@Module({})
+export class AuthorizationModule implements OnModuleInit, OnApplicationShutdown {
+  private forgetReadiness: (() => void) | undefined;
+
+  constructor(
+    private readonly feed: ChangeFeed,
+    private readonly usage: KeyUsage,
+    private readonly client: InternalClient,
+  ) {}
+
+  static forRoot(options: AuthorizationModuleOptions): DynamicModule {
+    const shared: Provider[] = [
+      { provide: ServiceTokens, useFactory: () => serviceTokens(options.module) },
+      {
+        provide: InternalClient,
+        useFactory: (tokens: ServiceTokens) => new InternalClient(tokens, addresses(options)),
+        inject: [ServiceTokens],
+      },
+      ServiceTokenGuard,
+      sourceProvider(options),
+      ...resolution(),
+    ];
+    return {
+      module: AuthorizationModule,
+      providers: shared,
+      exports: [
+        AUTHENTICATOR,
+        AuthorizationSource,
+        CredentialResolver,
+        InternalClient,
+        ServiceTokenGuard,
+        ServiceTokens,
+      ],
+    };
+  }
+
+  onModuleInit(): void {
+    this.feed.start();
+    this.usage.start();
+    this.forgetReadiness = registerReadiness({ name: 'authorization', check: () => this.demandFirstRead() });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.forgetReadiness?.();
+    await this.usage.stop();
+    await this.feed.stop();
+    await this.client.close();
+  }
+
+  /** An outage after the first read does not take the process out of service: it answers 503, ingestion goes on. */
+  private demandFirstRead(): void {
+    if (this.feed.run === 0) throw new Error('The authorization registry has not been read yet');
+  }
+}
+
+/** The parts by which a credential becomes a caller, one of each in a process. */
+function resolution(): Provider[] {
+  return [
+    { provide: CredentialCache, useFactory: () => new CredentialCache() },
+    {
+      provide: ChangeFeed,
+      useFactory: (source: AuthorizationSource, cache: CredentialCache) =>
+        new ChangeFeed(source, cache, monotonic),
+      inject: [AuthorizationSource, CredentialCache],
+    },
+    {
+      provide: KeyUsage,
+      useFactory: (source: AuthorizationSource) => new KeyUsage(source),
+      inject: [AuthorizationSource],
+    },
+    {
+      provide: CredentialResolver,
+      useFactory: (source: AuthorizationSource, cache: CredentialCache, feed: ChangeFeed, usage: KeyUsage) =>
+        new CredentialResolver(source, cache, feed, usage, monotonic),
+      inject: [AuthorizationSource, CredentialCache, ChangeFeed, KeyUsage],
+    },
+    {
+      provide: AUTHENTICATOR,
+      useFactory: (resolver: CredentialResolver) => new ApiAuthenticator(resolver),
+      inject: [CredentialResolver],
+    },
+  ];
+}
+
+function sourceProvider({ source }: AuthorizationModuleOptions): Provider {
+  if (source) return { provide: AuthorizationSource, useClass: source };
+  return {
+    provide: AuthorizationSource,
+    useFactory: (client: InternalClient) => new HttpAuthorizationSource(client),
+    inject: [InternalClient],
+  };
+}
+
+function serviceTokens(module: ModuleName): ServiceTokens {
+  const config = readConfig(secretsConfig.pick({ SERVICE_PRIVATE_KEY: true, SERVICE_PUBLIC_KEYS: true }));
+  return new ServiceTokens(module, config);
+}
+
+/** Addresses of the modules that are called are demanded, the others taken if they are there. */
+function addresses({ source, calls = [] }: AuthorizationModuleOptions): Partial<Record<ModuleName, string>> {
+  const config = readConfig(peersConfig.partial());
+  const known: Partial<Record<ModuleName, string>> = {
+    core: config.CORE_INTERNAL_URL,
+    crm: config.CRM_INTERNAL_URL,
+    identity: config.IDENTITY_INTERNAL_URL,
+    loyalty: config.LOYALTY_INTERNAL_URL,
+    messaging: config.MESSAGING_INTERNAL_URL,
+  };
+  const demanded: ModuleName[] = source ? [...calls] : ['identity', ...calls];
+  const missing = demanded.filter((module) => known[module] === undefined).map(internalUrlVariable);
+  if (missing.length > 0) {
+    throw new ConfigError(`The environment is incomplete: ${missing.join(', ')} missing.`);
+  }
+  return known;
+}

@@ -1,0 +1,111 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { log } from '@customer-platform/http';
+import type { AuthorizationSource } from './authorization-source.js';
+import type { CredentialCache } from './credential-cache.js';
+import type { Monotonic } from './monotonic.js';
+
+/** The paces of the feed, in milliseconds (identity.md §8). */
+export interface FeedPace {
+  /** From the beginning of one read to the beginning of the next. */
+  readonly every: number;
+  /** A read that has not ended by then has failed. */
+  readonly timeout: number;
+  /** A cached credential permits while the last good read began at most so long ago. */
+  readonly fresh: number;
+}
+
+/** 250 + 500 = 750: one read of the longest length allowed does not interrupt freshness. */
+export const FEED_PACE: FeedPace = { every: 250, timeout: 500, fresh: 750 };
+
+/**
+ * Reads which organizations' rights have changed and outdates their cached credentials. It keeps the promise that a
+ * change committed before the last good read began has been applied here.
+ */
+export class ChangeFeed {
+  private cursor: string | undefined;
+  private lastGoodBegan = -Infinity;
+  private round = 0;
+  private downSince: number | undefined;
+  private stopping: AbortController | undefined;
+  private loop: Promise<void> | undefined;
+
+  constructor(
+    private readonly source: AuthorizationSource,
+    private readonly cache: CredentialCache,
+    private readonly clock: Monotonic,
+    private readonly pace: FeedPace = FEED_PACE,
+  ) {}
+
+  /** When the last good read began; minus infinity before the first. */
+  get goodAt(): number {
+    return this.lastGoodBegan;
+  }
+
+  /** Whether cached credentials may permit now. */
+  isFresh(now: number): boolean {
+    return now - this.lastGoodBegan <= this.pace.fresh;
+  }
+
+  /** Whether the registry did not answer the last read: a cheap sign of an outage. */
+  get isDown(): boolean {
+    return this.downSince !== undefined;
+  }
+
+  /**
+   * Which uninterrupted run of reads this is; 0 before the first good one. An answer may be kept only if the same
+   * run was on when it was asked for: changes between it and a run's first read are in no read.
+   */
+  get run(): number {
+    return this.round;
+  }
+
+  start(): void {
+    this.stopping = new AbortController();
+    this.loop = this.readOn(this.stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping?.abort();
+    await this.loop;
+  }
+
+  /** One read; the loop makes them, a test may. */
+  async read(): Promise<void> {
+    const began = this.clock.now();
+    const page = await this.source.changes(this.cursor, this.pace.timeout);
+    if (page.reset) this.cache.clear();
+    const now = this.clock.now();
+    for (const { organization_id: organizationId, epoch } of page.changes) {
+      this.cache.raise(organizationId, epoch, now);
+    }
+    this.cache.trim();
+    if (page.reset || this.cursor === undefined) this.round += 1;
+    this.cursor = page.cursor;
+    this.lastGoodBegan = began;
+  }
+
+  private async readOn(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const began = this.clock.now();
+      await this.tryRead();
+      const rest = this.pace.every - (this.clock.now() - began);
+      await pause(Math.max(0, rest), undefined, { signal, ref: false }).catch(() => undefined); // stopped
+    }
+  }
+
+  private async tryRead(): Promise<void> {
+    try {
+      await this.read();
+      if (this.downSince !== undefined) {
+        const outageMs = Math.round(this.clock.now() - this.downSince);
+        log.info({ outageMs }, 'The authorization registry answers again');
+      }
+      this.downSince = undefined;
+    } catch (error) {
+      if (this.downSince === undefined) {
+        log.warn({ err: error }, 'The authorization registry does not answer');
+        this.downSince = this.clock.now();
+      }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import type { AcceptedCredential } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { hashApiKey, isWellFormedApiKey } from './api-key.js';
+import { RegistryUnavailable, UnknownCredential, type AuthorizationSource } from './authorization-source.js';
+import type { ResolvedCaller } from './caller.js';
+import type { ChangeFeed } from './change-feed.js';
+import type { CredentialCache, CredentialEntry } from './credential-cache.js';
+import type { KeyUsage } from './key-usage.js';
+import type { Monotonic } from './monotonic.js';
+import { RefusedCredentials } from './refused-credentials.js';
+
+/** A resolve that has not ended by then has failed; all tries of one fill share it (identity.md §8). */
+const RESOLVE_TIMEOUT_MS = 500;
+/** How often a fill is asked again that an epoch overtook. */
+const FILL_TRIES = 3;
+/** Ingestion outlives an outage of the registry for keys known good so recently (contract.md §5). */
+const OUTAGE_GRACE_MS = 15 * 60_000;
+
+/** How a credential is to be judged. */
+export interface AuthenticationOptions {
+  accepts: AcceptedCredential;
+  /**
+   * Ingestion only: while the registry is away, a key known good within the last 15 minutes is taken and the caller
+   * marked `unconfirmed`. What it sends may be stored only after `AuthorizationSource.confirm`.
+   */
+  outlivesOutage?: boolean;
+}
+
+interface Fill {
+  readonly began: number;
+  readonly answer: Promise<CredentialEntry>;
+}
+
+/**
+ * Credential → caller. A cached answer permits only while the change feed is fresh and no newer epoch of its
+ * organization is known; otherwise the registry is asked, and its silence is 503, never a permit.
+ */
+export class CredentialResolver {
+  private readonly fills = new Map<string, Fill>();
+  private readonly refused: RefusedCredentials;
+
+  constructor(
+    private readonly source: AuthorizationSource,
+    private readonly cache: CredentialCache,
+    private readonly feed: ChangeFeed,
+    private readonly usage: KeyUsage,
+    private readonly clock: Monotonic,
+  ) {
+    this.refused = new RefusedCredentials(clock);
+  }
+
+  /**
+   * The caller of an `Authorization` header if that can be told at once: an API key whose cached answer permits now.
+   * Costs microseconds and waits for nothing. Undefined says nothing about the credential: `authenticate` decides.
+   */
+  peek(authorization: string | undefined): ResolvedCaller | undefined {
+    const key = bearerToken(authorization);
+    if (key === undefined || !isWellFormedApiKey(key)) return undefined;
+    const entry = this.permitting(hashApiKey(key));
+    if (!entry || entry.caller.restriction !== null) return undefined;
+    this.usage.note(entry.use);
+    return entry.caller;
+  }
+
+  /**
+   * The caller of an `Authorization` header.
+   * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `user_required`, `organization_suspended`,
+   *   `authorization_unavailable`. A caller restricted to its own factors is returned; the route's guard decides.
+   */
+  async authenticate(
+    authorization: string | undefined,
+    { accepts, outlivesOutage = false }: AuthenticationOptions,
+  ): Promise<ResolvedCaller> {
+    const keyHash = hashApiKey(readApiKey(authorization));
+    const { caller, use } = this.permitting(keyHash) ?? (await this.ask(keyHash, outlivesOutage));
+    if (accepts === 'user') {
+      throw new Problem('user_required', { detail: 'This route serves users; an API key cannot call it.' });
+    }
+    if (caller.restriction === 'organization_suspended') throw new Problem('organization_suspended');
+    this.usage.note(use);
+    return caller;
+  }
+
+  /** The cached answer, if it permits now. */
+  private permitting(keyHash: string): CredentialEntry | undefined {
+    const entry = this.cache.get(keyHash);
+    if (!entry || !this.cache.isCurrent(entry)) return undefined;
+    const now = this.clock.now();
+    if (now >= entry.endsAt || !this.feed.isFresh(now)) return undefined;
+    entry.knownGoodAt = Math.max(entry.knownGoodAt, this.feed.goodAt);
+    return entry;
+  }
+
+  private async ask(keyHash: string, outlivesOutage: boolean): Promise<CredentialEntry> {
+    const spared = outlivesOutage ? this.unconfirmed(keyHash) : undefined;
+    // The feed asks four times a second already: while it hears nothing, ingestion does not wait to hear nothing too.
+    if (spared && this.feed.isDown) return spared;
+    this.refused.check(keyHash);
+    try {
+      return await this.fill(keyHash);
+    } catch (error) {
+      if (error instanceof UnknownCredential) throw this.refused.remember(keyHash, error.reason);
+      if (error instanceof RegistryUnavailable) {
+        if (spared) return spared;
+        throw new Problem('authorization_unavailable', { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  /** One fill at a time for each credential. One begun longer ago than a resolve may take is not waited for. */
+  private fill(keyHash: string): Promise<CredentialEntry> {
+    const began = this.clock.now();
+    const running = this.fills.get(keyHash);
+    if (running && began - running.began < RESOLVE_TIMEOUT_MS) return running.answer;
+    const fill: Fill = { began, answer: this.askRegistry(keyHash, began) };
+    this.fills.set(keyHash, fill);
+    const done = (): void => {
+      if (this.fills.get(keyHash) === fill) this.fills.delete(keyHash);
+    };
+    fill.answer.then(done, done);
+    return fill.answer;
+  }
+
+  private async askRegistry(keyHash: string, began: number): Promise<CredentialEntry> {
+    const run = this.feed.run;
+    const mark = this.cache.beginFill(began);
+    try {
+      for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
+        const left = began + RESOLVE_TIMEOUT_MS - this.clock.now();
+        if (left <= 0) break;
+        const asked = this.clock.now();
+        const resolved = await this.source.resolve(keyHash, left);
+        if (resolved.epoch < this.cache.highestEpoch(resolved.organization.id)) continue;
+        const entry = this.cache.entryOf(keyHash, resolved, asked);
+        if (run > 0 && run === this.feed.run) this.cache.keep(keyHash, entry);
+        return entry;
+      }
+      throw new RegistryUnavailable('The rights changed faster than they could be read');
+    } catch (error) {
+      if (error instanceof UnknownCredential) this.cache.drop(keyHash);
+      throw error;
+    } finally {
+      this.cache.endFill(mark);
+    }
+  }
+
+  private unconfirmed(keyHash: string): CredentialEntry | undefined {
+    const entry = this.cache.get(keyHash);
+    if (!entry || entry.caller.restriction !== null) return undefined;
+    const now = this.clock.now();
+    if (now >= entry.endsAt || now - entry.knownGoodAt > OUTAGE_GRACE_MS) return undefined;
+    return { ...entry, caller: { ...entry.caller, unconfirmed: true } };
+  }
+}
+
+/** The token of a `Bearer` header; the scheme ignores case (RFC 9110 §11.1). */
+function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || authorization.length < 8) return undefined;
+  if (!authorization.startsWith('Bearer ') && !/^bearer /i.test(authorization)) return undefined;
+  return authorization.slice(7).trim();
+}
+
+function readApiKey(authorization: string | undefined): string {
+  if (authorization === undefined || authorization.trim() === '') throw new Problem('missing_credentials');
+  const token = bearerToken(authorization);
+  if (token === undefined || !isWellFormedApiKey(token)) throw new Problem('invalid_token');
+  return token;
+}

@@ -1,0 +1,64 @@
+/** Why a credential that exists may do nothing, or only authenticate further (identity.md §8). */
+export type Restriction = 'mfa_required' | 'organization_suspended';
+
+/** Answer of `POST /internal/authz/resolve`: everything a module needs to know of a credential, read at one instant. */
+export interface ResolvedCredential {
+  principal: { type: 'api_key' | 'user' | 'oauth_client'; id: string };
+  actor: { type: string; id: string; impersonator_id?: string };
+  organization: { id: string; status: 'active' | 'suspended'; settings: Record<string, unknown> };
+  permissions: string[];
+  restriction: Restriction | null;
+  /** The organization's epoch at the instant of the answer. */
+  epoch: number;
+  /** Milliseconds until the credential ends by itself; null when it has no end. */
+  expires_in_ms: number | null;
+}
+
+/** Body of `POST /internal/authz/resolve`: the SHA-256 of an API key, lower-case hex. */
+export interface ResolveRequest {
+  key_hash: string;
+}
+
+/** Answer of `GET /internal/authz/changes`. */
+export interface ChangesPage {
+  /** To be handed back with the next read; opaque. */
+  cursor: string;
+  /** The cursor handed in means nothing to this database (restored, replaced): forget everything cached. */
+  reset: boolean;
+  changes: { organization_id: string; epoch: number }[];
+}
+
+/** One credential that was accepted while the registry was away. */
+export interface Acceptance {
+  key_hash: string;
+  /** When it was accepted: ISO 8601, UTC. */
+  accepted_at: string;
+  /** What it was accepted for; when given, the key's role must have held it then. */
+  permission?: string;
+}
+
+/** Body of `POST /internal/authz/confirm`, at most 1,000 at once. */
+export interface ConfirmRequest {
+  acceptances: Acceptance[];
+}
+
+/** Answer of `POST /internal/authz/confirm`: one verdict for each acceptance, in the order asked. */
+export interface ConfirmAnswer {
+  valid: boolean[];
+}
+
+/** That a key was used. */
+export interface KeyUse {
+  organization_id: string;
+  key_id: string;
+  /** The latest use: ISO 8601, UTC. */
+  last_used_at: string;
+}
+
+/** Body of `POST /internal/authz/usage`, at most 1,000 at once. */
+export interface UsageRequest {
+  uses: KeyUse[];
+}
+
+/** How many items one confirm or usage call may carry. */
+export const AUTHORIZATION_BATCH = 1_000;

@@ -1,0 +1,105 @@
+import { Problem } from '@customer-platform/problem-json';
+import type { SecretsConfig } from '@customer-platform/config';
+import {
+  createLocalJWKSet,
+  importJWK,
+  jwtVerify,
+  SignJWT,
+  type CryptoKey,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
+
+/** A service token lives so long at most (identity.md §8). */
+const LIFE_S = 60;
+/** A cached token is replaced this long before its end, so that none arrives late. */
+const RENEW_BEFORE_MS = 15_000;
+/** Verified tokens remembered; there are five modules, so few are alive at once. */
+const REMEMBERED = 100;
+/** Allowed difference between the clocks of two machines. */
+const CLOCK_TOLERANCE_S = 5;
+
+/** The keys of the modules: our own private one and everybody's public ones. */
+export type ServiceKeys = Pick<SecretsConfig, 'SERVICE_PRIVATE_KEY' | 'SERVICE_PUBLIC_KEYS'>;
+
+interface Issued {
+  token: Promise<string>;
+  renewAt: number;
+}
+
+/**
+ * Tokens by which modules know each other: EdDSA JWTs (RFC 8037) with `iss` the caller, `aud` the callee and a life of
+ * at most 60 s. Each module trusts the public keys it was started with, by `kid` = module.
+ */
+export class ServiceTokens {
+  private readonly issued = new Map<string, Issued>();
+  private readonly verified = new Map<string, { issuer: string; until: number }>();
+  private readonly keys: ReturnType<typeof createLocalJWKSet>;
+  private privateKey: Promise<CryptoKey> | undefined;
+
+  constructor(
+    private readonly module: string,
+    private readonly config: ServiceKeys,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.keys = createLocalJWKSet(config.SERVICE_PUBLIC_KEYS as { keys: JWK[] });
+  }
+
+  /** A token for calls to `audience`; one is reused for most of its life. */
+  issue(audience: string): Promise<string> {
+    const now = this.now();
+    const known = this.issued.get(audience);
+    if (known && now < known.renewAt) return known.token;
+    const token = this.sign(audience, Math.floor(now / 1_000));
+    this.issued.set(audience, { token, renewAt: now + LIFE_S * 1_000 - RENEW_BEFORE_MS });
+    token.catch(() => this.issued.delete(audience)); // the caller sees the error; the next call signs anew
+    return token;
+  }
+
+  /**
+   * The module that presents the token to us.
+   * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`
+   */
+  async verify(authorization: string | undefined): Promise<string> {
+    const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
+    if (token === undefined) throw new Problem('missing_credentials');
+    const now = this.now();
+    const known = this.verified.get(token);
+    if (known && now < known.until) return known.issuer;
+    const { issuer, until } = await this.examine(token, now);
+    if (this.verified.size >= REMEMBERED) this.verified.clear();
+    this.verified.set(token, { issuer, until });
+    return issuer;
+  }
+
+  private async sign(audience: string, now: number): Promise<string> {
+    const { SERVICE_PRIVATE_KEY: jwk } = this.config;
+    this.privateKey ??= importJWK(jwk as JWK, 'EdDSA') as Promise<CryptoKey>;
+    return new SignJWT()
+      .setProtectedHeader({ alg: 'EdDSA', kid: jwk.kid, typ: 'JWT' })
+      .setIssuer(this.module)
+      .setAudience(audience)
+      .setIssuedAt(now)
+      .setExpirationTime(now + LIFE_S)
+      .sign(await this.privateKey);
+  }
+
+  private async examine(token: string, now: number): Promise<{ issuer: string; until: number }> {
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, this.keys, {
+        algorithms: ['EdDSA'],
+        audience: this.module,
+        requiredClaims: ['iss', 'iat', 'exp'],
+        clockTolerance: CLOCK_TOLERANCE_S,
+        currentDate: new Date(now),
+      });
+      const { iss = '', iat = 0, exp = 0 } = payload satisfies JWTPayload;
+      if (iss !== protectedHeader.kid) throw new Error('The issuer is not the owner of the key');
+      if (exp - iat > LIFE_S) throw new Error('The token lives too long');
+      return { issuer: iss, until: exp * 1_000 };
+    } catch (error) {
+      const expired = error instanceof Error && 'code' in error && error.code === 'ERR_JWT_EXPIRED';
+      throw new Problem(expired ? 'token_expired' : 'invalid_token', { cause: error });
+    }
+  }
+}
