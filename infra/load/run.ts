@@ -10,7 +10,14 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Usage, readUsage } from './cpu.ts';
 import { findK6, runK6 } from './k6.ts';
-import { type EventCounts, type Platform, drained, get, readCounts, readPlatform } from './platform.ts';
+import {
+  type EventCounts,
+  type Platform,
+  drained,
+  get,
+  readCounts,
+  readPlatform,
+} from '../client/platform.ts';
 import { measureVisibility } from './visibility.ts';
 
 const KINDS = ['track', 'batch', 'timeline'] as const;
