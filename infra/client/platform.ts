@@ -27,12 +27,36 @@ export function readPlatform(dataFolder: string): Platform {
 
 /** GET with the administrator key. @throws Error with status and problem code. */
 export async function get<T>(platform: Platform, path: string): Promise<T> {
+  return (await request(platform, 'GET', path)).body as T;
+}
+
+/**
+ * Any call with the administrator key.
+ *
+ * @throws Error with status, code and detail of every answer that is neither 2xx nor one of `allow`.
+ */
+export async function request(
+  platform: Platform,
+  method: string,
+  path: string,
+  body?: unknown,
+  options: { allow?: number[]; headers?: Record<string, string> } = {},
+): Promise<{ status: number; body: unknown }> {
   const answer = await fetch(platform.base_url + path, {
-    headers: { authorization: `Bearer ${platform.admin_key}` },
+    method,
+    headers: {
+      authorization: `Bearer ${platform.admin_key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  const body = (await answer.json()) as T & { code?: string };
-  if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${body.code ?? ''}`);
-  return body;
+  const text = await answer.text();
+  const parsed = (text === '' ? {} : JSON.parse(text)) as { code?: string; detail?: string };
+  if (!answer.ok && options.allow?.includes(answer.status) !== true) {
+    throw new Error(`${method} ${path}: ${answer.status} ${parsed.code ?? ''} ${parsed.detail ?? ''}`);
+  }
+  return { status: answer.status, body: parsed };
 }
 
 export interface EventCounts {
