@@ -8,12 +8,13 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { databaseConfig, readConfig } from '@customer-platform/config';
-import { log, registerReadiness } from '@customer-platform/http';
+import { IDEMPOTENCY_STORE, log, registerReadiness } from '@customer-platform/http';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { Clock } from './clock.js';
 import { DATA_SOURCE, Database } from './database.js';
 import { isDatabaseUnavailable } from './errors.js';
-import { IdempotencyStore } from './idempotency/idempotency-store.js';
+import { AnswerStore } from './idempotency/answer.store.js';
+import { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { MigrationClass } from './migrations/run-migrations.js';
 import { SnakeCaseNaming } from './snake-case.naming.js';
 
@@ -46,9 +47,11 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
         { provide: DATA_SOURCE, useFactory: () => connect(options) },
         Database,
         Clock,
-        IdempotencyStore,
+        AnswerStore,
+        { provide: IDEMPOTENCY_STORE, useExisting: AnswerStore },
+        IdempotentCalls,
       ],
-      exports: [DATA_SOURCE, Database, Clock, IdempotencyStore],
+      exports: [DATA_SOURCE, Database, Clock, IDEMPOTENCY_STORE, IdempotentCalls],
     };
   }
 

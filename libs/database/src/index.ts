@@ -8,12 +8,12 @@ export {
   postgresFailure,
   type PostgresFailure,
 } from './errors.js';
+export { AnswerStore } from './idempotency/answer.store.js';
 export {
-  IdempotencyStore,
+  IdempotentCalls,
   type IdempotentAnswer,
   type IdempotentCall,
-  type StoredAnswer,
-} from './idempotency/idempotency-store.js';
+} from './idempotency/idempotent-calls.js';
 export { isUuid, newId } from './ids.js';
 export { pageOf, type PageOptions } from './lists/page-of.js';
 export { dropPlatformTables, platformTables } from './migrations/platform-tables.js';

@@ -1,30 +1,19 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { canonicalJson } from '@customer-platform/http';
+import { canonicalJson, type IdempotencyScope, type StoredAnswer } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
+import { keyHash } from './key-hash.js';
 
 /** One call with an `Idempotency-Key`. */
-export interface IdempotentCall {
-  organizationId: string;
-  /** Method and path template: `POST /v1/core/segments`. */
-  route: string;
-  /** The header's value, without quotes. */
-  key: string;
+export interface IdempotentCall extends IdempotencyScope {
   /** The parsed body; compared canonically, so that order and spacing do not matter. */
   body: unknown;
   /** How long the answer is kept; a day for management, for ever on sends and ledger postings. */
   keep: 'day' | 'forever';
-}
-
-/** An answer as it is kept and given again. */
-export interface StoredAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: unknown;
 }
 
 /** The answer, and whether it was given before: then it goes out with `Idempotent-Replay: true`. */
@@ -38,11 +27,11 @@ const PATIENCE_MS = 5_000;
 const POLL_MS = 40;
 
 /**
- * Answers kept by (organization, route, key). The call's whole effect and its answer commit in one transaction, so
- * a crash leaves both or neither.
+ * Calls whose key counts for ever, or whose effect must not happen twice even if the process dies between effect
+ * and answer: both commit in one transaction, so a crash leaves both or neither.
  */
 @Injectable()
-export class IdempotencyStore {
+export class IdempotentCalls {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
@@ -69,19 +58,6 @@ export class IdempotencyStore {
     }
   }
 
-  /** Removes answers whose day is over, at most `limit`; returns how many. */
-  async forgetExpired(limit = 5_000): Promise<number> {
-    const gone = await this.database.acrossOrganizations((tx) =>
-      tx.query(
-        `DELETE FROM idempotency_keys WHERE (organization_id, route, key_hash) IN
-           (SELECT organization_id, route, key_hash FROM idempotency_keys WHERE expires_at < $1 LIMIT $2)
-         RETURNING 1`,
-        [this.clock.now(), limit],
-      ),
-    );
-    return gone.length;
-  }
-
   private attempt(
     call: IdempotentCall,
     perform: () => Promise<StoredAnswer>,
@@ -99,12 +75,12 @@ export class IdempotencyStore {
 
   private async find(tx: Transaction, call: IdempotentCall): Promise<IdempotentAnswer | undefined> {
     const [row] = await tx.query<KeptRow>(
-      `SELECT body_hash, status, headers, body FROM idempotency_keys
-       WHERE organization_id = $1 AND route = $2 AND key_hash = $3 AND (expires_at IS NULL OR expires_at > $4)`,
-      [call.organizationId, call.route, sha256(call.key), this.clock.now()],
+      `SELECT fingerprint, status, headers, body FROM idempotency_keys
+       WHERE organization_id = $1 AND route = $2 AND key_hash = $3 AND status IS NOT NULL AND (expires_at IS NULL OR expires_at > $4)`,
+      [call.organizationId, call.route, keyHash(call.key), this.clock.now()],
     );
     if (!row) return undefined;
-    if (!row.body_hash.equals(bodyHash(call.body))) throw new Problem('idempotency_key_reused');
+    if (row.fingerprint !== fingerprintOf(call.body)) throw new Problem('idempotency_key_reused');
     const body: unknown = row.body === null ? undefined : JSON.parse(row.body);
     return { status: row.status, headers: row.headers, body, replayed: true };
   }
@@ -113,16 +89,16 @@ export class IdempotencyStore {
     const now = this.clock.now();
     await tx.query(
       `INSERT INTO idempotency_keys
-         (organization_id, route, key_hash, body_hash, status, headers, body, created_at, expires_at)
+         (organization_id, route, key_hash, fingerprint, status, headers, body, created_at, expires_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-       ON CONFLICT (organization_id, route, key_hash) DO UPDATE SET body_hash = excluded.body_hash,
+       ON CONFLICT (organization_id, route, key_hash) DO UPDATE SET fingerprint = excluded.fingerprint,
          status = excluded.status, headers = excluded.headers, body = excluded.body,
          created_at = excluded.created_at, expires_at = excluded.expires_at`,
       [
         call.organizationId,
         call.route,
-        sha256(call.key),
-        bodyHash(call.body),
+        keyHash(call.key),
+        fingerprintOf(call.body),
         answer.status,
         JSON.stringify(answer.headers),
         answer.body === undefined ? null : JSON.stringify(answer.body),
@@ -134,7 +110,7 @@ export class IdempotencyStore {
 }
 
 interface KeptRow {
-  body_hash: Buffer;
+  fingerprint: string;
   status: number;
   headers: Record<string, string>;
   body: string | null;
@@ -150,10 +126,8 @@ async function claim(tx: Transaction, call: IdempotentCall): Promise<boolean> {
   return row?.mine ?? false;
 }
 
-function bodyHash(body: unknown): Buffer {
-  return sha256(canonicalJson(body ?? null));
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function fingerprintOf(body: unknown): string {
+  return createHash('sha256')
+    .update(canonicalJson(body ?? null))
+    .digest('base64url');
 }

@@ -1,0 +1,145 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  log,
+  type IdempotencyClaim,
+  type IdempotencyScope,
+  type IdempotencyStore,
+  type StoredAnswer,
+} from '@customer-platform/http';
+import { Clock } from '../clock.js';
+import { Database } from '../database.js';
+import { newId } from '../ids.js';
+import { keyHash } from './key-hash.js';
+
+const SWEEP_EVERY_MS = 600_000;
+const SWEEP_ROWS = 5_000;
+/** A claim whose process died is kept this much longer than its lease, so that its owner may still find it lost. */
+const CLAIM_REST_MS = 86_400_000;
+
+/** Takes the key if it is new, if its lease has run out without an answer, or if its answer's day is over. */
+const CLAIM = `
+  INSERT INTO idempotency_keys AS held
+    (organization_id, route, key_hash, fingerprint, claim_id, lease_until, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  ON CONFLICT (organization_id, route, key_hash) DO UPDATE
+    SET fingerprint = excluded.fingerprint, claim_id = excluded.claim_id, lease_until = excluded.lease_until,
+        created_at = excluded.created_at, expires_at = excluded.expires_at, status = NULL, headers = '{}', body = NULL
+    WHERE (held.status IS NULL AND held.lease_until <= $7) OR held.expires_at <= $7
+  RETURNING claim_id`;
+
+/** The answers of management POSTs, which libs/http claims, settles and replays. */
+@Injectable()
+export class AnswerStore implements IdempotencyStore, OnModuleInit, OnApplicationShutdown {
+  private sweep: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.sweep = setInterval(() => void this.sweepExpired(), SWEEP_EVERY_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.sweep);
+  }
+
+  /** Of several at once exactly one is told `claimed`: the insert of the others waits for its commit. */
+  async claim(scope: IdempotencyScope, fingerprint: string, leaseMs: number): Promise<IdempotencyClaim> {
+    for (;;) {
+      const claimId = newId();
+      const found = await this.database.inOrganization(
+        scope,
+        async (tx): Promise<IdempotencyClaim | undefined> => {
+          const now = this.clock.now().getTime();
+          const [mine] = await tx.query(CLAIM, [
+            ...keyOf(scope),
+            fingerprint,
+            claimId,
+            new Date(now + leaseMs),
+            new Date(now),
+            new Date(now + leaseMs + CLAIM_REST_MS),
+          ]);
+          if (mine) return { state: 'claimed', claimId };
+          const [row] = await tx.query<HeldRow>(
+            `SELECT fingerprint, status, headers, body FROM idempotency_keys
+           WHERE organization_id = $1 AND route = $2 AND key_hash = $3`,
+            keyOf(scope),
+          );
+          return row && heldState(row);
+        },
+      );
+      // Nothing found means that its holder released it in between: the next try takes it.
+      if (found) return found;
+    }
+  }
+
+  /** Keeps the answer, unless the claim has been lost to another. */
+  async settle(
+    scope: IdempotencyScope,
+    claimId: string,
+    answer: StoredAnswer,
+    keepMs: number,
+  ): Promise<void> {
+    const body = answer.body === undefined ? null : JSON.stringify(answer.body);
+    const expiresAt = new Date(this.clock.now().getTime() + keepMs);
+    await this.database.inOrganization(scope, (tx) =>
+      tx.query(
+        `UPDATE idempotency_keys SET status = $5, headers = $6, body = $7, expires_at = $8
+         WHERE organization_id = $1 AND route = $2 AND key_hash = $3 AND claim_id = $4`,
+        [...keyOf(scope), claimId, answer.status, JSON.stringify(answer.headers), body, expiresAt],
+      ),
+    );
+  }
+
+  /** Forgets a claim whose operation was refused. */
+  async release(scope: IdempotencyScope, claimId: string): Promise<void> {
+    await this.database.inOrganization(scope, (tx) =>
+      tx.query(
+        `DELETE FROM idempotency_keys
+         WHERE organization_id = $1 AND route = $2 AND key_hash = $3 AND claim_id = $4 AND status IS NULL`,
+        [...keyOf(scope), claimId],
+      ),
+    );
+  }
+
+  /** Removes what has expired, in bounded steps; returns how many. */
+  async forgetExpired(): Promise<number> {
+    const gone = await this.database.acrossOrganizations((tx) =>
+      tx.query(
+        `DELETE FROM idempotency_keys WHERE (organization_id, route, key_hash) IN
+           (SELECT organization_id, route, key_hash FROM idempotency_keys WHERE expires_at < $1 LIMIT $2)
+         RETURNING 1`,
+        [this.clock.now(), SWEEP_ROWS],
+      ),
+    );
+    return gone.length;
+  }
+
+  private async sweepExpired(): Promise<void> {
+    try {
+      while ((await this.forgetExpired()) === SWEEP_ROWS);
+    } catch (error) {
+      log.warn({ err: error }, 'Expired idempotency keys could not be removed; the next round will');
+    }
+  }
+}
+
+interface HeldRow {
+  fingerprint: string;
+  status: number | null;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+function heldState(row: HeldRow): IdempotencyClaim {
+  const { fingerprint, status, headers, body } = row;
+  if (status === null) return { state: 'in_progress', fingerprint };
+  const parsed: unknown = body === null ? undefined : JSON.parse(body);
+  return { state: 'answered', fingerprint, answer: { status, headers, body: parsed } };
+}
+
+function keyOf(scope: IdempotencyScope): [string, string, Buffer] {
+  return [scope.organizationId, scope.route, keyHash(scope.key)];
+}
