@@ -1,3 +1,4 @@
+export { asyncApiDocument } from './asyncapi.js';
 export {
   EVENTS,
   EVENT_TYPES,
@@ -19,3 +20,4 @@ export {
   UnknownEventType,
   type DomainEvent,
 } from './envelope.js';
+export { type JsonSchema } from './json-schema.js';
