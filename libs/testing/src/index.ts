@@ -1,1 +1,10 @@
-export {};
+export { Caller, type Answer, type CallOptions } from './caller.js';
+export { eventually, type Patience } from './eventually.js';
+export { expectEveryTableIsolated } from './expect-every-table-isolated.js';
+export { expectMigrationsReversible } from './expect-migrations-reversible.js';
+export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
+export { KafkaProbe, kafkaProbe, type ProbeEvent } from './kafka-probe.js';
+export { serviceKeys } from './service-keys.js';
+export { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';
+export { requiredVariable, testDatabase, type TestDatabase } from './test-database.js';
+export { TestRegistry, type TestKey } from './test-registry.js';

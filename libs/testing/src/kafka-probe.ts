@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '@customer-platform/database';
+import { RecordConsumers, RecordProducer } from '@customer-platform/event-bus';
+import {
+  EVENTS,
+  parseDomainEvent,
+  sourceOf,
+  topicOf,
+  topicOfModule,
+  type DomainEvent,
+  type EventData,
+  type EventType,
+  type Publisher,
+} from '@customer-platform/events';
+import { eventually, type Patience } from './eventually.js';
+import type { TestApp } from './test-app.js';
+
+/** What a test says of an event to publish; the rest of the envelope is made up. */
+export interface ProbeEvent<T extends EventType> {
+  type: T;
+  organizationId: string;
+  data: EventData<T>;
+  id?: string;
+  correlationId?: string;
+}
+
+/** The broker as a test sees it: publishes as another module would, collects what a module publishes. */
+export class KafkaProbe {
+  private readonly collected: DomainEvent[] = [];
+
+  constructor(private readonly app: TestApp) {}
+
+  /** Publishes events in this order; resolves when the broker has them. Returns them with their envelopes. */
+  async publish<T extends EventType>(...events: ProbeEvent<T>[]): Promise<DomainEvent[]> {
+    const producer = this.app.app.get(RecordProducer);
+    const made = events.map(envelopeOf);
+    await Promise.all(
+      made.map((event) =>
+        producer.send(topicOf(event.type), { key: keyOf(event), value: JSON.stringify(event) }),
+      ),
+    );
+    return made;
+  }
+
+  /** Begins to collect a module's events, from the beginning of its topic. */
+  collect(module: Publisher): void {
+    this.app.app.get(RecordConsumers).consume({
+      topic: topicOfModule(module),
+      group: `probe-${randomUUID()}`,
+      eachChunk: (records) => {
+        this.collected.push(...records.map(({ value }) => parseDomainEvent(value.toString('utf8'))));
+        return Promise.resolve();
+      },
+    });
+  }
+
+  /** What has been collected of a type in an organization, in the order of arrival. */
+  events<T extends EventType>(type: T, organizationId: string): DomainEvent<T>[] {
+    return this.collected.filter(
+      (event) => event.type === type && event.organizationid === organizationId,
+    ) as DomainEvent<T>[];
+  }
+
+  /** Waits until at least `count` events of the type have come. */
+  async expectEvents<T extends EventType>(
+    type: T,
+    organizationId: string,
+    count: number,
+    patience?: Patience,
+  ): Promise<DomainEvent<T>[]> {
+    return eventually(() => {
+      const found = this.events(type, organizationId);
+      if (found.length < count) throw new Error(`${found.length} of ${count} events ${type} have come`);
+      return found;
+    }, patience);
+  }
+}
+
+/** A probe over the running app's connections and topics. */
+export function kafkaProbe(app: TestApp): KafkaProbe {
+  return new KafkaProbe(app);
+}
+
+function keyOf(event: Pick<DomainEvent, 'type' | 'data'>): string {
+  return String((event.data as Record<string, unknown>)[EVENTS[event.type].key]);
+}
+
+function envelopeOf<T extends EventType>(event: ProbeEvent<T>): DomainEvent {
+  const { type, organizationId, data, id = newId(), correlationId = newId() } = event;
+  const content = { type, data } as Pick<DomainEvent, 'type' | 'data'>;
+  return {
+    specversion: '1.0',
+    id,
+    source: sourceOf(type),
+    subject: keyOf(content),
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    organizationid: organizationId,
+    correlationid: correlationId,
+    ...content,
+  } as DomainEvent;
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { provisionDatabase, runMigrations, type MigrationClass } from '@customer-platform/database';
+
+/** A database of its own for a spec file, migrated. */
+export interface TestDatabase {
+  /** Address as `<module>_app`: what the service gets. */
+  url: string;
+  /** Address as `<module>_owner`. */
+  ownerUrl: string;
+  /** Address as superuser, whom row level security does not bind: to look at rows from outside. */
+  adminUrl: string;
+  /** Runs a statement as superuser. */
+  query<Row = Record<string, unknown>>(sql: string, parameters?: unknown[]): Promise<Row[]>;
+  /** Drops the database; in `afterAll`, after the app is closed. */
+  drop(): Promise<void>;
+}
+
+/** Roles belong to the server, which only tests use. */
+const PASSWORD = 'test';
+
+/** Makes a database with a random name on the server of `TEST_POSTGRES_URL` and runs the module's migrations on it. */
+export async function testDatabase(module: string, migrations: MigrationClass[]): Promise<TestDatabase> {
+  const serverUrl = requiredVariable('TEST_POSTGRES_URL');
+  const database = `${module}_${randomBytes(6).toString('hex')}`;
+  const { url, ownerUrl } = await provisionDatabase({
+    adminUrl: serverUrl,
+    module,
+    database,
+    ownerPassword: PASSWORD,
+    appPassword: PASSWORD,
+  });
+  await runMigrations({ module, migrations, url: ownerUrl });
+  const adminUrl = new URL(serverUrl);
+  adminUrl.pathname = `/${database}`;
+  const admin = new Client({ connectionString: adminUrl.toString() });
+  await admin.connect();
+  return {
+    url,
+    ownerUrl,
+    adminUrl: adminUrl.toString(),
+    query: async (sql, parameters = []) => (await admin.query(sql, parameters)).rows as never,
+    drop: async () => {
+      await admin.end();
+      await onServer(serverUrl, `DROP DATABASE ${database} WITH (FORCE)`);
+    },
+  };
+}
+
+/** A variable that the test run's global setup provides. */
+export function requiredVariable(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is missing: the global setup of the test run provides it`);
+  return value;
+}
+
+async function onServer(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

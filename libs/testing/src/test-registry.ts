@@ -1,0 +1,181 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  hashApiKey,
+  newApiKey,
+  type Acceptance,
+  type ChangesPage,
+  type KeyUse,
+  type ResolvedCredential,
+  type Restriction,
+} from '@customer-platform/authorization';
+import { newId } from '@customer-platform/database';
+import type { Permission } from '@customer-platform/permissions';
+import { anOrganization } from './fixtures.js';
+
+/** A credential to be issued. */
+export interface TestKey {
+  organizationId: string;
+  permissions: readonly Permission[];
+  settings?: Record<string, unknown>;
+  restriction?: Restriction;
+  principal?: ResolvedCredential['principal'];
+}
+
+interface IssuedKey extends TestKey {
+  id: string;
+  issuedAt: number;
+  revokedAt?: number;
+}
+
+/**
+ * Identity's internal interface (identity.md §8) as an HTTP server of a test: what libs/authorization asks, answered
+ * from memory. Revocation, an outage and a slow registry can be played.
+ */
+export class TestRegistry {
+  /** What the modules reported of used keys. */
+  readonly uses: KeyUse[] = [];
+  private readonly keys = new Map<string, IssuedKey>();
+  private readonly epochs = new Map<string, number>();
+  private readonly changes: { organization_id: string; epoch: number }[] = [];
+  private readonly server: Server;
+  private down = false;
+
+  private constructor() {
+    this.server = createServer((request, response) => void this.serve(request, response));
+  }
+
+  /** Listens on a free port. */
+  static async start(): Promise<TestRegistry> {
+    const registry = new TestRegistry();
+    await new Promise<void>((resolve) => registry.server.listen(0, '127.0.0.1', resolve));
+    return registry;
+  }
+
+  /** `IDENTITY_INTERNAL_URL` of the modules under test. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Issues a key with these permissions: `cpk_live_…`. */
+  key(key: TestKey): string {
+    const text = newApiKey();
+    this.keys.set(hashApiKey(text), { ...key, id: newId(), issuedAt: Date.now() });
+    this.raise(key.organizationId);
+    return text;
+  }
+
+  /** The id of an issued key: its principal's, unless another was given. */
+  idOf(key: string): string {
+    return this.issued(key).id;
+  }
+
+  /** Ends a key now. */
+  revoke(key: string): void {
+    const issued = this.issued(key);
+    issued.revokedAt = Date.now();
+    this.raise(issued.organizationId);
+  }
+
+  /** Replaces what a key may do. */
+  permit(key: string, permissions: readonly Permission[]): void {
+    const issued = this.issued(key);
+    issued.permissions = permissions;
+    this.raise(issued.organizationId);
+  }
+
+  /** From now on every call is cut off, as when identity has died; `false` ends it. */
+  outage(down: boolean): void {
+    this.down = down;
+    if (down) this.server.closeAllConnections();
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private issued(key: string): IssuedKey {
+    const issued = this.keys.get(hashApiKey(key));
+    if (!issued) throw new Error('This registry has not issued that key');
+    return issued;
+  }
+
+  private raise(organizationId: string): void {
+    const epoch = (this.epochs.get(organizationId) ?? 0) + 1;
+    this.epochs.set(organizationId, epoch);
+    this.changes.push({ organization_id: organizationId, epoch });
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.down) {
+      request.socket.destroy();
+      return;
+    }
+    const url = new URL(request.url ?? '/', this.url);
+    const body = await readJson(request);
+    const { status, answer } = this.answer(`${request.method} ${url.pathname}`, body, url.searchParams);
+    const type = status < 400 ? 'application/json' : 'application/problem+json';
+    response.writeHead(status, { 'content-type': type }).end(JSON.stringify(answer));
+  }
+
+  private answer(route: string, body: unknown, query: URLSearchParams): { status: number; answer: unknown } {
+    switch (route) {
+      case 'POST /internal/authz/resolve':
+        return this.resolve((body as { key_hash: string }).key_hash);
+      case 'GET /internal/authz/changes':
+        return { status: 200, answer: this.changesSince(query.get('cursor')) };
+      case 'POST /internal/authz/confirm':
+        return { status: 200, answer: this.confirm((body as { acceptances: Acceptance[] }).acceptances) };
+      case 'POST /internal/authz/usage':
+        this.uses.push(...(body as { uses: KeyUse[] }).uses);
+        return { status: 200, answer: {} };
+      default:
+        return { status: 404, answer: { code: 'route_not_found' } };
+    }
+  }
+
+  private resolve(keyHash: string): { status: number; answer: unknown } {
+    const key = this.keys.get(keyHash);
+    if (!key || key.revokedAt !== undefined)
+      return { status: 404, answer: { code: 'not_found', reason: 'unknown' } };
+    const principal = key.principal ?? { type: 'api_key', id: key.id };
+    const suspended = key.restriction === 'organization_suspended';
+    const { settings } = anOrganization();
+    const credential: ResolvedCredential = {
+      principal,
+      actor: { ...principal },
+      organization: {
+        id: key.organizationId,
+        status: suspended ? 'suspended' : 'active',
+        settings: { ...settings, ...key.settings },
+      },
+      permissions: [...key.permissions],
+      restriction: key.restriction ?? null,
+      epoch: this.epochs.get(key.organizationId) ?? 0,
+      expires_in_ms: null,
+    };
+    return { status: 200, answer: credential };
+  }
+
+  private changesSince(cursor: string | null): ChangesPage {
+    const from = cursor === null ? this.changes.length : Number(cursor);
+    return { cursor: String(this.changes.length), reset: false, changes: this.changes.slice(from) };
+  }
+
+  private confirm(acceptances: Acceptance[]): { valid: boolean[] } {
+    const valid = acceptances.map(({ key_hash, accepted_at, permission }) => {
+      const key = this.keys.get(key_hash);
+      if (!key || (permission && !key.permissions.includes(permission as Permission))) return false;
+      return key.revokedAt === undefined || Date.parse(accepted_at) < key.revokedAt;
+    });
+    return { valid };
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  return text === '' ? undefined : JSON.parse(text);
+}
