@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Usage, readUsage } from './cpu.ts';
+import { type Usage, readUsage } from '../client/processes.ts';
 import { findK6, runK6 } from './k6.ts';
 import {
   type EventCounts,

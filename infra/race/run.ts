@@ -11,7 +11,8 @@ import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Platform, get, readPlatform, request } from '../client/platform.ts';
-import { Sink } from './sink.ts';
+import { pointMailAt } from '../client/mail-settings.ts';
+import { Sink } from '../client/sink.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({
@@ -39,8 +40,7 @@ async function main(): Promise<void> {
   const platform = readPlatform(values.data);
   const sink = new Sink(SLOWEST_SINK_MS);
   const port = await sink.listen();
-  const settings = await get<Record<string, unknown>>(platform, '/v1/messaging/channel-settings');
-  await pointMailAt(platform, settings, port);
+  const restore = await pointMailAt(platform, port);
   try {
     const run = randomUUID().slice(0, 8);
     const addresses = Array.from(
@@ -51,41 +51,9 @@ async function main(): Promise<void> {
     await settled(platform, run);
     report(tally, sink, addresses.length);
   } finally {
-    await request(platform, 'PUT', '/v1/messaging/channel-settings', settable(settings));
+    await restore();
     await sink.close();
   }
-}
-
-/** The document without what only the service writes, so that it can be put back as it was. */
-function settable(settings: Record<string, unknown>): Record<string, unknown> {
-  const { id: _id, created_at: _c, updated_at: _u, ...rest } = settings;
-  const channels = rest['channels'] as Record<string, Record<string, unknown>> | undefined;
-  const clean = Object.entries(channels ?? {}).map(([name, channel]) => {
-    const kept = Object.entries(channel).filter(
-      ([key, value]) =>
-        key !== 'webhook_url' && !(typeof value === 'object' && value !== null && 'fingerprint' in value),
-    );
-    return [name, Object.fromEntries(kept)] as const;
-  });
-  return { ...rest, channels: Object.fromEntries(clean) };
-}
-
-async function pointMailAt(
-  platform: Platform,
-  settings: Record<string, unknown>,
-  port: number,
-): Promise<void> {
-  const before = settable(settings);
-  const email = {
-    enabled: true,
-    provider: 'smtp',
-    from: 'Race <race@example.com>',
-    host: '127.0.0.1',
-    port,
-    security: 'none',
-  };
-  const channels = { ...(before['channels'] as object), email: { ...email, max_per_second: 1000 } };
-  await request(platform, 'PUT', '/v1/messaging/channel-settings', { ...before, channels });
 }
 
 async function raceAll(platform: Platform, addresses: string[]): Promise<Tally> {

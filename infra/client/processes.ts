@@ -1,0 +1,96 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** Clock ticks a second of /proc/PID/stat; 100 on every Linux this runs on. */
+const TICKS = 100;
+
+export interface Usage {
+  /** CPU seconds, user and system, since each process began. */
+  cpu: Map<string, number>;
+  /** Resident memory in MiB. */
+  resident: Map<string, number>;
+}
+
+/** The platform's processes by the name in their command line, k6 beside them. */
+export const PROCESS_NAMES: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['gateway', /apps\/gateway\/dist\/main/],
+  ['core api', /apps\/core\/dist\/main.*role=api/],
+  ['core worker', /apps\/core\/dist\/main.*role=worker/],
+  ['core', /apps\/core\/dist\/main/],
+  ['crm', /apps\/crm\/dist\/main/],
+  ['identity', /apps\/identity\/dist\/main/],
+  ['messaging', /apps\/messaging\/dist\/main/],
+  ['loyalty', /apps\/loyalty\/dist\/main/],
+  ['mail catcher', /mail-?catcher/],
+  ['kafka', /kafka\.Kafka/],
+  ['postgres', /postgres/],
+  ['k6', /\bk6 run/],
+];
+
+/** A process of this machine, named after what it does for the platform. */
+export interface Process {
+  pid: number;
+  parent: number;
+  name: string;
+  cpuSeconds: number;
+  residentMiB: number;
+}
+
+/** All of the platform's processes, k6 with them; those that end while /proc is read are left out. */
+export function readProcesses(): Process[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((pid) => {
+      try {
+        return readProcess(pid);
+      } catch {
+        return [];
+      }
+    });
+}
+
+function readProcess(pid: string): Process[] {
+  const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  if (command === '') return [];
+  const role = /(?:^|\0)PROCESS_ROLE=([a-z]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1];
+  const name = PROCESS_NAMES.find(([, pattern]) => pattern.test(`${command} role=${role ?? 'all'}`))?.[0];
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const [parent = 0, user = 0, system = 0, pages = 0] = [fields[1], fields[11], fields[12], fields[21]];
+  return [
+    {
+      pid: Number(pid),
+      parent,
+      name: name ?? '',
+      cpuSeconds: (user + system) / TICKS,
+      residentMiB: (pages * 4096) / 2 ** 20,
+    },
+  ];
+}
+
+/** The named processes that descend from `ancestor`, itself not among them. */
+export function descendantsOf(ancestor: number, processes: readonly Process[] = readProcesses()): Process[] {
+  const family = new Set([ancestor]);
+  for (let before = 0; before !== family.size;) {
+    before = family.size;
+    for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid);
+  }
+  return processes.filter(({ pid, name }) => pid !== ancestor && family.has(pid) && name !== '');
+}
+
+/** CPU and memory by name. Postgres's short-lived backends that ended in between are missed. */
+export function readUsage(): Usage {
+  const usage: Usage = { cpu: new Map(), resident: new Map() };
+  for (const { name, cpuSeconds, residentMiB } of readProcesses()) {
+    if (name === '') continue;
+    add(usage.cpu, name, cpuSeconds);
+    add(usage.resident, name, residentMiB);
+  }
+  return usage;
+}
+
+function add(map: Map<string, number>, name: string, value: number): void {
+  map.set(name, (map.get(name) ?? 0) + value);
+}
