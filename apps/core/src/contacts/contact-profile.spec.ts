@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { applyTraits, emptyProfile } from './contact-profile.js';
+
+const instant = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+
+describe('applyTraits', () => {
+  it('lets the latest occurred_at win in every field, whatever order identifies come in', () => {
+    const identify = fc.record({
+      at: fc.integer({ min: 0, max: 30 }),
+      traits: fc.dictionary(
+        fc.constantFrom('first_name', 'last_name', 'locale', 'plan', 'level'),
+        fc.constantFrom('es', 'en', null),
+        { minKeys: 1 },
+      ),
+    });
+    const distinct = fc.uniqueArray(identify, { selector: ({ at }) => at, maxLength: 12 });
+    const inAnyOrder = distinct.chain((list) =>
+      fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
+    );
+    fc.assert(
+      fc.property(inAnyOrder, ([list, shuffled]) => {
+        const inOrder = emptyProfile();
+        const asTheyCame = emptyProfile();
+        for (const { at, traits } of [...list].sort((a, b) => a.at - b.at)) applyTraits(inOrder, traits, instant(at));
+        for (const { at, traits } of shuffled) applyTraits(asTheyCame, traits, instant(at));
+        expect(asTheyCame).toEqual(inOrder);
+      }),
+    );
+  });
+
+  it('names what changed, and nothing when all was known', () => {
+    const profile = emptyProfile();
+    const traits = { email: 'Ana@example.cl', plan: 'gold' };
+    expect(applyTraits(profile, traits, instant(1)).changed).toEqual(['email', 'attributes.plan']);
+    expect(applyTraits(profile, traits, instant(2))).toMatchObject({ changed: [], taken: ['email'] });
+    expect(profile.emailNormal).toBe('ana@example.cl');
+  });
+
+  it('clears with null', () => {
+    const profile = emptyProfile();
+    applyTraits(profile, { email: 'ana@example.cl', plan: 'gold' }, instant(1));
+    applyTraits(profile, { email: null, plan: null }, instant(2));
+    expect(profile).toMatchObject({ email: null, emailNormal: null, attributes: {} });
+  });
+
+  it('skips a malformed known trait with a warning and takes the rest', () => {
+    const profile = emptyProfile();
+    const { warnings } = applyTraits(profile, { email: 'nobody', first_name: 'Ana' }, instant(1));
+    expect(warnings).toEqual([{ pointer: '/traits/email', code: 'invalid_format' }]);
+    expect(profile).toMatchObject({ email: null, first_name: 'Ana' });
+  });
+
+  it('reads a national phone by the country of the same identify', () => {
+    const profile = emptyProfile();
+    applyTraits(profile, { phone: '9 1234 5678', country: 'cl' }, instant(1));
+    expect(profile).toMatchObject({ phone: '+56912345678', country: 'CL' });
+  });
+
+  it('keeps at most 200 attributes and 64 KiB of them', () => {
+    const profile = emptyProfile();
+    const many = Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`a/${at}`, at]));
+    const { warnings } = applyTraits(profile, many, instant(1));
+    expect(Object.keys(profile.attributes)).toHaveLength(200);
+    expect(warnings).toEqual([{ pointer: '/traits/a~1200', code: 'limit_reached' }]);
+    const large = applyTraits(profile, { 'a/0': 'x'.repeat(65 * 1024) }, instant(2));
+    expect(large).toMatchObject({ changed: [], warnings: [{ code: 'limit_reached' }] });
+  });
+
+  it('takes a trait named like a method of every object', () => {
+    const profile = emptyProfile();
+    applyTraits(profile, { toString: 'x', hasOwnProperty: 1 }, instant(1));
+    applyTraits(profile, { toString: 'y' }, instant(2));
+    expect(profile.attributes).toEqual({ toString: 'y', hasOwnProperty: 1 });
+  });
+});

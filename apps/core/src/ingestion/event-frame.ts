@@ -1,0 +1,122 @@
+import type { EventKind } from './event-schemas.js';
+
+/** An accepted event on its way from the API to the worker. */
+export interface QueuedEvent {
+  readonly organizationId: string;
+  readonly eventId: string;
+  readonly kind: EventKind;
+  /** Milliseconds since 1970: when the event was accepted. */
+  readonly receivedAt: number;
+  /** SHA-256 (hex) of the key, when the registry could not be asked whether it is valid (contract.md §5). */
+  readonly unconfirmedKey?: string;
+  /** The event as it was received, byte by byte. */
+  readonly body: Buffer;
+}
+
+/** A record of the queue that is none of ours, or is cut short. */
+export class UnreadableRecord extends Error {
+  override readonly name = 'UnreadableRecord';
+}
+
+/*
+ * A record holds several events: one byte with the version of this format, then frame after frame.
+ *
+ *   0   1  flags: bit 0 identify, bit 1 unconfirmed
+ *   1  16  organization id
+ *  17  16  event id
+ *  33   6  received at, milliseconds since 1970
+ *  39   4  length of the body
+ *  43  32  SHA-256 of the key, only if unconfirmed
+ *   …   n  body
+ */
+const VERSION = 1;
+const HEAD = 43;
+const KEY_LENGTH = 32;
+const IDENTIFY = 1;
+const UNCONFIRMED = 2;
+
+const VERSION_BYTE = Buffer.of(VERSION);
+
+/** The frame of one event. */
+export function encodeFrame(event: QueuedEvent): Buffer {
+  const { unconfirmedKey, body } = event;
+  const keyLength = unconfirmedKey === undefined ? 0 : KEY_LENGTH;
+  const frame = Buffer.allocUnsafe(HEAD + keyLength + body.length);
+  frame[0] = (event.kind === 'identify' ? IDENTIFY : 0) | (keyLength ? UNCONFIRMED : 0);
+  writeUuid(frame, event.organizationId, 1);
+  writeUuid(frame, event.eventId, 17);
+  frame.writeUIntBE(event.receivedAt, 33, 6);
+  frame.writeUInt32BE(body.length, 39);
+  if (unconfirmedKey !== undefined) frame.write(unconfirmedKey, HEAD, 'hex');
+  body.copy(frame, HEAD + keyLength);
+  return frame;
+}
+
+/** A record of several frames. */
+export function encodeRecord(frames: readonly Buffer[]): Buffer {
+  return Buffer.concat([VERSION_BYTE, ...frames]);
+}
+
+/**
+ * The events of a record, in the order in which they were accepted.
+ * @throws UnreadableRecord
+ */
+export function decodeRecord(record: Buffer): QueuedEvent[] {
+  return decode(record, (at) => readFrame(record, at));
+}
+
+/** Organization and time of acceptance of each event, without reading further. */
+export function decodeAcceptances(record: Buffer): Pick<QueuedEvent, 'organizationId' | 'receivedAt'>[] {
+  return decode(record, (at) => ({
+    organizationId: readUuid(record, at + 1),
+    receivedAt: record.readUIntBE(at + 33, 6),
+  }));
+}
+
+function decode<T>(record: Buffer, read: (at: number) => T): T[] {
+  if (record[0] !== VERSION) throw new UnreadableRecord(`a record of format ${record[0]} is not known here`);
+  const events: T[] = [];
+  for (let at = 1; at < record.length; ) {
+    const end = frameEnd(record, at);
+    events.push(read(at));
+    at = end;
+  }
+  return events;
+}
+
+function frameEnd(record: Buffer, at: number): number {
+  if (at + HEAD > record.length) throw new UnreadableRecord('a frame is cut short');
+  const end = bodyStart(record, at) + record.readUInt32BE(at + 39);
+  if (end > record.length) throw new UnreadableRecord('a body is cut short');
+  return end;
+}
+
+function bodyStart(record: Buffer, at: number): number {
+  return at + HEAD + (flagsAt(record, at) & UNCONFIRMED ? KEY_LENGTH : 0);
+}
+
+function readFrame(record: Buffer, at: number): QueuedEvent {
+  const flags = flagsAt(record, at);
+  const start = bodyStart(record, at);
+  return {
+    organizationId: readUuid(record, at + 1),
+    eventId: readUuid(record, at + 17),
+    kind: flags & IDENTIFY ? 'identify' : 'track',
+    receivedAt: record.readUIntBE(at + 33, 6),
+    unconfirmedKey: flags & UNCONFIRMED ? record.toString('hex', at + HEAD, start) : undefined,
+    body: record.subarray(start, start + record.readUInt32BE(at + 39)),
+  };
+}
+
+function flagsAt(record: Buffer, at: number): number {
+  return record.readUInt8(at);
+}
+
+function writeUuid(target: Buffer, uuid: string, at: number): void {
+  target.write(uuid.replaceAll('-', ''), at, 'hex');
+}
+
+function readUuid(source: Buffer, at: number): string {
+  const hex = source.toString('hex', at, at + 16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,103 @@
+import { parseInstant } from '@customer-platform/http';
+import type { FieldError } from '@customer-platform/problem-json';
+import { schemaErrors } from './schema-errors.js';
+import { SHAPES, type EventKind, type IdentifyBody, type TrackBody } from './event-schemas.js';
+import { inspectJson } from './json-inspection.js';
+import { isPlaceholder } from './placeholder-identifiers.js';
+
+/** How far ahead of our clock an event may claim to have happened, for clocks that differ. */
+const FUTURE_TOLERANCE_MS = 60 * 60 * 1000;
+
+/** The first instant that both the wire and the database can write. */
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
+
+/** A body that was judged: what is wrong with it, or what it is. */
+export type Judged =
+  | { errors: FieldError[] }
+  | { errors?: undefined; kind: EventKind; body: TrackBody | IdentifyBody };
+
+/** Judges a body of `POST /v1/core/track` or `/identify`, whose text was `text`; all that is wrong is listed. */
+export function judgeEvent(kind: EventKind, body: unknown, text: string, now: number): Judged {
+  return judge(kind, SHAPES[kind](body), SHAPES[kind].errors, { body, text, now, level: 1 });
+}
+
+/** Judges an item of a batch, of the kind that its `type` says. Pointers are relative to the item. */
+export function judgeItem(item: unknown, text: string, now: number): Judged {
+  const kind = kindOf(item);
+  const shape = kind === 'identify' ? SHAPES.identifyItem : SHAPES.trackItem;
+  // The item of the list in the body: the third level of nesting.
+  return judge(kind, shape(item), shape.errors, { body: item, text, now, level: 3 });
+}
+
+/** The kind of a batch item as far as it says so: whatever is not an identify is judged as a track. */
+export function kindOf(item: unknown): EventKind {
+  const named = typeof item === 'object' && item !== null && (item as { type?: unknown }).type === 'identify';
+  return named ? 'identify' : 'track';
+}
+
+interface Subject {
+  body: unknown;
+  text: string;
+  now: number;
+  level: number;
+}
+
+function judge(
+  kind: EventKind,
+  wellFormed: boolean,
+  refusals: Parameters<typeof schemaErrors>[0],
+  subject: Subject,
+): Judged {
+  const errors = inspectJson(subject.body, subject.text, subject.level);
+  if (!wellFormed) errors.push(...schemaErrors(refusals));
+  if (typeof subject.body === 'object' && subject.body !== null) {
+    checkMeaning(subject.body as Record<string, unknown>, subject.now, errors);
+  }
+  if (errors.length > 0) return { errors: withoutRepeats(errors) };
+  return { kind, body: subject.body as TrackBody | IdentifyBody };
+}
+
+function checkMeaning(body: Record<string, unknown>, now: number, errors: FieldError[]): void {
+  const { external_id: externalId, occurred_at: occurredAt, identities } = body;
+  if (typeof externalId === 'string') checkPlaceholder(externalId, '/external_id', errors);
+  if (typeof occurredAt === 'string' && occurredAt !== '') checkOccurredAt(occurredAt, now, errors);
+  if (Array.isArray(identities)) identities.forEach((identity, index) => checkIdentity(identity, index, errors));
+}
+
+function checkIdentity(identity: unknown, index: number, errors: FieldError[]): void {
+  const { value } = (typeof identity === 'object' && identity !== null ? identity : {}) as { value?: unknown };
+  if (typeof value === 'string') checkPlaceholder(value, `/identities/${index}/value`, errors);
+}
+
+function checkPlaceholder(value: string, pointer: string, errors: FieldError[]): void {
+  // An empty one is already refused for its length.
+  if (value === '' || !isPlaceholder(value)) return;
+  const detail = 'This stands for "no identifier"; everyone without one would become the same contact.';
+  errors.push({ pointer, code: 'placeholder_identifier', detail });
+}
+
+function checkOccurredAt(text: string, now: number, errors: FieldError[]): void {
+  const pointer = '/occurred_at';
+  const instant = parseInstant(text);
+  if (instant === undefined) {
+    const detail = 'This must be an ISO 8601 timestamp with a UTC offset, such as 2026-11-21T09:30:00.000Z.';
+    errors.push({ pointer, code: 'invalid_format', detail });
+    return;
+  }
+  const time = Date.parse(instant);
+  if (time > now + FUTURE_TOLERANCE_MS) {
+    const detail = 'This is more than one hour ahead of the clock of the service.';
+    errors.push({ pointer, code: 'occurred_at_in_future', detail });
+  } else if (time < EARLIEST_MS) {
+    errors.push({ pointer, code: 'out_of_range', detail: 'This is before the year 1.' });
+  }
+}
+
+/** A refused value may break several rules of one kind; one line for each is enough. */
+function withoutRepeats(errors: FieldError[]): FieldError[] {
+  const seen = new Set<string>();
+  return errors.filter(({ pointer, code }) => {
+    const line = `${code} ${pointer}`;
+    return seen.has(line) ? false : seen.add(line);
+  });
+}

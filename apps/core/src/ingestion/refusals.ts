@@ -1,0 +1,65 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Clock, Database } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+
+/** How often what was counted is written down. */
+const WRITE_EVERY_MS = 1_000;
+
+const ADD = `
+  INSERT INTO usage_refusals AS day (organization_id, day, refused) VALUES ($1, $2, $3)
+  ON CONFLICT (organization_id, day) DO UPDATE SET refused = day.refused + excluded.refused`;
+
+/**
+ * Counts the events that were answered 4xx after authentication, by organization and UTC day. They are outside the
+ * law of conservation, so they are gathered in memory and written once a second: no refusal waits for the database.
+ */
+@Injectable()
+export class Refusals implements OnModuleInit, OnApplicationShutdown {
+  private counts = new Map<string, number>();
+  private writing: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS);
+    this.timer.unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.write();
+  }
+
+  /** Counts `events` refusals of today. */
+  count(organizationId: string, events: number): void {
+    const day = this.clock.now().toISOString().slice(0, 10);
+    const entry = `${organizationId} ${day}`;
+    this.counts.set(entry, (this.counts.get(entry) ?? 0) + events);
+  }
+
+  /** Resolves when all that was counted before is in the database, or could not be written and is kept. */
+  async write(): Promise<void> {
+    this.writing = this.writing.then(() => this.writeAll());
+    await this.writing;
+  }
+
+  private async writeAll(): Promise<void> {
+    const counts = this.counts;
+    this.counts = new Map();
+    for (const [entry, refused] of counts) {
+      const [organizationId = '', day = ''] = entry.split(' ');
+      try {
+        await this.database.inOrganization({ organizationId }, (tx) =>
+          tx.query(ADD, [organizationId, day, refused]),
+        );
+      } catch (error) {
+        log.warn({ err: error }, 'The count of refused events could not be written; it is kept');
+        this.counts.set(entry, (this.counts.get(entry) ?? 0) + refused);
+      }
+    }
+  }
+}

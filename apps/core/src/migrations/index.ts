@@ -1,0 +1,15 @@
+import type { MigrationClass } from '@customer-platform/database';
+import { CreatePlatformTables1764000000000 } from './1764000000000-create-platform-tables.js';
+import { CreateContacts1764000001000 } from './1764000001000-create-contacts.js';
+import { CreateEvents1764000002000 } from './1764000002000-create-events.js';
+import { CreateDeadLetters1764000003000 } from './1764000003000-create-dead-letters.js';
+import { CreateUsage1764000004000 } from './1764000004000-create-usage.js';
+
+/** Core's migrations, oldest first. */
+export const CORE_MIGRATIONS: MigrationClass[] = [
+  CreatePlatformTables1764000000000,
+  CreateContacts1764000001000,
+  CreateEvents1764000002000,
+  CreateDeadLetters1764000003000,
+  CreateUsage1764000004000,
+];
