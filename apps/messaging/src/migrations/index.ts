@@ -1,0 +1,19 @@
+import type { MigrationClass } from '@customer-platform/database';
+import { CreatePlatformTables1763715600000 } from './1763715600000-create-platform-tables.js';
+import { CreatePeople1763715601000 } from './1763715601000-create-people.js';
+import { CreateChannelSettings1763715602000 } from './1763715602000-create-channel-settings.js';
+import { CreateTemplates1763715603000 } from './1763715603000-create-templates.js';
+import { CreateEventRouting1763715604000 } from './1763715604000-create-event-routing.js';
+import { CreateSends1763715605000 } from './1763715605000-create-sends.js';
+import { CreateGate1763715606000 } from './1763715606000-create-gate.js';
+
+/** All migrations of messaging, oldest first. */
+export const migrations: MigrationClass[] = [
+  CreatePlatformTables1763715600000,
+  CreatePeople1763715601000,
+  CreateChannelSettings1763715602000,
+  CreateTemplates1763715603000,
+  CreateEventRouting1763715604000,
+  CreateSends1763715605000,
+  CreateGate1763715606000,
+];
