@@ -4,6 +4,8 @@ export default {
   testMatch: ['<rootDir>/{apps,libs,infra}/**/*.spec.ts', '<rootDir>/apps/*/test/**/*.e2e-spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/fixtures/'],
   modulePathIgnorePatterns: ['/dist/', '<rootDir>/infra/boundaries/fixtures/'],
+  globalSetup: '<rootDir>/infra/test/global-setup.ts',
+  globalTeardown: '<rootDir>/infra/test/global-teardown.ts',
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { configFile: `${import.meta.dirname}/.swcrc` }] },

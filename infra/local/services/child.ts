@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Guardian, Stage } from './guardian.ts';
+
+export interface ChildOptions {
+  /** What the process is called in sentences to a person. */
+  name: string;
+  command: string;
+  args: string[];
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+  /** Standard output and error are appended here by the process itself, so nothing is lost when its parent dies. */
+  log: string;
+  /** What asks it to end in an orderly way. */
+  stopSignal: NodeJS.Signals;
+  stage: Stage;
+  guardian: Guardian;
+}
+
+export interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A started process in a session of its own: Ctrl-C in the terminal reaches only the one that starts it. */
+export class Child {
+  readonly name: string;
+  readonly log: string;
+  readonly pid: number;
+  /** Resolves when the process has ended; never rejects. */
+  readonly ended: Promise<Ending>;
+  private readonly process: ChildProcess;
+  private readonly stopSignal: NodeJS.Signals;
+  private readonly logFrom: number;
+  private over = false;
+
+  private constructor(process: ChildProcess, pid: number, options: ChildOptions, logFrom: number) {
+    this.name = options.name;
+    this.log = options.log;
+    this.pid = pid;
+    this.process = process;
+    this.stopSignal = options.stopSignal;
+    this.logFrom = logFrom;
+    options.guardian.guard(pid, options.stopSignal, options.stage);
+    this.ended = new Promise((resolve) => {
+      process.once('exit', (code, signal) => {
+        this.over = true;
+        options.guardian.forget(pid);
+        resolve({ code, signal });
+      });
+    });
+  }
+
+  /** @throws Error when the program cannot be run at all. */
+  static async start(options: ChildOptions): Promise<Child> {
+    mkdirSync(dirname(options.log), { recursive: true });
+    const log = openSync(options.log, 'a');
+    try {
+      const logFrom = statSync(options.log).size;
+      const process = spawn(options.command, options.args, {
+        detached: true,
+        stdio: ['ignore', log, log],
+        env: options.env,
+        cwd: options.cwd,
+        ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.gid }),
+      });
+      await new Promise<void>((resolve, reject) => {
+        process.once('spawn', resolve);
+        process.once('error', (cause) => {
+          reject(new Error(`${options.name} cannot be started: ${cause.message}.`, { cause }));
+        });
+      });
+      return new Child(process, process.pid as number, options, logFrom);
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  get running(): boolean {
+    return !this.over;
+  }
+
+  /** Asks it to end and, after `patience` ms, ends it. Resolves when it is gone. */
+  async stop(patience: number): Promise<Ending> {
+    if (this.running) this.process.kill(this.stopSignal);
+    const impatience = setTimeout(() => this.process.kill('SIGKILL'), patience);
+    try {
+      return await this.ended;
+    } finally {
+      clearTimeout(impatience);
+    }
+  }
+
+  /** The last lines that this very process has logged. */
+  lastWords(lines = 8): string {
+    const text = readTail(this.log, this.logFrom);
+    return text.trimEnd().split('\n').slice(-lines).join('\n');
+  }
+}
+
+const TAIL_BYTES = 16_384;
+
+function readTail(file: string, from: number): string {
+  const { size } = statSync(file);
+  if (size < from) return readFileSync(file, 'utf8').slice(-TAIL_BYTES);
+  const start = Math.max(from, size - TAIL_BYTES);
+  const buffer = Buffer.alloc(size - start);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, buffer, 0, buffer.length, start);
+  } finally {
+    closeSync(descriptor);
+  }
+  return buffer.toString('utf8');
+}
+
+/** Waits for `ready`, asked again and again, unless the process ends first. @throws Error with its last words. */
+export async function waitUntilReady(
+  child: Child,
+  ready: () => Promise<boolean>,
+  seconds: number,
+): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  while (child.running) {
+    if (await ready()) return;
+    if (Date.now() > deadline) {
+      await child.stop(2_000);
+      throw new Error(`${child.name} did not get ready within ${seconds} s; its log is ${child.log}.`);
+    }
+    await Promise.race([child.ended, new Promise((resolve) => setTimeout(resolve, 50))]);
+  }
+  const { code, signal } = await child.ended;
+  throw new Error(
+    `${child.name} ended while it was starting (${signal ?? `code ${code ?? '?'}`}); it said:\n${child.lastWords()}`,
+  );
+}

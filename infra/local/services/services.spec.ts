@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { Guardian } from './guardian.ts';
+import { brokerAnswers, startKafka } from './kafka.ts';
+import { commandLine } from './orphans.ts';
+import { freePort } from './ports.ts';
+import { answers, startPostgres } from './postgres.ts';
+
+const cache = resolve(import.meta.dirname, '../../../node_modules/.cache/customer-platform');
+
+let folder: string;
+let guardian: Guardian;
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'services-')));
+  guardian = new Guardian();
+});
+afterAll(async () => {
+  await guardian.release();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows as Record<string, unknown>[];
+  } finally {
+    await client.end();
+  }
+}
+
+describe('startPostgres', () => {
+  const options = async (name: string) => ({
+    folder: join(folder, name, 'postgres'),
+    port: await freePort(),
+    password: 'test-password',
+    log: join(folder, name, 'postgres.log'),
+    guardian,
+    durable: false,
+  });
+
+  it('makes a cluster of version 18 that keeps its rows over a stop, a kill and a start', async () => {
+    const settings = await options('kept');
+    const first = await startPostgres(settings);
+    expect((await query(first.url, 'show server_version'))[0]?.['server_version']).toMatch(/^18\./);
+    await query(first.url, 'create table kept (n int); insert into kept values (7)');
+    await first.child.stop(10_000);
+    expect(await answers(first.url)).toBe(false);
+    const second = await startPostgres(settings);
+    process.kill(second.child.pid, 'SIGKILL');
+    await second.child.ended;
+    const third = await startPostgres(settings);
+    expect(await query(third.url, 'select n from kept')).toEqual([{ n: 7 }]);
+    await third.child.stop(10_000);
+  }, 60_000);
+
+  it('makes it anew where a former start was killed while making it', async () => {
+    const settings = await options('half');
+    for (const part of [settings.folder, `${settings.folder}.new`]) {
+      mkdirSync(join(part, 'base'), { recursive: true });
+      writeFileSync(join(part, 'base', 'half'), 'written');
+    }
+    const { child, url } = await startPostgres(settings);
+    expect(await answers(url)).toBe(true);
+    expect(existsSync(join(settings.folder, 'base', 'half'))).toBe(false);
+    await child.stop(10_000);
+  }, 60_000);
+
+  it('ends a server that outlived its supervisor, and is not deceived by a number given anew', async () => {
+    const settings = await options('orphan');
+    const orphan = await startPostgres(settings);
+    const next = await startPostgres(settings);
+    expect(orphan.child.running).toBe(false);
+    await next.child.stop(10_000);
+    writeFileSync(join(settings.folder, 'postmaster.pid'), `${process.pid}\n${settings.folder}\n`);
+    const third = await startPostgres(settings);
+    await third.child.stop(10_000);
+  }, 60_000);
+
+  it('says what the server said when it cannot start', async () => {
+    const settings = await options('broken');
+    const { child } = await startPostgres(settings);
+    await child.stop(10_000);
+    rmSync(join(settings.folder, 'global', 'pg_control'));
+    await expect(startPostgres(settings)).rejects.toThrow(/ended while it was starting[^]*pg_control/);
+  }, 60_000);
+});
+
+describe('startKafka', () => {
+  it('starts, answers clients, starts again on the same data, and ends an orphan', async () => {
+    const settings = {
+      folder: join(folder, 'kafka'),
+      port: await freePort(),
+      controllerPort: await freePort(),
+      log: join(folder, 'kafka.log'),
+      cache,
+      guardian,
+    };
+    const first = await startKafka(settings);
+    expect(await brokerAnswers('127.0.0.1', settings.port)).toBe(true);
+    expect(commandLine(first.child.pid)).toContain('kafka.Kafka');
+    const second = await startKafka(settings);
+    expect(first.child.running).toBe(false);
+    process.kill(second.child.pid, 'SIGKILL');
+    await second.child.ended;
+    const third = await startKafka(settings);
+    await third.child.stop(10_000);
+    expect(await brokerAnswers('127.0.0.1', settings.port)).toBe(false);
+  }, 120_000);
+});
+
+describe('Guardian', () => {
+  it('ends what it guards, in two stages, when its parent is killed with -9', async () => {
+    const report = join(folder, 'guarded.txt');
+    const parent = spawn(process.execPath, [join(import.meta.dirname, 'guardian.fixture.ts'), report], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const pids = await new Promise<number[]>((done) =>
+      parent.stdout.once('data', (line: Buffer) => done(JSON.parse(line.toString()) as number[])),
+    );
+    expect(pids).toHaveLength(2);
+    parent.kill('SIGKILL');
+    const deadline = Date.now() + 15_000;
+    while (pids.some((pid) => commandLine(pid) !== undefined)) {
+      expect(Date.now()).toBeLessThan(deadline);
+      await new Promise((wait) => setTimeout(wait, 50));
+    }
+    expect(readFileSync(report, 'utf8')).toBe('app\nservice\n');
+  }, 30_000);
+});

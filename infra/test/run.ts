@@ -1,0 +1,127 @@
+/**
+ * Every check and test, as `npm test` and CI run them.
+ *
+ *   npm test                          all of it
+ *   npm test -- apps/core libs/http   these paths: format, lint, types, and their specs
+ *   npm test -- --only lint,types     these steps (format lint types boundaries build generated jest)
+ *   npm test -- apps/core -t purge    options from the first unknown one on go to Jest
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { endSurvivors, run, signalChildren } from './child.ts';
+import { isGreen, jestTotals, line, sum, type JestResult, type Totals } from './totals.ts';
+
+const root = join(import.meta.dirname, '../..');
+const bin = (name: string): string => join(root, 'node_modules/.bin', name);
+const paths: string[] = [];
+const jestOptions: string[] = [];
+let only: string[] | undefined;
+
+for (let rest = process.argv.slice(2); rest.length > 0; rest = rest.slice(1)) {
+  const [argument = '', next] = rest;
+  if (argument === '--only') {
+    only = next?.split(',') ?? [];
+    rest = rest.slice(1);
+  } else if (argument.startsWith('-')) {
+    jestOptions.push(...rest);
+    break;
+  } else paths.push(argument);
+}
+
+type Step = () => Promise<Totals>;
+const inParts = new Set(['format', 'lint', 'types', 'jest']);
+const wanted = (name: string): boolean =>
+  only ? only.includes(name) : paths.length === 0 || inParts.has(name);
+
+/** A check is one test: it passes, or what it printed is shown. */
+function check(name: string, title: string, command: string, args: string[]): Step {
+  return async () => {
+    if (!wanted(name)) return sum([]);
+    const started = performance.now();
+    const { status, output } = await run(command, args);
+    const time = `${((performance.now() - started) / 1000).toFixed(1)} s`;
+    console.log(`${status === 0 ? '✔' : '✘'} ${title} (${time})`);
+    if (status !== 0)
+      console.log(`${output.replaceAll(/^/gm, '    ')}\n    Again: npm test -- --only ${name}`);
+    return { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 };
+  };
+}
+
+async function jest(): Promise<Totals> {
+  if (!wanted('jest')) return sum([]);
+  const folder = mkdtempSync(join(tmpdir(), 'customer-platform-test-'));
+  const outputFile = join(folder, 'jest.json');
+  try {
+    const { status } = await run(
+      process.execPath,
+      [
+        join(root, 'node_modules/jest/bin/jest.js'),
+        '--ci',
+        '--json',
+        `--outputFile=${outputFile}`,
+        ...jestOptions,
+        ...paths,
+      ],
+      { show: true, env: { NODE_OPTIONS: '--experimental-vm-modules --no-warnings' } },
+    );
+    return jestTotals(readResult(outputFile), status);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readResult(file: string): JestResult | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as JestResult;
+  } catch (error) {
+    console.error(`Jest left no result: ${String(error)}`);
+    return undefined;
+  }
+}
+
+async function leavesNoProcess(): Promise<Totals> {
+  const left = await endSurvivors();
+  if (left.length === 0) return sum([]);
+  console.log(`✘ Processes were left behind (and are killed now):\n    ${left.join('\n    ')}`);
+  return { passed: 0, failed: 1, skipped: 0 };
+}
+
+async function inOrder(steps: Step[]): Promise<Totals> {
+  const totals: Totals[] = [];
+  for (const step of steps) totals.push(await step());
+  return sum(totals);
+}
+
+let stopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    signalChildren(signal);
+    if (!stopping) void endSurvivors().then(() => process.exit(130));
+    stopping = true;
+  });
+
+process.chdir(root);
+const node = process.execPath;
+const checks = await Promise.all([
+  // Two lanes for two cores; whatever computes Nx's graph is in one of them.
+  inOrder([
+    check('lint', 'Lint', node, ['infra/lint/lint.ts', ...paths]),
+    check('boundaries', 'Boundaries, and the fixtures that prove them', node, ['infra/boundaries/check.ts']),
+    check('build', 'Build', bin('nx'), ['run-many', '-t', 'build', '--output-style=static']),
+    check('generated', 'Generated files are fresh', node, ['infra/docs/check.ts']),
+  ]),
+  inOrder([
+    check('types', 'Types', node, [bin('tsc'), '--pretty', 'false', '-p', 'tsconfig.json']),
+    check('types', 'Types of infra', node, [bin('tsc'), '--pretty', 'false', '-p', 'infra/tsconfig.json']),
+    check('format', 'Format', node, [
+      bin('prettier'),
+      '--check',
+      '--log-level=warn',
+      ...(paths.length > 0 ? paths : ['.']),
+    ]),
+  ]),
+]);
+const totals = sum([...checks, await jest(), await leavesNoProcess()]);
+console.log(`\n${line(totals)}`);
+process.exitCode = isGreen(totals) ? 0 : 1;
