@@ -10,10 +10,16 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pointMailAt } from '../client/mail-settings.ts';
-import { type EventCounts, type Platform, get, readCounts, readPlatform } from '../client/platform.ts';
-import { type Process, descendantsOf, readProcesses } from '../client/processes.ts';
-import { Sink } from '../client/sink.ts';
+import { pointMailAt } from '@customer-platform/client/mail-settings.ts';
+import {
+  type EventCounts,
+  type Platform,
+  get,
+  readCounts,
+  readPlatform,
+} from '@customer-platform/client/platform.ts';
+import { type Process, descendantsOf, readProcesses } from '@customer-platform/client/processes.ts';
+import { Sink } from '@customer-platform/client/sink.ts';
 import { SteadyClient } from './client.ts';
 import { type Verdict, judge } from './verdict.ts';
 

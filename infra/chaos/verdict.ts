@@ -1,5 +1,5 @@
-import type { HandOff } from '../client/sink.ts';
-import { type Platform, get } from '../client/platform.ts';
+import type { HandOff } from '@customer-platform/client/sink.ts';
+import { type Platform, get } from '@customer-platform/client/platform.ts';
 import type { ClientLog } from './client.ts';
 
 interface EventRow {

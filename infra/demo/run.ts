@@ -5,9 +5,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, drained, get, readPlatform } from '../client/platform.ts';
-import { ProgressBar } from '../replay/progress-bar.ts';
-import { replay } from '../replay/replay.ts';
+import { type Platform, drained, get, readPlatform } from '@customer-platform/client/platform.ts';
+import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
+import { replay } from '@customer-platform/replay/replay.ts';
 import { type TimelineItem, renderTimeline } from './print-timeline.ts';
 import { shopEvents } from './shop-events.ts';
 import { type EventLine, webhookEvents } from './webhook-events.ts';

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Usage, readUsage } from '../client/processes.ts';
+import { type Usage, readUsage } from '@customer-platform/client/processes.ts';
 import { findK6, runK6 } from './k6.ts';
 import {
   type EventCounts,
@@ -17,7 +17,7 @@ import {
   get,
   readCounts,
   readPlatform,
-} from '../client/platform.ts';
+} from '@customer-platform/client/platform.ts';
 import { measureVisibility } from './visibility.ts';
 
 const KINDS = ['track', 'batch', 'timeline'] as const;
@@ -117,7 +117,7 @@ function report(metrics: Record<string, Trend>, planned: number): number {
   const duration = metrics['http_req_duration']?.values ?? {};
   const requests = metrics['http_reqs']?.values['count'] ?? 0;
   const dropped = metrics['dropped_iterations']?.values['count'] ?? 0;
-  const failed = (metrics['checks']?.values['fails'] as number | undefined) ?? 0;
+  const failed = metrics['checks']?.values['fails'] ?? 0;
   say(
     `  p50 ${ms(duration['med'] ?? NaN)}, p95 ${ms(duration['p(95)'] ?? NaN)}, p99 ${ms(duration['p(99)'] ?? NaN)}, max ${ms(duration['max'] ?? NaN)}`,
   );

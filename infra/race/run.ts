@@ -10,9 +10,9 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, get, readPlatform, request } from '../client/platform.ts';
-import { pointMailAt } from '../client/mail-settings.ts';
-import { Sink } from '../client/sink.ts';
+import { type Platform, get, readPlatform, request } from '@customer-platform/client/platform.ts';
+import { pointMailAt } from '@customer-platform/client/mail-settings.ts';
+import { Sink } from '@customer-platform/client/sink.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({

@@ -99,7 +99,7 @@ class Lane {
     this.bytes = 0;
     if (lines.length > 0) this.sending = this.settle(lines);
     // Whoever waits for this lane next is told; until then the rejection must not count as unhandled.
-    this.sending.catch(() => undefined);
+    void Promise.allSettled([this.sending]);
   }
 
   async idle(): Promise<void> {

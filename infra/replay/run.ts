@@ -7,7 +7,13 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type EventCounts, type Platform, drained, readCounts, readPlatform } from '../client/platform.ts';
+import {
+  type EventCounts,
+  type Platform,
+  drained,
+  readCounts,
+  readPlatform,
+} from '@customer-platform/client/platform.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { countLines } from './lines.ts';
 import type { Account } from './progress.ts';

@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode, problemPage } from '@customer-platform/problem-json';
+import { PROBLEMS, problemPage } from '@customer-platform/problem-json';
 import { landingPage, problemIndexPage } from './pages.js';
 import { mergeOpenApi, type OpenApiDocument } from './openapi-merge.js';
 import { MODULES, type ModuleName } from './routes.js';
@@ -36,8 +36,7 @@ export class Documents {
     if (path === '/problems') return { contentType: HTML_TYPE, body: problemIndexPage() };
     if (path.startsWith('/problems/')) {
       const code = path.slice('/problems/'.length);
-      if (Object.hasOwn(PROBLEMS, code))
-        return { contentType: HTML_TYPE, body: problemPage(code as ProblemCode) };
+      if (Object.hasOwn(PROBLEMS, code)) return { contentType: HTML_TYPE, body: problemPage(code) };
     }
     return undefined;
   }

@@ -54,7 +54,7 @@ describe('passing a request on', () => {
       method: 'POST',
       body: Readable.toWeb(source) as ReadableStream,
       duplex: 'half',
-    } as RequestInit);
+    });
     const before = process.memoryUsage().arrayBuffers;
     let received = 0;
     for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
@@ -244,7 +244,7 @@ describe('a module that fails', () => {
       }).then((made) => {
         stage = made;
         const abort = new AbortController();
-        fetch(`${made.gateway.url}/v1/core/events`, { signal: abort.signal }).catch(() => undefined);
+        void Promise.allSettled([fetch(`${made.gateway.url}/v1/core/events`, { signal: abort.signal })]);
         made.upstream.once('request', () => abort.abort());
       });
     });

@@ -26,7 +26,7 @@ const SILENCE_MS = 30_000;
 /** Starts the public listener. @throws the listen error, for instance EADDRINUSE. */
 export async function startGateway(
   config: GatewayConfig,
-  options: { version: string; asyncApi: object; patience?: Patience },
+  options: { asyncApi: object; patience?: Patience },
 ): Promise<RunningGateway> {
   const upstreams = Object.fromEntries(
     MODULES.map((name) => [name, new Upstream(name, config.upstreams[name], options.patience)]),
@@ -35,7 +35,7 @@ export async function startGateway(
   const gateway = new Gateway(
     config,
     upstreams,
-    new Documents(upstreams, options.version, options.asyncApi),
+    new Documents(upstreams, config.release, options.asyncApi),
     observed,
   );
   const limits = {

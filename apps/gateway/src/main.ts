@@ -1,31 +1,35 @@
 import type { Server as SecureServer } from 'node:https';
 import { asyncApiDocument } from '@customer-platform/events';
 import { pino } from 'pino';
+import { type GatewayConfig, readGatewayConfig, readTls } from './gateway.config.js';
 import { startGateway } from './gateway.js';
-import { readGatewayConfig, readTls } from './gateway.config.js';
 import { startOperations } from './operations.js';
 
-const log = pino({ name: 'gateway', level: process.env['LOG_LEVEL'] ?? 'info' });
-
-let config;
-try {
-  config = readGatewayConfig();
-} catch (error) {
-  log.fatal((error as Error).message);
-  process.exit(1);
-}
-
+const config = readOrExit();
+const log = pino({ name: 'gateway', level: config.logLevel });
 let draining = false;
-const gateway = await startGateway(config, {
-  version: process.env['RELEASE'] ?? '2026.11',
-  asyncApi: asyncApiDocument(),
-});
+const gateway = await startGateway(config, { asyncApi: asyncApiDocument() });
 const operations = await startOperations(
   gateway.observed,
   { host: config.host, port: config.internalPort },
   () => draining,
 );
 log.info({ url: gateway.url, operations: operations.port }, 'listening');
+
+process.once('SIGTERM', () => void stop('SIGTERM'));
+process.once('SIGINT', () => void stop('SIGINT'));
+process.on('SIGHUP', () => {
+  if (config.tlsFiles) (gateway.server as SecureServer).setSecureContext(readTls(config.tlsFiles));
+});
+
+function readOrExit(): GatewayConfig {
+  try {
+    return readGatewayConfig();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(1);
+  }
+}
 
 async function stop(signal: string): Promise<void> {
   if (draining) return;
@@ -36,10 +40,3 @@ async function stop(signal: string): Promise<void> {
   operations.server.closeAllConnections();
   log.info('stopped');
 }
-
-process.once('SIGTERM', () => void stop('SIGTERM'));
-process.once('SIGINT', () => void stop('SIGINT'));
-process.on('SIGHUP', () => {
-  const renewed = readTls(process.env['TLS_CERT_FILE'], process.env['TLS_KEY_FILE']);
-  if (renewed !== undefined) (gateway.server as SecureServer).setSecureContext(renewed);
-});

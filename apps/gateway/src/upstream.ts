@@ -107,7 +107,7 @@ export class Upstream {
         settle(outcome);
       };
       this.pool.dispatch(
-        { path: request.url ?? '/', method: (request.method ?? 'GET') as 'GET', headers, body },
+        { path: request.url ?? '/', method: request.method ?? 'GET', headers, body },
         {
           onRequestStart(controller) {
             onClose = () => {
