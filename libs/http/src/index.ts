@@ -1,1 +1,93 @@
-export {};
+export {
+  AUTHENTICATOR,
+  clientAddress,
+  MEMBER_AUTHENTICATOR,
+  type AcceptedCredential,
+  type Actor,
+  type AuthenticatedCaller,
+  type Authenticator,
+  type MemberAuthenticator,
+  type OrganizationSnapshot,
+  type Principal,
+  type RequestContext,
+} from './context/request-context.js';
+export { Answer } from './endpoints/answer.js';
+export { etagOf, requireMatch } from './endpoints/etag.js';
+export {
+  Endpoint,
+  DEFAULT_BODY_LIMIT,
+  type EndpointOptions,
+  type RouteAuthorization,
+} from './endpoints/endpoint.decorator.js';
+export type { ResponseType } from './endpoints/describe-endpoint.js';
+export {
+  CreateEndpoint,
+  GetEndpoint,
+  ListEndpoint,
+  PurgeEndpoint,
+  RestoreEndpoint,
+  SoftDeleteEndpoint,
+  UpdateEndpoint,
+  type ResourceEndpointOptions,
+} from './endpoints/resource-endpoints.js';
+export {
+  AnyBody,
+  Body,
+  Context,
+  CorrelationId,
+  Id,
+  IdempotencyKey,
+  ListRequest,
+  PathText,
+  Query,
+  RawBody,
+} from './endpoints/parameter-decorators.js';
+export type {
+  ApiClass,
+  BodyForm,
+  HttpMethod,
+  LatencyClass,
+  OtherAuthorization,
+  RouteDeclaration,
+} from './endpoints/route-declaration.js';
+export { Cursors, type CursorScope } from './lists/cursors.js';
+export type {
+  FilterOp,
+  FilterSpec,
+  FilterType,
+  FilterValue,
+  ListDefinition,
+  ListFilter,
+  ListQuery,
+  ListSort,
+  Page,
+  ParameterSpec,
+  SortSpec,
+} from './lists/list-definition.js';
+export { parseListRequest } from './lists/parse-list-request.js';
+export { queryParameters, refuseUnknown, type QueryParameter } from './reading/query-string.js';
+export { parseForm, parseJsonBytes, readBytes, RequestAborted, type BodyRule } from './reading/read-body.js';
+export { custom, IsInstant, IsStorableText, MayBeAbsent, MayBeNull } from './reading/field-decorators.js';
+export { inspect, validateBody, validateQuery } from './reading/validate-dto.js';
+export { canonicalJson } from './json/canonical-json.js';
+export { checkJson, isStorableText, MAX_JSON_DEPTH, pointerToken } from './json/check-json.js';
+export { parseInstant } from './json/parse-instant.js';
+export { readIdempotencyKey } from './idempotency/idempotency-key.js';
+export {
+  IDEMPOTENCY_STORE,
+  type IdempotencyClaim,
+  type IdempotencyScope,
+  type IdempotencyStore,
+  type StoredAnswer,
+} from './idempotency/idempotency-store.js';
+export { answerError, answerProblem } from './problems/answer-problem.js';
+export { answerClientError, MAX_URI_BYTES, rawProblem } from './problems/client-error.js';
+export { toProblem } from './problems/to-problem.js';
+export { correlationIdFrom, currentCorrelationId, runWithCorrelation } from './observe/correlation.js';
+export { log } from './observe/log.js';
+export { metrics } from './observe/metrics.js';
+export { registerReadiness, type ReadinessCheck } from './observe/readiness.js';
+export { createApp, type BootOptions, type RunningApp } from './boot/create-app.js';
+export { bootstrap } from './boot/bootstrap.js';
+export { BootError, type ModuleName, type Route } from './boot/route-table.js';
+export { openApiDocument, writeOpenApi, type OpenApiOptions } from './openapi/write-open-api.js';

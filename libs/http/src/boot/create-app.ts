@@ -1,0 +1,178 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { INestApplication, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { readConfig, secretsConfig, serviceConfig } from '@customer-platform/config';
+import {
+  AUTHENTICATOR,
+  MEMBER_AUTHENTICATOR,
+  type Authenticator,
+  type MemberAuthenticator,
+} from '../context/request-context.js';
+import { EndpointGuard, type Authenticators } from '../endpoints/endpoint.guard.js';
+import { EndpointInterceptor } from '../endpoints/endpoint.interceptor.js';
+import { IdempotentOperations } from '../idempotency/idempotent-operations.js';
+import { IDEMPOTENCY_STORE, type IdempotencyStore } from '../idempotency/idempotency-store.js';
+import { Cursors } from '../lists/cursors.js';
+import { log, nestLogger } from '../observe/log.js';
+import { collectProcessMetrics } from '../observe/metrics.js';
+import { ProblemFilter } from '../problems/problem.filter.js';
+import { FastExpressAdapter } from './fast-express.adapter.js';
+import { Listener } from './listener.js';
+import { Operations, readOpenApi } from './operations.js';
+import { BootError, RouteTable, routesOf, type ModuleName, type Route } from './route-table.js';
+import { answerUnmatched } from './unmatched.js';
+
+/** How long requests in flight may take to end when the app stops, in milliseconds. */
+const DRAIN_MS = 5_000;
+
+/** What an app is started with. */
+export interface BootOptions {
+  readonly module: ModuleName;
+  /** The app's root module. */
+  readonly root: Type;
+  /**
+   * Sees every request of the public listener before anything else does, correlation included; true if it answers it.
+   * For the ingestion route alone, which cannot afford Express. It matches literal paths.
+   */
+  readonly beforeExpress?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Runs when the app is initialized and does not listen yet, e.g. to start the Kafka transport. */
+  readonly connect?: (app: INestApplication) => Promise<void>;
+  /** The committed `openapi.json`, served as it is. */
+  readonly openApi?: URL | string;
+  /** Default `process.env`. */
+  readonly env?: Record<string, string | undefined>;
+}
+
+/** A started app. */
+export interface RunningApp {
+  readonly app: INestApplication;
+  /** Base address of the public listener. */
+  readonly url: string;
+  /** Base address of the listener between modules. */
+  readonly internalUrl: string;
+  readonly routes: readonly Route[];
+  /** Takes the app out of rotation: `/health/ready` answers 503, kept connections end. */
+  drain(): void;
+  /** Ends requests in flight, then the app; within about 8 s. */
+  close(): Promise<void>;
+}
+
+const bootConfig = serviceConfig.extend({ CURSOR_SECRET: secretsConfig.shape.CURSOR_SECRET });
+
+/**
+ * Starts an app on its two listeners.
+ * @throws ConfigError on a bad environment, {@link BootError} on a route without exactly one authorization.
+ */
+export async function createApp(options: BootOptions): Promise<RunningApp> {
+  const config = readConfig(bootConfig, options.env);
+  log.level = config.LOG_LEVEL;
+  collectProcessMetrics();
+  const operations = new Operations(await readOpenApi(options.openApi));
+  const adapter = new FastExpressAdapter();
+  const listeners = listenersOf(options, adapter, operations, new Cursors(config.CURSOR_SECRET));
+  adapter.useServer(listeners.public.server);
+  const app = await NestFactory.create(options.root, adapter, {
+    bodyParser: false,
+    abortOnError: false,
+    logger: nestLogger,
+  });
+  try {
+    const routes = await initialize(app, adapter, options, config.CURSOR_SECRET);
+    await options.connect?.(app);
+    const url = await listeners.public.listen(config.PORT, config.HOST);
+    const internalUrl = await listeners.internal.listen(config.INTERNAL_PORT, config.HOST);
+    operations.accepting = true;
+    return { app, url, internalUrl, routes, ...stopping(app, operations, listeners) };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+interface Listeners {
+  readonly public: Listener;
+  readonly internal: Listener;
+}
+
+function listenersOf(
+  options: BootOptions,
+  adapter: FastExpressAdapter,
+  operations: Operations,
+  cursors: Cursors,
+): Listeners {
+  const express = adapter.getInstance<(request: IncomingMessage, response: ServerResponse) => void>();
+  const shared = { constructors: adapter.constructors, cursors };
+  return {
+    public: new Listener({
+      ...shared,
+      name: 'public',
+      ...(options.beforeExpress ? { first: options.beforeExpress } : {}),
+      handler: (request, response) => {
+        if (!operations.handle(request, response)) express(request, response);
+      },
+    }),
+    internal: new Listener({ ...shared, name: 'internal', handler: express }),
+  };
+}
+
+async function initialize(
+  app: INestApplication,
+  adapter: FastExpressAdapter,
+  { module }: BootOptions,
+  secret: string,
+): Promise<Route[]> {
+  const routes = routesOf(app, module);
+  const table = new RouteTable(routes);
+  adapter.onUnmatched = (request, response) => answerUnmatched(table, request, response);
+  const store = optional<IdempotencyStore>(app, IDEMPOTENCY_STORE);
+  app.useGlobalGuards(new EndpointGuard(authenticatorsOf(app, routes, module)));
+  app.useGlobalInterceptors(new EndpointInterceptor(new IdempotentOperations(store, secret)));
+  app.useGlobalFilters(new ProblemFilter());
+  await app.init();
+  return routes;
+}
+
+function authenticatorsOf(
+  app: INestApplication,
+  routes: readonly Route[],
+  module: ModuleName,
+): Authenticators {
+  const caller = optional<Authenticator>(app, AUTHENTICATOR);
+  const member = optional<MemberAuthenticator>(app, MEMBER_AUTHENTICATOR);
+  if (!caller && routes.some(({ permission }) => permission !== undefined)) {
+    throw new BootError(
+      `The app ${module} does not start: it has routes with permissions and no authenticator.`,
+    );
+  }
+  if (!member && routes.some(({ authorization }) => authorization === 'member_token')) {
+    throw new BootError(
+      `The app ${module} does not start: it has member routes and no member authenticator.`,
+    );
+  }
+  return { ...(caller ? { caller } : {}), ...(member ? { member } : {}) };
+}
+
+function optional<T>(app: INestApplication, token: symbol): T | undefined {
+  try {
+    return app.get<T>(token, { strict: false });
+  } catch {
+    return undefined; // Nest has no other way to ask whether a provider exists
+  }
+}
+
+function stopping(app: INestApplication, operations: Operations, listeners: Listeners) {
+  const drain = () => {
+    operations.accepting = false;
+    listeners.public.drain();
+    listeners.internal.drain();
+  };
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    drain();
+    await listeners.public.close(DRAIN_MS);
+    // Last, because other modules still need answers for the requests they are ending themselves.
+    await listeners.internal.close(1_000);
+    await app.close();
+  };
+  return { drain, close: () => (closing ??= close()) };
+}

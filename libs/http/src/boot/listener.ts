@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Problem } from '@customer-platform/problem-json';
+import { attachState, hasState, pathOf, stateOf, type ListenerName } from '../context/request-state.js';
+import type { Cursors } from '../lists/cursors.js';
+import { correlationIdFrom, runWithCorrelation } from '../observe/correlation.js';
+import { log } from '../observe/log.js';
+import { observeRequest } from '../observe/metrics.js';
+import { answerProblem } from '../problems/answer-problem.js';
+import { answerClientError, MAX_URI_BYTES } from '../problems/client-error.js';
+import type { ExpressConstructors } from './fast-express.adapter.js';
+
+const MAX_HEADER_BYTES = 24 * 1024;
+const HEADERS_TIMEOUT_MS = 20_000;
+/** Long enough for an import of 512 MiB on a slow line; the gateway watches bodies for stalling. */
+const REQUEST_TIMEOUT_MS = 600_000;
+/** Longer than the gateway keeps an idle connection (30 s), so that it is never the module that closes first. */
+const KEEP_ALIVE_MS = 75_000;
+
+/** Answers a request; the listener has attached its state. */
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What a listener is made of. */
+export interface ListenerOptions {
+  readonly name: ListenerName;
+  readonly constructors: ExpressConstructors;
+  readonly cursors: Cursors;
+  /** Sees a request before all else; true if it answers it. */
+  readonly first?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly handler: RequestHandler;
+}
+
+/** One HTTP server of an app: correlation, limits, measuring and a drain that loses no request. */
+export class Listener {
+  readonly server: Server;
+  private draining = false;
+  private refusing = false;
+
+  constructor(private readonly options: ListenerOptions) {
+    this.server = createServer(
+      {
+        ...options.constructors,
+        maxHeaderSize: MAX_HEADER_BYTES,
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        requireHostHeader: false, // checked below: Node would answer without a body
+      },
+      (request, response) => this.receive(request, response),
+    );
+    this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      this.receive(request, response),
+    );
+    this.server.on('clientError', answerClientError);
+  }
+
+  /** Begins to listen; resolves with the address. */
+  async listen(port: number, host: string): Promise<string> {
+    this.server.listen(port, host);
+    await once(this.server, 'listening');
+    const address = this.server.address() as AddressInfo;
+    const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    return `http://${name}:${address.port}`;
+  }
+
+  /** Lets kept connections end: every answer from now on closes its own. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  /** Stops accepting, refuses what still comes, resolves when the last answer has gone or the time is over. */
+  async close(withinMs: number): Promise<void> {
+    if (!this.server.listening) return;
+    this.draining = true;
+    this.refusing = true;
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeIdleConnections();
+    const timer = setTimeout(() => this.server.closeAllConnections(), withinMs);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  private receive(request: IncomingMessage, response: ServerResponse): void {
+    const started = performance.now();
+    response.once('close', () => this.observe(request, response, performance.now() - started));
+    if (this.draining) response.shouldKeepAlive = false;
+    if (!this.refusing && this.options.first?.(request, response)) return;
+    const correlationId = correlationIdFrom(request.headers['x-correlation-id']);
+    attachState(request, { correlationId, listener: this.options.name, cursors: this.options.cursors });
+    response.setHeader('X-Correlation-Id', correlationId);
+    const refusal = this.refusal(request);
+    if (refusal) answerProblem(request, response, refusal, correlationId);
+    else runWithCorrelation(correlationId, () => this.options.handler(request, response));
+  }
+
+  private refusal(request: IncomingMessage): Problem | undefined {
+    if (this.refusing) return new Problem('shutting_down');
+    if ((request.url?.length ?? 0) > MAX_URI_BYTES) return new Problem('uri_too_long');
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      return new Problem('malformed_request', { detail: 'The header `Host` is missing.' });
+    }
+    // Absolute targets are for proxies; to us they would be a second spelling of every path.
+    if (!request.url?.startsWith('/'))
+      return new Problem('malformed_request', { detail: 'The target is not a path.' });
+    return undefined;
+  }
+
+  private observe(request: IncomingMessage, response: ServerResponse, milliseconds: number): void {
+    // What the raw hook answered has no state; it knows literal paths only, so that its path is its pattern.
+    const hot = !hasState(request);
+    const route = hot ? pathOf(request) : (stateOf(request).route?.fullPath ?? 'unmatched');
+    observeRequest(request.method ?? '', route, response.statusCode, milliseconds);
+    if (hot || !log.isLevelEnabled('debug')) return;
+    const { correlationId } = stateOf(request);
+    const fields = {
+      method: request.method,
+      route,
+      status: response.statusCode,
+      ms: Math.round(milliseconds),
+    };
+    log.debug({ ...fields, correlation_id: correlationId }, 'answered');
+  }
+}

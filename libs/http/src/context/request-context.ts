@@ -1,0 +1,115 @@
+import type { IncomingMessage } from 'node:http';
+import type { Permission } from '@customer-platform/permissions';
+
+/** Who is calling. */
+export interface Principal {
+  readonly type: 'api_key' | 'user' | 'oauth_client' | 'member' | 'system';
+  readonly id: string;
+}
+
+/** The principal as the audit log records it; `impersonatorId` is the user who acts as another. */
+export interface Actor {
+  readonly type: string;
+  readonly id: string;
+  readonly impersonatorId?: string;
+}
+
+/** What a module knows of an organization without asking, as fresh as the credential's snapshot. */
+export interface OrganizationSnapshot {
+  readonly id: string;
+  readonly status: 'active' | 'suspended';
+  readonly settings: {
+    readonly rate_limits?: { readonly key_per_second: number; readonly organization_per_second: number };
+    readonly locale?: string;
+    readonly timezone?: string;
+    readonly [setting: string]: unknown;
+  };
+}
+
+/** A credential that was found valid, with what it may do at this moment. */
+export interface AuthenticatedCaller {
+  readonly organizationId: string;
+  readonly organization: OrganizationSnapshot;
+  readonly principal: Principal;
+  readonly actor: Actor;
+  readonly permissions: ReadonlySet<Permission>;
+  /** A reason why nothing (`organization_suspended`) or only one's factors (`mfa_required`) can be used. */
+  readonly restriction?: 'mfa_required' | 'organization_suspended' | null;
+  /** The registry was silent; ingestion queues such an event for confirmation, all else was denied before. */
+  readonly unconfirmed?: boolean;
+}
+
+/** Which credentials a route takes. */
+export type AcceptedCredential = 'api_key' | 'api_key|user' | 'user';
+
+/**
+ * Turns a request's credential into a caller. Bound to {@link AUTHENTICATOR} by `libs/authorization`.
+ * Throws `missing_credentials`, `invalid_token`, `token_expired` (401), `user_required` (403) or
+ * `authorization_unavailable` (503).
+ */
+export interface Authenticator {
+  authenticate(request: IncomingMessage, accepts: AcceptedCredential): Promise<AuthenticatedCaller>;
+}
+
+/** Injection token of the {@link Authenticator}. */
+export const AUTHENTICATOR = Symbol('Authenticator');
+
+/** Turns a member token into a caller whose principal is the contact. */
+export interface MemberAuthenticator {
+  authenticateMember(request: IncomingMessage): Promise<AuthenticatedCaller>;
+}
+
+/** Injection token of the {@link MemberAuthenticator}, needed by a module with member routes. */
+export const MEMBER_AUTHENTICATOR = Symbol('MemberAuthenticator');
+
+/** Everything a service may know of the request that it serves; the first argument of every service method. */
+export interface RequestContext {
+  readonly organizationId: string;
+  readonly organization: OrganizationSnapshot;
+  readonly principal: Principal;
+  readonly actor: Actor;
+  readonly correlationId: string;
+  readonly permissions: ReadonlySet<Permission>;
+  can(permission: Permission): boolean;
+  /** The raw `Authorization` header, to call another module as the same caller. Never logged, never stored. */
+  readonly authorization: string | undefined;
+  readonly ip?: string;
+  readonly userAgent?: string;
+  readonly unconfirmed?: boolean;
+  /** The header `If-Match` as sent; see `requireMatch`. */
+  readonly ifMatch?: string;
+}
+
+/** Builds the context of an authenticated request. */
+export function contextOf(
+  caller: AuthenticatedCaller,
+  request: IncomingMessage,
+  correlationId: string,
+): RequestContext {
+  const { headers } = request;
+  const ip = clientAddress(request);
+  return {
+    organizationId: caller.organizationId,
+    organization: caller.organization,
+    principal: caller.principal,
+    actor: caller.actor,
+    correlationId,
+    permissions: caller.permissions,
+    can: (permission) => caller.permissions.has(permission),
+    authorization: headers.authorization,
+    ...(ip ? { ip } : {}),
+    ...(headers['user-agent'] ? { userAgent: headers['user-agent'].slice(0, 500) } : {}),
+    ...(caller.unconfirmed ? { unconfirmed: true } : {}),
+    ...(headers['if-match'] ? { ifMatch: headers['if-match'] } : {}),
+  };
+}
+
+/**
+ * The caller's address: the last entry of `X-Forwarded-For`, which the gateway writes itself (it passes on nothing
+ * a client put there), else the peer's. Modules are reachable through the gateway only.
+ */
+export function clientAddress(request: IncomingMessage): string | undefined {
+  const forwarded = request.headers['x-forwarded-for'];
+  const last = typeof forwarded === 'string' ? forwarded.split(',').at(-1)?.trim() : undefined;
+  return last || request.socket.remoteAddress;
+}

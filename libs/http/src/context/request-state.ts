@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import type { Cursors } from '../lists/cursors.js';
+import type { RouteDeclaration } from '../endpoints/route-declaration.js';
+import type { RequestContext } from './request-context.js';
+
+/** Which listener took a request: the one behind the gateway, or the one between modules. */
+export type ListenerName = 'public' | 'internal';
+
+/** What the libraries keep of a request while it is served. */
+export interface RequestState {
+  readonly correlationId: string;
+  readonly listener: ListenerName;
+  readonly cursors: Cursors;
+  route?: RouteDeclaration;
+  context?: RequestContext;
+  /** The parsed body; undefined if none was sent. */
+  body?: unknown;
+  rawBody?: Buffer;
+}
+
+const STATE = Symbol('request state');
+
+/** A request that carries its state. */
+type StatefulRequest = IncomingMessage & { [STATE]?: RequestState };
+
+/** Attaches the state; done once, before anything else sees the request. */
+export function attachState(request: IncomingMessage, state: RequestState): void {
+  (request as StatefulRequest)[STATE] = state;
+}
+
+/** The state of a request served by `createApp`. */
+export function stateOf(request: IncomingMessage): RequestState {
+  const state = (request as StatefulRequest)[STATE];
+  if (!state) throw new Error('The request was not received by a platform listener');
+  return state;
+}
+
+/** Whether a request was received by the platform's own path, not taken by an app's raw hook before. */
+export function hasState(request: IncomingMessage): boolean {
+  return (request as StatefulRequest)[STATE] !== undefined;
+}
+
+/** The path of a request as sent, without its query. */
+export function pathOf(request: IncomingMessage): string {
+  const url = request.url ?? '/';
+  const mark = url.indexOf('?');
+  return mark === -1 ? url : url.slice(0, mark);
+}

@@ -1,0 +1,152 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiExtension,
+  ApiExtraModels,
+  ApiHeader,
+  ApiOperation,
+  ApiParam,
+  ApiResponse,
+  ApiSecurity,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { PROBLEM_CONTENT_TYPE, PROBLEMS, type ProblemCode } from '@customer-platform/problem-json';
+import type { Dto, RouteDeclaration } from './route-declaration.js';
+
+/** The type of an answer: a DTO class, a page of one, or a list of one. */
+export type ResponseType = Dto | { readonly page: Dto | ResponseType } | { readonly items: Dto };
+
+/** What the description needs beside the declaration. */
+interface DescriptionOptions {
+  readonly description?: string;
+  readonly response?: ResponseType;
+  readonly request?: Dto;
+}
+
+/** The OpenAPI description of a route: everything a caller must know is declared, nothing is typed twice. */
+export function describeEndpoint(route: RouteDeclaration, options: DescriptionOptions): MethodDecorator {
+  const codes = problemCodes(route);
+  const description = options.description === undefined ? {} : { description: options.description };
+  return applyDecorators(
+    ApiOperation({ summary: route.summary, ...description }),
+    ...(route.permission === undefined ? [] : [ApiExtension('x-permission', route.permission)]),
+    ...(route.authorization === undefined ? [] : [ApiExtension('x-authorization', route.authorization)]),
+    ApiExtension('x-api-class', route.apiClass),
+    ApiExtension('x-latency-class', route.latencyClass),
+    ApiExtension('x-problems', codes),
+    ...security(route),
+    ...pathParameters(route),
+    ...(options.request === undefined ? [] : [ApiBody({ type: options.request })]),
+    ...success(route, options.response),
+    ...problemResponses(codes),
+    ...idempotencyHeader(route),
+  );
+}
+
+/** Every code a route of this kind can answer, and its own. */
+export function problemCodes(route: RouteDeclaration): ProblemCode[] {
+  const codes = new Set<ProblemCode>([
+    'malformed_request',
+    'unknown_parameter',
+    'validation_failed',
+    'internal_error',
+  ]);
+  if (route.permission !== undefined) {
+    for (const code of ['missing_credentials', 'invalid_token', 'token_expired'] as const) codes.add(code);
+    for (const code of ['permission_denied', 'organization_suspended'] as const) codes.add(code);
+    codes.add('authorization_unavailable');
+  }
+  if (route.path.includes(':')) codes.add('not_found');
+  if (route.path.includes(':id')) codes.add('invalid_id');
+  if (route.body !== 'none') {
+    for (const code of ['malformed_json', 'body_too_large', 'unsupported_media_type'] as const)
+      codes.add(code);
+  }
+  if (route.idempotency !== 'none') {
+    for (const code of ['idempotency_key_reused', 'idempotency_in_progress'] as const) codes.add(code);
+  }
+  for (const code of route.problems) codes.add(code);
+  return [...codes].sort();
+}
+
+function security(route: RouteDeclaration): MethodDecorator[] {
+  if (route.permission !== undefined) {
+    const schemes =
+      route.accepts === 'api_key|user'
+        ? ['api_key', 'user_token']
+        : [route.accepts === 'user' ? 'user_token' : 'api_key'];
+    return schemes.map((scheme) => ApiSecurity(scheme));
+  }
+  return route.authorization === 'member_token' ? [ApiSecurity('member_token')] : [];
+}
+
+function pathParameters(route: RouteDeclaration): MethodDecorator[] {
+  return [...route.path.matchAll(/:([A-Za-z_]+)/g)].map(([, name = '']) => {
+    const isId = name === 'id' || name.endsWith('_id');
+    return ApiParam({
+      name,
+      required: true,
+      schema: { type: 'string', ...(isId ? { format: 'uuid' } : {}) },
+    });
+  });
+}
+
+function success(route: RouteDeclaration, response: ResponseType | undefined): MethodDecorator[] {
+  const { success: status } = route;
+  if (response === undefined)
+    return [ApiResponse({ status, description: status === 204 ? 'Done' : 'Success' })];
+  return [
+    ApiExtraModels(modelOf(response)),
+    ApiResponse({
+      status,
+      description: 'Success',
+      content: { 'application/json': { schema: schemaOf(response) } },
+    }),
+  ];
+}
+
+function modelOf(response: ResponseType): Dto {
+  if (typeof response === 'function') return response;
+  return 'page' in response ? modelOf(response.page) : response.items;
+}
+
+function schemaOf(response: ResponseType): Record<string, unknown> {
+  if (typeof response === 'function') return { $ref: getSchemaPath(response) };
+  if ('items' in response) return { type: 'array', items: { $ref: getSchemaPath(response.items) } };
+  return {
+    type: 'object',
+    required: ['data', 'page'],
+    properties: {
+      data: { type: 'array', items: schemaOf(response.page) },
+      page: {
+        type: 'object',
+        required: ['limit', 'next_cursor'],
+        properties: { limit: { type: 'integer' }, next_cursor: { type: 'string', nullable: true } },
+      },
+    },
+  };
+}
+
+function problemResponses(codes: readonly ProblemCode[]): MethodDecorator[] {
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
+  return [...byStatus].map(([status, group]) =>
+    ApiResponse({
+      status,
+      description: group.map((code) => `\`${code}\``).join(', '),
+      content: { [PROBLEM_CONTENT_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
+    }),
+  );
+}
+
+function idempotencyHeader(route: RouteDeclaration): MethodDecorator[] {
+  if (route.idempotency === 'none') return [];
+  const lasting = route.idempotency === 'day' ? 'for 24 h' : 'for ever';
+  return [
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: route.problems.includes('idempotency_key_required'),
+      description: `1 to 255 characters, bare or quoted; a repeat with the same body gets the same answer ${lasting}`,
+      schema: { type: 'string', minLength: 1, maxLength: 257 },
+    }),
+  ];
+}

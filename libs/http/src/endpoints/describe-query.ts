@@ -1,0 +1,101 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtension, ApiQuery } from '@nestjs/swagger';
+import type { ProblemCode } from '@customer-platform/problem-json';
+import { DEFAULT_OPS } from '../lists/filter-values.js';
+import { filtersOf } from '../lists/parse-list-request.js';
+import type { FilterOp, FilterSpec, FilterType, ListDefinition } from '../lists/list-definition.js';
+import { fieldsOf } from '../reading/dto-shape.js';
+import { propertySchema } from '../openapi/property-schema.js';
+import type { Dto } from './route-declaration.js';
+
+/** Codes that a list can answer beside those of every route. */
+export const LIST_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_filter',
+  'invalid_sort',
+  'invalid_limit',
+  'invalid_cursor',
+  'cursor_mismatch',
+];
+
+/** The query parameters of a list: every filter with each of its operators, sort, paging. */
+export function describeList(definition: ListDefinition): MethodDecorator {
+  const sorts = Object.keys(definition.sorts);
+  return applyDecorators(
+    parameter(
+      'limit',
+      { type: 'integer', minimum: 1, default: 50 },
+      'At most 200; a larger one is taken as 200',
+    ),
+    parameter('cursor', { type: 'string' }, '`next_cursor` of the page before'),
+    parameter(
+      'sort',
+      { type: 'string', default: definition.defaultSort },
+      `Fields, with a minus descending, separated by commas: ${sorts.join(', ')}`,
+    ),
+    ...(definition.includeDeleted
+      ? [parameter('include_deleted', { type: 'boolean', default: false }, 'Shows soft-deleted rows too')]
+      : []),
+    ...(definition.timelineSource
+      ? [
+          parameter(
+            'before_occurred_at',
+            { type: 'string', format: 'date-time' },
+            'With `before_id`: rows before both',
+          ),
+          parameter('before_id', { type: 'string', format: 'uuid' }, 'With `before_occurred_at`'),
+        ]
+      : []),
+    ...Object.entries(definition.extraParameters ?? {}).map(([name, spec]) =>
+      parameter(name, valueSchema(spec.type, spec.values), spec.description ?? '', spec.required),
+    ),
+    ...Object.entries(filtersOf(definition)).flatMap(([field, spec]) => filterParameters(field, spec)),
+    ApiExtension('x-list-problems', LIST_PROBLEMS),
+  );
+}
+
+/** The query parameters of a route whose query has a DTO class. */
+export function describeDtoQuery(dto: Dto): MethodDecorator {
+  return applyDecorators(
+    ...[...fieldsOf(dto)].map((name) => {
+      const { required, schema } = propertySchema(dto, name);
+      return parameter(name, schema, '', required);
+    }),
+  );
+}
+
+function filterParameters(field: string, spec: FilterSpec): MethodDecorator[] {
+  const ops = spec.ops ?? DEFAULT_OPS[spec.type];
+  return ops.map((op) => {
+    const name = op === 'eq' ? field : `${field}[${op}]`;
+    return parameter(name, opSchema(op, spec), spec.description ?? '');
+  });
+}
+
+function opSchema(op: FilterOp, spec: FilterSpec): Record<string, unknown> {
+  if (op === 'is_null') return { type: 'boolean' };
+  if (op === 'in') return { type: 'string', description: 'Up to 100 values separated by commas' };
+  return valueSchema(spec.type, spec.values);
+}
+
+function valueSchema(type: FilterType, values?: readonly string[]): Record<string, unknown> {
+  const schemas: Record<FilterType, Record<string, unknown>> = {
+    string: { type: 'string' },
+    uuid: { type: 'string', format: 'uuid' },
+    enum: { type: 'string', enum: [...(values ?? [])] },
+    time: { type: 'string', format: 'date-time' },
+    date: { type: 'string', format: 'date' },
+    integer: { type: 'integer' },
+    number: { type: 'number' },
+    boolean: { type: 'boolean' },
+  };
+  return schemas[type];
+}
+
+function parameter(
+  name: string,
+  schema: Record<string, unknown>,
+  description: string,
+  required = false,
+): MethodDecorator {
+  return ApiQuery({ name, required, schema, ...(description === '' ? {} : { description }) });
+}

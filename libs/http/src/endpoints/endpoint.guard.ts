@@ -1,0 +1,64 @@
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { Problem } from '@customer-platform/problem-json';
+import {
+  contextOf,
+  type AuthenticatedCaller,
+  type Authenticator,
+  type MemberAuthenticator,
+} from '../context/request-context.js';
+import { stateOf } from '../context/request-state.js';
+import { noteOrganization } from '../observe/correlation.js';
+import { routeOf, type RouteDeclaration } from './route-declaration.js';
+
+/** The authenticators an app provides; a route that needs one it lacks stops the boot. */
+export interface Authenticators {
+  readonly caller?: Authenticator;
+  readonly member?: MemberAuthenticator;
+}
+
+/**
+ * The gate of every route, in the contract's order: credential (401), then permission (403). Validation and existence
+ * come after, so that nobody learns of either without the right to. A handler without a declaration is closed, and
+ * internal and public routes are told apart by the route that matched, not by how its path was written.
+ */
+export class EndpointGuard implements CanActivate {
+  constructor(private readonly authenticators: Authenticators) {}
+
+  async canActivate(execution: ExecutionContext): Promise<boolean> {
+    const request = execution.switchToHttp().getRequest<Request>();
+    const route = routeOf(execution.getHandler());
+    const state = stateOf(request);
+    const isInternal = route?.authorization === 'service';
+    if (!route || isInternal !== (state.listener === 'internal')) throw new Problem('route_not_found');
+    state.route = route;
+    const caller = await this.authenticate(request, route);
+    if (!caller) return true;
+    noteOrganization(caller.organizationId);
+    requireRights(caller, route);
+    state.context = contextOf(caller, request, state.correlationId);
+    return true;
+  }
+
+  private async authenticate(
+    request: Request,
+    route: RouteDeclaration,
+  ): Promise<AuthenticatedCaller | undefined> {
+    if (route.permission !== undefined)
+      return this.authenticators.caller?.authenticate(request, route.accepts);
+    if (route.authorization === 'member_token')
+      return this.authenticators.member?.authenticateMember(request);
+    return undefined;
+  }
+}
+
+function requireRights(caller: AuthenticatedCaller, { permission }: RouteDeclaration): void {
+  if (caller.restriction === 'organization_suspended') throw new Problem('organization_suspended');
+  const ownFactors = permission?.startsWith('identity.mfa.') ?? false;
+  if (caller.restriction === 'mfa_required' && !ownFactors) throw new Problem('mfa_required');
+  if (permission === undefined || caller.permissions.has(permission)) return;
+  throw new Problem('permission_denied', {
+    detail: `The credential lacks the permission \`${permission}\`.`,
+    members: { permission },
+  });
+}

@@ -1,0 +1,100 @@
+import type { Type } from '@nestjs/common';
+import type { Permission } from '@customer-platform/permissions';
+import type { ProblemCode } from '@customer-platform/problem-json';
+import type { AcceptedCredential } from '../context/request-context.js';
+
+/** Methods of routes. */
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The audience of a route (service.md, "What the service does"). */
+export type ApiClass = 'runtime' | 'member' | 'management';
+
+/** The latency budget a route is held to (the public contract, "Latency"). */
+export type LatencyClass =
+  'ingestion' | 'messaging_runtime' | 'member_core' | 'member_messaging' | 'management' | 'timeline';
+
+/** What authorizes a route that has no permission. `service` routes are served on the internal listener only. */
+export type OtherAuthorization =
+  | 'tenant_token'
+  | 'member_token'
+  | 'provider_hmac'
+  | 'signed_link'
+  | 'invitation_token'
+  | 'protocol'
+  | 'none'
+  | 'service';
+
+/**
+ * How a route takes its body: parsed JSON, a form or either; the bytes as they came (`raw`); not read at all, the
+ * handler reads the stream (`stream`); or none.
+ */
+export type BodyForm = 'json' | 'form' | 'json|form' | 'raw' | 'stream' | 'none';
+
+/** Whether `Idempotency-Key` is taken for 24 h by the platform, handled by the module itself, or not taken. */
+export type IdempotencyRule = 'day' | 'own' | 'none';
+
+/** Everything the platform knows of a route; written by the endpoint decorators, read by guard, reader and writer. */
+export interface RouteDeclaration {
+  readonly method: HttpMethod;
+  /** Relative to the controller. */
+  readonly path: string;
+  /** With the controller's prefix, e.g. `/v1/core/contacts/:id`; set at boot. */
+  fullPath?: string;
+  readonly permission?: Permission;
+  readonly authorization?: OtherAuthorization;
+  readonly accepts: AcceptedCredential;
+  readonly apiClass: ApiClass;
+  readonly latencyClass: LatencyClass;
+  readonly success: number;
+  readonly body: BodyForm;
+  /** Bytes, after inflating. */
+  readonly bodyLimit: number;
+  readonly gzip: boolean;
+  readonly idempotency: IdempotencyRule;
+  /** Top-level members shown once, left out of a replayed answer. */
+  readonly secretFields: readonly string[];
+  /** Whether unknown query parameters are refused although the handler reads none. */
+  readonly anyQuery: boolean;
+  readonly summary: string;
+  readonly problems: readonly ProblemCode[];
+}
+
+const ROUTE = 'customer-platform:route';
+
+/** Notes the declaration on a handler. */
+export function declareRoute(handler: object, declaration: RouteDeclaration): void {
+  if (Reflect.hasOwnMetadata(ROUTE, handler)) {
+    throw new Error(`A handler has one endpoint decorator: ${declaration.method} ${declaration.path}`);
+  }
+  Reflect.defineMetadata(ROUTE, declaration, handler);
+}
+
+/** The declaration of a handler, if an endpoint decorator made one. */
+export function routeOf(handler: object): RouteDeclaration | undefined {
+  return Reflect.getMetadata(ROUTE, handler) as RouteDeclaration | undefined;
+}
+
+/** How a handler reads the query: which parameter decorator it uses. */
+export interface QueryUse {
+  readonly kind: 'list' | 'dto';
+}
+
+const QUERY_USE = 'customer-platform:query-use';
+
+/** Notes that a handler reads the query itself, so that the reader does not refuse its parameters. */
+export function noteQueryUse(target: object, method: string | symbol, use: QueryUse): void {
+  Reflect.defineMetadata(QUERY_USE, use, methodOf(target, method));
+}
+
+/** Whether a handler reads the query by a decorator. */
+export function queryUseOf(handler: object): QueryUse | undefined {
+  return Reflect.getMetadata(QUERY_USE, handler) as QueryUse | undefined;
+}
+
+/** The function a parameter decorator stands in. */
+export function methodOf(target: object, method: string | symbol): object {
+  return (target as Record<string | symbol, object>)[method] as object;
+}
+
+/** A DTO class. */
+export type Dto = Type<unknown>;

@@ -1,0 +1,37 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+
+/** What every log line of one cause carries. */
+interface Cause {
+  readonly correlationId: string;
+  organizationId?: string;
+}
+
+const causes = new AsyncLocalStorage<Cause>();
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The correlation id of what runs now: of the request, or of the event being handled; undefined outside both. */
+export function currentCorrelationId(): string | undefined {
+  return causes.getStore()?.correlationId;
+}
+
+/** The organization of what runs now, once it is known. For log lines; authorization never reads it. */
+export function currentOrganizationId(): string | undefined {
+  return causes.getStore()?.organizationId;
+}
+
+/** Runs `work` and all it awaits under a correlation id. */
+export function runWithCorrelation<T>(id: string, work: () => T, organizationId?: string): T {
+  return causes.run({ correlationId: id, ...(organizationId ? { organizationId } : {}) }, work);
+}
+
+/** Notes the organization for the log lines of the running cause. */
+export function noteOrganization(organizationId: string): void {
+  const cause = causes.getStore();
+  if (cause) cause.organizationId = organizationId;
+}
+
+/** The sender's correlation id if it is a UUID (in lower case), else a new one (the public contract, "Words"). */
+export function correlationIdFrom(header: string | string[] | undefined): string {
+  return typeof header === 'string' && UUID.test(header) ? header.toLowerCase() : randomUUID();
+}

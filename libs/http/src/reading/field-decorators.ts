@@ -1,0 +1,50 @@
+import { ValidateIf } from 'class-validator';
+import { registerDecorator, type ValidationOptions } from 'class-validator';
+import { isStorableText } from '../json/check-json.js';
+import { parseInstant } from '../json/parse-instant.js';
+
+/** The field may be absent; unlike class-validator's `IsOptional`, null is then still checked as a value. */
+export function MayBeAbsent(): PropertyDecorator {
+  return ValidateIf((_object: object, value: unknown) => value !== undefined);
+}
+
+/** The field may be null, which in a PATCH clears it. Without `MayBeAbsent` it must be given. */
+export function MayBeNull(): PropertyDecorator {
+  return ValidateIf((_object: object, value: unknown) => value !== null);
+}
+
+/** The field is an ISO 8601 time with an offset (the public contract, "Requests and answers"). */
+export function IsInstant(options: ValidationOptions = {}): PropertyDecorator {
+  return custom('isInstant', (value) => typeof value === 'string' && parseInstant(value) !== undefined, {
+    message: '$property must be an ISO 8601 time with an offset, such as 2026-11-21T09:30:00Z',
+    ...options,
+  });
+}
+
+/** The field is text without U+0000 and lone surrogates; bodies read by the platform are checked already. */
+export function IsStorableText(options: ValidationOptions = {}): PropertyDecorator {
+  return custom('isStorableText', (value) => typeof value === 'string' && isStorableText(value), options);
+}
+
+/**
+ * A constraint of one's own. Give it a published code with `{ context: { code: 'placeholder_identifier' } }` in the
+ * options; without one the code is `invalid_format`.
+ */
+export function custom(
+  name: string,
+  accepts: (value: unknown, object: object) => boolean,
+  options: ValidationOptions = {},
+): PropertyDecorator {
+  return (target, propertyName) => {
+    registerDecorator({
+      name,
+      target: target.constructor,
+      propertyName: String(propertyName),
+      options,
+      validator: {
+        validate: (value: unknown, given) => accepts(value, given?.object ?? {}),
+        defaultMessage: () => '$property is not valid',
+      },
+    });
+  };
+}

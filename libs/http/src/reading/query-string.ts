@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '@customer-platform/problem-json';
+
+/** One parameter of a query as it was sent, decoded once. */
+export interface QueryParameter {
+  readonly name: string;
+  readonly value: string;
+}
+
+/**
+ * The query of a request in the order sent, repeated names kept.
+ * @throws `malformed_request` on a percent sign that starts no escape or bytes that are not UTF-8.
+ */
+export function queryParameters(request: IncomingMessage): QueryParameter[] {
+  const url = request.url ?? '/';
+  const mark = url.indexOf('?');
+  if (mark === -1 || mark === url.length - 1) return [];
+  return url
+    .slice(mark + 1)
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const equals = pair.indexOf('=');
+      const [name, value] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
+      return { name: decode(name), value: decode(value) };
+    });
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new Problem('malformed_request', { detail: 'The query holds a malformed percent-encoding.' });
+  }
+}
+
+/** Refuses parameters that the route does not take, naming the ones it does. */
+export function refuseUnknown(unknown: readonly string[], allowed: readonly string[]): void {
+  if (unknown.length === 0) return;
+  const offer = allowed.length === 0 ? 'This route takes none.' : `Allowed: ${allowed.join(', ')}.`;
+  const errors = unknown.map((parameter) => ({
+    parameter,
+    code: 'unknown_parameter' as const,
+    detail: `There is no parameter \`${parameter}\`. ${offer}`,
+  }));
+  throw Problem.validation(errors);
+}

@@ -1,0 +1,144 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Problem } from '@customer-platform/problem-json';
+import { checkJson } from '../json/check-json.js';
+import type { BodyForm } from '../endpoints/route-declaration.js';
+
+/** What a route allows of a body. */
+export interface BodyRule {
+  readonly body: BodyForm;
+  readonly bodyLimit: number;
+  readonly gzip: boolean;
+}
+
+/** The caller closed the connection while sending; there is nobody to answer. */
+export class RequestAborted extends Error {
+  override readonly name = 'RequestAborted';
+}
+
+/** Whether a request announces a body at all. */
+export function hasBody(request: IncomingMessage): boolean {
+  const { headers } = request;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * The bytes of a body, inflated if the route takes gzip and the caller used it.
+ * @throws `body_too_large` as soon as the limit is passed, counted after inflating; `unsupported_media_type` on
+ * another encoding; `malformed_request` on broken gzip; {@link RequestAborted}.
+ */
+export async function readBytes(request: IncomingMessage, rule: BodyRule): Promise<Buffer> {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const gzipped = encoding === 'gzip' || encoding === 'x-gzip';
+  if (!gzipped && encoding !== 'identity') throw encodingRefused(rule.gzip);
+  if (gzipped && !rule.gzip) throw encodingRefused(false);
+  if (Number(request.headers['content-length'] ?? 0) > rule.bodyLimit) throw tooLarge(rule.bodyLimit);
+  return gzipped ? inflate(request, rule.bodyLimit) : collect(request, rule.bodyLimit);
+}
+
+/** Parses JSON and refuses what no body may contain. */
+export function parseJsonBytes(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new Problem('malformed_json', { detail: 'The body is not UTF-8.' });
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''));
+  } catch (error) {
+    throw new Problem('malformed_json', { detail: `The body is not JSON${placeOf(error)}.` });
+  }
+  const errors = checkJson(value);
+  if (errors.length > 0) throw Problem.validation(errors);
+  return value;
+}
+
+/** Parses a form; of a repeated name the values are a list. */
+export function parseForm(bytes: Buffer): Record<string, unknown> {
+  if (!isUtf8(bytes)) throw new Problem('malformed_request', { detail: 'The form is not UTF-8.' });
+  const form = new URLSearchParams(bytes.toString('utf8'));
+  const value = Object.fromEntries(
+    [...new Set(form.keys())].map((name) => {
+      const values = form.getAll(name);
+      return [name, values.length === 1 ? values[0] : values];
+    }),
+  );
+  const errors = checkJson(value);
+  if (errors.length > 0) throw Problem.validation(errors);
+  return value;
+}
+
+/**
+ * The kind of a body by its content type.
+ * @throws `unsupported_media_type` naming what the route takes.
+ */
+export function bodyKind(request: IncomingMessage, body: 'json' | 'form' | 'json|form'): 'json' | 'form' {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters.map((part) => /^\s*charset="?([^"\s]*)"?\s*$/.exec(part)?.[1]).find(Boolean);
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    throw new Problem('unsupported_media_type', { detail: 'Bodies are UTF-8.' });
+  }
+  const name = type.trim();
+  const isJson = name === 'application/json' || /^application\/[\w.-]+\+json$/.test(name);
+  if (isJson && body !== 'form') return 'json';
+  if (name === 'application/x-www-form-urlencoded' && body !== 'json') return 'form';
+  const taken = { json: 'application/json', form: 'application/x-www-form-urlencoded' };
+  const offer = body === 'json|form' ? `${taken.json} or ${taken.form}` : taken[body];
+  throw new Problem('unsupported_media_type', { detail: `This route takes ${offer}.` });
+}
+
+function collect(source: Readable, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    source.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else reject(tooLarge(limit)); // what still arrives is dropped by the server after the answer
+    });
+    source.once('end', () =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)),
+    );
+    source.once('error', reject);
+    source.once('close', () => reject(new RequestAborted('The caller closed the connection')));
+  });
+}
+
+async function inflate(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const gunzip = createGunzip();
+  const failed = new Promise<never>((_, reject) => {
+    request.once('error', reject);
+    request.once('close', () => {
+      if (!request.complete) reject(new RequestAborted('The caller closed the connection'));
+    });
+  });
+  request.pipe(gunzip);
+  try {
+    return await Promise.race([collect(gunzip, limit), failed]);
+  } catch (error) {
+    if (error instanceof Problem || error instanceof RequestAborted) throw error;
+    throw new Problem('malformed_request', { detail: 'The body is not gzip.', cause: error });
+  } finally {
+    request.unpipe(gunzip);
+    request.resume();
+    gunzip.destroy();
+  }
+}
+
+function tooLarge(limit: number): Problem {
+  const size = limit >= 1024 * 1024 ? `${limit / 1024 / 1024} MiB` : `${limit / 1024} KiB`;
+  return new Problem('body_too_large', { detail: `The body is larger than ${size}.` });
+}
+
+function encodingRefused(gzip: boolean): Problem {
+  const offer = gzip ? 'identity or gzip' : 'no content encoding';
+  return new Problem('unsupported_media_type', {
+    detail: `This route takes ${offer}.`,
+    headers: { 'Accept-Encoding': gzip ? 'gzip, identity' : 'identity' },
+  });
+}
+
+/** Where parsing stopped, without repeating what was sent. */
+function placeOf(error: unknown): string {
+  const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
+  return position === undefined ? '' : `: it breaks at character ${position}`;
+}

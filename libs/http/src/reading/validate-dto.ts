@@ -1,0 +1,92 @@
+import { plainToInstance } from 'class-transformer';
+import { validate, type ValidationError } from 'class-validator';
+import { isProblemCode, Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
+import { pointerToken } from '../json/check-json.js';
+import type { Dto } from '../endpoints/route-declaration.js';
+import { unknownFields } from './dto-shape.js';
+import { codeOfConstraint } from './validation-codes.js';
+
+/**
+ * A body as an instance of its DTO class.
+ * @throws `validation_failed`, or the published code that all errors share, with every error by JSON pointer.
+ */
+export async function validateBody<T extends object>(dto: new () => T, value: unknown): Promise<T> {
+  if (value === undefined) {
+    throw Problem.validation([{ pointer: '', code: 'required', detail: 'The body is missing.' }]);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw Problem.validation([
+      { pointer: '', code: 'wrong_type', detail: 'The body must be a JSON object.' },
+    ]);
+  }
+  const { instance, errors } = await inspect(dto, value);
+  if (errors.length > 0) throw Problem.validation(errors);
+  return instance;
+}
+
+/** The parameters of a query as an instance of its DTO class; errors name the parameter. */
+export async function validateQuery<T extends object>(dto: new () => T, value: object): Promise<T> {
+  const instance = plainToInstance(dto, value, { enableImplicitConversion: false });
+  const errors = fieldErrors(await validate(instance), '').map(({ pointer = '', code, detail }) => ({
+    parameter: pointer.split('/')[1] ?? '',
+    code,
+    detail,
+  }));
+  if (errors.length > 0) throw Problem.validation(errors);
+  return instance;
+}
+
+/** Validates any value against a DTO class and answers what is wrong with it, unknown fields included. */
+export async function inspect<T extends object>(
+  dto: new () => T,
+  value: object,
+): Promise<{ instance: T; errors: FieldError[] }> {
+  const unknown = unknownFields(dto as Dto, value);
+  const instance = plainToInstance(dto, value, { enableImplicitConversion: false });
+  const failures = await validate(instance, { forbidUnknownValues: false });
+  return { instance, errors: [...unknown, ...fieldErrors(failures, '')] };
+}
+
+function fieldErrors(failures: readonly ValidationError[], parent: string): FieldError[] {
+  return failures.flatMap((failure): FieldError[] => {
+    const pointer = `${parent}/${pointerToken(failure.property)}`;
+    const own = failure.constraints ? [ownError(failure, failure.constraints, pointer)] : [];
+    return [...own, ...fieldErrors(failure.children ?? [], pointer)];
+  });
+}
+
+/** One error per field: the constraint that tells most; a missing value is `required`, whatever failed. */
+function ownError(
+  failure: ValidationError,
+  constraints: Record<string, string>,
+  pointer: string,
+): FieldError {
+  const name = failure.property;
+  if (failure.value === undefined) return { pointer, code: 'required', detail: `\`${name}\` is required.` };
+  const [telling] = Object.keys(constraints)
+    .map((constraint) => ({ constraint, ...codeOfConstraint(constraint) }))
+    .sort((a, b) => a.rank - b.rank);
+  const constraint = telling?.constraint ?? '';
+  const message = constraints[constraint] ?? `${name} is not valid`;
+  const code =
+    statedCode(failure, constraint) ?? lengthCode(constraint, failure.value, message) ?? telling?.code;
+  return { pointer, code: code ?? 'invalid_format', detail: sentence(message) };
+}
+
+function statedCode(failure: ValidationError, constraint: string): FieldCode | undefined {
+  const context = failure.contexts?.[constraint] as { code?: unknown } | undefined;
+  if (typeof context?.code !== 'string') return undefined;
+  return isProblemCode(context.code) ? context.code : (context.code as FieldCode);
+}
+
+/** `Length` fails for several reasons; which one shows in the value and in its message. */
+function lengthCode(constraint: string, value: unknown, message: string): FieldCode | undefined {
+  if (constraint !== 'isLength') return undefined;
+  if (typeof value !== 'string') return 'wrong_type';
+  return value.length === 0 || message.includes('longer than') ? 'too_short' : 'too_long';
+}
+
+function sentence(text: string): string {
+  const [first = ''] = text;
+  return `${first === first.toUpperCase() ? first : first.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+}
