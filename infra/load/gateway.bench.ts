@@ -19,9 +19,6 @@ const BODY = JSON.stringify({
   properties: { amount: 12990, currency: 'CLP', invoice_id: 'F-1' },
 });
 
-if (process.argv[2] === 'module') serveModule();
-else await compare();
-
 function serveModule(): void {
   const server = createServer((incoming, response) => {
     incoming.resume().on('end', () => {
@@ -60,9 +57,11 @@ const cpuOf = ({ pid }: ChildProcess): number =>
   readProcesses().find((candidate) => candidate.pid === pid)?.cpuSeconds ?? 0;
 
 function startGateway(port: number, upstream: string): ChildProcess {
-  const urls = ['CORE', 'CRM', 'IDENTITY', 'MESSAGING', 'LOYALTY'].map((name) => [`${name}_URL`, upstream]);
+  const urls = ['CORE', 'CRM', 'IDENTITY', 'MESSAGING', 'LOYALTY'].map(
+    (name) => [`${name}_URL`, upstream] as const,
+  );
   return spawn(process.execPath, [resolve(import.meta.dirname, '../../apps/gateway/dist/main.js')], {
-    env: { PORT: String(port), LOG_LEVEL: 'error', ...Object.fromEntries(urls) },
+    env: { PORT: String(port), LOG_LEVEL: 'error', ...(Object.fromEntries(urls) as NodeJS.ProcessEnv) },
     stdio: 'inherit',
   });
 }
@@ -115,3 +114,6 @@ function post(agent: Agent, port: number): Promise<void> {
     outgoing.end(BODY);
   });
 }
+
+if (process.argv[2] === 'module') serveModule();
+else await compare();
