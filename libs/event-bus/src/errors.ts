@@ -28,12 +28,15 @@ const AWAY_CODES = new Set([
   'shutting_down',
 ]);
 
+/** TypeORM's word for a connection that broke between two statements of a transaction. */
+const BROKEN = new Set(['QueryRunnerAlreadyReleasedError']);
+
 /**
  * Whether the failure lies in what the handler stands on (Postgres, Kafka, another module) and not in the event:
  * such a delivery is tried again for as long as it lasts, for no event is at fault.
  */
 export function isInfrastructureError(error: unknown): boolean {
   if (error instanceof Problem) return AWAY_CODES.has(error.code);
-  if (error instanceof Error && error.name.startsWith('KafkaJS')) return true;
+  if (error instanceof Error && (error.name.startsWith('KafkaJS') || BROKEN.has(error.name))) return true;
   return isTransient(error);
 }

@@ -11,6 +11,7 @@ export { Inbox } from './inbox/inbox.js';
 export { Topics } from './kafka/topics.js';
 export { type EventFailure, OnEvent, type OnEventOptions } from './on-event.decorator.js';
 export { type NewDomainEvent, Outbox, type OutboxMessage } from './outbox/outbox.js';
+export { OutboxSignal } from './outbox/outbox.signal.js';
 export { OutboxRelay } from './outbox/outbox.relay.js';
 export { type OutgoingRecord, RecordProducer } from './producing/record.producer.js';
 export { KafkaTransport } from './transport/kafka.transport.js';

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { log, registerReadiness } from '@customer-platform/http';
-import { Gauge, register } from 'prom-client';
+import { log, metrics, registerReadiness } from '@customer-platform/http';
+import { Gauge } from 'prom-client';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { Consumers } from './consumers.js';
@@ -22,7 +22,7 @@ const lagGauge = new Gauge({
   name: 'event_consumer_lag',
   help: 'Records of a topic that its consumer group has not committed yet',
   labelNames: ['group', 'topic'],
-  registers: [],
+  registers: [metrics],
 });
 
 /**
@@ -33,6 +33,7 @@ const lagGauge = new Gauge({
 export class LagWatchdog implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly progress = new Map<SupervisedConsumer, Progress>();
   private timer: NodeJS.Timeout | undefined;
+  private unregister: (() => void) | undefined;
 
   constructor(
     private readonly consumers: Consumers,
@@ -41,8 +42,7 @@ export class LagWatchdog implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    if (!register.getSingleMetric('event_consumer_lag')) register.registerMetric(lagGauge);
-    registerReadiness({
+    this.unregister = registerReadiness({
       name: 'event consumers',
       check: () => {
         this.check(Date.now());
@@ -54,6 +54,7 @@ export class LagWatchdog implements OnApplicationBootstrap, OnModuleDestroy {
 
   onModuleDestroy(): void {
     clearInterval(this.timer);
+    this.unregister?.();
   }
 
   /** Throws, naming the group, when a consumer does not consume. */

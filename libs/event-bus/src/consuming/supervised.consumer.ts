@@ -68,6 +68,11 @@ export class SupervisedConsumer {
     await this.running;
   }
 
+  /** Ends the consumer if it has shown no sign of life for 30 s; the supervisor makes a new one. */
+  watch(now: number): void {
+    if (now - this.signOfLife > SILENCE_MS) this.end?.(new Error('The consumer has fallen silent'));
+  }
+
   private async supervise(): Promise<void> {
     for (let failures = 0; !this.stopping; failures += 1) {
       const began = Date.now();
@@ -88,7 +93,7 @@ export class SupervisedConsumer {
   private async runOnce(): Promise<void> {
     const consumer = this.client.consumer(this.consumption.group);
     const watch = setInterval(() => {
-      if (Date.now() - this.signOfLife > SILENCE_MS) this.end?.(new Error('The consumer has fallen silent'));
+      this.watch(Date.now());
     }, 1_000);
     const ended = new Promise<unknown>((resolve) => {
       this.end = resolve;
@@ -155,7 +160,7 @@ export class SupervisedConsumer {
       for (const messages of chunksOf(batch.messages, this.consumption.chunkSize)) {
         if (!live()) return;
         await this.processWhileBeating({
-          topic: batch.topic,
+          topic: this.client.unnamed(batch.topic),
           partition: batch.partition,
           messages,
           heartbeat: beat,

@@ -15,6 +15,8 @@ export interface Receiver<T extends Keyed> {
 /** How often an event is tried alone before it is given up. */
 export const ATTEMPTS = 3;
 const POISON_PAUSE_MS = [100, 500];
+/** An outage is told when it begins and then at every fifteenth try, about every half minute. */
+const SAY_EVERY = 15;
 const OUTAGE_PAUSE_MS = [100, 250, 500, 1_000, 2_000];
 
 /**
@@ -86,7 +88,9 @@ export class ChunkDelivery<T extends Keyed> {
         return undefined;
       } catch (error) {
         if (!isInfrastructureError(error)) return { error };
-        log.warn({ err: error, tried }, 'Something a consumer needs is away; trying again');
+        if (tried % SAY_EVERY === 0) {
+          log.warn({ err: error, tried }, 'Something a consumer needs is away; trying again');
+        }
         await this.receiver.pause(outagePause(tried));
       }
     }

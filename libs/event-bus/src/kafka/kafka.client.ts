@@ -37,6 +37,11 @@ export class KafkaClient {
     return `${this.prefix}${name}`;
   }
 
+  /** What the platform calls a topic that the broker knows by this name. */
+  unnamed(name: string): string {
+    return name.slice(this.prefix.length);
+  }
+
   /** An idempotent producer with one request in flight: a retry inside kafkajs neither doubles nor reorders. */
   producer(): Producer {
     return this.kafka.producer({

@@ -10,7 +10,7 @@ export const RETENTION_MS = 7 * 24 * 3_600_000;
 @Injectable()
 export class Topics {
   private readonly partitions = new Map<string, number>();
-  private turn: Promise<unknown> = Promise.resolve();
+  private readonly underway = new Map<string, Promise<void>>();
 
   constructor(private readonly client: KafkaClient) {}
 
@@ -20,11 +20,17 @@ export class Topics {
    * @throws the client's error when the broker is away; the caller tries again
    */
   async ensure(topics: readonly string[]): Promise<void> {
-    if (topics.every((topic) => this.partitions.has(topic))) return;
-    const run = (): Promise<void> => this.withAdmin((admin) => this.create(admin, topics));
-    const turn = this.turn.then(run, run);
-    this.turn = turn;
-    await turn;
+    const unknown = topics.filter((topic) => !this.partitions.has(topic));
+    if (unknown.length === 0) return;
+    // Callers that give up and ask again share the attempt that is underway instead of queueing behind it.
+    const fresh = unknown.filter((topic) => !this.underway.has(topic));
+    if (fresh.length > 0) {
+      const attempt = this.withAdmin((admin) => this.create(admin, fresh)).finally(() => {
+        fresh.forEach((topic) => this.underway.delete(topic));
+      });
+      fresh.forEach((topic) => this.underway.set(topic, attempt));
+    }
+    await Promise.all(unknown.map((topic) => this.underway.get(topic)));
   }
 
   /** Number of partitions of a topic, as the broker said; before it has, as a new topic would get. */

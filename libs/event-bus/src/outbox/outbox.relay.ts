@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { databaseConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
@@ -21,6 +21,8 @@ const SHARDS_AT_ONCE = SHARDS / 2;
 const ROWS_PER_SHARD = 16;
 const POLL_MS = 250;
 const SEND_TIMEOUT_MS = 10_000;
+/** An outage is told when it begins and then about every half minute. */
+const SAY_EVERY = 75;
 const OUTAGE_PAUSE_MS = [100, 200, 400];
 /** One request's bytes: all may be of one partition, and the broker takes 1 MiB for one. */
 const REQUEST_BYTES = 900_000;
@@ -52,7 +54,7 @@ const TAKE = `
  * publishes again; consumers recognise repeats. Several processes share the shards.
  */
 @Injectable()
-export class OutboxRelay implements OnApplicationBootstrap, OnApplicationShutdown {
+export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly line: ProducerLine;
   private stopping = false;
   private running: Promise<void> | undefined;
@@ -86,7 +88,7 @@ export class OutboxRelay implements OnApplicationBootstrap, OnApplicationShutdow
     this.running = this.run();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     this.wake?.();
     await this.running;
@@ -103,7 +105,8 @@ export class OutboxRelay implements OnApplicationBootstrap, OnApplicationShutdow
         failures = 0;
         if (relayed === 0) await this.idle(POLL_MS);
       } catch (error) {
-        log.warn({ err: error }, 'The outbox cannot be relayed; trying again');
+        if (failures % SAY_EVERY === 0)
+          log.warn({ err: error, failures }, 'The outbox cannot be relayed; trying again');
         await this.idle(OUTAGE_PAUSE_MS[Math.min(failures, OUTAGE_PAUSE_MS.length - 1)] ?? POLL_MS, true);
         failures += 1;
       }

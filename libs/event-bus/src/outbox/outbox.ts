@@ -50,6 +50,9 @@ interface Row {
 /** A row holds at most this much, so that a relay can bound what it takes at once. */
 const ROW_BYTES = 128 * 1024;
 
+/** Below the 1 MiB that the broker takes, with room for headers. */
+const MESSAGE_BYTES = 900_000;
+
 const INSERT = `
   INSERT INTO outbox (organization_id, shard, topic, messages)
   SELECT organization_id, shard, topic, messages
@@ -76,7 +79,10 @@ export class Outbox {
     );
   }
 
-  /** As `append`, for messages that are no domain events. */
+  /**
+   * As `append`, for messages that are no domain events.
+   * @throws RangeError when a message is larger than the broker takes: its shard would never get past it
+   */
   async appendMessages(tx: Transaction, messages: readonly OutboxMessage[]): Promise<void> {
     if (messages.length === 0) return;
     const rows = toRows(messages);
@@ -120,6 +126,8 @@ function toRows(messages: readonly OutboxMessage[]): Row[] {
   const rows: Row[] = [];
   const open = new Map<string, Row>();
   for (const { organizationId, topic, key, value } of messages) {
+    if (Buffer.byteLength(value) > MESSAGE_BYTES)
+      throw new RangeError(`A message of ${topic} is too large to publish`);
     const shard = shardOf(key);
     const place = `${organizationId} ${String(shard)} ${topic}`;
     let row = open.get(place);

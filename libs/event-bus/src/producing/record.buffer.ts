@@ -25,7 +25,7 @@ const BUFFER_BYTES = 32 * 1024 * 1024;
 export class RecordBuffer {
   private waiting: Waiter[] = [];
   private bytes = 0;
-  private inFlight = 0;
+  private open = 0;
   private limit = BATCH_RECORDS;
   private wake: (() => void) | undefined;
   private readonly emptied: (() => void)[] = [];
@@ -33,6 +33,11 @@ export class RecordBuffer {
   /** How many wait, not counting those in flight. */
   get size(): number {
     return this.waiting.length;
+  }
+
+  /** How many are not settled, those in flight included. */
+  get unsettled(): number {
+    return this.open;
   }
 
   /** Whether no more may be added. */
@@ -45,11 +50,11 @@ export class RecordBuffer {
     const bytes = Buffer.byteLength(record.value) + (record.key?.length ?? 0) + 64;
     return new Promise<void>((resolve, reject) => {
       this.bytes += bytes;
-      this.inFlight += 1;
+      this.open += 1;
       const settle = (): void => {
         this.bytes -= bytes;
-        this.inFlight -= 1;
-        if (this.inFlight === 0)
+        this.open -= 1;
+        if (this.open === 0)
           this.emptied.splice(0).forEach((run) => {
             run();
           });
@@ -120,7 +125,7 @@ export class RecordBuffer {
 
   /** Resolves when every record is settled, or after `ms`. */
   async drained(ms: number): Promise<void> {
-    if (this.inFlight === 0) return;
+    if (this.open === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.emptied.push(() => {

@@ -19,6 +19,8 @@ export interface OutgoingRecord {
 const PATIENCE_MS = 850;
 /** How long a lone record waits for company. */
 const LINGER_MS = 4;
+/** Below the 1 MiB that the broker takes, with room for key and headers. */
+const RECORD_BYTES = 1_000_000;
 /** Pause between two attempts at a broker that is away. */
 const RETRY_MS = 100;
 
@@ -49,6 +51,11 @@ export class RecordProducer implements OnApplicationShutdown {
 
   private readonly named: (topic: string) => string;
 
+  /** How many records are not settled yet. */
+  get waiting(): number {
+    return this.buffer.unsettled;
+  }
+
   /** Which partition of the topic records with this key go to (murmur2, as every Kafka client). */
   partitionOf(topic: string, key: string): number {
     const partitions = this.topics.partitionsOf(topic);
@@ -63,6 +70,7 @@ export class RecordProducer implements OnApplicationShutdown {
   /**
    * Resolves when the record is on all replicas.
    * @throws QueueUnavailable within 1 s when the broker did not acknowledge; it may have been written all the same
+   * @throws RangeError when the value is larger than 1,000,000 bytes
    */
   send(topic: string, record: OutgoingRecord): Promise<void> {
     return this.enqueue({ topic, ...record });
@@ -87,6 +95,9 @@ export class RecordProducer implements OnApplicationShutdown {
   }
 
   private enqueue(record: Omit<Waiter, 'resolve' | 'reject' | 'since' | 'bytes'>): Promise<void> {
+    if (Buffer.byteLength(record.value) > RECORD_BYTES) {
+      return Promise.reject(new RangeError('The record is larger than the broker takes'));
+    }
     const away = this.awaySince !== undefined && Date.now() - this.awaySince > PATIENCE_MS;
     if (this.closed || away || this.buffer.full) return Promise.reject(new QueueUnavailable());
     const settled = this.buffer.add(record);

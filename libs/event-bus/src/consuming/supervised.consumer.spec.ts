@@ -1,0 +1,117 @@
+import type { INestApplication } from '@nestjs/common';
+import { KafkaJSNonRetriableError, type Consumer, type ConsumerRunConfig } from 'kafkajs';
+import { aBus, aDatabase, anIsolatedKafka, eventually } from '../../test/a-bus.js';
+import { KafkaClient } from '../kafka/kafka.client.js';
+import { Topics } from '../kafka/topics.js';
+import { RecordProducer } from '../producing/record.producer.js';
+import { SupervisedConsumer } from './supervised.consumer.js';
+
+let database: Awaited<ReturnType<typeof aDatabase>>;
+let app: INestApplication;
+
+beforeAll(async () => {
+  database = await aDatabase();
+  anIsolatedKafka();
+  app = await aBus([], { role: 'api' });
+});
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+
+/** A client whose consumers run as they do, save that a batch first ends as `sabotage` says. */
+function sabotaged(sabotage: () => Promise<void>): { client: KafkaClient; made: () => number } {
+  const client = app.get(KafkaClient);
+  let made = 0;
+  const consumer = (group: string): Consumer => {
+    made += 1;
+    const real = client.consumer(group);
+    const run = real.run.bind(real);
+    real.run = (config?: ConsumerRunConfig): Promise<void> =>
+      run({
+        ...config,
+        eachBatch: async (payload) => {
+          await sabotage();
+          await config?.eachBatch?.(payload);
+        },
+      });
+    return real;
+  };
+  const wrapped = Object.assign(Object.create(client) as KafkaClient, { consumer });
+  return { client: wrapped, made: () => made };
+}
+
+async function consuming(
+  topic: string,
+  client: KafkaClient,
+): Promise<{ consumer: SupervisedConsumer; values: Set<string> }> {
+  const values = new Set<string>();
+  const consumer = new SupervisedConsumer(client, app.get(Topics), {
+    group: topic,
+    topics: [topic],
+    concurrency: 1,
+    chunkSize: 10,
+    process: ({ messages }) => {
+      for (const { value } of messages) values.add(String(value));
+      return Promise.resolve();
+    },
+  });
+  const producer = app.get(RecordProducer);
+  await producer.prepare([topic]);
+  await Promise.all(
+    Array.from({ length: 50 }, (_, at) => producer.send(topic, { key: String(at), value: String(at) })),
+  );
+  consumer.start();
+  return { consumer, values };
+}
+
+describe('SupervisedConsumer', () => {
+  it('replaces a consumer that kafkajs ended for good', async () => {
+    let crashes = 2;
+    const { client, made } = sabotaged(() => {
+      crashes -= 1;
+      return crashes >= 0 ? Promise.reject(new KafkaJSNonRetriableError('the end')) : Promise.resolve();
+    });
+    const { consumer, values } = await consuming('spec.crashing', client);
+    await eventually(() => {
+      expect(values.size).toBe(50);
+    });
+    expect(made()).toBe(3);
+    expect(consumer.awaySince).toBeUndefined();
+    await consumer.stop();
+  });
+
+  it('takes silence for death and replaces the consumer', async () => {
+    let silent = true;
+    const { client, made } = sabotaged(() => (silent ? new Promise(() => undefined) : Promise.resolve()));
+    const { consumer, values } = await consuming('spec.silent', client);
+    await eventually(() => {
+      expect(consumer.awaySince).toBeUndefined();
+    });
+    silent = false;
+    consumer.watch(Date.now() + 60_000);
+    await eventually(() => {
+      expect(values.size).toBe(50);
+    }, 40_000);
+    expect(made()).toBe(2);
+    await consumer.stop();
+  }, 60_000);
+
+  it('hands the partitions to another member when it stops, and loses nothing', async () => {
+    const client = app.get(KafkaClient);
+    const { consumer, values } = await consuming('spec.handover', client);
+    await eventually(() => {
+      expect(values.size).toBe(50);
+    });
+    await consumer.stop();
+    const producer = app.get(RecordProducer);
+    await producer.send('spec.handover', { key: 'x', value: 'after the stop' });
+    const second = await consuming('spec.handover', client);
+    await eventually(() => {
+      expect(second.values.has('after the stop')).toBe(true);
+    });
+    // What the first had committed is not delivered again: only the later records are.
+    expect(values.size).toBe(50);
+    await second.consumer.stop();
+  });
+});

@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import type { INestApplication } from '@nestjs/common';
+import { InvalidDomainEvent, type DomainEvent } from '@customer-platform/events';
+import {
+  aBus,
+  aDatabase,
+  anIsolatedKafka,
+  consentOf,
+  eventually,
+  inOrganization,
+  reading,
+  recordedOf,
+  type Reading,
+} from '../../test/a-bus.js';
+import { Outbox } from './outbox.js';
+import { OutboxListener } from './outbox.listener.js';
+
+const organizationId = randomUUID();
+let database: Awaited<ReturnType<typeof aDatabase>>;
+
+beforeAll(async () => {
+  database = await aDatabase();
+});
+afterAll(() => database.drop());
+
+/** The names under which a key's events came, repeats left out: the order in which a consumer takes effect. */
+function firstNames(messages: Reading['messages'], key: string): string[] {
+  const names = messages
+    .filter((message) => message.key === key)
+    .map(({ value }) => (JSON.parse(value) as DomainEvent<'core.event.recorded.v1'>).data.event);
+  return [...new Set(names)];
+}
+
+/** Appends one event after the other for a key, each in a transaction that holds the key's row, as writers do. */
+async function appendNumbered(app: INestApplication, key: string, from: number, to: number): Promise<void> {
+  for (let number = from; number < to; number += 1) {
+    await inOrganization(app, organizationId, async (tx) => {
+      await tx.query(
+        `INSERT INTO counters VALUES ($1, $2, 1) ON CONFLICT (organization_id, key) DO UPDATE SET value = counters.value + 1`,
+        [organizationId, key],
+      );
+      await app.get(Outbox).append(tx, recordedOf(organizationId, key, String(number)));
+    });
+  }
+}
+
+async function waiting(app: INestApplication): Promise<number> {
+  const rows = await inOrganization(app, organizationId, (tx) => tx.query('SELECT id FROM outbox'));
+  return rows.length;
+}
+
+describe('the outbox and one relay', () => {
+  let app: INestApplication;
+  let topic: Reading;
+
+  beforeAll(async () => {
+    anIsolatedKafka();
+    app = await aBus();
+    await inOrganization(app, organizationId, (tx) =>
+      app.get(Outbox).append(tx, recordedOf(organizationId, randomUUID(), 'first')),
+    );
+    await eventually(async () => {
+      expect(await waiting(app)).toBe(0);
+    });
+    topic = await reading();
+  });
+  afterAll(async () => {
+    await topic.stop();
+    await app.close();
+  });
+
+  it('publishes what a transaction committed, as CloudEvents, and forgets it', async () => {
+    const key = randomUUID();
+    const event = { ...consentOf(organizationId, key, 'marketing'), causationId: randomUUID() };
+    await inOrganization(app, organizationId, (tx) => app.get(Outbox).append(tx, event));
+    await eventually(async () => {
+      const [message] = topic.messages.filter((each) => each.key === key);
+      expect(JSON.parse(message?.value ?? '{}')).toMatchObject({
+        specversion: '1.0',
+        type: 'core.consent.recorded.v1',
+        source: 'urn:customer-platform:core',
+        subject: `contacts/${key}`,
+        organizationid: organizationId,
+        correlationid: event.correlationId,
+        causationid: event.causationId,
+        data: event.data,
+      });
+      expect(await waiting(app)).toBe(0);
+    });
+  });
+
+  it('publishes nothing of a transaction that was rolled back', async () => {
+    const key = randomUUID();
+    const after = randomUUID();
+    const undone = inOrganization(app, organizationId, async (tx) => {
+      await app.get(Outbox).append(tx, consentOf(organizationId, key, 'undone'));
+      throw new Error('no');
+    });
+    await expect(undone).rejects.toThrow('no');
+    await inOrganization(app, organizationId, (tx) =>
+      app.get(Outbox).append(tx, consentOf(organizationId, after, 'done')),
+    );
+    await eventually(() => {
+      expect(topic.messages.some((message) => message.key === after)).toBe(true);
+    });
+    expect(topic.messages.some((message) => message.key === key)).toBe(false);
+  });
+
+  it('refuses data that its type does not promise, before anything is written', async () => {
+    const event = consentOf(organizationId, randomUUID(), 'x');
+    const wrong = { ...event, data: { ...event.data, status: 'perhaps' } } as unknown as typeof event;
+    const appended = inOrganization(app, organizationId, (tx) => app.get(Outbox).append(tx, wrong));
+    await expect(appended).rejects.toBeInstanceOf(InvalidDomainEvent);
+  });
+
+  it('refuses a message that the broker would never take, for it would stop its shard', async () => {
+    const message = { organizationId, topic: 'audit.entries', key: 'a', value: 'x'.repeat(1_000_000) };
+    const appended = inOrganization(app, organizationId, (tx) =>
+      app.get(Outbox).appendMessages(tx, [message]),
+    );
+    await expect(appended).rejects.toBeInstanceOf(RangeError);
+  });
+
+  it('publishes far more than one request holds, in order', async () => {
+    const key = randomUUID();
+    const messages = Array.from({ length: 300 }, (_, number) => ({
+      organizationId,
+      topic: 'audit.entries',
+      key,
+      value: JSON.stringify({ number, text: 'y'.repeat(20_000) }),
+    }));
+    await inOrganization(app, organizationId, (tx) => app.get(Outbox).appendMessages(tx, messages));
+    await eventually(async () => {
+      expect(await waiting(app)).toBe(0);
+    });
+    const audit = await reading('audit.entries');
+    await eventually(() => {
+      expect(audit.messages.map(({ value }) => (JSON.parse(value) as { number: number }).number)).toEqual(
+        messages.map((_, number) => number),
+      );
+    });
+    await audit.stop();
+  });
+
+  it('hears of appends in a process without a relay, also after its connection was cut', async () => {
+    const heard: number[] = [];
+    const listener = new OutboxListener(database.url, () => heard.push(Date.now()));
+    listener.start();
+    await eventually(() => {
+      expect(heard.length).toBe(1);
+    });
+    const server = await aBus([], { role: 'api' });
+    const key = randomUUID();
+    await inOrganization(server, organizationId, (tx) =>
+      server.get(Outbox).append(tx, consentOf(organizationId, key, 'told')),
+    );
+    await eventually(() => {
+      expect(heard.length).toBe(2);
+    });
+    const admin = await database.admin();
+    await admin.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN outbox%'`,
+    );
+    await admin.end();
+    await eventually(() => {
+      expect(heard.length).toBe(3); // listening again
+    });
+    await inOrganization(server, organizationId, (tx) =>
+      server.get(Outbox).append(tx, consentOf(organizationId, key, 'told again')),
+    );
+    await eventually(() => {
+      expect(heard.length).toBe(4);
+    });
+    await server.close();
+    await listener.stop();
+  });
+});
+
+describe('several relays at once', () => {
+  it('publish everything, each key in its order, while connections to Postgres are cut', async () => {
+    anIsolatedKafka();
+    const apps = await Promise.all([aBus(), aBus(), aBus()]);
+    const [writer] = apps;
+    if (!writer) throw new Error('no app');
+    const keys = Array.from({ length: 24 }, () => randomUUID());
+    const admin = await database.admin();
+    let cutting = true;
+    const cuts = (async () => {
+      for (let cut = 0; cutting; cut += 1) {
+        await admin.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%outbox USING%'`,
+        );
+        await new Promise((resolve) => setTimeout(resolve, 60));
+      }
+    })();
+    const writing = keys.map((key) =>
+      retried(
+        () => nextOf(writer, key),
+        (next) => appendNumbered(writer, key, next, 40),
+      ),
+    );
+    await Promise.all(writing);
+    cutting = false;
+    await cuts;
+    await admin.end();
+    await eventually(async () => {
+      expect(await waiting(writer)).toBe(0);
+    });
+    const topic = await reading();
+    const expected = Array.from({ length: 40 }, (_, number) => String(number));
+    await eventually(() => {
+      for (const key of keys) expect(firstNames(topic.messages, key)).toEqual(expected);
+    });
+    await topic.stop();
+    await Promise.all(apps.map((app) => app.close()));
+  }, 60_000);
+});
+
+/** How many of a key's events are committed. */
+async function nextOf(app: INestApplication, key: string): Promise<number> {
+  const [row] = await inOrganization(app, organizationId, (tx) =>
+    tx.query<{ value: number }>('SELECT value FROM counters WHERE key = $1', [key]),
+  );
+  return row?.value ?? 0;
+}
+
+/** Goes on from where the database is whenever a connection was cut under the writer. */
+async function retried(next: () => Promise<number>, work: (from: number) => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      await work(await next());
+      return;
+    } catch (error) {
+      if (!/terminat|does not answer/.test(String(error))) throw error;
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Child {
+  readonly pid: number;
+  readonly ended: Promise<unknown>;
+}
+
+interface Guardian {
+  removeAtEnd(folder: string): void;
+  release(): Promise<void>;
+}
+
+/** What is used of `infra/local/services`; loaded at run time, for its files name each other by `.ts`. */
+interface Services {
+  Guardian: new () => Guardian;
+  freePort(): Promise<number>;
+  startKafka(options: {
+    folder: string;
+    port: number;
+    controllerPort: number;
+    log: string;
+    cache: string;
+    guardian: Guardian;
+  }): Promise<{ child: Child; broker: string }>;
+}
+
+const ROOT = new URL('../../../', import.meta.url);
+
+async function services(): Promise<Services> {
+  const load = async (name: string): Promise<object> =>
+    (await import(new URL(`infra/local/services/${name}.ts`, ROOT).href)) as object;
+  return Object.assign({}, await load('guardian'), await load('ports'), await load('kafka')) as Services;
+}
+
+/** A broker of one's own, to be killed, frozen and started again on the same port with the same data. */
+export class OwnBroker {
+  private child: Child | undefined;
+
+  private constructor(
+    private readonly from: Services,
+    private readonly folder: string,
+    private readonly guardian: Guardian,
+    private readonly port: number,
+    private readonly controllerPort: number,
+  ) {}
+
+  /** Takes ports and a folder; nothing listens yet. */
+  static async prepare(): Promise<OwnBroker> {
+    const from = await services();
+    const guardian = new from.Guardian();
+    const folder = mkdtempSync(join(tmpdir(), 'own-broker-'));
+    guardian.removeAtEnd(folder);
+    return new OwnBroker(from, folder, guardian, await from.freePort(), await from.freePort());
+  }
+
+  get address(): string {
+    return `127.0.0.1:${String(this.port)}`;
+  }
+
+  async start(): Promise<void> {
+    const { child } = await this.from.startKafka({
+      folder: this.folder,
+      port: this.port,
+      controllerPort: this.controllerPort,
+      log: join(this.folder, 'broker.log'),
+      cache: new URL('node_modules/.cache/customer-platform', ROOT).pathname,
+      guardian: this.guardian,
+    });
+    this.child = child;
+  }
+
+  /** kill -9. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.child?.ended;
+  }
+
+  /** Stops it from answering while its sockets stay open: what a frozen machine looks like. */
+  freeze(): void {
+    this.signal('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.signal('SIGCONT');
+  }
+
+  async remove(): Promise<void> {
+    if (this.child) this.signal('SIGKILL');
+    await this.child?.ended;
+    await this.guardian.release();
+  }
+
+  private signal(signal: NodeJS.Signals): void {
+    try {
+      if (this.child) process.kill(this.child.pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it is gone already
+    }
+  }
+}
