@@ -85,6 +85,7 @@ export { answerClientError, MAX_URI_BYTES, rawProblem } from './problems/client-
 export { toProblem } from './problems/to-problem.js';
 export { correlationIdFrom, currentCorrelationId, runWithCorrelation } from './observe/correlation.js';
 export { log } from './observe/log.js';
+export { traceHeaders } from './observe/tracing.js';
 export { metrics } from './observe/metrics.js';
 export { registerReadiness, type ReadinessCheck } from './observe/readiness.js';
 export { createApp, type BootOptions, type RunningApp } from './boot/create-app.js';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError, readConfig, serviceConfig } from '@customer-platform/config';
 import { log } from '../observe/log.js';
-import { startTracing } from '../observe/tracing.js';
+import { startTracing, stopTracing } from '../observe/tracing.js';
 import { createApp, type BootOptions, type RunningApp } from './create-app.js';
 import { BootError } from './route-table.js';
 
@@ -45,6 +45,7 @@ function endOnSignal(running: RunningApp, rotationMs: number): void {
       running.drain();
       await pause(rotationMs);
       await running.close();
+      await stopTracing();
       process.exit(code);
     } catch (error) {
       log.error({ err: error }, 'the shutdown failed');

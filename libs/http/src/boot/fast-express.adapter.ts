@@ -27,12 +27,13 @@ export class FastExpressAdapter extends ExpressAdapter {
 
   constructor() {
     const app = express();
+    app.disable('x-powered-by').disable('etag').set('query parser', false);
+    // Two spellings of one path are one too many: `/V1/core` and `/v1/core/` do not exist. Set before the router is
+    // made, which Nest's constructor does.
+    app.enable('case sensitive routing').enable('strict routing');
     const constructors = presetPrototypes(app);
     super(app);
     this.constructors = constructors;
-    app.disable('x-powered-by').disable('etag').set('query parser', false);
-    // Two spellings of one path are two routes too many: `/V1/core` and `/v1/core/` do not exist.
-    app.enable('case sensitive routing').enable('strict routing');
   }
 
   /** Uses the server that the boot has made; Nest must not make one of its own. */

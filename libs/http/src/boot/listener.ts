@@ -7,6 +7,7 @@ import type { Cursors } from '../lists/cursors.js';
 import { correlationIdFrom, runWithCorrelation } from '../observe/correlation.js';
 import { log } from '../observe/log.js';
 import { observeRequest } from '../observe/metrics.js';
+import { traceRequest } from '../observe/tracing.js';
 import { answerProblem } from '../problems/answer-problem.js';
 import { answerClientError, MAX_URI_BYTES } from '../problems/client-error.js';
 import type { ExpressConstructors } from './fast-express.adapter.js';
@@ -92,7 +93,12 @@ export class Listener {
     response.setHeader('X-Correlation-Id', correlationId);
     const refusal = this.refusal(request);
     if (refusal) answerProblem(request, response, refusal, correlationId);
-    else runWithCorrelation(correlationId, () => this.options.handler(request, response));
+    else {
+      runWithCorrelation(correlationId, () => {
+        const work = () => this.options.handler(request, response);
+        traceRequest(request, response, correlationId, () => routeOf(request), work);
+      });
+    }
   }
 
   private refusal(request: IncomingMessage): Problem | undefined {
@@ -108,9 +114,8 @@ export class Listener {
   }
 
   private observe(request: IncomingMessage, response: ServerResponse, milliseconds: number): void {
-    // What the raw hook answered has no state; it knows literal paths only, so that its path is its pattern.
     const hot = !hasState(request);
-    const route = hot ? pathOf(request) : (stateOf(request).route?.fullPath ?? 'unmatched');
+    const route = routeOf(request);
     observeRequest(request.method ?? '', route, response.statusCode, milliseconds);
     if (hot || !log.isLevelEnabled('debug')) return;
     const { correlationId } = stateOf(request);
@@ -122,4 +127,10 @@ export class Listener {
     };
     log.debug({ ...fields, correlation_id: correlationId }, 'answered');
   }
+}
+
+/** The pattern of the route that answered. What the raw hook answered has no state; it knows literal paths only. */
+function routeOf(request: IncomingMessage): string {
+  if (!hasState(request)) return pathOf(request);
+  return stateOf(request).route?.fullPath ?? 'unmatched';
 }

@@ -70,7 +70,7 @@ function ownError(
   const message = constraints[constraint] ?? `${name} is not valid`;
   const code =
     statedCode(failure, constraint) ?? lengthCode(constraint, failure.value, message) ?? telling?.code;
-  return { pointer, code: code ?? 'invalid_format', detail: sentence(message) };
+  return { pointer, code: code ?? 'invalid_format', detail: sentence(message, name) };
 }
 
 function statedCode(failure: ValidationError, constraint: string): FieldCode | undefined {
@@ -86,7 +86,8 @@ function lengthCode(constraint: string, value: unknown, message: string): FieldC
   return value.length === 0 || message.includes('longer than') ? 'too_short' : 'too_long';
 }
 
-function sentence(text: string): string {
-  const [first = ''] = text;
-  return `${first === first.toUpperCase() ? first : first.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+/** class-validator's texts begin with the field's name, which is no word of the sentence. */
+function sentence(text: string, name: string): string {
+  const marked = text.startsWith(`${name} `) ? `\`${name}\`${text.slice(name.length)}` : text;
+  return marked.endsWith('.') ? marked : `${marked}.`;
 }
