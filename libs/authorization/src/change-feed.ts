@@ -73,7 +73,7 @@ export class ChangeFeed {
   async read(): Promise<void> {
     const began = this.clock.now();
     const page = await this.source.changes(this.cursor, this.pace.timeout);
-    if (page.reset) this.cache.clear();
+    if (page.reset) this.cache.outdateAll();
     const now = this.clock.now();
     for (const { organization_id: organizationId, epoch } of page.changes) {
       this.cache.raise(organizationId, epoch, now);

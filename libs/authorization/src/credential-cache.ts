@@ -122,9 +122,12 @@ export class CredentialCache {
     entry.organization.entries -= 1;
   }
 
-  /** Epochs of another incarnation of the registry cannot be compared: forget all, the outage mode included. */
-  clear(): void {
-    this.entries.clear();
+  /**
+   * Epochs of another incarnation of the registry cannot be compared: every entry is outdated, and serves the outage
+   * mode only.
+   */
+  outdateAll(): void {
+    for (const organization of this.organizations.values()) organization.epoch = Infinity;
     this.organizations.clear();
   }
 

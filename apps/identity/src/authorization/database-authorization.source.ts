@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AuthorizationSource,
+  RegistryUnavailable,
+  UnknownCredential,
+  type Acceptance,
+  type ChangesPage,
+  type KeyUse,
+  type ResolvedCredential,
+} from '@customer-platform/authorization';
+import { Database, DatabaseUnavailable } from '@customer-platform/database';
+import { READ_CHANGES, type ChangesRow } from './change.statement.js';
+import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
+import { RESOLVE_API_KEY, type ResolvedKeyRow } from './resolve.statement.js';
+
+/**
+ * The registry itself (identity.md §8): what a credential may do, which organizations' rights changed, which keys were
+ * valid when, which were used. Identity's own authorization and the internal routes ask it alike.
+ */
+@Injectable()
+export class DatabaseAuthorizationSource extends AuthorizationSource {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  override async resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential> {
+    const [row] = await within(timeoutMs, this.select<ResolvedKeyRow>(RESOLVE_API_KEY, [fromHex(keyHash)]));
+    if (!row) throw new UnknownCredential('unknown');
+    if (row.expired) throw new UnknownCredential('expired');
+    return toResolvedCredential(row);
+  }
+
+  override async changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage> {
+    const [incarnation, since] = parseCursor(cursor);
+    const [row] = await within(timeoutMs, this.select<ChangesRow>(READ_CHANGES, [since ?? null]));
+    if (!row) throw new RegistryUnavailable('The change feed has no row');
+    const reset = cursor !== undefined && (row.ahead === true || row.incarnation !== incarnation);
+    return { cursor: `${row.incarnation}~${row.cursor}`, reset, changes: reset ? [] : row.changes };
+  }
+
+  override async confirm(acceptances: readonly Acceptance[]): Promise<boolean[]> {
+    const rows = await this.select<{ valid: boolean }>(CONFIRM_ACCEPTANCES, [
+      acceptances.map(({ key_hash: hash }) => fromHex(hash)),
+      acceptances.map(({ accepted_at: at }) => at),
+      acceptances.map(({ permission }) => permission ?? null),
+    ]);
+    return rows.map(({ valid }) => valid);
+  }
+
+  override async reportUsage(uses: readonly KeyUse[]): Promise<void> {
+    await this.select(NOTE_KEY_USES, [
+      uses.map(({ organization_id: organizationId }) => organizationId),
+      uses.map(({ key_id: id }) => id),
+      uses.map(({ last_used_at: at }) => at),
+    ]);
+  }
+
+  private async select<Row>(sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+    try {
+      return await this.database.acrossOrganizations((tx) => tx.query<Row>(sql, parameters));
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) {
+        throw new RegistryUnavailable('The registry’s database does not answer', { cause: error });
+      }
+      throw error;
+    }
+  }
+}
+
+function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
+  return {
+    principal: { type: 'api_key', id: row.id },
+    actor: { type: 'api_key', id: row.id },
+    organization: {
+      id: row.organization_id,
+      status: row.status,
+      settings: { ...row.settings, locale: row.locale, timezone: row.timezone },
+    },
+    permissions: row.permissions,
+    restriction: row.status === 'suspended' ? 'organization_suspended' : null,
+    epoch: Number(row.epoch),
+    expires_in_ms: row.expires_in_ms,
+  };
+}
+
+/** What does not come in time is silence; the answer that comes late is nobody's any more. */
+async function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RegistryUnavailable('The registry is too slow')), timeoutMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function fromHex(hash: string): Buffer {
+  return Buffer.from(hash, 'hex');
+}
+
+function parseCursor(cursor: string | undefined): [incarnation?: string, since?: string] {
+  const parts = /^([\d.]{1,30})~(\d{1,20})$/.exec(cursor ?? '');
+  return parts ? [parts[1], parts[2]] : [];
+}

@@ -1,0 +1,15 @@
+import type { MigrationClass } from '@customer-platform/database';
+import { CreatePlatformTables1763715600000 } from './1763715600000-create-platform-tables.js';
+import { CreateOrganizations1763715601000 } from './1763715601000-create-organizations.js';
+import { CreateRoles1763715602000 } from './1763715602000-create-roles.js';
+import { CreateApiKeys1763715603000 } from './1763715603000-create-api-keys.js';
+import { RaiseEpochs1763715604000 } from './1763715604000-raise-epochs.js';
+
+/** All migrations of identity, oldest first. */
+export const migrations: MigrationClass[] = [
+  CreatePlatformTables1763715600000,
+  CreateOrganizations1763715601000,
+  CreateRoles1763715602000,
+  CreateApiKeys1763715603000,
+  RaiseEpochs1763715604000,
+];

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { systemActor, type AuditContext } from '@customer-platform/audit';
+import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
+import { Database, isUuid, postgresFailure, type WorkerTransaction } from '@customer-platform/database';
+import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
+import {
+  OrganizationFounding,
+  type FoundedOrganization,
+  type NewOrganization,
+} from '../organizations/organization.founding.js';
+
+/** The command cannot be carried out; the message is one sentence for the operator. */
+export class OperatorRefusal extends Error {
+  override readonly name = 'OperatorRefusal';
+  constructor(
+    message: string,
+    /** Exit code of the command. */
+    readonly exitCode = 1,
+  ) {
+    super(message);
+  }
+}
+
+/** Exit code of a bootstrap that found a root: nothing was changed, and a script can tell. */
+export const ALREADY_BOOTSTRAPPED = 3;
+
+/** Which keys to issue with an organization: a built-in machine role each. */
+export type KeyPurpose = 'ingestion' | 'administrator';
+
+const PURPOSES: Record<KeyPurpose, { role: 'ingest' | 'owner'; name: string }> = {
+  ingestion: { role: 'ingest', name: 'Ingestion (operator)' },
+  administrator: { role: 'owner', name: 'Administrator (operator)' },
+};
+
+/** An organization with the keys issued for it; the keys are shown once. */
+export interface EquippedOrganization {
+  organization: FoundedOrganization;
+  created: boolean;
+  keys: Partial<Record<KeyPurpose, IssuedApiKey>>;
+}
+
+/** What `createOrganization` is told. */
+export interface CreateOrganization extends Omit<NewOrganization, 'parentId'> {
+  /** Slug of the organization above; the root unless given. */
+  parentSlug?: string;
+  issue: readonly KeyPurpose[];
+  /** If the slug is taken, equip that organization anew instead of failing: its former operator's keys end. */
+  reissue: boolean;
+}
+
+/**
+ * What an operator does at the database, with nobody's permission: found the root, found organizations, issue and end
+ * keys. Everything is audited with the actor `system`.
+ */
+@Injectable()
+export class Operator {
+  constructor(
+    private readonly database: Database,
+    private readonly founding: OrganizationFounding,
+    private readonly keys: ApiKeyIssuing,
+  ) {}
+
+  /**
+   * Founds the root organization with one owner key. Two in parallel make one root.
+   * @throws OperatorRefusal where a root exists; nothing is changed then
+   */
+  async bootstrap(root: NewOrganization): Promise<EquippedOrganization> {
+    try {
+      return await this.act('bootstrap', async (tx, actor) => {
+        const organization = await this.founding.found(tx, root, actor);
+        return this.equip(tx, actor(organization.id), organization, true, ['administrator']);
+      });
+    } catch (error) {
+      if (postgresFailure(error)?.constraint !== 'organizations_one_root') throw error;
+      throw new OperatorRefusal(
+        'The platform is bootstrapped already: a root organization exists, and nothing was changed. ' +
+          'Use --recover <slug> to issue a new owner key.',
+        ALREADY_BOOTSTRAPPED,
+      );
+    }
+  }
+
+  /** A new owner key for an organization whose keys are lost. The former keys stay; revoke them by their own ids. */
+  async recover(slug: string): Promise<EquippedOrganization> {
+    return this.act('recover', async (tx, actor) => {
+      const organization = await organizationBySlug(tx, slug);
+      return this.equip(tx, actor(organization.id), organization, false, ['administrator']);
+    });
+  }
+
+  /** Founds an organization below another and issues keys for it. */
+  async createOrganization(wish: CreateOrganization): Promise<EquippedOrganization> {
+    return this.act('create-organization', async (tx, actor) => {
+      // Two commands for one slug take turns, or the second would fail where it was told to reissue.
+      await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`organization:${wish.slug}`]);
+      const existing = wish.reissue ? await findOrganization(tx, wish.slug) : undefined;
+      if (existing) {
+        await this.endKeys(tx, actor(existing.id), wish.issue);
+        if (wish.rateLimits) await this.founding.limit(tx, actor(existing.id), wish.rateLimits);
+        return this.equip(tx, actor(existing.id), existing, false, wish.issue);
+      }
+      const parent = wish.parentSlug ? await organizationBySlug(tx, wish.parentSlug) : await rootOf(tx);
+      const organization = await this.founding.found(tx, { ...wish, parentId: parent.id }, () =>
+        actor(parent.id),
+      );
+      return this.equip(tx, actor(organization.id), organization, true, wish.issue);
+    });
+  }
+
+  /**
+   * Ends a key, named by its id or by itself. Returns its id; a key that has ended already stays as it is.
+   * @throws OperatorRefusal if there is no such key
+   */
+  async revokeKey(idOrKey: string): Promise<{ id: string; revoked: boolean }> {
+    return this.act('revoke-key', async (tx, actor) => {
+      const key = await findKey(tx, idOrKey);
+      await tx.useOrganization(key.organization_id);
+      return { id: key.id, revoked: await this.keys.revoke(tx, actor(key.organization_id), key.id) };
+    });
+  }
+
+  private async equip(
+    tx: WorkerTransaction,
+    context: AuditContext,
+    organization: FoundedOrganization,
+    created: boolean,
+    purposes: readonly KeyPurpose[],
+  ): Promise<EquippedOrganization> {
+    await tx.useOrganization(organization.id);
+    const keys: EquippedOrganization['keys'] = {};
+    for (const purpose of purposes) {
+      const { role, name } = PURPOSES[purpose];
+      const [row] = await tx.query<{ id: string }>(
+        `SELECT id FROM roles WHERE organization_id = $1 AND key = $2 AND kind = 'machine'`,
+        [organization.id, role],
+      );
+      if (!row) throw new OperatorRefusal(`${organization.slug} has no built-in role ${role}.`);
+      keys[purpose] = await this.keys.issue(tx, context, { name, roleId: row.id });
+    }
+    return { organization, created, keys };
+  }
+
+  /** Ends the operator's former keys of these purposes. */
+  private async endKeys(
+    tx: WorkerTransaction,
+    context: AuditContext,
+    purposes: readonly KeyPurpose[],
+  ): Promise<void> {
+    await tx.useOrganization(context.organizationId);
+    const former = await tx.query<{ id: string }>(
+      `SELECT id FROM api_keys WHERE organization_id = $1 AND name = ANY ($2::text[]) AND revoked_at IS NULL`,
+      [context.organizationId, purposes.map((purpose) => PURPOSES[purpose].name)],
+    );
+    for (const { id } of former) await this.keys.revoke(tx, context, id);
+  }
+
+  private act<T>(
+    command: string,
+    work: (tx: WorkerTransaction, actor: (organizationId: string) => AuditContext) => Promise<T>,
+  ): Promise<T> {
+    const correlationId = randomUUID();
+    const actor = (organizationId: string): AuditContext =>
+      systemActor(organizationId, correlationId, command);
+    return this.database.acrossOrganizations((tx) => work(tx, actor));
+  }
+}
+
+async function findOrganization(
+  tx: WorkerTransaction,
+  slug: string,
+): Promise<FoundedOrganization | undefined> {
+  const [row] = await tx.query<FoundedOrganization>(
+    `SELECT id, slug, name FROM organizations WHERE slug = $1 AND deleted_at IS NULL`,
+    [slug],
+  );
+  return row;
+}
+
+async function organizationBySlug(tx: WorkerTransaction, slug: string): Promise<FoundedOrganization> {
+  const found = await findOrganization(tx, slug);
+  if (!found) throw new OperatorRefusal(`No active organization has the slug ${slug}.`);
+  return found;
+}
+
+async function rootOf(tx: WorkerTransaction): Promise<FoundedOrganization> {
+  const [root] = await tx.query<FoundedOrganization>(
+    `SELECT id, slug, name FROM organizations WHERE parent_id IS NULL`,
+  );
+  if (!root) throw new OperatorRefusal('There is no root organization yet: run the bootstrap first.');
+  return root;
+}
+
+async function findKey(
+  tx: WorkerTransaction,
+  idOrKey: string,
+): Promise<{ id: string; organization_id: string }> {
+  const byKey = isWellFormedApiKey(idOrKey);
+  if (!byKey && !isUuid(idOrKey)) throw new OperatorRefusal('Give the id of a key, or the key itself.');
+  const [row] = await tx.query<{ id: string; organization_id: string }>(
+    `SELECT id, organization_id FROM api_keys WHERE ${byKey ? 'key_hash' : 'id'} = $1`,
+    [byKey ? Buffer.from(hashApiKey(idOrKey), 'hex') : idOrKey],
+  );
+  if (!row) throw new OperatorRefusal('There is no such key.');
+  return row;
+}

@@ -1,0 +1,168 @@
+import { Injectable } from '@nestjs/common';
+import { Audit, type AuditContext } from '@customer-platform/audit';
+import { Clock, newId, postgresFailure, type WorkerTransaction } from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import { Problem } from '@customer-platform/problem-json';
+import { BuiltInPermissions } from '../roles/built-in.permissions.js';
+
+/** Events per second, before queueing (contract.md §6). */
+export interface RateLimits {
+  key_per_second: number;
+  organization_per_second: number;
+}
+
+/** An organization to be founded. */
+export interface NewOrganization {
+  name: string;
+  slug: string;
+  /** The organization above; absent for the root alone. */
+  parentId?: string;
+  /** The parent's unless given; the root needs them. */
+  locale?: string;
+  timezone?: string;
+  rateLimits?: RateLimits;
+}
+
+/** An organization as it was founded. */
+export interface FoundedOrganization {
+  id: string;
+  slug: string;
+  name: string;
+}
+
+interface ParentRow {
+  path: string[];
+  locale: string;
+  timezone: string;
+}
+
+/** Root, child, grandchild: the tree is at most so deep (identity.md §2). */
+const MAX_DEPTH = 5;
+
+const INSERT = `
+INSERT INTO organizations
+  (organization_id, id, parent_id, path, name, slug, locale, timezone, settings, created_at, updated_at)
+VALUES ($1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`;
+
+const LIMIT = `
+UPDATE organizations SET settings = settings || jsonb_build_object('rate_limits', $2::jsonb),
+       updated_at = greatest($3::timestamptz, updated_at + interval '1 ms')
+ WHERE organization_id = $1 AND settings -> 'rate_limits' IS DISTINCT FROM $2::jsonb
+RETURNING slug`;
+
+/** Founds organizations: the row, its built-in roles, one audit row in the log of who founds it, and its event. */
+@Injectable()
+export class OrganizationFounding {
+  constructor(
+    private readonly builtIn: BuiltInPermissions,
+    private readonly audit: Audit,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Founds one in `tx`, which is bound to the new organization afterwards. `founder` is asked for the audit context
+   * once the id is known: the root is founded by itself.
+   * @throws Problem `duplicate_value` when the slug is taken, `limit_reached` when the tree would be too deep,
+   *   `not_found` when the parent is none, `resource_deleted` when it is deleted
+   */
+  async found(
+    tx: WorkerTransaction,
+    organization: NewOrganization,
+    founder: (organizationId: string) => AuditContext,
+  ): Promise<FoundedOrganization> {
+    const id = newId();
+    const parent = await this.parentOf(tx, organization);
+    await this.insert(tx, id, organization, parent);
+    const context = founder(id);
+    await tx.useOrganization(context.organizationId);
+    await this.audit.record(tx, context, {
+      action: 'identity.organizations.create',
+      resource: { type: 'organizations', id },
+      changedFields: ['name', 'slug', 'locale', 'timezone', ...(organization.rateLimits ? ['settings'] : [])],
+    });
+    await tx.useOrganization(id);
+    await this.builtIn.giveRoles(tx, id);
+    await this.publish(tx, context, 'created', { id, slug: organization.slug }, []);
+    return { id, slug: organization.slug, name: organization.name };
+  }
+
+  /** Sets the rate limits of the organization `tx` is bound to, where they differ. */
+  async limit(tx: WorkerTransaction, context: AuditContext, limits: RateLimits): Promise<void> {
+    const [row] = await tx.query<{ slug: string }>(LIMIT, [
+      tx.organizationId,
+      JSON.stringify(limits),
+      this.clock.now(),
+    ]);
+    if (!row) return;
+    await this.audit.record(tx, context, {
+      action: 'identity.organizations.update',
+      resource: { type: 'organizations', id: tx.organizationId },
+      changedFields: ['settings'],
+    });
+    await this.publish(tx, context, 'updated', { id: tx.organizationId, slug: row.slug }, ['settings']);
+  }
+
+  private async publish(
+    tx: WorkerTransaction,
+    context: AuditContext,
+    verb: 'created' | 'updated',
+    { id, slug }: { id: string; slug: string },
+    changed: string[],
+  ): Promise<void> {
+    await this.outbox.append(tx, {
+      type: `identity.organization.${verb}.v1`,
+      organizationId: id,
+      key: id,
+      subject: `organizations/${id}`,
+      data: { organization_id: id, id, slug, changed },
+      correlationId: context.correlationId,
+    });
+  }
+
+  private async parentOf(
+    tx: WorkerTransaction,
+    { parentId }: NewOrganization,
+  ): Promise<ParentRow | undefined> {
+    if (parentId === undefined) return undefined;
+    const [parent] = await tx.query<ParentRow & { deleted_at: Date | null }>(
+      `SELECT path, locale, timezone, deleted_at FROM organizations WHERE organization_id = $1 FOR SHARE`,
+      [parentId],
+    );
+    if (!parent) throw new Problem('not_found');
+    if (parent.deleted_at) throw new Problem('resource_deleted');
+    if (parent.path.length >= MAX_DEPTH) {
+      const detail = `Organizations stand at most ${String(MAX_DEPTH)} levels deep.`;
+      throw new Problem('limit_reached', { detail, members: { limit: MAX_DEPTH } });
+    }
+    return parent;
+  }
+
+  private async insert(
+    tx: WorkerTransaction,
+    id: string,
+    organization: NewOrganization,
+    parent: ParentRow | undefined,
+  ): Promise<void> {
+    const { name, slug, parentId = null, rateLimits } = organization;
+    const locale = organization.locale ?? parent?.locale;
+    const timezone = organization.timezone ?? parent?.timezone;
+    const path = [...(parent?.path ?? []), id];
+    const settings = JSON.stringify(rateLimits ? { rate_limits: rateLimits } : {});
+    const now = this.clock.now();
+    try {
+      await tx.query(INSERT, [id, parentId, path, name, slug, locale, timezone, settings, now]);
+    } catch (error) {
+      if (postgresFailure(error)?.constraint === 'organizations_slug') throw slugTaken();
+      throw error;
+    }
+  }
+}
+
+function slugTaken(): Problem {
+  const detail = 'This slug is taken.';
+  return new Problem('duplicate_value', {
+    detail,
+    errors: [{ pointer: '/slug', code: 'duplicate_value', detail }],
+  });
+}
