@@ -9,21 +9,21 @@ import {
 } from '@nestjs/common';
 import { databaseConfig, readConfig } from '@customer-platform/config';
 import { IDEMPOTENCY_STORE, log, registerReadiness } from '@customer-platform/http';
-import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { Clock } from './clock.js';
+import { dataSourceOf, type EntityClass } from './data-source.js';
 import { DATA_SOURCE, Database } from './database.js';
 import { isDatabaseUnavailable } from './errors.js';
 import { AnswerStore } from './idempotency/answer.store.js';
 import { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { MigrationClass } from './migrations/run-migrations.js';
-import { SnakeCaseNaming } from './snake-case.naming.js';
 
 /** What a module says of its database. */
 export interface DatabaseModuleOptions {
   /** The module's name; shown in `pg_stat_activity`. */
   module: string;
-  entities: EntityTarget<ObjectLiteral>[];
-  /** The module's migrations; readiness fails while the newest of them has not run. */
+  entities: EntityClass[];
+  /** The module's migrations; the process is not ready before the newest of them has run. */
   migrations: MigrationClass[];
 }
 
@@ -34,6 +34,8 @@ const START_PATIENCE_MS = 60_000;
 @Global()
 @Module({})
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
+  private forgetReadiness: (() => void) | undefined;
+
   constructor(
     @Inject(DATA_SOURCE) private readonly source: DataSource,
     private readonly database: Database,
@@ -56,40 +58,22 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   onModuleInit(): void {
-    registerReadiness({ name: 'database', check: () => this.database.ping() });
+    const { migrations } = this.source;
+    this.forgetReadiness = registerReadiness({
+      name: 'database',
+      check: () => this.database.demandMigrated(migrations),
+    });
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.forgetReadiness?.();
     if (this.source.isInitialized) await this.source.destroy();
   }
 }
 
 async function connect(options: DatabaseModuleOptions): Promise<DataSource> {
-  const config = readConfig(databaseConfig);
-  const source = new DataSource({
-    type: 'postgres',
-    url: config.DATABASE_URL,
-    poolSize: config.DATABASE_POOL_SIZE,
-    applicationName: options.module,
-    connectTimeoutMS: 3_000,
-    entities: options.entities as never,
-    migrations: options.migrations,
-    migrationsTableName: 'migrations',
-    namingStrategy: new SnakeCaseNaming(),
-    synchronize: false,
-    logging: false,
-    poolErrorHandler: (error: unknown) => log.warn({ err: error }, 'An idle database connection broke'),
-    extra: {
-      statement_timeout: 15_000,
-      lock_timeout: 10_000,
-      idle_in_transaction_session_timeout: 30_000,
-      keepAlive: true,
-    },
-  });
-  return initialize(source);
-}
-
-async function initialize(source: DataSource): Promise<DataSource> {
+  const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize } = readConfig(databaseConfig);
+  const source = dataSourceOf({ ...options, url, poolSize });
   const giveUpAt = Date.now() + START_PATIENCE_MS;
   for (;;) {
     try {

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import type { PoolClient } from 'pg';
-import { DataSource } from 'typeorm';
-import { DatabaseUnavailable, isDatabaseUnavailable } from './errors.js';
+import { DataSource, type MigrationInterface } from 'typeorm';
+import { DatabaseUnavailable, isDatabaseUnavailable, withoutValues } from './errors.js';
 import { OpenTransaction, type Transaction, type WorkerTransaction } from './transaction.js';
 
 /** The injection token of the module's one data source. */
@@ -62,9 +62,19 @@ export class Database {
     });
   }
 
-  /** Answers when Postgres does; what readiness asks. */
+  /** Answers when Postgres does. */
   async ping(): Promise<void> {
     await this.transact((tx) => tx.query('SELECT 1'));
+  }
+
+  /** Throws while Postgres is away or one of these migrations has not run: what readiness asks. */
+  async demandMigrated(migrations: readonly MigrationInterface[]): Promise<void> {
+    const rows = await this.transact((tx) => tx.query<{ name: string }>('SELECT name FROM migrations'));
+    const done = new Set(rows.map(({ name }) => name));
+    const missing = migrations
+      .map((migration) => migration.name ?? migration.constructor.name)
+      .filter((name) => !done.has(name));
+    if (missing.length > 0) throw new Error(`Migrations have not run yet: ${missing.join(', ')}`);
   }
 
   private async nest<T>(outer: Joinable, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -90,6 +100,7 @@ export class Database {
       await runner.commitTransaction();
     } catch (error) {
       await tx?.rollBack();
+      withoutValues(error);
       if (!(error instanceof DatabaseUnavailable) && isDatabaseUnavailable(error))
         throw new DatabaseUnavailable(error);
       throw error;

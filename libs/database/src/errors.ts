@@ -69,6 +69,17 @@ export function isTransient(error: unknown): boolean {
   return isDatabaseUnavailable(error) || PASSING.test(postgresFailure(error)?.code ?? '');
 }
 
+/**
+ * Takes out of a failure what may hold a row's values: TypeORM keeps the statement's parameters, Postgres quotes the
+ * key and the row. The error is logged, and a log holds no personal value.
+ */
+export function withoutValues(error: unknown): unknown {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = inner(at), depth += 1) {
+    for (const name of ['parameters', 'detail', 'where', 'client']) Reflect.deleteProperty(at, name);
+  }
+  return error;
+}
+
 function inner(error: Error): unknown {
   return (error as { driverError?: unknown }).driverError ?? error.cause;
 }

@@ -47,7 +47,7 @@ export {
   type ReferencingConstraint,
   type UniqueConstraint,
 } from './resources/constraints.js';
-export { checkIfMatch, etagOf, type Tagged } from './resources/etag.js';
+export { versionTag } from './resources/etag.js';
 export { mergePatch, sameJson } from './resources/merge-patch.js';
 export type {
   ChangeOptions,

@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { log } from '@customer-platform/http';
+import { withoutValues } from './errors.js';
 import { isUuid } from './ids.js';
 
 /**
@@ -90,7 +91,7 @@ export class OpenTransaction implements WorkerTransaction {
     try {
       await this.runner.rollbackTransaction();
     } catch (error) {
-      log.warn({ err: error }, 'A rollback failed; the connection is given up');
+      log.warn({ err: withoutValues(error) }, 'A rollback failed; the connection is given up');
       await (this.runner as Discardable).releasePostgresConnection(error);
     }
   }

@@ -9,7 +9,7 @@ interface Finding {
 
 const CHECKS = `
 WITH tables AS (
-  SELECT c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity FROM pg_class c
+  SELECT c.oid, c.relname, c.relowner, c.relrowsecurity, c.relforcerowsecurity FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relname = ANY($1)
 ), keys AS (
@@ -38,8 +38,7 @@ UNION ALL SELECT t.relname || ': a timestamp without time zone or of other preci
   WHERE a.atttypid = 'timestamp'::regtype OR (a.atttypid = 'timestamptz'::regtype AND a.atttypmod <> 3)
 UNION ALL SELECT 'the service''s role ' || rolname || ' is not bound by row level security' FROM pg_roles
   WHERE rolname = $2 AND (rolsuper OR rolbypassrls)
-UNION ALL SELECT relname || ': the service''s role owns it' FROM tables t JOIN pg_class c ON c.oid = t.oid
-  WHERE pg_get_userbyid(c.relowner) = $2
+UNION ALL SELECT relname || ': the service''s role owns it' FROM tables WHERE pg_get_userbyid(relowner) = $2
 ORDER BY 1`;
 
 /**

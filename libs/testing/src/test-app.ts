@@ -42,7 +42,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   return {
     url: running.url,
     internalUrl: running.internalUrl,
-    app: running.app as INestApplication,
+    app: running.app,
     registry,
     as: (organizationId, permissions, settings) =>
       new Caller(

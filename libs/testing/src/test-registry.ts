@@ -10,7 +10,7 @@ import {
   type Restriction,
 } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
-import type { Permission } from '@customer-platform/permissions';
+import { isPermission, type Permission } from '@customer-platform/permissions';
 import { anOrganization } from './fixtures.js';
 
 /** A credential to be issued. */
@@ -166,7 +166,8 @@ export class TestRegistry {
   private confirm(acceptances: Acceptance[]): { valid: boolean[] } {
     const valid = acceptances.map(({ key_hash, accepted_at, permission }) => {
       const key = this.keys.get(key_hash);
-      if (!key || (permission && !key.permissions.includes(permission as Permission))) return false;
+      if (!key || (permission && !(isPermission(permission) && key.permissions.includes(permission))))
+        return false;
       return key.revokedAt === undefined || Date.parse(accepted_at) < key.revokedAt;
     });
     return { valid };

@@ -12,7 +12,7 @@ export function filterCondition(filter: Filter, parameters: Parameters): string 
   const comparison = COMPARISONS[op];
   if (comparison) return `${column} ${comparison} ${value(filter, filter.value, parameters)}`;
   if (op === 'ne') return `${column} IS DISTINCT FROM ${value(filter, filter.value, parameters)}`;
-  if (op === 'in') return `${column} = ANY(${list(filter, parameters)})`;
+  if (op === 'in') return among(filter, parameters);
   if (op === 'is_null') return `${column} IS ${filter.value === true ? '' : 'NOT '}NULL`;
   if (op === 'prefix') return prefix(filter, parameters);
   throw new Error(`A list knows no filter operation ${op}`);
@@ -20,9 +20,8 @@ export function filterCondition(filter: Filter, parameters: Parameters): string 
 
 /** LIKE, not starts_with: only LIKE is served by a btree index with text_pattern_ops. */
 function prefix(filter: Filter, parameters: Parameters): string {
-  const start = String(filter.value).replace(/[\\%_]/g, '\\$&');
-  const pattern = ignoresCase(filter) ? start.toLowerCase() : start;
-  return `${filter.column} LIKE ${parameters.add(`${pattern}%`, 'text')}`;
+  const pattern = parameters.add(`${String(filter.value).replace(/[\\%_]/g, '\\$&')}%`, 'text');
+  return `${filter.column} LIKE ${ignoresCase(filter) ? `lower(${pattern})` : pattern}`;
 }
 
 function value(filter: Filter, given: unknown, parameters: Parameters): string {
@@ -30,9 +29,10 @@ function value(filter: Filter, given: unknown, parameters: Parameters): string {
   return ignoresCase(filter) ? `lower(${place})` : place;
 }
 
-function list(filter: Filter, parameters: Parameters): string {
-  const place = parameters.add(filter.values, `${castOf(filter.type)}[]`);
-  return ignoresCase(filter) ? `(SELECT array_agg(lower(item)) FROM unnest(${place}) AS item)` : place;
+function among(filter: Filter, parameters: Parameters): string {
+  const list = parameters.add(filter.values, `${castOf(filter.type)}[]`);
+  if (ignoresCase(filter)) return `${filter.column} IN (SELECT lower(item) FROM unnest(${list}) AS item)`;
+  return `${filter.column} = ANY(${list})`;
 }
 
 /** A column given as `lower(…)` says that its text is compared ignoring case. */

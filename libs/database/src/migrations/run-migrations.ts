@@ -1,3 +1,4 @@
+import { databaseConfig, readConfig } from '@customer-platform/config';
 import { log } from '@customer-platform/http';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { SnakeCaseNaming } from '../snake-case.naming.js';
@@ -14,6 +15,9 @@ export interface MigrationOptions {
   /** The owner's address; `DATABASE_OWNER_URL` unless given. */
   url?: string;
 }
+
+/** Migrations run as the owner of the tables, which the service is not. */
+const ownerConfig = databaseConfig.pick({ DATABASE_OWNER_URL: true }).required();
 
 /** One lock for all modules: each has its own database, and advisory locks are per database. */
 const MIGRATION_LOCK = 7_230_418_001;
@@ -51,8 +55,7 @@ export async function revertMigrations(options: MigrationOptions, count = Infini
 }
 
 async function asOwner<T>(options: MigrationOptions, work: (source: DataSource) => Promise<T>): Promise<T> {
-  const url = options.url ?? process.env['DATABASE_OWNER_URL'];
-  if (!url) throw new Error('DATABASE_OWNER_URL is missing: migrations run as the owner of the tables');
+  const url = options.url ?? readConfig(ownerConfig).DATABASE_OWNER_URL;
   const source = new DataSource({
     type: 'postgres',
     url,

@@ -19,7 +19,10 @@ export class EntityTable<E extends ObjectLiteral> {
   toEntity(row: Record<string, unknown>): E {
     const entity = this.metadata.create() as E;
     for (const column of this.metadata.columns) {
-      const value = this.manager.connection.driver.prepareHydratedValue(row[column.databaseName], column);
+      const value: unknown = this.manager.connection.driver.prepareHydratedValue(
+        row[column.databaseName],
+        column,
+      );
       column.setEntityValue(entity, value);
     }
     return entity;

@@ -44,7 +44,7 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   limit?: number;
   /** The domain event of a change. */
   event?: (change: ResourceChange<E>) => ChangeEvent | undefined;
-  /** Further rows that belong to the change (a version, a member count), in its transaction. */
+  /** Further rows that belong to the change (a version, a count), in its transaction; before the delete on a purge. */
   afterChange?: (tx: Transaction, context: RequestContext, change: ResourceChange<E>) => Promise<void>;
   /** Rows of this module that point to the resource; counted under the row's lock before a purge. */
   referencedBy?: LocalReference[];

@@ -1,4 +1,4 @@
-import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { requireMatch, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { DeepPartial, FindOptionsWhere, QueryDeepPartialEntity } from 'typeorm';
 import type { Clock } from '../clock.js';
@@ -9,7 +9,7 @@ import type { Transaction } from '../transaction.js';
 import type { ChangeRecorder } from './change-recorder.js';
 import { constraintProblem } from './constraints.js';
 import { EntityTable } from './entity-table.js';
-import { checkIfMatch } from './etag.js';
+import { versionTag } from './etag.js';
 import { mergePatch, sameJson } from './merge-patch.js';
 import type {
   ChangeOptions,
@@ -26,7 +26,7 @@ export type Patch<E> = Partial<{ [P in keyof E]: E[P] | null | DeepPartial<E[P]>
 
 /** What an update adds to `ChangeOptions`. */
 export interface UpdateOptions<E> extends ChangeOptions<E> {
-  /** The request's `If-Match` header. */
+  /** Instead of the request's own `If-Match`. */
   ifMatch?: string | undefined;
 }
 
@@ -117,7 +117,7 @@ export class ResourceStore<E extends SoftDeletable> {
     return this.within(context, options.tx, async (tx) => {
       const before = await this.lock(tx, context, id);
       if (before.deletedAt) throw new Problem('resource_deleted');
-      checkIfMatch(options.ifMatch, before);
+      requireMatch(options.ifMatch ?? context.ifMatch, versionTag(before));
       await options.guard?.(tx, before);
       const changes = differences(before, typeof patch === 'function' ? await patch(before, tx) : patch);
       const changed = Object.keys(changes);
@@ -166,12 +166,14 @@ export class ResourceStore<E extends SoftDeletable> {
       if (!row.deletedAt) throw new Problem('not_soft_deleted');
       await options.guard?.(tx, row);
       await countReferences(tx, this.definition, id, remote ? () => remote(context, id) : undefined);
-      await this.changed(tx, context, { verb: 'purged', before: row, row, changed: [] }, options);
+      const change: ResourceChange<E> = { verb: 'purged', before: row, row, changed: [] };
+      await this.definition.afterChange?.(tx, context, change);
       try {
         await tx.manager.delete(this.definition.entity, this.key(context, id));
       } catch (error) {
         throw constraintProblem(error, this.definition.constraints ?? {});
       }
+      await this.tell(tx, context, change, options);
     });
   }
 
@@ -213,8 +215,17 @@ export class ResourceStore<E extends SoftDeletable> {
     change: ResourceChange<E>,
     options: ChangeOptions<E>,
   ): Promise<void> {
-    const { module, resource, afterChange, event } = this.definition;
-    await afterChange?.(tx, context, change);
+    await this.definition.afterChange?.(tx, context, change);
+    await this.tell(tx, context, change, options);
+  }
+
+  private async tell(
+    tx: Transaction,
+    context: RequestContext,
+    change: ResourceChange<E>,
+    options: ChangeOptions<E>,
+  ): Promise<void> {
+    const { module, resource, event } = this.definition;
     const table = this.table(tx);
     const published = event?.(change);
     await this.recorder.record(tx, context, {

@@ -1,0 +1,138 @@
+import { inspect } from 'node:util';
+import { anOrganization, eventually } from '@customer-platform/testing';
+import {
+  DatabaseUnavailable,
+  isDatabaseUnavailable,
+  isTransient,
+  newId,
+  postgresFailure,
+} from '../src/index.js';
+import { Widget } from './widget.entity.js';
+import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
+
+const INSERT = `INSERT INTO jobs (organization_id, id) VALUES ($1, $2)`;
+
+describe('transactions', () => {
+  let world: WidgetWorld;
+  beforeAll(async () => {
+    world = await aWidgetWorld();
+  });
+  afterAll(() => world.close());
+
+  const scope = (): { organizationId: string } => ({ organizationId: anOrganization().id });
+  const jobsOf = async (where: { organizationId: string }): Promise<number> =>
+    (await world.database.inOrganization(where, (tx) => tx.query('SELECT 1 FROM jobs'))).length;
+
+  it('commits all or nothing, and tells listeners only after the commit', async () => {
+    const where = scope();
+    const told: string[] = [];
+    const failing = world.database.inOrganization(where, async (tx) => {
+      await tx.query(INSERT, [where.organizationId, newId()]);
+      tx.afterCommit(() => told.push('never'));
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await jobsOf(where)).toBe(0);
+    await world.database.inOrganization(where, async (tx) => {
+      await tx.query(INSERT, [where.organizationId, newId()]);
+      tx.afterCommit(() => told.push('committed'));
+      expect(told).toEqual([]);
+    });
+    expect(told).toEqual(['committed']);
+  });
+
+  it('goes on after a savepoint that failed, without its rows and its listeners', async () => {
+    const where = scope();
+    const told: string[] = [];
+    await world.database.inOrganization(where, async (tx) => {
+      tx.afterCommit(() => told.push('kept'));
+      const broken = tx.savepoint(async () => {
+        await tx.query(INSERT, [where.organizationId, newId()]);
+        tx.afterCommit(() => told.push('dropped'));
+        await tx.query('SELECT 1/0');
+      });
+      await expect(broken).rejects.toThrow('division by zero');
+      await tx.query(INSERT, [where.organizationId, newId()]);
+    });
+    expect(await jobsOf(where)).toBe(1);
+    expect(told).toEqual(['kept']);
+  });
+
+  it('lets units of the same organization join, also side by side, and commits them together', async () => {
+    const where = scope();
+    const joined = world.database.joined(where, async () => {
+      await Promise.all(
+        [1, 2, 3].map(() =>
+          world.database.inOrganization(where, (tx) => tx.query(INSERT, [where.organizationId, newId()])),
+        ),
+      );
+      await world.database.inOrganization(where, async () => {
+        await world.database.inOrganization(where, (tx) => tx.query(INSERT, [where.organizationId, newId()]));
+      });
+      throw new Error('none of it');
+    });
+    await expect(joined).rejects.toThrow('none of it');
+    expect(await jobsOf(where)).toBe(0);
+  });
+
+  it('cannot be used after its end', async () => {
+    const where = scope();
+    const escaped = await world.database.inOrganization(where, async (tx) => tx);
+    await expect(escaped.query('SELECT 1')).rejects.toThrow('over');
+  });
+
+  it('survives the death of every connection, idle or at work, and then works again', async () => {
+    const where = scope();
+    await Promise.all([jobsOf(where), jobsOf(where)]);
+    const kill = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'widgets'
+      AND datname = current_database()`;
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const cut = world.database.inOrganization(where, async (tx) => {
+      await tx.query('SELECT 1');
+      open();
+      await tx.query('SELECT pg_sleep(20)');
+    });
+    const outcome = expect(cut).rejects.toBeInstanceOf(DatabaseUnavailable);
+    await opened;
+    await world.test.query(kill);
+    await outcome;
+    await eventually(async () => expect(await jobsOf(where)).toBe(0));
+  });
+
+  it('tells a database that is away from a statement that was refused', async () => {
+    const refused = await world.source.query('SELECT 1/0').catch((error: unknown) => error);
+    expect(isDatabaseUnavailable(refused)).toBe(false);
+    const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01', severity: 'ERROR' });
+    expect([isTransient(deadlock), isDatabaseUnavailable(deadlock)]).toEqual([true, false]);
+  });
+
+  it('keeps the values of a row out of its errors', async () => {
+    const where = scope();
+    const row = {
+      organizationId: where.organizationId,
+      id: newId(),
+      name: 'secret-name',
+      settings: {},
+      weight: null,
+    };
+    const times = { createdAt: new Date(), updatedAt: new Date(), deletedAt: null };
+    const failing = world.database.inOrganization(where, async (tx) => {
+      await tx.manager.insert(Widget, { ...row, ...times });
+      await tx.manager.insert(Widget, { ...row, ...times, id: newId() });
+    });
+    const error: unknown = await failing.catch((thrown: unknown) => thrown);
+    expect(postgresFailure(error)?.constraint).toBe('widgets_name');
+    expect(inspect(error, { depth: 5 })).not.toContain('secret-name');
+  });
+
+  it('is ready only when all migrations have run', async () => {
+    await world.database.demandMigrated(world.source.migrations);
+    const next = { name: 'AddMore1800000000000', up: async () => undefined, down: async () => undefined };
+    await expect(world.database.demandMigrated([...world.source.migrations, next])).rejects.toThrow(
+      'AddMore',
+    );
+  });
+});
