@@ -21,7 +21,8 @@ describe('applyTraits', () => {
       fc.property(inAnyOrder, ([list, shuffled]) => {
         const inOrder = emptyProfile();
         const asTheyCame = emptyProfile();
-        for (const { at, traits } of [...list].sort((a, b) => a.at - b.at)) applyTraits(inOrder, traits, instant(at));
+        for (const { at, traits } of [...list].sort((a, b) => a.at - b.at))
+          applyTraits(inOrder, traits, instant(at));
         for (const { at, traits } of shuffled) applyTraits(asTheyCame, traits, instant(at));
         expect(asTheyCame).toEqual(inOrder);
       }),

@@ -134,4 +134,3 @@ function fits(attributes: Readonly<Record<string, unknown>>, key: string, value:
     Buffer.byteLength(JSON.stringify(after)) <= ATTRIBUTES_BYTES
   );
 }
-

@@ -76,7 +76,7 @@ export function decodeAcceptances(record: Buffer): Pick<QueuedEvent, 'organizati
 function decode<T>(record: Buffer, read: (at: number) => T): T[] {
   if (record[0] !== VERSION) throw new UnreadableRecord(`a record of format ${record[0]} is not known here`);
   const events: T[] = [];
-  for (let at = 1; at < record.length; ) {
+  for (let at = 1; at < record.length;) {
     const end = frameEnd(record, at);
     events.push(read(at));
     at = end;

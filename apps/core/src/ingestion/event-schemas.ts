@@ -33,7 +33,8 @@ export interface IdentifyBody {
 const IDENTITIES_LIMIT = 50;
 
 /** The types of identity (core.md §3). */
-export const IDENTITY_TYPE = /^(external_id|email|phone|anonymous_id|device_id|custom\.[a-z0-9][a-z0-9_-]{0,59})$/;
+export const IDENTITY_TYPE =
+  /^(external_id|email|phone|anonymous_id|device_id|custom\.[a-z0-9][a-z0-9_-]{0,59})$/;
 
 const common = {
   external_id: { type: 'string', minLength: 1, maxLength: 200 },
@@ -108,7 +109,6 @@ export const BATCH_SCHEMA = {
 
 // A caller gets all that is wrong at once. Compiled when the process starts: 0.3 µs a body (measured).
 const ajv = new Ajv({ allErrors: true, strict: true, ownProperties: true, verbose: true });
-
 
 function compile<Body>(schema: object): ValidateFunction<Body> {
   return ajv.compile<Body>(schema as JSONSchemaType<Body>);

@@ -13,8 +13,7 @@ const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 
 /** A body that was judged: what is wrong with it, or what it is. */
 export type Judged =
-  | { errors: FieldError[] }
-  | { errors?: undefined; kind: EventKind; body: TrackBody | IdentifyBody };
+  { errors: FieldError[] } | { errors?: undefined; kind: EventKind; body: TrackBody | IdentifyBody };
 
 /** Judges a body of `POST /v1/core/track` or `/identify`, whose text was `text`; all that is wrong is listed. */
 export function judgeEvent(kind: EventKind, body: unknown, text: string, now: number): Judged {
@@ -61,11 +60,14 @@ function checkMeaning(body: Record<string, unknown>, now: number, errors: FieldE
   const { external_id: externalId, occurred_at: occurredAt, identities } = body;
   if (typeof externalId === 'string') checkPlaceholder(externalId, '/external_id', errors);
   if (typeof occurredAt === 'string' && occurredAt !== '') checkOccurredAt(occurredAt, now, errors);
-  if (Array.isArray(identities)) identities.forEach((identity, index) => checkIdentity(identity, index, errors));
+  if (Array.isArray(identities))
+    identities.forEach((identity, index) => checkIdentity(identity, index, errors));
 }
 
 function checkIdentity(identity: unknown, index: number, errors: FieldError[]): void {
-  const { value } = (typeof identity === 'object' && identity !== null ? identity : {}) as { value?: unknown };
+  const { value } = (typeof identity === 'object' && identity !== null ? identity : {}) as {
+    value?: unknown;
+  };
   if (typeof value === 'string') checkPlaceholder(value, `/identities/${index}/value`, errors);
 }
 

@@ -38,8 +38,9 @@ describe('inspectJson', () => {
   it.each(['__proto__', 'constructor', 'prototype'])('refuses the name %s at any depth', (name) => {
     const text = `{"properties":{"a/b":[{"${name}":1}]}}`;
     expect(inspect(text)).toMatchObject([{ pointer: `/properties/a~1b/0/${name}`, code: 'not_allowed' }]);
-    expect(inspect(text.replace(name, `\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}`)))
-      .toHaveLength(1);
+    expect(
+      inspect(text.replace(name, `\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}`)),
+    ).toHaveLength(1);
   });
 
   it.each(['\\u0000', 'x\\ud800', '\\udc00\\ud800'])('refuses the text %s in values and names', (escape) => {
@@ -53,22 +54,30 @@ describe('inspectJson', () => {
     expect(inspect('{"a":"\\ud83d\\ude00"}')).toEqual([]);
   });
 
-  it.each(['9007199254740993', '-9007199254740993', '12345678901234567890', '1e400', '-1e309', '9007199254740993.5'])(
-    'refuses %s, which a double would change',
-    (number) => {
-      expect(inspect(`{"properties":{"n":[0,${number}]}}`)).toMatchObject([
-        { pointer: '/properties/n/1', code: 'out_of_range' },
-      ]);
-    },
-  );
+  it.each([
+    '9007199254740993',
+    '-9007199254740993',
+    '12345678901234567890',
+    '1e400',
+    '-1e309',
+    '9007199254740993.5',
+  ])('refuses %s, which a double would change', (number) => {
+    expect(inspect(`{"properties":{"n":[0,${number}]}}`)).toMatchObject([
+      { pointer: '/properties/n/1', code: 'out_of_range' },
+    ]);
+  });
 
-  it.each(['9007199254740991', '9007199254740992', '-9007199254740994', '1e20', '1.5e300', '100000000000000000000.00'])(
-    'takes %s, or refuses it only when it is inexact',
-    (number) => {
-      const exact = Number.isInteger(Number(number)) && !number.startsWith('1.5e');
-      expect(inspect(`[${number}]`)).toHaveLength(exact ? 0 : 1);
-    },
-  );
+  it.each([
+    '9007199254740991',
+    '9007199254740992',
+    '-9007199254740994',
+    '1e20',
+    '1.5e300',
+    '100000000000000000000.00',
+  ])('takes %s, or refuses it only when it is inexact', (number) => {
+    const exact = Number.isInteger(Number(number)) && !number.startsWith('1.5e');
+    expect(inspect(`[${number}]`)).toHaveLength(exact ? 0 : 1);
+  });
 
   it('agrees with exact arithmetic on every integer', () => {
     fc.assert(
@@ -89,7 +98,9 @@ describe('sliceArrayItems', () => {
         const list = `[${space}${texts.join(`${space},${space}`)}${space}]`;
         const body = `${space}{${space}"x"${space}:${other},"events"${space}:${space}${list}${space},"y":${other}}`;
         const bytes = Buffer.from(body);
-        expect(sliceArrayItems(bytes, 'events').map(String)).toEqual(texts.map((text) => Buffer.from(text).toString()));
+        expect(sliceArrayItems(bytes, 'events').map(String)).toEqual(
+          texts.map((text) => Buffer.from(text).toString()),
+        );
       }),
     );
   });

@@ -41,7 +41,7 @@ function itemsOf(bytes: Buffer, open: number): Buffer[] {
 
 function skipSpace(bytes: Buffer, from: number): number {
   let at = from;
-  for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; ) {
+  for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;) {
     at += 1;
     byte = bytes[at];
   }

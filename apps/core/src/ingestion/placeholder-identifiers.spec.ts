@@ -37,12 +37,21 @@ describe('isPlaceholder', () => {
     expect(isPlaceholder('ｎｕｌｌ')).toBe(true);
   });
 
-  it.each(['1', '10', '01', '-10', 'nullable', 'guest-17', 'Nunca', 'trueno', 'anonymous@x.cl', 'object', 'N0NE'])(
-    'takes %p',
-    (value) => {
-      expect(isPlaceholder(value)).toBe(false);
-    },
-  );
+  it.each([
+    '1',
+    '10',
+    '01',
+    '-10',
+    'nullable',
+    'guest-17',
+    'Nunca',
+    'trueno',
+    'anonymous@x.cl',
+    'object',
+    'N0NE',
+  ])('takes %p', (value) => {
+    expect(isPlaceholder(value)).toBe(false);
+  });
 
   it('takes every other identifier that ends in a number', () => {
     fc.assert(

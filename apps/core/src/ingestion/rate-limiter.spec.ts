@@ -41,7 +41,9 @@ describe('RateLimiter', () => {
     const limiter = limiterAt(clock);
     limiter.take('key', 'org', 20, limits);
     clock.now = 1000;
-    expect(limiter.take('key', 'org', 200, { keyPerSecond: 100, organizationPerSecond: 100 }).granted).toBe(100);
+    expect(limiter.take('key', 'org', 200, { keyPerSecond: 100, organizationPerSecond: 100 }).granted).toBe(
+      100,
+    );
   });
 
   it('says how long a slow scope needs', () => {

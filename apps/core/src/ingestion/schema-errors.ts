@@ -9,10 +9,15 @@ interface Reading {
   child?: (error: ErrorObject) => string;
 }
 
-const parameter = (name: string) => (error: ErrorObject) => String((error.params as Record<string, unknown>)[name]);
+const parameter = (name: string) => (error: ErrorObject) =>
+  String((error.params as Record<string, unknown>)[name]);
 
 const READINGS: Record<string, Reading> = {
-  required: { code: 'required', detail: () => 'This field is required.', child: parameter('missingProperty') },
+  required: {
+    code: 'required',
+    detail: () => 'This field is required.',
+    child: parameter('missingProperty'),
+  },
   additionalProperties: {
     code: 'unknown_field',
     detail: (error) => `This field is not known here; allowed are ${allowedNames(error)}.`,
@@ -32,7 +37,9 @@ export function schemaErrors(errors: readonly ErrorObject[] | null | undefined):
   return (errors ?? []).map((error) => {
     const reading = READINGS[error.keyword];
     if (!reading) throw new TypeError(`No answer is written for the schema keyword ${error.keyword}`);
-    const pointer = reading.child ? childPointer(error.instancePath, reading.child(error)) : error.instancePath;
+    const pointer = reading.child
+      ? childPointer(error.instancePath, reading.child(error))
+      : error.instancePath;
     // A caller's own name may hold what no answer can carry.
     return { pointer: pointer.toWellFormed(), code: reading.code, detail: reading.detail(error) };
   });

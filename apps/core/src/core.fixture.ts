@@ -1,0 +1,69 @@
+import { newId } from '@customer-platform/database';
+import {
+  startTestApp,
+  testDatabase,
+  type Caller,
+  type TestApp,
+  type TestDatabase,
+} from '@customer-platform/testing';
+import { coreApp } from './core.app.js';
+import { CORE_MIGRATIONS } from './migrations/index.js';
+
+/** Core as its own process would be, on a database and topics of its own. */
+export interface TestCore {
+  readonly app: TestApp;
+  readonly database: TestDatabase;
+  /** A client of a fresh organization that may do everything ingestion and its readers need. */
+  anOrganization(settings?: Record<string, unknown>): { id: string; caller: Caller };
+  close(): Promise<void>;
+}
+
+/** Starts core for a spec file. */
+export async function startCore(env: Record<string, string> = {}): Promise<TestCore> {
+  const database = await testDatabase('core', CORE_MIGRATIONS);
+  const app = await startTestApp({ ...coreApp(), database, env });
+  return {
+    app,
+    database,
+    anOrganization: (settings) => {
+      const id = newId();
+      const permissions = [
+        'core.events.write',
+        'core.contacts.write',
+        'core.events.read',
+        'core.contacts.read',
+        'core.jobs.read',
+        'core.jobs.replay',
+        'core.usage.read',
+      ] as const;
+      return { id, caller: app.as(id, permissions, settings) };
+    },
+    close: async () => {
+      await app.close();
+      await database.drop();
+    },
+  };
+}
+
+/** A track body that is right; every call has another idempotency key. */
+export function aTrack(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    event: 'invoice_paid',
+    external_id: `person-${newId()}`,
+    idempotency_key: newId(),
+    occurred_at: '2026-01-15T12:00:00.000Z',
+    properties: { amount: 12_990, currency: 'CLP', invoice_id: 'INV-1' },
+    ...overrides,
+  };
+}
+
+/** An identify body that is right. */
+export function anIdentify(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    external_id: `person-${newId()}`,
+    idempotency_key: newId(),
+    occurred_at: '2026-01-15T12:00:00.000Z',
+    traits: { first_name: 'Ana' },
+    ...overrides,
+  };
+}

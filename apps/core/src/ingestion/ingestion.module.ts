@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { BatchService } from './batch.service.js';
+import { HotRoute } from './hot-route.js';
+import { IngestionController } from './ingestion.controller.js';
+import { IngestionQueue } from './ingestion-queue.js';
+import { IngestionRequests } from './ingestion-request.js';
+import { IngestionService } from './ingestion.service.js';
+import { RateLimiter } from './rate-limiter.js';
+import { Refusals } from './refusals.js';
+
+/** Takes events: validated, limited and durable before they are answered. */
+@Module({
+  controllers: [IngestionController],
+  providers: [
+    BatchService,
+    HotRoute,
+    IngestionQueue,
+    IngestionRequests,
+    IngestionService,
+    { provide: RateLimiter, useFactory: () => new RateLimiter(() => performance.now()) },
+    Refusals,
+  ],
+  exports: [HotRoute, IngestionQueue, Refusals],
+})
+export class IngestionModule {}

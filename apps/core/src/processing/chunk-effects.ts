@@ -1,0 +1,140 @@
+import type { NewDomainEvent } from '@customer-platform/event-bus';
+import { applyTraits, type Warning } from '../contacts/contact-profile.js';
+import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
+import { claimsOf, type Claim, type ClaimOutcome } from './identity-claims.js';
+import type { ContactState, IdentityState } from './contact-state.js';
+import type { WorkItem } from './work-item.js';
+
+/** What an event does: the contact it is stored on, its warnings, and what it has to tell. */
+export interface Effect {
+  readonly item: WorkItem;
+  readonly contact: ContactState;
+  readonly warnings: Warning[];
+  readonly claims: Claim[];
+  /** `core.contact.created` or `.updated`, whose snapshot is of this moment and not of the chunk's end. */
+  contactEvent?: NewDomainEvent;
+}
+
+/**
+ * Applies an event to its contact, in memory. Events of a contact must come in their order. A soft-deleted contact
+ * keeps its events without any effect.
+ */
+export function applyEvent(item: WorkItem, contact: ContactState): Effect {
+  const effect: Effect = { item, contact, warnings: [], claims: [] };
+  if (contact.deleted) return effect;
+  const isCreation = contact.created?.by === item;
+  const changed = item.kind === 'identify' ? applyIdentify(effect) : [];
+  if (isCreation) {
+    effect.contactEvent = contactEvent('core.contact.created.v1', effect, ['external_id', ...changed]);
+  } else if (changed.length > 0) {
+    contact.changed = true;
+    contact.version += 1;
+    effect.contactEvent = contactEvent('core.contact.updated.v1', effect, changed);
+  }
+  return effect;
+}
+
+function applyIdentify({ item, contact, warnings, claims }: Effect): string[] {
+  const { profile } = contact;
+  if (!profile) throw new TypeError('The profile of an identified contact was not loaded');
+  const { traits } = item.body as IdentifyBody;
+  const before = JSON.stringify(profile.times);
+  const { changed, taken, warnings: skipped } = applyTraits(profile, traits, item.occurredAt);
+  // A field that was confirmed keeps its value, but when it was said last must be kept too.
+  if (before !== JSON.stringify(profile.times)) contact.changed = true;
+  const named = claimsOf(contact, item, taken);
+  warnings.push(...skipped, ...named.malformed);
+  claims.push(...named.claims);
+  return changed;
+}
+
+function contactEvent(
+  type: 'core.contact.created.v1' | 'core.contact.updated.v1',
+  { item, contact }: Effect,
+  changedFields: string[],
+): NewDomainEvent {
+  const { profile } = contact;
+  if (!profile) throw new TypeError('The profile of a changed contact was not loaded');
+  const { email, phone, first_name, last_name, locale, timezone, country, attributes } = profile;
+  const known = { email, phone, first_name, last_name, locale, timezone, country };
+  const snapshot = {
+    id: contact.id,
+    external_id: contact.externalId,
+    ...known,
+    attributes: { ...attributes },
+  };
+  return {
+    type,
+    organizationId: item.organizationId,
+    key: contact.id,
+    subject: `contacts/${contact.id}`,
+    correlationId: item.eventId,
+    causationId: item.eventId,
+    data: {
+      contact_id: contact.id,
+      version: contact.version,
+      changed_fields: changedFields,
+      contact: { ...snapshot, state: 'active' as const },
+    },
+  };
+}
+
+/** All that the events of a chunk have to tell, in their order: first of the contact, then the event itself. */
+export function domainEvents(
+  effects: readonly Effect[],
+  outcomes: ReadonlyMap<WorkItem, readonly ClaimOutcome[]>,
+): NewDomainEvent[] {
+  return effects.flatMap((effect) => {
+    const { item, contact, contactEvent: ofContact } = effect;
+    if (contact.deleted) return [];
+    const events: NewDomainEvent[] = ofContact ? [ofContact] : [];
+    if (contact.created?.by === item) {
+      events.push(identityEvent('core.identity.added.v1', item, contact.created.identity));
+    }
+    for (const outcome of outcomes.get(item) ?? []) {
+      if (!('added' in outcome)) continue;
+      if (outcome.evicted) events.push(identityEvent('core.identity.removed.v1', item, outcome.evicted));
+      events.push(identityEvent('core.identity.added.v1', item, outcome.added));
+    }
+    if (item.kind === 'track') events.push(recordedEvent(item, contact));
+    return events;
+  });
+}
+
+function identityEvent(
+  type: 'core.identity.added.v1' | 'core.identity.removed.v1',
+  item: WorkItem,
+  identity: IdentityState,
+): NewDomainEvent {
+  return {
+    type,
+    organizationId: item.organizationId,
+    key: identity.contactId,
+    subject: `identities/${identity.id}`,
+    correlationId: item.eventId,
+    causationId: item.eventId,
+    data: { contact_id: identity.contactId, identity_id: identity.id, type: identity.type },
+  };
+}
+
+function recordedEvent(item: WorkItem, contact: ContactState): NewDomainEvent {
+  const body = item.body as TrackBody;
+  return {
+    type: 'core.event.recorded.v1',
+    // The event's own id: whoever consumes it twice, even over a replay, knows it again.
+    id: item.eventId,
+    organizationId: item.organizationId,
+    key: contact.id,
+    subject: `events/${item.eventId}`,
+    correlationId: item.eventId,
+    data: {
+      event_id: item.eventId,
+      contact_id: contact.id,
+      external_id: body.external_id,
+      event: body.event,
+      occurred_at: item.occurredAt,
+      received_at: item.receivedAt,
+      properties: body.properties ?? {},
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkerTransaction } from '@customer-platform/database';
+import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { applyEvent, domainEvents, type Effect } from './chunk-effects.js';
+import { resolveContacts } from './contact-resolution.js';
+import { RaceLost } from './contact-state.js';
+import { identityChanges, writeContacts, writeIdentities } from './contact-writer.js';
+import { sortArrivals, type Dispositions } from './dispositions.js';
+import { UsageTally, writeEvents, writeLetters } from './event-writer.js';
+import { decideClaims, type ClaimOutcome } from './identity-claims.js';
+import type { Arrival, FailedItem, Stage, WorkItem } from './work-item.js';
+
+/** How far a chunk has come; what a dead letter says of where its event failed. */
+export interface Progress {
+  stage: Stage;
+}
+
+/** How a chunk is run when its events do not come off the queue. */
+export interface ReplayOptions {
+  /** Ids of the dead letters whose events these are. */
+  readonly letters: readonly string[];
+}
+
+/**
+ * The whole effect of a run of events, in the caller's transaction: sort out repeats → resolve contacts → profiles and
+ * identities → store → tell. Every statement is bulk; several organizations may be among the events.
+ */
+@Injectable()
+export class ChunkProcessor {
+  constructor(private readonly outbox: Outbox) {}
+
+  /**
+   * Events of one contact must come in their order, and all of one contact through one transaction at a time.
+   * @throws RaceLost when a concurrent transaction got in the way: roll back, and run the chunk again
+   */
+  async process(
+    tx: WorkerTransaction,
+    arrivals: readonly Arrival[],
+    progress: Progress,
+    replay?: ReplayOptions,
+  ): Promise<void> {
+    const byOrganization = Map.groupBy(arrivals, ({ organizationId }) => organizationId);
+    // In one order for all workers, so that two of them wait for each other instead of deadlocking.
+    for (const organizationId of [...byOrganization.keys()].sort()) {
+      await tx.useOrganization(organizationId);
+      await this.processOrganization(
+        tx,
+        organizationId,
+        byOrganization.get(organizationId) ?? [],
+        progress,
+        replay,
+      );
+    }
+  }
+
+  private async processOrganization(
+    tx: WorkerTransaction,
+    organizationId: string,
+    arrivals: readonly Arrival[],
+    progress: Progress,
+    replay: ReplayOptions | undefined,
+  ): Promise<void> {
+    progress.stage = 'resolve';
+    const sorted = await sortArrivals(tx, organizationId, arrivals, replay?.letters);
+    if (replay && sorted.dead.length > 0)
+      throw new RaceLost('The event of a dead letter has changed meanwhile');
+    const { effects, outcomes } = await this.applyAll(tx, organizationId, sorted.fresh, progress);
+    progress.stage = 'store';
+    await writeEvents(tx, organizationId, effects);
+    await writeLetters(tx, organizationId, sorted.dead);
+    progress.stage = 'emit';
+    const told = [...domainEvents(effects, outcomes), ...sorted.dead.map(deadLetteredEvent)];
+    await this.outbox.append(tx, told);
+    await tallyOf(sorted, effects, replay !== undefined).write(tx, organizationId);
+  }
+
+  /** Contacts, profiles and identities: what the events change beside themselves. */
+  private async applyAll(
+    tx: WorkerTransaction,
+    organizationId: string,
+    items: readonly WorkItem[],
+    progress: Progress,
+  ): Promise<{ effects: Effect[]; outcomes: Map<WorkItem, ClaimOutcome[]> }> {
+    if (items.length === 0) return { effects: [], outcomes: new Map() };
+    const { byExternalId, found } = await resolveContacts(tx, organizationId, items);
+    progress.stage = 'profile';
+    const effects = items.map((item) => {
+      const contact = byExternalId.get(item.body.external_id);
+      if (!contact) throw new TypeError('An event was not resolved to a contact');
+      return applyEvent(item, contact);
+    });
+    const decided = await decideClaims(
+      tx,
+      organizationId,
+      effects.flatMap(({ claims }) => claims),
+    );
+    const outcomes = Map.groupBy(decided, ({ claim }) => claim.item);
+    for (const { item, warnings } of effects) warnings.push(...warningsOf(outcomes.get(item) ?? []));
+    const contacts = [...new Set(byExternalId.values())];
+    await writeContacts(tx, organizationId, contacts);
+    await writeIdentities(tx, organizationId, identityChanges(contacts, found, decided));
+    return { effects, outcomes };
+  }
+}
+
+function warningsOf(outcomes: readonly ClaimOutcome[]): { pointer: string; code: string }[] {
+  return outcomes.flatMap((outcome) =>
+    'refused' in outcome ? [{ pointer: outcome.claim.pointer, code: outcome.refused }] : [],
+  );
+}
+
+function tallyOf(
+  { duplicates, dead }: Dispositions,
+  effects: readonly Effect[],
+  isReplay: boolean,
+): UsageTally {
+  const tally = new UsageTally();
+  for (const { item, contact } of effects) {
+    if (isReplay) tally.replayed(item, 'stored');
+    else tally.consumed(item, 'stored');
+    if (contact.created?.by === item) tally.created(item);
+  }
+  for (const arrival of duplicates) {
+    if (isReplay) tally.replayed(arrival, 'duplicates');
+    else tally.consumed(arrival, 'duplicates');
+  }
+  for (const item of dead) tally.consumed(item, 'dead');
+  return tally;
+}
+
+function deadLetteredEvent(item: FailedItem): NewDomainEvent {
+  const { organizationId, eventId, failure } = item;
+  return {
+    type: 'core.event.dead_lettered.v1',
+    organizationId,
+    key: eventId,
+    subject: `events/${eventId}`,
+    correlationId: eventId,
+    data: { event_id: eventId, stage: failure.stage, code: failure.code },
+  };
+}

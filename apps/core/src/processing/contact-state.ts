@@ -1,0 +1,39 @@
+import type { ContactProfile } from '../contacts/contact-profile.js';
+import type { WorkItem } from './work-item.js';
+
+/** An identity as it stands in a chunk. */
+export interface IdentityState {
+  readonly id: string;
+  readonly contactId: string;
+  readonly type: string;
+  readonly value: string;
+  readonly normal: string;
+  readonly firstSeenAt: string;
+  lastSeenAt: string;
+}
+
+/** A contact as it stands in a chunk, ahead of what is written at its end. */
+export interface ContactState {
+  readonly id: string;
+  readonly externalId: string | null;
+  /** The event that made it, if one of this chunk did, and the identity by which later events will find it. */
+  readonly created?: { readonly by: WorkItem; readonly identity: IdentityState };
+  /** Soft-deleted: its events are stored on it without any effect. */
+  readonly deleted: boolean;
+  version: number;
+  /** Loaded only where an identify of the chunk may change it. */
+  profile?: ContactProfile;
+  /** Whether the profile must be written. */
+  changed: boolean;
+  seenAt: string;
+}
+
+/** Someone else got there first; the same work passes when it begins anew. */
+export class RaceLost extends Error {
+  override readonly name = 'RaceLost';
+}
+
+/** Instants are texts of one form, so that they sort as they follow each other. */
+export function later(one: string | undefined, other: string): string {
+  return one !== undefined && one > other ? one : other;
+}

@@ -1,0 +1,155 @@
+import type { Transaction } from '@customer-platform/database';
+import type { ContactProfile } from '../contacts/contact-profile.js';
+import { RaceLost, type ContactState, type IdentityState } from './contact-state.js';
+import type { ClaimOutcome } from './identity-claims.js';
+
+const PROFILE_COLUMNS = `external_id, email, email_normal, phone, first_name, last_name, locale, timezone, country,
+  attributes, field_times`;
+
+const INSERT_CONTACTS = `
+  INSERT INTO contacts (organization_id, id, version, source, ${PROFILE_COLUMNS})
+  SELECT $1, id, version, source, external_id, email, email_normal, phone, first_name, last_name, locale, timezone,
+         country, attributes::jsonb, field_times::jsonb
+    FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+                $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+      AS contact (id, version, source, ${PROFILE_COLUMNS})`;
+
+const INSERT_ACTIVITY = `
+  INSERT INTO contact_activity (organization_id, contact_id, last_seen_at)
+  SELECT $1, contact_id, seen_at FROM unnest($2::uuid[], $3::timestamptz[]) AS seen (contact_id, seen_at)`;
+
+/** A field that was only confirmed changes \`field_times\`, and neither version nor \`updated_at\`. */
+const UPDATE_CONTACTS = `
+  UPDATE contacts AS contact
+     SET updated_at = CASE WHEN contact.version = new.version THEN contact.updated_at ELSE now() END,
+         version = new.version, email = new.email, email_normal = new.email_normal, phone = new.phone,
+         first_name = new.first_name, last_name = new.last_name, locale = new.locale, timezone = new.timezone,
+         country = new.country, attributes = new.attributes::jsonb, field_times = new.field_times::jsonb
+    FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+                $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+      AS new (id, version, source, ${PROFILE_COLUMNS})
+   WHERE contact.organization_id = $1 AND contact.id = new.id`;
+
+const INSERT_IDENTITIES = `
+  INSERT INTO identities (organization_id, id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at)
+  SELECT $1, id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at
+    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
+                $9::timestamptz[])
+      AS identity (id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at)
+   ORDER BY type, normal_value
+  ON CONFLICT (organization_id, type, normal_value) DO NOTHING
+  RETURNING id`;
+
+const DELETE_IDENTITIES = `DELETE FROM identities WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
+
+const TOUCH_IDENTITIES = `
+  UPDATE identities AS identity SET last_seen_at = greatest(identity.last_seen_at, seen.seen_at), updated_at = now()
+    FROM unnest($2::uuid[], $3::timestamptz[]) AS seen (id, seen_at)
+   WHERE identity.organization_id = $1 AND identity.id = seen.id`;
+
+/** Inserts the new contacts and updates those that an identify changed. */
+export async function writeContacts(
+  tx: Transaction,
+  organizationId: string,
+  contacts: readonly ContactState[],
+): Promise<void> {
+  const created = contacts.filter((contact) => contact.created);
+  const changed = contacts.filter((contact) => !contact.created && contact.changed);
+  if (created.length > 0) {
+    await tx.query(INSERT_CONTACTS, [organizationId, ...columns(created)]);
+    const ids = created.map(({ id }) => id);
+    await tx.query(INSERT_ACTIVITY, [organizationId, ids, created.map(({ seenAt }) => seenAt)]);
+  }
+  if (changed.length > 0) await tx.query(UPDATE_CONTACTS, [organizationId, ...columns(changed)]);
+}
+
+function columns(contacts: readonly ContactState[]): unknown[] {
+  const of = <T>(read: (profile: ContactProfile) => T): (T | null)[] =>
+    contacts.map(({ profile }) => (profile ? read(profile) : null));
+  return [
+    contacts.map(({ id }) => id),
+    contacts.map(({ version }) => version),
+    contacts.map(({ created }) => created?.by.kind ?? null),
+    contacts.map(({ externalId }) => externalId),
+    of((profile) => profile.email),
+    of((profile) => profile.emailNormal),
+    of((profile) => profile.phone),
+    of((profile) => profile.first_name),
+    of((profile) => profile.last_name),
+    of((profile) => profile.locale),
+    of((profile) => profile.timezone),
+    of((profile) => profile.country),
+    of((profile) => JSON.stringify(profile.attributes)),
+    of((profile) => JSON.stringify(profile.times)),
+  ];
+}
+
+/** The identities a chunk adds, takes away and has seen. */
+export interface IdentityChanges {
+  readonly added: { identity: IdentityState; source: string }[];
+  readonly removed: IdentityState[];
+  readonly seen: IdentityState[];
+}
+
+/** How old an identity's `last_seen_at` may grow before an event renews it; one named by an identify is exact. */
+const SEEN_GRAIN_MS = 3_600_000;
+
+/** What claims and new contacts do to the identities, in the end. */
+export function identityChanges(
+  contacts: readonly ContactState[],
+  found: readonly IdentityState[],
+  outcomes: readonly ClaimOutcome[],
+): IdentityChanges {
+  const added = new Map<string, { identity: IdentityState; source: string }>();
+  const removed: IdentityState[] = [];
+  const seen = new Set<IdentityState>();
+  for (const { created } of contacts) {
+    if (created) added.set(created.identity.id, { identity: created.identity, source: created.by.kind });
+  }
+  for (const outcome of outcomes) {
+    if ('seen' in outcome) seen.add(outcome.seen);
+    if (!('added' in outcome)) continue;
+    added.set(outcome.added.id, { identity: outcome.added, source: 'identify' });
+    const { evicted } = outcome;
+    // What came and went within the chunk was never there.
+    if (evicted && !added.delete(evicted.id)) removed.push(evicted);
+  }
+  const byId = new Map(contacts.map((contact) => [contact.id, contact]));
+  for (const identity of found) {
+    const seenAt = byId.get(identity.contactId)?.seenAt ?? identity.lastSeenAt;
+    if (Date.parse(seenAt) - Date.parse(identity.lastSeenAt) < SEEN_GRAIN_MS) continue;
+    identity.lastSeenAt = seenAt;
+    seen.add(identity);
+  }
+  return { added: [...added.values()], removed, seen: [...seen].filter(({ id }) => !added.has(id)) };
+}
+
+/** @throws RaceLost when an identity that was free has been claimed meanwhile */
+export async function writeIdentities(
+  tx: Transaction,
+  organizationId: string,
+  { added, removed, seen }: IdentityChanges,
+): Promise<void> {
+  if (removed.length > 0) await tx.query(DELETE_IDENTITIES, [organizationId, removed.map(({ id }) => id)]);
+  if (added.length > 0) {
+    const of = (read: (identity: IdentityState) => string): string[] =>
+      added.map(({ identity }) => read(identity));
+    const inserted = await tx.query(INSERT_IDENTITIES, [
+      organizationId,
+      of(({ id }) => id),
+      of(({ contactId }) => contactId),
+      of(({ type }) => type),
+      of(({ value }) => value),
+      of(({ normal }) => normal),
+      added.map(({ source }) => source),
+      of(({ firstSeenAt }) => firstSeenAt),
+      of(({ lastSeenAt }) => lastSeenAt),
+    ]);
+    if (inserted.length !== added.length)
+      throw new RaceLost('An identity was claimed by another contact meanwhile');
+  }
+  if (seen.length > 0) {
+    const ids = seen.map(({ id }) => id);
+    await tx.query(TOUCH_IDENTITIES, [organizationId, ids, seen.map(({ lastSeenAt }) => lastSeenAt)]);
+  }
+}

@@ -1,0 +1,177 @@
+import { newId, type Transaction } from '@customer-platform/database';
+import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
+import type { Effect } from './chunk-effects.js';
+import { RaceLost } from './contact-state.js';
+import type { Arrival, FailedItem } from './work-item.js';
+
+const INSERT_EVENTS = `
+  INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at,
+                      received_at, payload, identities, warnings, source, fingerprint)
+  SELECT $1, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload::jsonb,
+         identities::jsonb, warnings::jsonb, 'api', fingerprint
+    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::timestamptz[],
+                $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::uuid[])
+      AS event (id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload,
+                identities, warnings, fingerprint)
+   ORDER BY id
+  ON CONFLICT DO NOTHING
+  RETURNING id`;
+
+const INSERT_LETTERS = `
+  INSERT INTO dead_letters (organization_id, id, event_id, type, stage, code, detail, attempts, payload, external_id,
+                            state, closed_reason, fingerprint, received_at, first_failed_at, last_failed_at)
+  SELECT $1, id, event_id, type, stage, code, detail, attempts, payload, external_id,
+         CASE WHEN closed_reason IS NULL THEN 'pending' ELSE 'closed' END, closed_reason, fingerprint, received_at,
+         now(), now()
+    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::bytea[],
+                $10::text[], $11::text[], $12::uuid[], $13::timestamptz[])
+      AS letter (id, event_id, type, stage, code, detail, attempts, payload, external_id, closed_reason, fingerprint,
+                 received_at)
+  ON CONFLICT DO NOTHING
+  RETURNING id`;
+
+const ADD_USAGE = `
+  INSERT INTO usage_days AS day (organization_id, day, partition, consumed, stored, duplicates, dead_lettered,
+                                 contacts_created)
+  SELECT $1, day, partition, consumed, stored, duplicates, dead_lettered, contacts_created
+    FROM unnest($2::date[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+      AS added (day, partition, consumed, stored, duplicates, dead_lettered, contacts_created)
+  ON CONFLICT (organization_id, day, partition) DO UPDATE
+    SET consumed = day.consumed + excluded.consumed, stored = day.stored + excluded.stored,
+        duplicates = day.duplicates + excluded.duplicates,
+        dead_lettered = day.dead_lettered + excluded.dead_lettered,
+        contacts_created = day.contacts_created + excluded.contacts_created`;
+
+/**
+ * Stores the events on their contacts.
+ * @throws RaceLost when another transaction stored one of them meanwhile, from another partition
+ */
+export async function writeEvents(
+  tx: Transaction,
+  organizationId: string,
+  effects: readonly Effect[],
+): Promise<void> {
+  if (effects.length === 0) return;
+  const of = <T>(read: (effect: Effect) => T): T[] => effects.map(read);
+  const inserted = await tx.query(INSERT_EVENTS, [
+    organizationId,
+    of(({ item }) => item.eventId),
+    of(({ item }) => item.kind),
+    of(({ item }) => (item.kind === 'track' ? (item.body as TrackBody).event : null)),
+    of(({ item }) => item.body.external_id),
+    of(({ contact }) => contact.id),
+    of(({ item }) => item.body.idempotency_key),
+    of(({ item }) => item.occurredAt),
+    of(({ item }) => item.receivedAt),
+    of(({ item }) => JSON.stringify(payloadOf(item.body))),
+    of(({ item }) => identitiesOf(item.body)),
+    of(({ warnings }) => (warnings.length > 0 ? JSON.stringify(warnings) : null)),
+    of(({ item }) => item.fingerprint),
+  ]);
+  if (inserted.length !== effects.length)
+    throw new RaceLost('An event was stored by another transaction meanwhile');
+}
+
+function payloadOf(body: TrackBody | IdentifyBody): Record<string, unknown> {
+  return 'traits' in body ? body.traits : (body.properties ?? {});
+}
+
+function identitiesOf(body: TrackBody | IdentifyBody): string | null {
+  return 'identities' in body ? JSON.stringify(body.identities) : null;
+}
+
+/**
+ * Keeps the events that failed, byte by byte.
+ * @throws RaceLost when another transaction kept one of them meanwhile
+ */
+export async function writeLetters(
+  tx: Transaction,
+  organizationId: string,
+  items: readonly FailedItem[],
+): Promise<void> {
+  if (items.length === 0) return;
+  const of = <T>(read: (item: FailedItem) => T): T[] => items.map(read);
+  const inserted = await tx.query(INSERT_LETTERS, [
+    organizationId,
+    of(() => newId()),
+    of(({ eventId }) => eventId),
+    of(({ kind }) => kind),
+    of(({ failure }) => failure.stage),
+    of(({ failure }) => failure.code),
+    of(({ failure }) => failure.detail.slice(0, 1_000)),
+    of(({ failure }) => failure.attempts),
+    of(({ raw }) => raw),
+    of(({ externalId }) => externalId ?? null),
+    of(({ failure }) => failure.closed ?? null),
+    of(({ fingerprint }) => fingerprint),
+    of(({ receivedAt }) => receivedAt),
+  ]);
+  if (inserted.length !== items.length)
+    throw new RaceLost('A dead letter was kept by another transaction meanwhile');
+}
+
+/** What is to be added to the counters of one day and partition. */
+interface Tally {
+  readonly day: string;
+  readonly partition: number;
+  consumed: number;
+  stored: number;
+  duplicates: number;
+  dead: number;
+  contacts: number;
+}
+
+/** Counters of one chunk of one organization, by day of acceptance. */
+export class UsageTally {
+  private readonly tallies = new Map<string, Tally>();
+
+  /** Counts an event that came off the queue, by what became of it. */
+  consumed(arrival: Arrival, outcome: 'stored' | 'duplicates' | 'dead'): void {
+    const tally = this.of(arrival);
+    tally.consumed += 1;
+    tally[outcome] += 1;
+  }
+
+  /** Moves a dead letter to what became of its replay. */
+  replayed(arrival: Arrival, outcome: 'stored' | 'duplicates'): void {
+    const tally = this.of(arrival);
+    tally.dead -= 1;
+    tally[outcome] += 1;
+  }
+
+  /** Counts the contact that the event made. */
+  created(arrival: Arrival): void {
+    this.of(arrival).contacts += 1;
+  }
+
+  /** Adds the counts to those of the database. */
+  async write(tx: Transaction, organizationId: string): Promise<void> {
+    const tallies = [...this.tallies.values()];
+    if (tallies.length === 0) return;
+    await tx.query(ADD_USAGE, [
+      organizationId,
+      tallies.map(({ day }) => day),
+      tallies.map(({ partition }) => partition),
+      tallies.map(({ consumed }) => consumed),
+      tallies.map(({ stored }) => stored),
+      tallies.map(({ duplicates }) => duplicates),
+      tallies.map(({ dead }) => dead),
+      tallies.map(({ contacts }) => contacts),
+    ]);
+  }
+
+  private of({ day, partition }: Arrival): Tally {
+    const key = `${day} ${partition}`;
+    const tally = this.tallies.get(key) ?? {
+      day,
+      partition,
+      consumed: 0,
+      stored: 0,
+      duplicates: 0,
+      dead: 0,
+      contacts: 0,
+    };
+    this.tallies.set(key, tally);
+    return tally;
+  }
+}

@@ -1,0 +1,131 @@
+import { newId, type Transaction } from '@customer-platform/database';
+import type { KnownTrait } from '../contacts/known-traits.js';
+import { identityLimit, makesRoom, normalIdentity } from '../identities/identity-value.js';
+import type { IdentifyBody } from '../ingestion/event-schemas.js';
+import { later, type ContactState, type IdentityState } from './contact-state.js';
+import { ownersOf, toIdentityState, type IdentityRow } from './contact-resolution.js';
+import type { WorkItem } from './work-item.js';
+
+const OF_CONTACTS = `
+  SELECT id, contact_id AS "contactId", type, value, normal_value AS normal, first_seen_at AS "firstSeenAt",
+         last_seen_at AS "lastSeenAt"
+    FROM identities WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
+
+/** An identity that an identify names for its contact. */
+export interface Claim {
+  readonly contact: ContactState;
+  readonly item: WorkItem;
+  readonly type: string;
+  readonly value: string;
+  readonly normal: string;
+  /** Where the event names it. */
+  readonly pointer: string;
+}
+
+/** What became of a claim; `refused` is the code of the event's warning. */
+export type ClaimOutcome =
+  | { claim: Claim; added: IdentityState; evicted?: IdentityState }
+  | { claim: Claim; seen: IdentityState }
+  | { claim: Claim; refused: 'identity_taken' | 'limit_reached' };
+
+/** A value that an identify names and that no identity can have. */
+export interface Malformed {
+  readonly pointer: string;
+  readonly code: 'invalid_format';
+}
+
+/** The claims of one identify: the address and number it set, and those it lists. */
+export function claimsOf(
+  contact: ContactState,
+  item: WorkItem,
+  taken: readonly KnownTrait[],
+): { claims: Claim[]; malformed: Malformed[] } {
+  const claims: Claim[] = [];
+  const malformed: Malformed[] = [];
+  const { profile } = contact;
+  if (profile?.email && profile.emailNormal && taken.includes('email')) {
+    const { email: value, emailNormal: normal } = profile;
+    claims.push({ contact, item, type: 'email', value, normal, pointer: '/traits/email' });
+  }
+  if (profile?.phone && taken.includes('phone')) {
+    const { phone: value } = profile;
+    claims.push({ contact, item, type: 'phone', value, normal: value, pointer: '/traits/phone' });
+  }
+  const { identities = [] } = item.body as IdentifyBody;
+  identities.forEach(({ type, value }, index) => {
+    const normal = normalIdentity(type, value, profile?.country);
+    const pointer = `/identities/${index}/value`;
+    if (normal === undefined) malformed.push({ pointer, code: 'invalid_format' });
+    else
+      claims.push({ contact, item, type, value: type === 'email' ? value.trim() : value, normal, pointer });
+  });
+  return { claims, malformed };
+}
+
+/**
+ * Decides the claims in their order: one owner per (type, normal value), so a value of another contact stays with it;
+ * beyond its limit a contact gives up its least recently seen anonymous or device id, and gains no other (core.md §3).
+ */
+export async function decideClaims(
+  tx: Transaction,
+  organizationId: string,
+  claims: readonly Claim[],
+): Promise<ClaimOutcome[]> {
+  if (claims.length === 0) return [];
+  const owners = new Map((await ownersOf(tx, organizationId, claims)).map((own) => [keyOf(own), own]));
+  const contacts = [...new Set(claims.map(({ contact }) => contact.id))];
+  const rows = await tx.query<IdentityRow>(OF_CONTACTS, [organizationId, contacts]);
+  const held = new Map<string, IdentityState[]>(contacts.map((id) => [id, []]));
+  // An identity has one state, whichever way it was found.
+  for (const row of rows) {
+    held.get(row.contactId)?.push(owners.get(keyOf(row)) ?? toIdentityState(row));
+  }
+  return claims.map((claim) => decide(claim, owners, heldBy(held, claim.contact)));
+}
+
+/** The identities of a contact; one that this chunk makes has its external id from the start. */
+function heldBy(held: Map<string, IdentityState[]>, contact: ContactState): IdentityState[] {
+  const list = held.get(contact.id) ?? [];
+  if (contact.created && !list.includes(contact.created.identity)) list.push(contact.created.identity);
+  held.set(contact.id, list);
+  return list;
+}
+
+function decide(claim: Claim, owners: Map<string, IdentityState>, held: IdentityState[]): ClaimOutcome {
+  const { contact, type, normal, item } = claim;
+  const owner = owners.get(keyOf(claim)) ?? held.find((own) => own.type === type && own.normal === normal);
+  if (owner && owner.contactId !== contact.id) return { claim, refused: 'identity_taken' };
+  if (owner) {
+    owner.lastSeenAt = later(owner.lastSeenAt, item.occurredAt);
+    return { claim, seen: owner };
+  }
+  const ofType = held.filter((own) => own.type === type);
+  const full = ofType.length >= identityLimit(type);
+  if (full && !makesRoom(type)) return { claim, refused: 'limit_reached' };
+  const evicted = full ? leastRecentlySeen(ofType) : undefined;
+  if (evicted) {
+    held.splice(held.indexOf(evicted), 1);
+    owners.delete(keyOf(evicted));
+  }
+  const added = newIdentity(claim);
+  held.push(added);
+  owners.set(keyOf(added), added);
+  return { claim, added, evicted };
+}
+
+function newIdentity({ contact, type, value, normal, item }: Claim): IdentityState {
+  const { occurredAt } = item;
+  const seen = { firstSeenAt: occurredAt, lastSeenAt: occurredAt };
+  return { id: newId(), contactId: contact.id, type, value, normal, ...seen };
+}
+
+function leastRecentlySeen(identities: readonly IdentityState[]): IdentityState | undefined {
+  return identities.reduce<IdentityState | undefined>(
+    (oldest, own) => (oldest && oldest.lastSeenAt <= own.lastSeenAt ? oldest : own),
+    undefined,
+  );
+}
+
+function keyOf({ type, normal }: { type: string; normal: string }): string {
+  return `${type} ${normal}`;
+}

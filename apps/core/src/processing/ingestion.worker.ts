@@ -1,0 +1,166 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { log } from '@customer-platform/http';
+import { decodeRecord, UnreadableRecord } from '../ingestion/event-frame.js';
+import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
+import { CarefulProcessor } from './careful-processor.js';
+import { ChunkProcessor } from './chunk-processor.js';
+import { Confirmation } from './confirmation.js';
+import { RaceLost } from './contact-state.js';
+import { QueuePositions } from './queue-positions.js';
+import { readArrival, type Arrival } from './work-item.js';
+
+/** The reader whose position says what has been processed. */
+export const WORKER = 'worker';
+
+/** One transaction holds about so many events: enough to make each cheap, few enough to end within a second. */
+const CHUNK_EVENTS = 800;
+/** Records fetched at once, at most; a record holds one event or several. */
+const CHUNK_RECORDS = 500;
+/** How often a chunk that lost a race begins anew before the consumer pauses. */
+const RACES = 5;
+
+const KEEP_UNREADABLE = `
+  INSERT INTO unreadable_records (topic, partition, record_offset, written_at, value, error)
+  VALUES ($1, $2, $3, to_timestamp($4::double precision / 1000), $5, $6) ON CONFLICT DO NOTHING`;
+
+interface ReadRecord extends IncomingRecord {
+  readonly arrivals: Arrival[];
+  readonly unreadable?: string;
+}
+
+/**
+ * Takes accepted events off the queue and gives them their effect, exactly once: the position in the queue moves in
+ * the transaction of the effect. Runs where PROCESS_ROLE is not api.
+ */
+@Injectable()
+export class IngestionWorker implements OnApplicationBootstrap {
+  constructor(
+    private readonly consumers: RecordConsumers,
+    private readonly database: Database,
+    private readonly positions: QueuePositions,
+    private readonly confirmation: Confirmation,
+    private readonly processor: ChunkProcessor,
+    private readonly careful: CarefulProcessor,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.consumers.consume({
+      topic: INGESTION_TOPIC,
+      group: INGESTION_TOPIC,
+      chunkSize: CHUNK_RECORDS,
+      eachChunk: (records, heartbeat) => this.take(records, heartbeat),
+    });
+  }
+
+  /**
+   * Processes records of one partition, in order. Throws only while something it stands on is away; what can never be
+   * processed is set aside.
+   */
+  async take(records: readonly IncomingRecord[], heartbeat: () => Promise<void>): Promise<void> {
+    for (const chunk of chunksOf(records.map(readRecord))) {
+      await this.takeChunk(chunk);
+      await heartbeat();
+    }
+  }
+
+  private async takeChunk(records: readonly ReadRecord[]): Promise<void> {
+    // What is confirmed does not wait for the registry together with what is not.
+    const waiting = records.findIndex(({ arrivals }) =>
+      arrivals.some(({ unconfirmedKey }) => unconfirmedKey),
+    );
+    if (waiting > 0) {
+      await this.takeChunk(records.slice(0, waiting));
+      return this.takeChunk(records.slice(waiting));
+    }
+    const confirmed = await this.confirmed(records);
+    for (let races = 1; ; races += 1) {
+      try {
+        return await this.processAtOnce(confirmed);
+      } catch (error) {
+        if (error instanceof RaceLost && races < RACES) {
+          await pause(5 * races);
+          continue;
+        }
+        if (error instanceof RaceLost || isTransient(error)) throw error;
+        log.warn(
+          { err: error, records: records.length },
+          'A chunk holds an event that fails; processing it singly',
+        );
+        return this.processSingly(confirmed);
+      }
+    }
+  }
+
+  private async confirmed(records: readonly ReadRecord[]): Promise<ReadRecord[]> {
+    const arrivals = await this.confirmation.confirm(records.flatMap((record) => record.arrivals));
+    let at = 0;
+    return records.map((record) => {
+      const own = arrivals.slice(at, at + record.arrivals.length);
+      at += own.length;
+      return { ...record, arrivals: own };
+    });
+  }
+
+  private processAtOnce(records: readonly ReadRecord[]): Promise<void> {
+    return this.inTransaction(records, (tx, arrivals) =>
+      this.processor.process(tx, arrivals, { stage: 'resolve' }),
+    );
+  }
+
+  private processSingly(records: readonly ReadRecord[]): Promise<void> {
+    return this.inTransaction(records, (tx, arrivals) => this.careful.process(tx, arrivals));
+  }
+
+  private async inTransaction(
+    records: readonly ReadRecord[],
+    work: (tx: WorkerTransaction, arrivals: Arrival[]) => Promise<void>,
+  ): Promise<void> {
+    await this.database.acrossOrganizations(async (tx) => {
+      const fresh = await this.positions.advance(tx, WORKER, INGESTION_TOPIC, records);
+      for (const record of fresh) await this.keepUnreadable(tx, record);
+      const arrivals = fresh.flatMap((record) => record.arrivals);
+      if (arrivals.length > 0) await work(tx, arrivals);
+    });
+  }
+
+  private async keepUnreadable(tx: WorkerTransaction, record: ReadRecord): Promise<void> {
+    if (record.unreadable === undefined) return;
+    const { partition, offset, timestamp, value, unreadable } = record;
+    log.error(
+      { partition, offset },
+      'A record of the queue cannot be read; it is kept in unreadable_records',
+    );
+    const topic = this.positions.named(INGESTION_TOPIC);
+    await tx.query(KEEP_UNREADABLE, [topic, partition, offset, timestamp, value, unreadable]);
+  }
+}
+
+function readRecord(record: IncomingRecord): ReadRecord {
+  try {
+    const events = decodeRecord(record.value);
+    return { ...record, arrivals: events.map((event) => readArrival(event, record.partition)) };
+  } catch (error) {
+    if (!(error instanceof UnreadableRecord)) throw error;
+    return { ...record, arrivals: [], unreadable: error.message };
+  }
+}
+
+function* chunksOf(records: readonly ReadRecord[]): Generator<ReadRecord[]> {
+  let chunk: ReadRecord[] = [];
+  let events = 0;
+  for (const record of records) {
+    if (chunk.length > 0 && events + record.arrivals.length > CHUNK_EVENTS) {
+      yield chunk;
+      chunk = [];
+      events = 0;
+    }
+    chunk.push(record);
+    events += record.arrivals.length;
+  }
+  if (chunk.length > 0) yield chunk;
+}

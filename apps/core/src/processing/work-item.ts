@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, parseInstant } from '@customer-platform/http';
+import type { QueuedEvent } from '../ingestion/event-frame.js';
+import type { EventKind, IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
+import { judgeEvent, judgeItem } from '../ingestion/event-validation.js';
+
+/** The part of the processing at which an event failed (core.md §6). */
+export type Stage = 'validate' | 'resolve' | 'store' | 'profile' | 'segments' | 'emit' | 'loyalty';
+
+/** Why an event goes to the dead letters. */
+export interface Failure {
+  readonly stage: Stage;
+  readonly code: string;
+  /** Public text: no SQL, no path, no value. */
+  readonly detail: string;
+  readonly attempts: number;
+  /** Born closed, for this reason: a replay could not help. */
+  readonly closed?: string;
+}
+
+/** What is known of an event before it is read. */
+interface Received {
+  readonly organizationId: string;
+  readonly eventId: string;
+  readonly kind: EventKind;
+  /** ISO 8601, UTC. */
+  readonly receivedAt: string;
+  /** The UTC day on which it was accepted; what its counters fall on. */
+  readonly day: string;
+  /** Tells this body from another under the same key. */
+  readonly fingerprint: string;
+  readonly raw: Buffer;
+  /** The partition whose counters it moves; -1 for a replay. */
+  readonly partition: number;
+  readonly unconfirmedKey?: string;
+}
+
+/** An event that was read and can be processed. */
+export interface WorkItem extends Received {
+  readonly body: TrackBody | IdentifyBody;
+  readonly occurredAt: string;
+  readonly failure?: undefined;
+}
+
+/** An event that cannot be processed; it goes to the dead letters in its turn. */
+export interface FailedItem extends Received {
+  readonly externalId?: string;
+  readonly failure: Failure;
+}
+
+/** An event as it comes to the processing. */
+export type Arrival = WorkItem | FailedItem;
+
+/** Reads an event off the queue. What the API once accepted is judged again: a queue outlives a release. */
+export function readArrival(event: QueuedEvent, partition: number): Arrival {
+  const receivedAt = new Date(event.receivedAt).toISOString();
+  const received = {
+    organizationId: event.organizationId,
+    eventId: event.eventId,
+    kind: event.kind,
+    receivedAt,
+    day: receivedAt.slice(0, 10),
+    raw: event.body,
+    partition,
+    unconfirmedKey: event.unconfirmedKey,
+  };
+  const read = readBody(event);
+  if ('failure' in read) return { ...received, fingerprint: halfHash(event.body), failure: read.failure };
+  const { body } = read;
+  const occurredAt = parseInstant(body.occurred_at) ?? receivedAt;
+  return { ...received, body, occurredAt, fingerprint: fingerprintOf(event.kind, body) };
+}
+
+/** The same event as one that failed. */
+export function failed(item: Arrival, failure: Failure): FailedItem {
+  const { organizationId, eventId, kind, receivedAt, day, fingerprint, raw, partition } = item;
+  const externalId = item.failure ? item.externalId : item.body.external_id;
+  return { organizationId, eventId, kind, receivedAt, day, fingerprint, raw, partition, externalId, failure };
+}
+
+/**
+ * Half of the SHA-256 of the canonical body, in the form of a UUID. Equal for equal events: the order of names, blanks
+ * and how a batch names its kind do not matter.
+ */
+export function fingerprintOf(kind: EventKind, body: TrackBody | IdentifyBody): string {
+  const event = kind === 'track' ? { properties: {}, ...body, type: kind } : { ...body, type: kind };
+  return halfHash(canonicalJson(event));
+}
+
+function halfHash(value: string | Buffer): string {
+  const digest = hash('sha256', value, 'hex');
+  return [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    digest.slice(12, 16),
+    digest.slice(16, 20),
+    digest.slice(20, 32),
+  ].join('-');
+}
+
+function readBody(event: QueuedEvent): { body: TrackBody | IdentifyBody } | { failure: Failure } {
+  const text = event.body.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's message would quote the body.
+    return { failure: { stage: 'validate', code: 'malformed_json', detail: 'It is not JSON.', attempts: 1 } };
+  }
+  const judged = hasType(value)
+    ? judgeItem(value, text, event.receivedAt)
+    : judgeEvent(event.kind, value, text, event.receivedAt);
+  if (judged.errors === undefined) return { body: judged.body };
+  const [error] = judged.errors;
+  const detail = `${error?.pointer ?? ''}: ${error?.detail ?? 'It is not valid.'}`;
+  return { failure: { stage: 'validate', code: 'validation_failed', detail, attempts: 1 } };
+}
+
+function hasType(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'type');
+}
