@@ -20,18 +20,19 @@ afterAll(async () => {
 });
 
 /** A client whose consumers run as they do, save that a batch first ends as `sabotage` says. */
-function sabotaged(sabotage: () => Promise<void>): { client: KafkaClient; made: () => number } {
+function sabotaged(sabotage: (of: number) => Promise<void>): { client: KafkaClient; made: () => number } {
   const client = app.get(KafkaClient);
   let made = 0;
   const consumer = (group: string): Consumer => {
     made += 1;
+    const number = made;
     const real = client.consumer(group);
     const run = real.run.bind(real);
     real.run = (config?: ConsumerRunConfig): Promise<void> =>
       run({
         ...config,
         eachBatch: async (payload) => {
-          await sabotage();
+          await sabotage(number);
           await config?.eachBatch?.(payload);
         },
       });
@@ -67,11 +68,9 @@ async function consuming(
 
 describe('SupervisedConsumer', () => {
   it('replaces a consumer that kafkajs ended for good', async () => {
-    let crashes = 2;
-    const { client, made } = sabotaged(() => {
-      crashes -= 1;
-      return crashes >= 0 ? Promise.reject(new KafkaJSNonRetriableError('the end')) : Promise.resolve();
-    });
+    const { client, made } = sabotaged((of) =>
+      of <= 2 ? Promise.reject(new KafkaJSNonRetriableError('the end')) : Promise.resolve(),
+    );
     const { consumer, values } = await consuming('spec.crashing', client);
     await eventually(() => {
       expect(values.size).toBe(50);
