@@ -1,11 +1,4 @@
-import {
-  Column,
-  Entity,
-  PrimaryColumn,
-  type DataSource,
-  type MigrationInterface,
-  type QueryRunner,
-} from 'typeorm';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { testDatabase, type TestDatabase } from '@customer-platform/testing';
 import type { RequestContext } from '@customer-platform/http';
 import {

@@ -8,3 +8,15 @@ export { serviceKeys } from './service-keys.js';
 export { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';
 export { requiredVariable, testDatabase, type TestDatabase } from './test-database.js';
 export { TestRegistry, type TestKey } from './test-registry.js';
+export { itBehavesLikeASoftDeletableResource } from './behaves-like-a-soft-deletable-resource.js';
+export {
+  expectProblem,
+  expectStatus,
+  ITEM_CALLS,
+  ResourceWorld,
+  unknownId,
+  type ProblemAnswer,
+  type ResourceItem,
+  type ResourcePage,
+  type SoftDeletableResource,
+} from './soft-deletable-resource.js';
