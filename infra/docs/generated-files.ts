@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mergeOpenApi } from '../../apps/gateway/src/openapi-merge.ts';
+import { packageGraph } from '../graph/packages.ts';
+import { svgOf } from '../graph/svg.ts';
+import { endpointsPage } from './endpoints-page.ts';
+import { errorsPage } from './errors-page.ts';
+import { descriptionOf, MODULES, servedRoutes } from './operations.ts';
+import { publishCodes } from './published-codes.ts';
+import { listedRoutes } from './route-table.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** A program of a package that writes files of its own from its build. */
+interface Generator {
+  program: string;
+  files: string[];
+}
+
+const generators: Generator[] = [
+  ...MODULES.map((module) => ({
+    program: `apps/${module}/dist/openapi.js`,
+    files: [`apps/${module}/openapi.json`],
+  })),
+  {
+    program: 'libs/events/dist/publish-schemas.js',
+    files: ['libs/events/asyncapi.json', 'libs/events/published-schemas.json'],
+  },
+];
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+function mergedDescription(): object {
+  const described = MODULES.flatMap((module) => {
+    const description = descriptionOf(module);
+    return description ? [[module, description] as const] : [];
+  });
+  return mergeOpenApi({ title: 'Customer Platform API', version: '2026.11' }, described);
+}
+
+/** Files written here, from the sources and from what the programs above wrote. */
+const documents: [file: string, write: () => string | Promise<string>][] = [
+  ['docs/openapi.json', () => json(mergedDescription())],
+  ['docs/endpoints.md', () => endpointsPage(listedRoutes(), servedRoutes())],
+  ['docs/errors.md', () => errorsPage()],
+  ['docs/published-codes.json', () => json(publishCodes())],
+  ['docs/dependencies.svg', async () => svgOf(await packageGraph())],
+];
+
+/** Every generated file, from the workspace root. */
+export const generatedFiles: string[] = [
+  ...generators.flatMap(({ files }) => files),
+  ...documents.map(([file]) => file),
+];
+
+/** The text of a generated file as it stands, or undefined where there is none. */
+export function textOf(file: string): string | undefined {
+  const path = join(root, file);
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+/**
+ * Writes every generated file anew, from a fresh build. Throws at the end with what failing generators printed; the
+ * other files are written all the same.
+ */
+export async function generateAll(): Promise<void> {
+  const failures: string[] = [];
+  for (const { program } of generators) {
+    if (!existsSync(join(root, program))) continue;
+    const { status, stderr } = spawnSync(process.execPath, [program], { cwd: root, encoding: 'utf8' });
+    if (status !== 0) failures.push(`${program} failed:\n${stderr}`);
+  }
+  for (const [file, write] of documents) writeFileSync(join(root, file), await write());
+  if (failures.length > 0) throw new Error(failures.join('\n'));
+}
