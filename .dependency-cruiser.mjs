@@ -94,16 +94,9 @@ export default {
       to: { path: '^apps/$1/src/[^/]+/.*\\.service\\.ts$', pathNot: '^apps/$1/src/$2/' },
     },
     {
-      name: 'controller-without-entity',
-      comment: 'A row is not an answer: the controller sees what its service gives it.',
-      severity: 'error',
-      from: { path: '^apps/[^/]+/src/.*\\.controller\\.ts$' },
-      to: { path: '\\.entity\\.ts$' },
-    },
-    {
       name: 'entity-of-own-feature-only',
       comment:
-        'A service may call another feature’s service, never its rows. (The app’s root lists them all.)',
+        'A feature asks another feature’s service, never for its rows. (The app’s root lists them all.)',
       severity: 'error',
       from: { path: '^apps/([^/]+)/src/([^/]+)/', pathNot: SPECS },
       to: { path: '^apps/$1/src/[^/]+/.*\\.entity\\.ts$', pathNot: '^apps/$1/src/$2/' },

@@ -45,6 +45,13 @@ const environmentOnlyInConfig = {
   message: 'Read the environment through @customer-platform/config.',
 };
 
+/** Infra runs its TypeScript natively: Node erases types, and runs no syntax that would need code for them. */
+const notErasable = [
+  { selector: 'TSParameterProperty', message: 'Node runs this file by erasing types: assign the property.' },
+  { selector: 'Decorator', message: 'Node runs this file by erasing types: no decorators.' },
+  { selector: 'TSImportEqualsDeclaration', message: 'Node runs this file by erasing types: use import.' },
+];
+
 export const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts', '**/test/**/*.ts', '**/*.fixture.ts'];
 
 export default defineConfig(
@@ -154,7 +161,8 @@ export default defineConfig(
     rules: {
       // Infra programs talk to a person on a terminal and read their own options from the environment.
       'no-console': 'off',
-      'no-restricted-syntax': ['error', ...bannedSyntax],
+      'no-restricted-syntax': ['error', ...bannedSyntax, ...notErasable],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
     },
   },
   {

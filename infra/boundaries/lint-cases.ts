@@ -117,6 +117,18 @@ const syntaxCases: LintCase[] = [
     illegal: { path: SERVICE, code: 'export const port = process.env.PORT;\n' },
     legal: { path: 'libs/config/src/environment.ts', code: 'export const port = process.env.PORT;\n' },
   },
+  {
+    name: 'syntax that Node cannot erase, in infra',
+    rule: 'no-restricted-syntax',
+    illegal: {
+      path: 'infra/local/ports.ts',
+      code: 'export class Port {\n  constructor(readonly port: number) {}\n}\n',
+    },
+    legal: {
+      path: 'libs/http/src/port.ts',
+      code: 'export class Port {\n  constructor(readonly port: number) {}\n}\n',
+    },
+  },
   inService('no-console', 'console', "console.log('hello');\n", "process.stdout.write('hello');\n"),
   inService(
     'house/explained-disable',
