@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
-import { KafkaJSAggregateError, KafkaJSProtocolError, type Admin } from 'kafkajs';
+import type { Admin, KafkaJSAggregateError } from 'kafkajs';
 import { KafkaClient } from './kafka.client.js';
+import { protocolErrorType } from './protocol-error.js';
 
 /** How long a topic keeps a record (core.md §10: topics keep 7 days). */
 export const RETENTION_MS = 7 * 24 * 3_600_000;
@@ -88,6 +89,7 @@ export class Topics {
 
 /** Another process made the topic between our look and our call. */
 function alreadyThere(error: unknown): boolean {
-  const errors = error instanceof KafkaJSAggregateError ? error.errors : [error];
-  return errors.every((each) => each instanceof KafkaJSProtocolError && each.type === 'TOPIC_ALREADY_EXISTS');
+  const aggregate = error instanceof Error && error.name === 'KafkaJSAggregateError';
+  const errors: readonly unknown[] = aggregate ? (error as KafkaJSAggregateError).errors : [error];
+  return errors.every((each) => protocolErrorType(each) === 'TOPIC_ALREADY_EXISTS');
 }

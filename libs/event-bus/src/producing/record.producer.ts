@@ -1,8 +1,9 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { log } from '@customer-platform/http';
-import { KafkaJSProtocolError, Partitioners, type TopicMessages } from 'kafkajs';
+import { Partitioners, type TopicMessages } from 'kafkajs';
 import { QueueUnavailable } from '../errors.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
+import { protocolErrorType } from '../kafka/protocol-error.js';
 import { Topics } from '../kafka/topics.js';
 import { ProducerLine } from './producer.line.js';
 import { pause, within } from '../within.js';
@@ -186,7 +187,7 @@ const REFUSALS = new Set([
 /** The broker's answer that this very record will never be taken, if that is what the error is. */
 function refusalIn(error: unknown): Error | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof KafkaJSProtocolError && REFUSALS.has(at.type)) return at;
+    if (REFUSALS.has(protocolErrorType(at) ?? '')) return at;
   }
   return undefined;
 }
