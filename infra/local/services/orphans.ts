@@ -34,7 +34,8 @@ function isStill(pid: number, mark: string): boolean {
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
-  } catch {
-    // It ended in between, which is what was wanted.
+  } catch (error) {
+    // It may have ended in between, which is what was wanted.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

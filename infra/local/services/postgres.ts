@@ -172,6 +172,7 @@ export async function answers(url: string): Promise<boolean> {
     }
     return false;
   } finally {
+    // eslint-disable-next-line house/no-swallowed-error -- the connection may never have been
     await client.end().catch(() => undefined);
   }
 }
