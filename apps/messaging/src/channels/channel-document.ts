@@ -76,7 +76,9 @@ const smtp = z.strictObject({
   password: secret,
 });
 
-const unavailable = z.undefined(refuse('not_allowed', 'This channel cannot be configured yet'));
+const unavailable = z
+  .unknown()
+  .refine((value) => value === undefined, refuse('not_allowed', 'This channel cannot be configured'));
 
 const quietHours = z.strictObject({
   start: timeOfDay(),

@@ -1,0 +1,58 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsArray, IsObject } from 'class-validator';
+
+/** The whole document; what is inside each part is described in its example and checked with pointers. */
+export class ChannelSettingsDto {
+  @ApiProperty({
+    description: 'By channel name. A channel that is left out is disabled and its secrets are erased.',
+    example: {
+      email: {
+        enabled: true,
+        provider: 'smtp',
+        from: 'Shop <hello@shop.example>',
+        reply_to: null,
+        max_per_second: 50,
+        consent_mode: 'opt_out',
+        host: 'smtp.shop.example',
+        port: 587,
+        security: 'starttls',
+        username: 'shop',
+        password: 'written, never read back',
+      },
+    },
+  })
+  @IsObject()
+  channels: object;
+
+  @ApiPropertyOptional({
+    nullable: true,
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { start: '22:00', end: '08:00', timezone: 'America/Santiago' },
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  quiet_hours?: object | null;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    maxItems: 10,
+    items: { type: 'object', additionalProperties: true },
+    example: [{ channel: 'email', limit: 3, window: 'week' }],
+  })
+  @MayBeAbsent()
+  @IsArray()
+  caps?: unknown[];
+
+  @ApiPropertyOptional({
+    type: 'array',
+    maxItems: 50,
+    items: { type: 'object', additionalProperties: true },
+    example: [{ key: 'news', name: 'News', channels: ['email'], default: true }],
+  })
+  @MayBeAbsent()
+  @IsArray()
+  topics?: unknown[];
+}

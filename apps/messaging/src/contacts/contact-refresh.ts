@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { InternalClient } from '@customer-platform/authorization';
+import { Database } from '@customer-platform/database';
+import type { Contact, ContactProfile, ContactState } from './contact.js';
+import { UNKNOWN_PROFILE } from './contact.js';
+import { ContactsRepository } from './contacts.repository.js';
+
+/** What core answers of a contact. */
+interface LookedUp {
+  id: string;
+  state: ContactState;
+  merged_into: string | null;
+  version: number;
+  contact?: ContactProfile | null;
+}
+
+const TIMEOUT_MS = 300;
+/** As many as core takes at once. */
+const MOST_IDS = 1_000;
+
+/**
+ * Asks core for contacts whose events have not come yet. Never called within a transaction: no connection waits for
+ * another module.
+ */
+@Injectable()
+export class ContactRefresh {
+  constructor(
+    private readonly core: InternalClient,
+    private readonly database: Database,
+    private readonly contacts: ContactsRepository,
+  ) {}
+
+  /**
+   * Brings these contacts of one organization into the projection; ids nobody has are left out.
+   * @throws Problem `dependency_unavailable` when core is silent
+   */
+  async byIds(organizationId: string, ids: readonly string[]): Promise<void> {
+    for (let from = 0; from < ids.length; from += MOST_IDS) {
+      const { data } = await this.core.call<{ data: LookedUp[] }>('core', {
+        method: 'POST',
+        path: '/internal/contacts/lookup',
+        body: { organization_id: organizationId, ids: ids.slice(from, from + MOST_IDS) },
+        timeoutMs: TIMEOUT_MS,
+      });
+      await this.save(organizationId, data);
+    }
+  }
+
+  /**
+   * Brings the contact that has an external id into the projection.
+   * @returns its id, or undefined when nobody has it
+   * @throws Problem `dependency_unavailable` when core is silent
+   */
+  async byExternalId(organizationId: string, externalId: string): Promise<string | undefined> {
+    const found = await this.core.callOptional<{ contact_id: string }>('core', {
+      method: 'POST',
+      path: '/internal/contacts/address',
+      body: { organization_id: organizationId, external_id: externalId, channel: 'email' },
+      timeoutMs: TIMEOUT_MS,
+    });
+    if (!found) return undefined;
+    await this.byIds(organizationId, [found.contact_id]);
+    return found.contact_id;
+  }
+
+  private async save(organizationId: string, found: readonly LookedUp[]): Promise<void> {
+    const contacts = found.map((item) => toContact(organizationId, item));
+    await this.database.inOrganization({ organizationId }, (tx) => this.contacts.save(tx, contacts));
+  }
+}
+
+function toContact(organizationId: string, found: LookedUp): Contact {
+  const { id, version, state, merged_into: mergedInto, contact } = found;
+  const { attributes, ...fields } = contact ?? UNKNOWN_PROFILE;
+  const profile: ContactProfile = {
+    id,
+    external_id: fields.external_id ?? null,
+    email: fields.email ?? null,
+    phone: fields.phone ?? null,
+    first_name: fields.first_name ?? null,
+    last_name: fields.last_name ?? null,
+    locale: fields.locale ?? null,
+    timezone: fields.timezone ?? null,
+    country: fields.country ?? null,
+    attributes: attributes ?? {},
+  };
+  return { organizationId, id, version, state, mergedInto, profile };
+}

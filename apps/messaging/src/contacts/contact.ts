@@ -1,0 +1,66 @@
+import { checkAddress } from '../addresses/address.js';
+import type { Channel } from '../addresses/channel.js';
+
+/** Where a contact stands, as core tells it. */
+export type ContactState = 'active' | 'merged' | 'deleted' | 'erased';
+
+/** A contact as messaging knows it. */
+export interface Contact {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly version: number;
+  readonly state: ContactState;
+  readonly mergedInto: string | null;
+  readonly profile: ContactProfile;
+}
+
+/** What templates and conditions read of a contact; a field without a value is null, never missing. */
+export interface ContactProfile {
+  readonly id: string | null;
+  readonly external_id: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly locale: string | null;
+  readonly timezone: string | null;
+  readonly country: string | null;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** The profile of a recipient nobody knows. */
+export const UNKNOWN_PROFILE: ContactProfile = {
+  id: null,
+  external_id: null,
+  email: null,
+  phone: null,
+  first_name: null,
+  last_name: null,
+  locale: null,
+  timezone: null,
+  country: null,
+  attributes: {},
+};
+
+/** Where a contact is reached on a channel, as core has it; null when nowhere. */
+export function addressOf(profile: ContactProfile, channel: Channel): string | null {
+  switch (channel) {
+    case 'email':
+      return profile.email;
+    case 'sms':
+    case 'whatsapp':
+      return profile.phone;
+    case 'in_app':
+      return profile.id;
+    case 'push':
+      return null;
+  }
+}
+
+/** The forms of a contact's addresses that an address given in a send is compared with. */
+export function canonicalAddresses(profile: ContactProfile): { email: string | null; phone: string | null } {
+  return {
+    email: profile.email === null ? null : (checkAddress('email', profile.email)?.canonical ?? null),
+    phone: profile.phone === null ? null : (checkAddress('sms', profile.phone)?.canonical ?? null),
+  };
+}

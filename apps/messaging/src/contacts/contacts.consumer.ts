@@ -1,0 +1,104 @@
+import { Controller } from '@nestjs/common';
+import { Database, type WorkerTransaction } from '@customer-platform/database';
+import { OnEvent } from '@customer-platform/event-bus';
+import type { DomainEvent } from '@customer-platform/events';
+import { ConsentsRepository } from './consents.repository.js';
+import { UNKNOWN_PROFILE, type Contact } from './contact.js';
+import { ContactsRepository } from './contacts.repository.js';
+
+type Changed =
+  | 'core.contact.created.v1'
+  | 'core.contact.updated.v1'
+  | 'core.contact.deleted.v1'
+  | 'core.contact.restored.v1';
+type Ended = 'core.contact.purged.v1' | 'core.contact.erased.v1';
+type Merge = 'core.contact.merged.v1' | 'core.contact.unmerged.v1';
+
+/** Follows core's contacts and consents. Repeating an event changes nothing: what is older never overwrites. */
+@Controller()
+export class ContactsConsumer {
+  constructor(
+    private readonly database: Database,
+    private readonly contacts: ContactsRepository,
+    private readonly consents: ConsentsRepository,
+  ) {}
+
+  @OnEvent<Changed>([
+    'core.contact.created.v1',
+    'core.contact.updated.v1',
+    'core.contact.deleted.v1',
+    'core.contact.restored.v1',
+  ])
+  async changed(events: DomainEvent<Changed>[]): Promise<void> {
+    await this.write((tx) => this.contacts.save(tx, events.map(toContact)));
+  }
+
+  @OnEvent<Ended>(['core.contact.purged.v1', 'core.contact.erased.v1'])
+  async ended(events: DomainEvent<Ended>[]): Promise<void> {
+    const gone = events.map(({ organizationid, data }): Contact => ({
+      organizationId: organizationid,
+      id: data.contact_id,
+      version: data.version,
+      state: 'erased',
+      mergedInto: null,
+      profile: { ...UNKNOWN_PROFILE, id: data.contact_id },
+    }));
+    await this.write((tx) => this.contacts.save(tx, gone));
+  }
+
+  @OnEvent<Merge>(['core.contact.merged.v1', 'core.contact.unmerged.v1'])
+  async merged(events: DomainEvent<Merge>[]): Promise<void> {
+    await this.write(async (tx) => {
+      for (const { type, organizationid, data } of events) {
+        const merging = type === 'core.contact.merged.v1';
+        await this.contacts.mark(
+          tx,
+          { organizationId: organizationid, id: data.merged_id },
+          {
+            version: data.merged_version,
+            state: merging ? 'merged' : 'active',
+            mergedInto: merging ? data.survivor_id : null,
+          },
+        );
+      }
+    });
+  }
+
+  @OnEvent(['core.consent.recorded.v1', 'core.consent.expired.v1'])
+  async consented(
+    events: DomainEvent<'core.consent.recorded.v1' | 'core.consent.expired.v1'>[],
+  ): Promise<void> {
+    const states = events.map(({ organizationid, time, data }) => ({
+      organizationId: organizationid,
+      id: data.contact_id,
+      purpose: data.purpose,
+      channel: data.channel,
+      status: data.status,
+      occurredAt: new Date(time),
+    }));
+    await this.write((tx) => this.consents.save(tx, states));
+  }
+
+  private write(work: (tx: WorkerTransaction) => Promise<void>): Promise<void> {
+    return this.database.acrossOrganizations(work);
+  }
+}
+
+function toContact({ organizationid, data }: DomainEvent<Changed>): Contact {
+  const { state, ...profile } = data.contact;
+  return {
+    organizationId: organizationid,
+    id: data.contact_id,
+    version: data.version,
+    state,
+    mergedInto: null,
+    profile: { ...UNKNOWN_PROFILE, ...pick(profile) },
+  };
+}
+
+/** A newer core may tell more of a contact than is kept here. */
+function pick(profile: Omit<DomainEvent<Changed>['data']['contact'], 'state'>): Contact['profile'] {
+  const { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes } =
+    profile;
+  return { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes };
+}

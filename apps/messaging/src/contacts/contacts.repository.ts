@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import type { Channel } from '../addresses/channel.js';
+import { canonicalAddresses, type Contact, type ContactProfile, type ContactState } from './contact.js';
+
+/** An id that an organization gave or an event carried. */
+export interface ContactRef {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+interface Row extends ContactProfile {
+  asked: string;
+  organization_id: string;
+  id: string;
+  version: string;
+  state: ContactState;
+  merged_into: string | null;
+}
+
+const PROFILE = 'external_id, email, phone, first_name, last_name, locale, timezone, country, attributes';
+
+const UPSERT = `
+  INSERT INTO contacts AS known (organization_id, id, version, state, merged_into, ${PROFILE},
+    email_canonical, phone_canonical)
+  SELECT organization_id, id, version, state, merged_into, ${PROFILE}, email_canonical, phone_canonical
+    FROM jsonb_populate_recordset(NULL::contacts, $1::jsonb)
+   ORDER BY organization_id, id
+  ON CONFLICT (organization_id, id) DO UPDATE SET version = excluded.version, state = excluded.state,
+    merged_into = excluded.merged_into, external_id = excluded.external_id, email = excluded.email,
+    phone = excluded.phone, first_name = excluded.first_name, last_name = excluded.last_name,
+    locale = excluded.locale, timezone = excluded.timezone, country = excluded.country,
+    attributes = excluded.attributes, email_canonical = excluded.email_canonical,
+    phone_canonical = excluded.phone_canonical
+  WHERE known.version < excluded.version`;
+
+const MARK = `
+  INSERT INTO contacts AS known (organization_id, id, version, state, merged_into)
+  VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (organization_id, id) DO UPDATE SET version = excluded.version, state = excluded.state,
+    merged_into = excluded.merged_into
+  WHERE known.version <= excluded.version`;
+
+const RESOLVE = `
+  WITH RECURSIVE asked AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS ref (organization_id, id)),
+  chain AS (
+    SELECT c.organization_id, c.id AS asked, c.id, c.state, c.merged_into, 0 AS step
+      FROM asked JOIN contacts c ON c.organization_id = asked.organization_id AND c.id = asked.id
+    UNION ALL
+    SELECT c.organization_id, chain.asked, c.id, c.state, c.merged_into, chain.step + 1
+      FROM chain JOIN contacts c ON c.organization_id = chain.organization_id AND c.id = chain.merged_into
+     WHERE chain.state = 'merged' AND chain.step < 100
+  )
+  SELECT DISTINCT ON (chain.organization_id, chain.asked) chain.asked, c.organization_id, c.id, c.version, c.state,
+         c.merged_into, ${PROFILE.replaceAll(/\w+/g, 'c.$&')}
+    FROM chain JOIN contacts c ON c.organization_id = chain.organization_id AND c.id = chain.id
+   ORDER BY chain.organization_id, chain.asked, chain.step DESC`;
+
+const FAMILY = `
+  WITH RECURSIVE family AS (
+    SELECT $2::uuid AS id
+    UNION
+    SELECT c.id FROM family JOIN contacts c ON c.organization_id = $1 AND c.merged_into = family.id
+  )
+  SELECT id FROM family`;
+
+/** Key of a contact across organizations. */
+export function contactKey({ organizationId, id }: ContactRef): string {
+  return `${organizationId}/${id}`;
+}
+
+/** The table `contacts`: core's contacts, as far as events and look-ups have told of them. */
+@Injectable()
+export class ContactsRepository {
+  /** Writes what is newer than what is known, contact by contact. */
+  async save(tx: Transaction, contacts: readonly Contact[]): Promise<void> {
+    if (contacts.length === 0) return;
+    const newest = new Map<string, Contact>();
+    for (const contact of contacts) {
+      const known = newest.get(contactKey(contact));
+      if (!known || known.version < contact.version) newest.set(contactKey(contact), contact);
+    }
+    await tx.query(UPSERT, [JSON.stringify([...newest.values()].map(toRow))]);
+  }
+
+  /** Moves a contact to another state, its profile as it was; the snapshot of the same version may have come before. */
+  async mark(
+    tx: Transaction,
+    { organizationId, id }: ContactRef,
+    change: { version: number; state: ContactState; mergedInto: string | null },
+  ): Promise<void> {
+    await tx.query(MARK, [organizationId, id, change.version, change.state, change.mergedInto]);
+  }
+
+  /** The contacts behind ids, merges followed to the survivor; by {@link contactKey} of the id asked for. */
+  async resolve(tx: Transaction, refs: readonly ContactRef[]): Promise<Map<string, Contact>> {
+    if (refs.length === 0) return new Map();
+    const rows = await tx.query<Row>(RESOLVE, [
+      refs.map(({ organizationId }) => organizationId),
+      refs.map(({ id }) => id),
+    ]);
+    return new Map(
+      rows.map((row) => [contactKey({ organizationId: row.organization_id, id: row.asked }), toContact(row)]),
+    );
+  }
+
+  /** The id, active or not, of the contact that had this external id last. */
+  async idByExternalId(tx: Transaction, externalId: string): Promise<string | undefined> {
+    const [row] = await tx.query<{ id: string }>(
+      `SELECT id FROM contacts WHERE organization_id = $1 AND external_id = $2
+       ORDER BY (state = 'active') DESC, version DESC LIMIT 1`,
+      [tx.organizationId, externalId],
+    );
+    return row?.id;
+  }
+
+  /** The one active contact whose address this is; undefined when there is none or several. */
+  async idByAddress(tx: Transaction, channel: Channel, canonical: string): Promise<string | undefined> {
+    const column = channel === 'email' ? 'email_canonical' : 'phone_canonical';
+    const rows = await tx.query<{ id: string }>(
+      `SELECT id FROM contacts WHERE organization_id = $1 AND ${column} = $2 AND state = 'active' LIMIT 2`,
+      [tx.organizationId, canonical],
+    );
+    return rows.length === 1 ? rows[0]?.id : undefined;
+  }
+
+  /** A survivor with everyone merged into it: whose sends stand in its timeline. A merged id means its survivor. */
+  async family(tx: Transaction, id: string): Promise<string[]> {
+    const organizationId = tx.organizationId;
+    const resolved = await this.resolve(tx, [{ organizationId, id }]);
+    const survivor = resolved.get(contactKey({ organizationId, id }))?.id ?? id;
+    const rows = await tx.query<{ id: string }>(FAMILY, [organizationId, survivor]);
+    return rows.map((row) => row.id);
+  }
+}
+
+function toRow({ organizationId, id, version, state, mergedInto, profile }: Contact) {
+  const { email, phone } = canonicalAddresses(profile);
+  return {
+    ...profile,
+    organization_id: organizationId,
+    id,
+    version,
+    state,
+    merged_into: mergedInto,
+    email_canonical: email,
+    phone_canonical: phone,
+  };
+}
+
+function toContact(row: Row): Contact {
+  const { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes } = row;
+  return {
+    organizationId: row.organization_id,
+    id,
+    version: Number(row.version),
+    state: row.state,
+    mergedInto: row.merged_into,
+    profile: { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes },
+  };
+}

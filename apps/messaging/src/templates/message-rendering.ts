@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { UNKNOWN_PROFILE, type ContactProfile } from '../contacts/contact.js';
+import type { PartSource } from '../rendering/render-job.js';
+import { RenderFailure, Renderer } from '../rendering/renderer.js';
+import { chooseLocale } from './template-content.js';
+import { completeData } from './template-data.js';
+import type { TemplateVersion } from './template-versions.js';
+
+/** What one message is rendered from. */
+export interface MessageInput {
+  /** A version of a template, or the compiled parts of a send's own content. */
+  readonly template: TemplateVersion | readonly PartSource[];
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly locale: string | null;
+  readonly contact: ContactProfile | undefined;
+  readonly event: Record<string, unknown> | null;
+  readonly unsubscribeUrl: string | null;
+}
+
+/** A message in one language, every byte of it final. */
+export interface RenderedMessage {
+  readonly locale: string | null;
+  readonly parts: Readonly<Record<string, string>>;
+}
+
+/** The one way from a template to a message: previews and hand-offs call it alike, so that they show the same bytes. */
+@Injectable()
+export class MessageRendering {
+  constructor(private readonly renderer: Renderer) {}
+
+  /** @throws RenderFailure */
+  async render(input: MessageInput): Promise<RenderedMessage> {
+    const contact = input.contact ?? UNKNOWN_PROFILE;
+    const { parts, strict, data, locale } = choose(input, contact);
+    const scope = {
+      data,
+      contact: { ...contact },
+      event: input.event,
+      unsubscribe_url: input.unsubscribeUrl,
+    };
+    return { locale, parts: await this.renderer.render(parts, scope, strict) };
+  }
+}
+
+function choose(input: MessageInput, contact: ContactProfile) {
+  const { template, data: given } = input;
+  if (!('templateId' in template))
+    return { parts: template, strict: true, data: { ...given }, locale: input.locale };
+  const { data, errors } = completeData(template.variables, given);
+  const [error] = errors;
+  if (error) throw new RenderFailure({ code: 'render_failed', part: null, detail: error.detail });
+  const locale = chooseLocale(
+    Object.keys(template.parts),
+    [input.locale, contact.locale],
+    template.defaultLocale,
+  );
+  return { parts: template.parts[locale] ?? [], strict: template.strict, data, locale };
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { CHANNELS, type Channel } from '../addresses/channel.js';
+import type { PartMode, PartSource } from '../rendering/render-job.js';
+
+/** The texts of one message in one language, as an author writes them. */
+export type LocaleParts = Readonly<Record<string, unknown>>;
+
+const MAX_SOURCE = 256 * 1024;
+const MAX_LOCALES = 50;
+
+function refuse(code: string, message: string) {
+  return { params: { code }, message };
+}
+
+const line = z.string().min(1).max(500);
+const source = z.string().min(1).max(MAX_SOURCE);
+const mjml = z
+  .unknown()
+  .refine((value) => value === undefined, refuse('not_allowed', 'MJML is not taken; give `html`'));
+
+/** What a message of each channel is made of (messaging.md §4). */
+export const partsOfChannel = {
+  email: z
+    .strictObject({ subject: line, html: source.optional(), mjml: mjml.optional(), text: source.optional() })
+    .refine(({ html, text }) => html !== undefined || text !== undefined, {
+      path: ['html'],
+      ...refuse('required', '`html` or `text` is required'),
+    }),
+  sms: z.strictObject({ text: z.string().min(1).max(1_600) }),
+  push: z.strictObject({
+    title: line,
+    body: z.string().min(1).max(4_000),
+    url: z.string().max(2_000).optional(),
+  }),
+  in_app: z.strictObject({
+    title: line,
+    body: z.string().min(1).max(10_000),
+    url: z.string().max(2_000).optional(),
+  }),
+  whatsapp: z
+    .strictObject({
+      text: z.string().min(1).max(4_096).optional(),
+      provider_template: z.strictObject({ name: line, language: z.string().min(2).max(20) }).optional(),
+    })
+    .refine(({ text, provider_template: given }) => (text === undefined) !== (given === undefined), {
+      path: ['text'],
+      ...refuse('required', 'Either `text` or `provider_template` is required'),
+    }),
+} satisfies Record<Channel, z.ZodType>;
+
+const VARIABLE_TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const;
+
+/** One value a template expects in `data`. */
+export interface TemplateVariable {
+  readonly type: (typeof VARIABLE_TYPES)[number];
+  readonly required: boolean;
+  readonly default?: unknown;
+}
+
+const variable = z
+  .strictObject({
+    type: z.enum(VARIABLE_TYPES),
+    required: z.boolean().default(false),
+    default: z.unknown().optional(),
+  })
+  .refine(
+    (given) => given.default === undefined || given.default === null || isOfType(given.default, given.type),
+    {
+      path: ['default'],
+      ...refuse('wrong_type', 'The default is not of the type'),
+    },
+  );
+
+const localeName = z
+  .string()
+  .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'Expected a locale such as es or es-CL');
+
+/** The versioned part of a template of one channel. */
+export function templateContent(channel: Channel) {
+  return z
+    .object({
+      default_locale: localeName,
+      locales: z
+        .record(localeName, partsOfChannel[channel])
+        .refine(
+          (locales) => Object.keys(locales).length <= MAX_LOCALES,
+          refuse('too_long', 'At most 50 locales'),
+        ),
+      variables: z
+        .record(
+          z
+            .string()
+            .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'Expected a name of letters, digits and underscores'),
+          variable,
+        )
+        .refine(
+          (variables) => Object.keys(variables).length <= 100,
+          refuse('too_long', 'At most 100 variables'),
+        ),
+      strict: z.boolean(),
+    })
+    .refine((content) => Object.hasOwn(content.locales, content.default_locale), {
+      path: ['default_locale'],
+      ...refuse('invalid_enum', 'The default locale must be one of `locales`'),
+    });
+}
+
+/** The versioned part of a template, checked. */
+export interface TemplateContent {
+  readonly default_locale: string;
+  readonly locales: Readonly<Record<string, LocaleParts>>;
+  readonly variables: Readonly<Record<string, TemplateVariable>>;
+  readonly strict: boolean;
+}
+
+const MODES: Readonly<Record<string, PartMode>> = {
+  subject: 'line',
+  title: 'line',
+  url: 'line',
+  html: 'html',
+};
+
+/** The liquid sources among the parts of a locale. */
+export function sourcesOf(parts: LocaleParts): PartSource[] {
+  return Object.entries(parts).flatMap(([name, text]) =>
+    typeof text === 'string' ? [{ name, mode: MODES[name] ?? 'text', source: text }] : [],
+  );
+}
+
+/** The locale a message is in: the first wish there is a text for, each also without its region; else the default. */
+export function chooseLocale(
+  available: readonly string[],
+  wishes: readonly (string | null | undefined)[],
+  fallback: string,
+): string {
+  for (const wish of wishes) {
+    for (let name = wish ?? ''; name !== ''; name = name.slice(0, Math.max(0, name.lastIndexOf('-')))) {
+      const found = available.find((locale) => locale.toLowerCase() === name.toLowerCase());
+      if (found !== undefined) return found;
+    }
+  }
+  return fallback;
+}
+
+/** Whether a value is of a variable's type. */
+export function isOfType(value: unknown, type: TemplateVariable['type']): boolean {
+  switch (type) {
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'integer':
+      return Number.isSafeInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+/** Whether a text names a channel that templates can be made for. */
+export function isTemplateChannel(text: string): text is Channel {
+  return CHANNELS.some((channel) => channel === text);
+}

@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import { Problem } from '@customer-platform/problem-json';
+import type { Transaction } from '@customer-platform/database';
+import type { Channel } from '../addresses/channel.js';
+import type { PartSource } from '../rendering/render-job.js';
+import { RenderFailure, Renderer } from '../rendering/renderer.js';
+import {
+  sourcesOf,
+  type LocaleParts,
+  type TemplateContent,
+  type TemplateVariable,
+} from './template-content.js';
+
+/** The sources of every locale, derived ones included: what is rendered. */
+export type CompiledLocales = Readonly<Record<string, readonly PartSource[]>>;
+
+/** One immutable version, ready to be rendered. */
+export interface TemplateVersion {
+  readonly templateId: string;
+  readonly version: number;
+  readonly channel: Channel;
+  readonly defaultLocale: string;
+  readonly variables: Readonly<Record<string, TemplateVariable>>;
+  readonly strict: boolean;
+  readonly parts: CompiledLocales;
+}
+
+interface Row {
+  organization_id: string;
+  template_id: string;
+  version: number;
+  channel: Channel;
+  default_locale: string;
+  variables: Record<string, TemplateVariable>;
+  strict: boolean;
+  parts: CompiledLocales;
+}
+
+const COLUMNS = 'organization_id, template_id, version, channel, default_locale, variables, strict, parts';
+
+/** Key of a version across organizations. */
+export function versionKey(organizationId: string, templateId: string, version: number): string {
+  return `${organizationId}/${templateId}/${version}`;
+}
+
+/** Compiles contents and keeps them, each once and for ever. */
+@Injectable()
+export class TemplateVersions {
+  constructor(private readonly renderer: Renderer) {}
+
+  /**
+   * The sources of a content, with a text part derived for mail that has none. Call it outside of a transaction.
+   * @throws Problem `template_invalid` with the pointer of the part at fault
+   */
+  async compile(locales: Readonly<Record<string, LocaleParts>>): Promise<CompiledLocales> {
+    const compiled: Record<string, readonly PartSource[]> = {};
+    for (const [locale, parts] of Object.entries(locales)) {
+      compiled[locale] = await this.compileLocale(parts, `/locales/${locale}`);
+    }
+    return compiled;
+  }
+
+  /** The sources of one locale, or of a send's inline content. @throws Problem `template_invalid` */
+  async compileLocale(parts: LocaleParts, pointer: string): Promise<readonly PartSource[]> {
+    const given = sourcesOf(parts);
+    try {
+      await this.renderer.check(given);
+      const html = parts['text'] === undefined ? parts['html'] : undefined;
+      if (typeof html !== 'string') return given;
+      const text: PartSource = { name: 'text', mode: 'text', source: await this.renderer.deriveText(html) };
+      // Derived from a tag that stood half outside of it: the author has to say the text.
+      await this.renderer.check([text]);
+      return [...given, text];
+    } catch (error) {
+      if (!(error instanceof RenderFailure)) throw error;
+      const { part, detail } = error.reason;
+      throw Problem.validation([
+        { pointer: part ? `${pointer}/${part}` : pointer, code: 'template_invalid', detail },
+      ]);
+    }
+  }
+
+  /** Stores a version within the transaction of the change that made it. */
+  async add(
+    tx: Transaction,
+    template: { id: string; version: number; channel: Channel },
+    content: TemplateContent,
+    parts: CompiledLocales,
+    now: Date,
+  ): Promise<void> {
+    await tx.query(
+      `INSERT INTO template_versions (${COLUMNS}, locales, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      [
+        tx.organizationId,
+        template.id,
+        template.version,
+        template.channel,
+        content.default_locale,
+        JSON.stringify(content.variables),
+        content.strict,
+        JSON.stringify(parts),
+        JSON.stringify(content.locales),
+        now,
+      ],
+    );
+  }
+
+  /** One version of the transaction's organization; undefined when there is none. */
+  async find(tx: Transaction, templateId: string, version: number): Promise<TemplateVersion | undefined> {
+    const found = await this.findAll(tx, [{ organizationId: tx.organizationId, templateId, version }]);
+    return [...found.values()][0];
+  }
+
+  /** Several versions, of several organizations in a worker's transaction, by {@link versionKey}. */
+  async findAll(
+    tx: Transaction,
+    wanted: readonly { organizationId: string; templateId: string; version: number }[],
+  ): Promise<Map<string, TemplateVersion>> {
+    if (wanted.length === 0) return new Map();
+    const rows = await tx.query<Row>(
+      `SELECT ${COLUMNS} FROM template_versions
+       WHERE (organization_id, template_id, version) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))`,
+      [
+        wanted.map(({ organizationId }) => organizationId),
+        wanted.map(({ templateId }) => templateId),
+        wanted.map(({ version }) => version),
+      ],
+    );
+    return new Map(
+      rows.map((row) => [versionKey(row.organization_id, row.template_id, row.version), toVersion(row)]),
+    );
+  }
+}
+
+function toVersion(row: Row): TemplateVersion {
+  return {
+    templateId: row.template_id,
+    version: row.version,
+    channel: row.channel,
+    defaultLocale: row.default_locale,
+    variables: row.variables,
+    strict: row.strict,
+    parts: row.parts,
+  };
+}

@@ -1,0 +1,186 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Min } from 'class-validator';
+import { CHANNELS, type Channel } from '../addresses/channel.js';
+import { IsImmutable } from '../shapes/immutable.decorator.js';
+
+const LOCALES = {
+  description: 'Parts by locale. E-mail: `subject`, `html`, `text` (derived from `html` when left out).',
+  type: 'object',
+  additionalProperties: { type: 'object', additionalProperties: true },
+  example: { es: { subject: 'Hola {{ contact.first_name }}', html: '<p>Gracias por tu compra.</p>' } },
+} as const;
+const VARIABLES = {
+  description: 'What `data` must hold: `{type, required, default}` by name.',
+  type: 'object',
+  additionalProperties: { type: 'object', additionalProperties: true },
+  example: { order: { type: 'string', required: true } },
+} as const;
+
+/** Body of `POST /v1/messaging/templates`. */
+export class CreateTemplateDto {
+  @ApiProperty({ description: 'Unique among active templates.' })
+  @IsString()
+  @Length(1, 120)
+  name: string;
+
+  @ApiProperty({ enum: CHANNELS })
+  @IsIn(CHANNELS)
+  channel: Channel;
+
+  @ApiProperty({ description: 'One of `locales`.', example: 'es' })
+  @IsString()
+  default_locale: string;
+
+  @ApiProperty(LOCALES)
+  @IsObject()
+  locales: Record<string, unknown>;
+
+  @ApiPropertyOptional(VARIABLES)
+  @MayBeAbsent()
+  @IsObject()
+  variables?: Record<string, unknown>;
+
+  @ApiPropertyOptional({ default: true, description: 'An undefined variable fails the send.' })
+  @MayBeAbsent()
+  @IsBoolean()
+  strict?: boolean;
+
+  @ApiPropertyOptional({ default: true, description: 'False keeps the version a draft.' })
+  @MayBeAbsent()
+  @IsBoolean()
+  publish?: boolean;
+}
+
+/** Body of `PATCH /v1/messaging/templates/{id}`: JSON merge. */
+export class UpdateTemplateDto {
+  @ApiPropertyOptional()
+  @MayBeAbsent()
+  @IsString()
+  @Length(1, 120)
+  name?: string;
+
+  @IsImmutable()
+  channel?: unknown;
+
+  @ApiPropertyOptional()
+  @MayBeAbsent()
+  @IsString()
+  default_locale?: string;
+
+  @ApiPropertyOptional(LOCALES)
+  @MayBeAbsent()
+  @IsObject()
+  locales?: Record<string, unknown>;
+
+  @ApiPropertyOptional(VARIABLES)
+  @MayBeAbsent()
+  @IsObject()
+  variables?: Record<string, unknown>;
+
+  @ApiPropertyOptional()
+  @MayBeAbsent()
+  @IsBoolean()
+  strict?: boolean;
+
+  @ApiPropertyOptional({ default: true })
+  @MayBeAbsent()
+  @IsBoolean()
+  publish?: boolean;
+
+  @ApiPropertyOptional({ description: 'Rolls back, or publishes a draft.' })
+  @MayBeAbsent()
+  @IsInt()
+  @Min(1)
+  published_version?: number;
+}
+
+/** A template as it is answered. */
+export class TemplateDto {
+  @ApiProperty({ format: 'uuid' })
+  @IsUUID()
+  id: string;
+
+  @ApiProperty()
+  @IsString()
+  name: string;
+
+  @ApiProperty({ enum: CHANNELS })
+  @IsIn(CHANNELS)
+  channel: Channel;
+
+  @ApiProperty()
+  @IsString()
+  default_locale: string;
+
+  @ApiProperty(LOCALES)
+  @IsObject()
+  locales: Record<string, unknown>;
+
+  @ApiProperty(VARIABLES)
+  @IsObject()
+  variables: Record<string, unknown>;
+
+  @ApiProperty()
+  @IsBoolean()
+  strict: boolean;
+
+  @ApiProperty({ description: 'Of the content shown; grows with every change of it.' })
+  @IsInt()
+  version: number;
+
+  @ApiProperty({ type: Number, nullable: true, description: 'What is sent.' })
+  @MayBeNull()
+  @IsInt()
+  published_version: number | null;
+
+  @ApiProperty({ format: 'date-time' })
+  @IsInstant()
+  created_at: string;
+
+  @ApiProperty({ format: 'date-time' })
+  @IsInstant()
+  updated_at: string;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  @MayBeNull()
+  @IsInstant()
+  deleted_at: string | null;
+}
+
+/** Body of `POST /v1/messaging/templates/{id}/preview`. */
+export class PreviewDto {
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true })
+  @MayBeAbsent()
+  @IsObject()
+  data?: Record<string, unknown>;
+
+  @ApiPropertyOptional()
+  @MayBeAbsent()
+  @IsString()
+  @Length(2, 20)
+  locale?: string;
+
+  @ApiPropertyOptional({ description: 'The published version, else the newest, unless given.' })
+  @MayBeAbsent()
+  @IsInt()
+  @Min(1)
+  version?: number;
+
+  @ApiPropertyOptional({ format: 'uuid', description: 'Needs `core.contacts.read` too.' })
+  @MayBeAbsent()
+  @IsUUID()
+  contact_id?: string;
+}
+
+/** What a preview answers: the very bytes that would be sent. */
+export class PreviewResultDto {
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  parts: Record<string, string>;
+
+  @ApiProperty({ type: Number, nullable: true })
+  sms_segments: number | null;
+
+  @ApiProperty({ type: 'array', items: { type: 'object', additionalProperties: true } })
+  warnings: { code: string; detail: string }[];
+}

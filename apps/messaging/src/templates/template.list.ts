@@ -1,0 +1,20 @@
+import type { ListDefinition } from '@customer-platform/http';
+import { CHANNELS } from '../addresses/channel.js';
+
+/** `GET /v1/messaging/templates` (messaging.md §4). */
+export const TEMPLATES_LIST: ListDefinition = {
+  resource: 'messaging.templates',
+  filters: {
+    channel: { type: 'enum', column: 'channel', values: CHANNELS },
+    name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+    name: { type: 'string', column: 'name' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};

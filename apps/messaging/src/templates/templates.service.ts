@@ -1,0 +1,236 @@
+import { Injectable } from '@nestjs/common';
+import {
+  Clock,
+  Database,
+  mergePatch,
+  ResourceStores,
+  sameJson,
+  type ResourceChange,
+  type ResourceStore,
+  type Transaction,
+} from '@customer-platform/database';
+import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { readShape } from '../shapes/read-shape.js';
+import {
+  templateContent,
+  type LocaleParts,
+  type TemplateContent,
+  type TemplateVariable,
+} from './template-content.js';
+import type { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
+import { TemplateEntity } from './template.entity.js';
+import { TemplateVersions, type CompiledLocales } from './template-versions.js';
+
+/** A change of the content that another one overtook is computed anew this often. */
+const TRIES = 5;
+
+/**
+ * Templates and their versions (messaging.md §4). A change of the content makes a new immutable version; what is sent
+ * is the published one.
+ */
+@Injectable()
+export class TemplatesService {
+  private readonly store: ResourceStore<TemplateEntity>;
+
+  constructor(
+    stores: ResourceStores,
+    private readonly database: Database,
+    private readonly versions: TemplateVersions,
+    private readonly clock: Clock,
+  ) {
+    this.store = stores.of<TemplateEntity>({
+      entity: TemplateEntity,
+      module: 'messaging',
+      resource: 'templates',
+      constraints: {
+        unique: { templates_name: { field: 'name', pointer: '/name' } },
+        references: { event_routing_template: { module: 'messaging', resource: 'event-routing' } },
+      },
+      event: publication,
+      referencedBy: [
+        { table: 'event_routing', column: 'template_id', resource: 'event-routing' },
+        {
+          table: '(SELECT * FROM sends WHERE due_at IS NOT NULL) AS unfinished',
+          column: 'template_id',
+          resource: 'sends',
+        },
+      ],
+    });
+  }
+
+  list(context: RequestContext, query: ListQuery): Promise<Page<TemplateEntity>> {
+    return this.store.page(context, query);
+  }
+
+  get(context: RequestContext, id: string): Promise<TemplateEntity> {
+    return this.store.get(context, id);
+  }
+
+  /** @throws Problem `validation_failed`, `template_invalid`, `duplicate_value` */
+  async create(context: RequestContext, dto: CreateTemplateDto): Promise<TemplateEntity> {
+    const { default_locale, locales, variables = {}, strict = true } = dto;
+    const content = checkContent(dto.channel, { default_locale, locales, variables, strict });
+    const parts = await this.versions.compile(content.locales);
+    return this.database.inOrganization(context, async (tx) => {
+      const values = {
+        name: dto.name,
+        channel: dto.channel,
+        ...columnsOf(content),
+        version: 1,
+        publishedVersion: dto.publish === false ? null : 1,
+      };
+      const row = await this.store.create(context, values, { tx });
+      await this.versions.add(tx, row, content, parts, this.clock.now());
+      return row;
+    });
+  }
+
+  /**
+   * JSON merge. What touches the content makes a version, published unless `publish` is false.
+   * @throws Problem `validation_failed`, `template_invalid`, `duplicate_value`, `resource_deleted`, `etag_mismatch`
+   */
+  async update(context: RequestContext, id: string, dto: UpdateTemplateDto): Promise<TemplateEntity> {
+    for (let left = TRIES; ; left -= 1) {
+      const seen = await this.store.get(context, id);
+      const draft = await this.draftOf(seen, dto);
+      const updated = await this.database.inOrganization(context, (tx) =>
+        this.apply(tx, context, seen, dto, draft),
+      );
+      if (updated) return updated;
+      if (left === 1) throw new Problem('etag_mismatch');
+    }
+  }
+
+  softDelete(context: RequestContext, id: string): Promise<void> {
+    return this.store.softDelete(context, id);
+  }
+
+  restore(context: RequestContext, id: string): Promise<TemplateEntity> {
+    return this.store.restore(context, id);
+  }
+
+  purge(context: RequestContext, id: string): Promise<void> {
+    return this.store.purge(context, id);
+  }
+
+  /** The content after the patch, compiled; undefined when the patch leaves the content as it is. */
+  private async draftOf(
+    seen: TemplateEntity,
+    dto: UpdateTemplateDto,
+  ): Promise<{ content: TemplateContent; parts: CompiledLocales } | undefined> {
+    if (seen.deletedAt) throw new Problem('resource_deleted');
+    const { default_locale, locales, variables, strict } = dto;
+    const before = contentOf(seen);
+    const merged = mergePatch(before, { default_locale, locales, variables, strict }) as TemplateContent;
+    if (sameJson(before, merged)) return undefined;
+    const content = checkContent(seen.channel, merged);
+    return { content, parts: await this.versions.compile(content.locales) };
+  }
+
+  /** @returns undefined when another change came first */
+  private async apply(
+    tx: Transaction,
+    context: RequestContext,
+    seen: TemplateEntity,
+    dto: UpdateTemplateDto,
+    draft: { content: TemplateContent; parts: CompiledLocales } | undefined,
+  ): Promise<TemplateEntity | undefined> {
+    const locked = await this.store.lock(tx, context, seen.id);
+    if (locked.version !== seen.version) return undefined;
+    const version = draft ? seen.version + 1 : seen.version;
+    const publishedVersion = await this.published(tx, locked, dto, version, draft !== undefined);
+    const patch = {
+      ...(dto.name === undefined ? {} : { name: dto.name }),
+      ...(draft ? replaced(locked, columnsOf(draft.content)) : {}),
+      version,
+      publishedVersion,
+    };
+    const row = await this.store.update(context, seen.id, patch, { tx, ifMatch: context.ifMatch });
+    if (draft) await this.versions.add(tx, row, draft.content, draft.parts, this.clock.now());
+    return row;
+  }
+
+  private async published(
+    tx: Transaction,
+    row: TemplateEntity,
+    dto: UpdateTemplateDto,
+    version: number,
+    changed: boolean,
+  ): Promise<number | null> {
+    const wanted = dto.published_version;
+    if (wanted === undefined) {
+      const publishes = changed ? dto.publish !== false : dto.publish === true;
+      return publishes ? version : row.publishedVersion;
+    }
+    if (wanted !== version && !(await this.versions.find(tx, row.id, wanted))) {
+      const detail = `There is no version ${wanted}; the newest is ${version}.`;
+      throw Problem.validation([{ pointer: '/published_version', code: 'out_of_range', detail }]);
+    }
+    return wanted;
+  }
+}
+
+function checkContent(channel: TemplateEntity['channel'], content: object): TemplateContent {
+  return readShape(templateContent(channel), content, '') as TemplateContent;
+}
+
+function contentOf(row: TemplateEntity): TemplateContent {
+  return {
+    default_locale: row.defaultLocale,
+    locales: row.locales,
+    variables: row.variables,
+    strict: row.strict,
+  };
+}
+
+function columnsOf(content: TemplateContent): {
+  defaultLocale: string;
+  locales: Record<string, LocaleParts>;
+  variables: Record<string, TemplateVariable>;
+  strict: boolean;
+} {
+  return {
+    defaultLocale: content.default_locale,
+    locales: { ...content.locales },
+    variables: { ...content.variables },
+    strict: content.strict,
+  };
+}
+
+/** The store merges objects: what is to vanish has to be said as null. */
+function replaced<T extends object>(row: TemplateEntity, columns: T): T {
+  const whole = columns as Record<string, unknown>;
+  const before = row as unknown as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(whole).map(([name, value]) => [name, withNulls(before[name], value)]),
+  ) as T;
+}
+
+function withNulls(before: unknown, after: unknown): unknown {
+  if (!isObject(before) || !isObject(after)) return after;
+  const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
+  return {
+    ...Object.fromEntries(
+      Object.entries(after).map(([name, value]) => [name, withNulls(before[name], value)]),
+    ),
+    ...Object.fromEntries(gone.map((name) => [name, null])),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A version took effect: told once, whoever made it and however. */
+function publication({ verb, row, before }: ResourceChange<TemplateEntity>) {
+  const took =
+    verb === 'created' || (verb === 'updated' && before?.publishedVersion !== row.publishedVersion);
+  if (!took || row.publishedVersion === null) return undefined;
+  return {
+    type: 'messaging.template.published.v1',
+    key: row.id,
+    subject: `templates/${row.id}`,
+    data: { template_id: row.id, version: row.publishedVersion },
+  };
+}
