@@ -93,12 +93,7 @@ export class ResourceStore<E extends SoftDeletable> {
         await tx.manager.insert(this.definition.entity, row as QueryDeepPartialEntity<E>);
       });
       const stored = await this.get(context, row.id, 'any', tx);
-      await this.changed(
-        tx,
-        context,
-        { verb: 'created', row: stored, changed: Object.keys(values) },
-        options,
-      );
+      await this.changed(tx, context, { verb: 'created', row: stored, changed: namesOf(values) }, options);
       return stored;
     });
   }
@@ -253,6 +248,11 @@ export class ResourceStore<E extends SoftDeletable> {
   private table(tx: Transaction): EntityTable<E> {
     return new EntityTable(tx.manager, this.definition.entity);
   }
+}
+
+/** The properties that were given; a DTO declares those that were not as undefined. */
+function namesOf(values: object): string[] {
+  return Object.entries(values).flatMap(([property, value]) => (value === undefined ? [] : [property]));
 }
 
 function visible(row: SoftDeletable, visibility: Visibility): boolean {
