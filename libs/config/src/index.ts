@@ -4,6 +4,7 @@ export {
   addressPeppersConfig,
   databaseConfig,
   encryptionConfig,
+  initialLogLevel,
   kafkaConfig,
   ledgerConfig,
   peersConfig,

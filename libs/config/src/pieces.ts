@@ -4,6 +4,8 @@ import { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`);
 
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
 /** What every process reads: where it listens and which part of the work it does. */
 export const serviceConfig = z.object({
   /** Public listener; 0 takes a free port. */
@@ -13,12 +15,13 @@ export const serviceConfig = z.object({
   HOST: z.string().default('127.0.0.1'),
   /** `api` serves requests, `worker` consumes, `all` does both. */
   PROCESS_ROLE: oneOf(['api', 'worker', 'all']).default('all'),
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   PLATFORM_MODE: oneOf(['local', 'production']).default('production'),
   /** The gateway's base address, as callers see it. */
   PUBLIC_URL: httpUrl().default('http://127.0.0.1:8080'),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl().optional(),
 });
+/** What {@link serviceConfig} reads. */
 export type ServiceConfig = z.infer<typeof serviceConfig>;
 
 const postgresUrl = () =>
@@ -35,6 +38,7 @@ export const databaseConfig = z.object({
   DATABASE_OWNER_URL: postgresUrl().optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
 });
+/** What {@link databaseConfig} reads. */
 export type DatabaseConfig = z.infer<typeof databaseConfig>;
 
 /** The brokers, and what isolates one use of them from another. */
@@ -46,6 +50,7 @@ export const kafkaConfig = z.object({
     .default(''),
   KAFKA_PARTITIONS: wholeNumber(1, 1_000).default(6),
 });
+/** What {@link kafkaConfig} reads. */
 export type KafkaConfig = z.infer<typeof kafkaConfig>;
 
 /** The internal listeners of all modules; a module that needs fewer picks them. */
@@ -56,6 +61,7 @@ export const peersConfig = z.object({
   MESSAGING_INTERNAL_URL: httpUrl(),
   LOYALTY_INTERNAL_URL: httpUrl(),
 });
+/** What {@link peersConfig} reads. */
 export type PeersConfig = z.infer<typeof peersConfig>;
 
 /** The public listeners of all modules; a module that needs fewer picks them. */
@@ -66,6 +72,7 @@ export const publicUrlsConfig = z.object({
   MESSAGING_URL: httpUrl(),
   LOYALTY_URL: httpUrl(),
 });
+/** What {@link publicUrlsConfig} reads. */
 export type PublicUrlsConfig = z.infer<typeof publicUrlsConfig>;
 
 const publicJwk = z.looseObject({
@@ -83,6 +90,7 @@ export const secretsConfig = z.object({
   SERVICE_PUBLIC_KEYS: jsonText(z.looseObject({ keys: z.array(publicJwk) }), 'a JWKS of Ed25519 public keys'),
   CURSOR_SECRET: z.string().min(32, 'must have at least 32 characters'),
 });
+/** What {@link secretsConfig} reads. */
 export type SecretsConfig = z.infer<typeof secretsConfig>;
 
 /** The key of secrets at rest. */
@@ -93,3 +101,9 @@ export const addressPeppersConfig = z.object({ ADDRESS_PEPPERS: commaList() });
 
 /** Loyalty's key of keyed hashes. */
 export const ledgerConfig = z.object({ LEDGER_KEY: z.string().min(32, 'must have at least 32 characters') });
+
+/** The level to log with before the configuration is read, which refuses a bad one: `LOG_LEVEL`, else `info`. */
+export function initialLogLevel(): (typeof LOG_LEVELS)[number] {
+  const given = process.env['LOG_LEVEL'];
+  return LOG_LEVELS.find((level) => level === given) ?? 'info';
+}

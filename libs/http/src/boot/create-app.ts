@@ -74,6 +74,8 @@ export async function createApp(options: BootOptions): Promise<RunningApp> {
   const app = await NestFactory.create(options.root, adapter, {
     bodyParser: false,
     abortOnError: false,
+    // `:id` never takes the path of `report`, whatever the order they are declared in.
+    routeResolutionStrategy: 'specificity',
     logger: nestLogger,
   });
   try {

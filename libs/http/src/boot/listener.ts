@@ -85,7 +85,11 @@ export class Listener {
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
     const started = performance.now();
-    response.once('close', () => this.observe(request, response, performance.now() - started));
+    response.once('close', () => {
+      this.observe(request, response, performance.now() - started);
+      // A connection whose answer began before the end is kept, and would be waited for in vain.
+      if (this.refusing) setImmediate(() => this.server.closeIdleConnections());
+    });
     if (this.draining) response.shouldKeepAlive = false;
     if (!this.refusing && this.options.first?.(request, response)) return;
     const correlationId = correlationIdFrom(request.headers['x-correlation-id']);

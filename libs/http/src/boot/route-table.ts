@@ -54,7 +54,7 @@ function complaintOf(route: RouteDeclaration, path: string, module: ModuleName):
     return 'states neither exactly one permission nor exactly one other authorization';
   }
   if (permission !== undefined && !isPermission(permission))
-    return `requires ${permission}, which does not exist`;
+    return `requires ${String(permission)}, which does not exist`;
   if ((authorization === 'service') !== path.startsWith('/internal/')) {
     return `serves ${path}: routes under /internal are for services, and only those`;
   }

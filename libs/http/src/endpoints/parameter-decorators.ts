@@ -116,7 +116,7 @@ export const RawBody = createParamDecorator(
 const query = createParamDecorator((_: unknown, execution: ExecutionContext) => requestOf(execution));
 const queryPipe = new DtoPipe((dto, request: never) => {
   const values: Record<string, string | string[]> = {};
-  const allowed = fieldsOf(dto as Dto);
+  const allowed = fieldsOf(dto);
   const parameters = queryParameters(request);
   refuseUnknown(
     parameters.map(({ name }) => name).filter((name) => !allowed.has(name)),

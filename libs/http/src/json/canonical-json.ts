@@ -9,7 +9,7 @@ export function canonicalJson(value: unknown): string {
 
 function write(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if ('toJSON' in value && typeof value.toJSON === 'function') return write(value.toJSON());
+  if (hasJsonForm(value)) return write(value.toJSON());
   if (Array.isArray(value)) return `[${value.map((item) => write(item) ?? 'null').join(',')}]`;
   const record = value as Record<string, unknown>;
   const members: string[] = [];
@@ -18,4 +18,8 @@ function write(value: unknown): string | undefined {
     if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
   }
   return `{${members.join(',')}}`;
+}
+
+function hasJsonForm(value: object): value is { toJSON(): unknown } {
+  return 'toJSON' in value && typeof value.toJSON === 'function';
 }

@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino } from 'pino';
+import { initialLogLevel } from '@customer-platform/config';
 import { currentCorrelationId, currentOrganizationId } from './correlation.js';
 
 /** Keys that are blanked wherever a line would carry them: a second fence, the first is not to log them. */
@@ -10,7 +11,7 @@ const SECRETS = ['authorization', 'cookie', 'password', 'secret', 'token', 'key'
  * string or a person's data; ids of rows are fine.
  */
 export const log = pino({
-  level: process.env['LOG_LEVEL'] || 'info',
+  level: initialLogLevel(),
   base: undefined,
   timestamp: pino.stdTimeFunctions.isoTime,
   formatters: { level: (label) => ({ level: label }) },

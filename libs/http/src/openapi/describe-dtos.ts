@@ -13,7 +13,7 @@ export function describeDtos(): void {
       if (Reflect.hasMetadata(DESCRIBED, dto.prototype as object, field)) continue;
       const { required, isArray, nested, schema } = propertySchema(dto, field);
       const type = nested ? { type: () => nested, isArray } : schema;
-      ApiProperty({ ...type, required } as Parameters<typeof ApiProperty>[0])(dto.prototype as object, field);
+      ApiProperty({ ...type, required })(dto.prototype as object, field);
     }
   }
 }

@@ -66,13 +66,14 @@ function onlyUsed(document: object, schemas: Json): Json {
 function translate(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(translate);
   if (typeof part !== 'object' || part === null) return part;
-  const { nullable, ...rest } = part as Json & { nullable?: unknown };
-  const translated = Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => [key, translate(value)]),
-  ) as Json;
-  if (nullable !== true) return translated;
+  const members = Object.entries(part).filter(
+    ([key, value]) => key !== 'nullable' || typeof value !== 'boolean',
+  );
+  const translated: Json = Object.fromEntries(members.map(([key, value]) => [key, translate(value)]));
+  if ((part as Json)['nullable'] !== true) return translated;
   if ('$ref' in translated || 'allOf' in translated) return { anyOf: [translated, { type: 'null' }] };
-  if (Array.isArray(translated['enum'])) translated['enum'] = [...(translated['enum'] as unknown[]), null];
+  const values = translated['enum'];
+  if (Array.isArray(values)) translated['enum'] = [...new Set<unknown>(values).add(null)];
   if (typeof translated['type'] === 'string') translated['type'] = [translated['type'], 'null'];
   return translated;
 }

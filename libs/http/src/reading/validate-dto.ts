@@ -2,7 +2,6 @@ import { plainToInstance } from 'class-transformer';
 import { validate, type ValidationError } from 'class-validator';
 import { isProblemCode, Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
 import { pointerToken } from '../json/check-json.js';
-import type { Dto } from '../endpoints/route-declaration.js';
 import { unknownFields } from './dto-shape.js';
 import { codeOfConstraint } from './validation-codes.js';
 
@@ -41,7 +40,7 @@ export async function inspect<T extends object>(
   dto: new () => T,
   value: object,
 ): Promise<{ instance: T; errors: FieldError[] }> {
-  const unknown = unknownFields(dto as Dto, value);
+  const unknown = unknownFields(dto, value);
   const instance = plainToInstance(dto, value, { enableImplicitConversion: false });
   const failures = await validate(instance, { forbidUnknownValues: false });
   return { instance, errors: [...unknown, ...fieldErrors(failures, '')] };
@@ -50,8 +49,9 @@ export async function inspect<T extends object>(
 function fieldErrors(failures: readonly ValidationError[], parent: string): FieldError[] {
   return failures.flatMap((failure): FieldError[] => {
     const pointer = `${parent}/${pointerToken(failure.property)}`;
-    const own = failure.constraints ? [ownError(failure, failure.constraints, pointer)] : [];
-    return [...own, ...fieldErrors(failure.children ?? [], pointer)];
+    // What is wrong within a value that is wrong as a whole would only confuse.
+    if (failure.constraints) return [ownError(failure, failure.constraints, pointer)];
+    return fieldErrors(failure.children ?? [], pointer);
   });
 }
 

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { canonicalJson, checkJson, parseInstant } from '../index.js';
+
+describe('canonicalJson', () => {
+  it('sorts keys by UTF-16 code units at every level, integer-like keys too', () => {
+    expect(canonicalJson({ b: 1, a: { z: [], é: 1, '10': 2, '9': 3 } })).toBe(
+      '{"a":{"10":2,"9":3,"z":[],"é":1},"b":1}',
+    );
+  });
+
+  it('writes numbers and text as ECMAScript does', () => {
+    expect(canonicalJson([1.0, -0, 1e21, 'a"\u2028', null, true])).toBe('[1,0,1e+21,"a\\"\u2028",null,true]');
+  });
+
+  it('leaves out what is undefined and writes a date as its text', () => {
+    expect(canonicalJson({ a: undefined, at: new Date(0), list: [undefined] })).toBe(
+      '{"at":"1970-01-01T00:00:00.000Z","list":[null]}',
+    );
+    expect(canonicalJson(undefined)).toBe('null');
+  });
+
+  it('is the same for equal values in any order and parses to the value', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const turned = Object.fromEntries(Object.entries(value).reverse());
+        expect(canonicalJson(turned)).toBe(canonicalJson(value));
+        expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+});
+
+describe('checkJson', () => {
+  const nested = (levels: number): unknown => (levels === 1 ? {} : { a: nested(levels - 1) });
+
+  it('takes 32 levels, the body being the first, and refuses 33', () => {
+    expect(checkJson(nested(32))).toEqual([]);
+    expect(checkJson(nested(33))).toEqual([
+      { pointer: '/a'.repeat(32), code: 'out_of_range', detail: 'The body is nested deeper than 32 levels.' },
+    ]);
+  });
+
+  it('takes a text at level 33, which nests nothing', () => {
+    expect(checkJson(JSON.parse(`${'['.repeat(32)}"x"${']'.repeat(32)}`))).toEqual([]);
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s at any depth', (key) => {
+    expect(checkJson(JSON.parse(`{"list":[{"${key}":1}]}`))).toMatchObject([
+      { pointer: `/list/0/${key}`, code: 'not_allowed' },
+    ]);
+  });
+
+  it('refuses U+0000 and half a surrogate pair, in values and in keys', () => {
+    expect(checkJson({ a: 'x\u0000' })).toMatchObject([{ pointer: '/a', code: 'invalid_format' }]);
+    expect(checkJson({ a: ['\ud83d'] })).toMatchObject([{ pointer: '/a/0', code: 'invalid_format' }]);
+    expect(checkJson({ o: { '\udc00': 1 } })).toMatchObject([{ pointer: '/o', code: 'invalid_format' }]);
+    expect(checkJson({ '😀': '😀' })).toEqual([]);
+  });
+
+  it('refuses a number that became infinite', () => {
+    expect(checkJson(JSON.parse('{"a":1e400}'))).toMatchObject([{ pointer: '/a', code: 'out_of_range' }]);
+  });
+
+  it('escapes keys in pointers', () => {
+    expect(checkJson({ 'a/b': { '~': '\u0000' } })).toMatchObject([{ pointer: '/a~1b/~0' }]);
+  });
+
+  it('lists at most 20 errors', () => {
+    expect(checkJson(Array.from({ length: 50 }, () => '\u0000'))).toHaveLength(20);
+  });
+});
+
+describe('parseInstant', () => {
+  it.each([
+    ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00.000Z'],
+    ['2026-11-21T09:30:00.1239Z', '2026-11-21T09:30:00.123Z'],
+    ['2026-11-21T09:30:00,5z', '2026-11-21T09:30:00.500Z'],
+    ['2026-11-21T09:30-03:00', '2026-11-21T12:30:00.000Z'],
+    ['2026-11-21T00:10:00+0530', '2026-11-20T18:40:00.000Z'],
+    ['2026-11-21T00:00:00+14', '2026-11-20T10:00:00.000Z'],
+    ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ])('%s is %s', (text, instant) => expect(parseInstant(text)).toBe(instant));
+
+  it.each([
+    '2026-11-21T09:30:00',
+    '2026-11-21',
+    '2026-02-29T00:00:00Z',
+    '2026-11-31T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-11-21T24:00:00Z',
+    '2026-11-21T23:59:60Z',
+    '2026-11-21T09:30:00+24:00',
+    '2026-11-21T09:30:00+01:60',
+    '2026-11-21 09:30:00Z',
+    ' 2026-11-21T09:30:00Z',
+    '2026-11-21T09:30:00Z\n',
+    '0000-01-01T00:00:00+01:00',
+    '9999-12-31T23:59:59-01:00',
+    '+012026-11-21T09:30:00Z',
+    '',
+  ])('%j is none', (text) => expect(parseInstant(text)).toBeUndefined());
+
+  it('answers any instant with any offset in UTC', () => {
+    const instants = fc.date({
+      min: new Date('0002-01-01Z'),
+      max: new Date('9998-12-31Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(instants, fc.integer({ min: -14 * 60, max: 14 * 60 }), (instant, shift) => {
+        const local = new Date(instant.getTime() + shift * 60_000).toISOString().slice(0, -1);
+        const [hours, minutes] = [Math.floor(Math.abs(shift) / 60), Math.abs(shift) % 60];
+        const offset = `${shift < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`;
+        expect(parseInstant(local + offset)).toBe(instant.toISOString());
+      }),
+    );
+  });
+});

@@ -1,0 +1,266 @@
+import { gzipSync } from 'node:zlib';
+import type { RunningApp } from '../index.js';
+import { call, problemOf, raw, startThings } from '../../test/things.fixture.js';
+
+let app: RunningApp;
+beforeAll(async () => {
+  app = await startThings();
+});
+afterAll(() => app.close());
+
+const things = '/v1/crm/things';
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  call(app.url, things, { method: 'POST', body, headers });
+
+async function bytes(path: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string>) {
+  const response = await fetch(app.url + path, { method: 'POST', body, headers });
+  return { status: response.status, body: await response.json() };
+}
+
+describe('validation', () => {
+  it.each([
+    [{}, '/name', 'required'],
+    [{ name: null }, '/name', 'wrong_type'],
+    [{ name: 5 }, '/name', 'wrong_type'],
+    [{ name: '' }, '/name', 'too_short'],
+    [{ name: 'x'.repeat(21) }, '/name', 'too_long'],
+    [{ name: 'x', size: '5' }, '/size', 'wrong_type'],
+    [{ name: 'x', size: 1.5 }, '/size', 'wrong_type'],
+    [{ name: 'x', size: 10 }, '/size', 'out_of_range'],
+    [{ name: 'x', size: null }, '/size', 'wrong_type'],
+    [{ name: 'x', color: 'green' }, '/color', 'invalid_enum'],
+    [{ name: 'x', at: '2026-11-21T09:30:00' }, '/at', 'invalid_format'],
+    [{ name: 'x', at: 17 }, '/at', 'invalid_format'],
+    [{ name: 'x', parts: {} }, '/parts', 'wrong_type'],
+    [{ name: 'x', parts: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] }, '/parts', 'too_long'],
+    [{ name: 'x', parts: [{ name: 'a' }, {}] }, '/parts/1/name', 'required'],
+    [{ name: 'x', parts: ['a'] }, '/parts/0', 'wrong_type'],
+    [{ name: 'x', parts: [{ name: 'x'.repeat(11) }] }, '/parts/0/name', 'too_long'],
+    [{ name: 'x', nmae: 'y' }, '/nmae', 'unknown_field'],
+    [{ name: 'x', 'a/b': 'y' }, '/a~1b', 'unknown_field'],
+    [{ name: 'x', parts: [{ name: 'a', size: 1 }] }, '/parts/0/size', 'unknown_field'],
+    [{ name: 'x', toString: 1 }, '/toString', 'unknown_field'],
+    [{ name: 'x', hasOwnProperty: 1 }, '/hasOwnProperty', 'unknown_field'],
+    [{ name: 'x', parts: [{ name: 'a', valueOf: 1 }] }, '/parts/0/valueOf', 'unknown_field'],
+  ])('%j: %s %s', async (body, pointer, code) => {
+    const answer = await post(body);
+    expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
+    expect(answer.body.errors).toEqual([{ pointer, code, detail: expect.stringMatching(/\.$/) }]);
+  });
+
+  it('takes what fits, null where it clears', async () => {
+    const thing = {
+      name: 'x'.repeat(20),
+      size: 9,
+      color: null,
+      at: '2026-11-21T09:30:00+02:00',
+      parts: [{ name: '' }],
+    };
+    expect((await post(thing)).body).toMatchObject(thing);
+  });
+
+  it('names an unknown field with the allowed ones', async () => {
+    const { body } = await post({ name: 'x', colour: 'red' });
+    expect(body.detail).toBe(
+      'There is no field `colour` here. Allowed: name, size, color, at, external_id, parts.',
+    );
+  });
+
+  it('tells all errors at once, one of each field', async () => {
+    const { body } = await post({ size: 'x', color: 1, more: 1 });
+    expect(body.errors.map((error: { pointer: string }) => error.pointer).sort()).toEqual([
+      '/color',
+      '/more',
+      '/name',
+      '/size',
+    ]);
+    expect(body.detail).toBe('4 values were refused; see `errors`.');
+  });
+
+  it('answers the published code that all errors share', async () => {
+    const alone = await post({ name: 'x', external_id: 'anonymous' });
+    expect(alone.body).toMatchObject({
+      code: 'placeholder_identifier',
+      type: '/problems/placeholder_identifier',
+    });
+    const among = await post({ external_id: 'anonymous' });
+    expect(among.body.code).toBe('validation_failed');
+  });
+
+  it.each([
+    ['[]', 'wrong_type'],
+    ['"x"', 'wrong_type'],
+    ['null', 'wrong_type'],
+    ['7', 'wrong_type'],
+  ])('the body %s is %s', async (body, code) => {
+    expect((await post(body)).body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '', code }],
+    });
+  });
+
+  it('a missing body is required', async () => {
+    const none = await call(app.url, things, { method: 'POST' });
+    expect(none.body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '', code: 'required' }],
+    });
+  });
+});
+
+describe('JSON', () => {
+  it.each(['{', '{"name":}', "{'name':1}", '{"name":"x"}}', 'NaN', ''])(
+    '%j is malformed_json',
+    async (body) => {
+      if (body === '') return; // an empty body is a missing one, above
+      const answer = await post(body);
+      expect(answer.body).toMatchObject({ status: 400, code: 'malformed_json' });
+      expect(answer.body.detail).not.toContain('"name"');
+    },
+  );
+
+  it('refuses bytes that are not UTF-8', async () => {
+    const headers = { authorization: 'Bearer all', 'content-type': 'application/json' };
+    const answer = await bytes(things, new Uint8Array(Buffer.from('{"name":"\xff"}', 'latin1')), headers);
+    expect(answer.body).toMatchObject({ code: 'malformed_json', detail: 'The body is not UTF-8.' });
+  });
+
+  it('takes a byte order mark', async () => {
+    expect((await post('\ufeff{"name":"x"}')).status).toBe(201);
+  });
+
+  it.each([
+    ['{"name":"x\\u0000"}', '/name', 'invalid_format'],
+    ['{"name":"\\ud800"}', '/name', 'invalid_format'],
+    ['{"__proto__":{"name":"x"}}', '/__proto__', 'not_allowed'],
+    ['{"name":"x","parts":[{"constructor":1}]}', '/parts/0/constructor', 'not_allowed'],
+    ['{"name":1e999}', '/name', 'out_of_range'],
+  ])('%s: %s %s', async (body, pointer, code) => {
+    expect((await post(body)).body.errors).toMatchObject([{ pointer, code }]);
+  });
+
+  it('a body of brackets alone breaks nothing', async () => {
+    expect((await post('['.repeat(900_000))).body.code).toBe('malformed_json');
+    const deep = '['.repeat(400_000) + ']'.repeat(400_000);
+    expect((await post(deep)).body.errors).toHaveLength(1);
+  });
+});
+
+describe('content types', () => {
+  it.each([
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'Application/JSON',
+    'application/merge-patch+json',
+  ])('%s is taken', async (type) => {
+    expect((await post('{"name":"x"}', { 'content-type': type })).status).toBe(201);
+  });
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'json',
+    ' ',
+  ])('%s is unsupported_media_type', async (type) => {
+    const answer = await post('{"name":"x"}', { 'content-type': type });
+    expect(answer.body).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+  });
+
+  it('a form is taken where the route says so, repeated names as a list', async () => {
+    const form = {
+      method: 'POST',
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    };
+    const answer = await call(app.url, `${things}/forms`, { ...form, body: 'a=1&b=x+y&b=%C3%A9' });
+    expect(answer.body).toEqual({ body: { a: '1', b: ['x y', 'é'] } });
+    const json = await call(app.url, `${things}/forms`, { method: 'POST', token: null, body: { a: 1 } });
+    expect(json.body).toEqual({ body: { a: 1 } });
+    const bad = await call(app.url, `${things}/forms`, { ...form, body: '__proto__=1' });
+    expect(bad.body.code).toBe('validation_failed');
+    const nul = await call(app.url, `${things}/forms`, { ...form, body: 'a=%00' });
+    expect(nul.body.errors).toMatchObject([{ pointer: '/a' }]);
+  });
+});
+
+describe('size and encoding', () => {
+  const json = { authorization: 'Bearer all', 'content-type': 'application/json' };
+  const webhook = `${things}/webhooks/standard`;
+
+  it('1 MiB is taken, one byte more is body_too_large, announced or not', async () => {
+    const envelope = JSON.stringify({ name: '' }).length;
+    const exact = await post({ name: 'x'.repeat(1024 * 1024 - envelope) });
+    expect(exact.body.errors).toMatchObject([{ pointer: '/name', code: 'too_long' }]);
+    const more = await post({ name: 'x'.repeat(1024 * 1024 - envelope + 1) });
+    expect(more.body).toMatchObject({
+      status: 413,
+      code: 'body_too_large',
+      detail: 'The body is larger than 1 MiB.',
+    });
+    const chunk = `${(700_000).toString(16)}\r\n${' '.repeat(700_000)}\r\n`;
+    const head = `POST ${things} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer all\r\nContent-Type: application/json\r\n`;
+    const answer = await raw(
+      app.url,
+      `${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}0\r\n\r\n`,
+    );
+    expect(problemOf(answer)).toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('the same connection serves on after a body_too_large', async () => {
+    const big = `POST ${things} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer all\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${' '.repeat(2_000_000)}`;
+    const answer = await raw(
+      app.url,
+      `${big}GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toContain('HTTP/1.1 413 ');
+    expect(answer).toContain('{"status":"live"}');
+  });
+
+  it('a route takes its own limit, counted after inflating', async () => {
+    const zipped = new Uint8Array(gzipSync(Buffer.alloc(1024)));
+    expect((await bytes(webhook, zipped, { 'content-encoding': 'gzip' })).body).toEqual({
+      provider: 'standard',
+      bytes: 1024,
+    });
+    const bomb = new Uint8Array(gzipSync(Buffer.alloc(50_000_000)));
+    expect(bomb.length).toBeGreaterThan(1024);
+    const small = new Uint8Array(gzipSync(Buffer.alloc(1025)));
+    expect((await bytes(webhook, small, { 'content-encoding': 'gzip' })).body).toMatchObject({
+      code: 'body_too_large',
+    });
+    const forms = `${things}/forms`;
+    expect((await bytes(forms, bomb, { ...json, 'content-encoding': 'gzip' })).body).toMatchObject({
+      code: 'body_too_large',
+    });
+  });
+
+  it('raw bytes come as they are, none as none', async () => {
+    expect((await bytes(webhook, new Uint8Array([0, 255, 10]), {})).body).toEqual({
+      provider: 'standard',
+      bytes: 3,
+    });
+    expect((await bytes(webhook, new Uint8Array(0), {})).body).toEqual({ provider: 'standard', bytes: 0 });
+  });
+
+  it('gzip is refused where it is not taken, and what is not gzip', async () => {
+    const zipped = new Uint8Array(gzipSync('{"name":"x"}'));
+    const refused = await bytes(things, zipped, { ...json, 'content-encoding': 'gzip' });
+    expect(refused.body).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+    for (const encoding of ['br', 'deflate', 'gzip, gzip']) {
+      const answer = await bytes(`${things}/forms`, zipped, { ...json, 'content-encoding': encoding });
+      expect(answer.body).toMatchObject({ code: 'unsupported_media_type' });
+    }
+    const broken = await bytes(`${things}/forms`, new Uint8Array(Buffer.from('{}')), {
+      ...json,
+      'content-encoding': 'gzip',
+    });
+    expect(broken.body).toMatchObject({
+      status: 400,
+      code: 'malformed_request',
+      detail: 'The body is not gzip.',
+    });
+    const cut = await bytes(`${things}/forms`, zipped.slice(0, 12), { ...json, 'content-encoding': 'gzip' });
+    expect(cut.body).toMatchObject({ code: 'malformed_request' });
+  });
+});

@@ -1,0 +1,90 @@
+import { Module } from '@nestjs/common';
+import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
+import { Problem } from '@customer-platform/problem-json';
+import {
+  AUTHENTICATOR,
+  IDEMPOTENCY_STORE,
+  MEMBER_AUTHENTICATOR,
+  type AuthenticatedCaller,
+  type Authenticator,
+  type IdempotencyClaim,
+  type IdempotencyScope,
+  type IdempotencyStore,
+  type MemberAuthenticator,
+  type StoredAnswer,
+} from '../src/index.js';
+import { InternalThingsController, ThingsController } from './things.controller.js';
+
+/** Answers by the token: `all`, `but:<permission>`, `only:<permission>`, `suspended`, `expired`, `away`, `no-mfa`. */
+class TestAuthenticator implements Authenticator, MemberAuthenticator {
+  async authenticate(request: { headers: { authorization?: string } }): Promise<AuthenticatedCaller> {
+    const token = request.headers.authorization?.replace('Bearer ', '');
+    if (token === undefined) throw new Problem('missing_credentials');
+    if (token === 'expired') throw new Problem('token_expired');
+    if (token === 'away') throw new Problem('authorization_unavailable');
+    const [kind = '', permission = ''] = token.split(':');
+    if (!['all', 'but', 'only', 'suspended', 'no-mfa', 'other'].includes(kind))
+      throw new Problem('invalid_token');
+    const permissions = new Set<Permission>(
+      PERMISSIONS.filter((one) =>
+        kind === 'only' ? one === permission : kind === 'but' ? one !== permission : true,
+      ),
+    );
+    const id =
+      kind === 'other' ? '00000000-0000-7000-8000-00000000000b' : '00000000-0000-7000-8000-00000000000a';
+    const restriction =
+      kind === 'suspended' ? 'organization_suspended' : kind === 'no-mfa' ? 'mfa_required' : null;
+    return {
+      organizationId: id,
+      organization: { id, status: 'active', settings: {} },
+      principal: { type: 'api_key', id: 'key' },
+      actor: { type: 'api_key', id: 'key' },
+      permissions,
+      restriction,
+    };
+  }
+
+  async authenticateMember(request: { headers: { authorization?: string } }): Promise<AuthenticatedCaller> {
+    const caller = await this.authenticate(request);
+    return { ...caller, principal: { type: 'member', id: 'contact' } };
+  }
+}
+
+/** Keeps answers in memory, by the contract of {@link IdempotencyStore}. */
+export class MemoryStore implements IdempotencyStore {
+  private readonly held = new Map<string, { fingerprint: string; claimId: string; answer?: StoredAnswer }>();
+  private claims = 0;
+
+  async claim(scope: IdempotencyScope, fingerprint: string): Promise<IdempotencyClaim> {
+    const key = JSON.stringify(scope);
+    const found = this.held.get(key);
+    if (!found) {
+      const claimId = String(++this.claims);
+      this.held.set(key, { fingerprint, claimId });
+      return { state: 'claimed', claimId };
+    }
+    if (!found.answer) return { state: 'in_progress', fingerprint: found.fingerprint };
+    return { state: 'answered', fingerprint: found.fingerprint, answer: found.answer };
+  }
+
+  async settle(scope: IdempotencyScope, claimId: string, answer: StoredAnswer): Promise<void> {
+    const found = this.held.get(JSON.stringify(scope));
+    if (found?.claimId === claimId) found.answer = answer;
+  }
+
+  async release(scope: IdempotencyScope): Promise<void> {
+    this.held.delete(JSON.stringify(scope));
+  }
+}
+
+/** An app with a route of every kind. */
+@Module({
+  controllers: [ThingsController, InternalThingsController],
+  providers: [
+    TestAuthenticator,
+    { provide: AUTHENTICATOR, useExisting: TestAuthenticator },
+    { provide: MEMBER_AUTHENTICATOR, useExisting: TestAuthenticator },
+    { provide: IDEMPOTENCY_STORE, useClass: MemoryStore },
+  ],
+})
+export class ThingsModule {}
