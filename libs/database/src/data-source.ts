@@ -38,6 +38,8 @@ export function dataSourceOf(settings: DataSourceSettings): DataSource {
     },
     extra: {
       statement_timeout: 15_000,
+      // A server that is frozen cannot end its statements; then we end the wait.
+      query_timeout: 20_000,
       lock_timeout: 10_000,
       idle_in_transaction_session_timeout: 30_000,
       keepAlive: true,

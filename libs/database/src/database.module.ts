@@ -15,7 +15,6 @@ import { dataSourceOf, type EntityClass } from './data-source.js';
 import { DATA_SOURCE, Database } from './database.js';
 import { isDatabaseUnavailable } from './errors.js';
 import { AnswerStore } from './idempotency/answer.store.js';
-import { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { MigrationClass } from './migrations/run-migrations.js';
 
 /** What a module says of its database. */
@@ -51,9 +50,8 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
         Clock,
         AnswerStore,
         { provide: IDEMPOTENCY_STORE, useExisting: AnswerStore },
-        IdempotentCalls,
       ],
-      exports: [DATA_SOURCE, Database, Clock, IDEMPOTENCY_STORE, IdempotentCalls],
+      exports: [DATA_SOURCE, Database, Clock, IDEMPOTENCY_STORE],
     };
   }
 

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { Problem } from '@customer-platform/problem-json';
 
 /** Postgres is away, restarting or out of connections. Answers 503; consumers retry for as long as it lasts. */
@@ -30,6 +31,7 @@ const SOCKET_CODES = new Set([
 ]);
 const SOCKET_MESSAGES = [
   'Connection terminated',
+  'Query read timeout',
   'timeout exceeded when trying to connect',
   'Client has encountered a connection error',
   'Client was closed and is not queryable',
@@ -43,7 +45,7 @@ const PASSING = /^(40001|40P01|55P03)$/;
 
 /** The Postgres error inside whatever was thrown (TypeORM wraps it), if that is what it is. */
 export function postgresFailure(error: unknown): PostgresFailure | undefined {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = inner(at), depth += 1) {
+  for (let at = error, depth = 0; types.isNativeError(at) && depth < 5; at = inner(at), depth += 1) {
     const { code } = at as { code?: unknown };
     if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in at)
       return at as unknown as PostgresFailure;
@@ -56,7 +58,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof Problem) return error instanceof DatabaseUnavailable;
   const failure = postgresFailure(error);
   if (failure) return AWAY.test(failure.code);
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = inner(at), depth += 1) {
+  for (let at = error, depth = 0; types.isNativeError(at) && depth < 5; at = inner(at), depth += 1) {
     const { code, message } = at as Error & { code?: unknown };
     if (typeof code === 'string' && SOCKET_CODES.has(code)) return true;
     if (SOCKET_MESSAGES.some((start) => message.startsWith(start))) return true;
@@ -74,7 +76,7 @@ export function isTransient(error: unknown): boolean {
  * key and the row. The error is logged, and a log holds no personal value.
  */
 export function withoutValues(error: unknown): unknown {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = inner(at), depth += 1) {
+  for (let at = error, depth = 0; types.isNativeError(at) && depth < 5; at = inner(at), depth += 1) {
     for (const name of ['parameters', 'detail', 'where', 'client']) Reflect.deleteProperty(at, name);
   }
   return error;

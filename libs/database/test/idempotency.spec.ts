@@ -47,7 +47,7 @@ describe('idempotency', () => {
       (await world.database.inOrganization(call, (tx) => tx.query('SELECT 1 FROM jobs'))).length;
 
     it('performs once of 20 at once and gives all the same answer, without draining a pool of 6', async () => {
-      const calls = new IdempotentCalls(world.database, clock);
+      const calls = new IdempotentCalls(world.database, clock, 'a secret');
       const call = aCall();
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, at) =>
@@ -63,7 +63,7 @@ describe('idempotency', () => {
     });
 
     it('compares bodies as JSON: order does not matter, content does', async () => {
-      const calls = new IdempotentCalls(world.database, clock);
+      const calls = new IdempotentCalls(world.database, clock, 'a secret');
       const call = aCall();
       await calls.run(
         call,
@@ -82,7 +82,7 @@ describe('idempotency', () => {
     });
 
     it('keeps neither effect nor answer of a call that failed', async () => {
-      const calls = new IdempotentCalls(world.database, clock);
+      const calls = new IdempotentCalls(world.database, clock, 'a secret');
       const call = aCall();
       const failing = calls.run(call, async () => {
         await insertJob(call);
@@ -95,7 +95,7 @@ describe('idempotency', () => {
     });
 
     it('is of one organization and one route', async () => {
-      const calls = new IdempotentCalls(world.database, clock);
+      const calls = new IdempotentCalls(world.database, clock, 'a secret');
       const call = aCall();
       const perform = async () => ({ status: 201, headers: {}, body: { id: newId() } });
       const answers = [
@@ -107,7 +107,7 @@ describe('idempotency', () => {
     });
 
     it('forgets after a day what is kept a day, never what is kept for ever', async () => {
-      const calls = new IdempotentCalls(world.database, clock);
+      const calls = new IdempotentCalls(world.database, clock, 'a secret');
       const perform = async () => ({ status: 201, headers: {}, body: null });
       const [day, ever] = [aCall({ keep: 'day' }), aCall()];
       await calls.run(day, perform);

@@ -75,13 +75,16 @@ export interface WidgetWorld {
 }
 
 /** A migrated database with widgets, and a pool of this many connections to it. */
-export async function aWidgetWorld(poolSize = 4): Promise<WidgetWorld> {
+export async function aWidgetWorld(
+  poolSize = 4,
+  via: (url: string) => string = (url) => url,
+): Promise<WidgetWorld> {
   const test = await testDatabase('widgets', WIDGET_MIGRATIONS);
   const source = dataSourceOf({
     module: 'widgets',
     entities: [Widget],
     migrations: WIDGET_MIGRATIONS,
-    url: test.url,
+    url: via(test.url),
     poolSize,
   });
   await source.initialize();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   log,
@@ -9,7 +10,6 @@ import {
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
 import { newId } from '../ids.js';
-import { keyHash } from './key-hash.js';
 
 const SWEEP_EVERY_MS = 600_000;
 const SWEEP_ROWS = 5_000;
@@ -142,4 +142,9 @@ function heldState(row: HeldRow): IdempotencyClaim {
 
 function keyOf(scope: IdempotencyScope): [string, string, Buffer] {
   return [scope.organizationId, scope.route, keyHash(scope.key)];
+}
+
+/** What a key is kept as: callers put invoice numbers and worse into keys. */
+function keyHash(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
 }

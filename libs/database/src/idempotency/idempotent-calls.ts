@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
 import { canonicalJson, type IdempotencyScope, type StoredAnswer } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { Clock } from '../clock.js';
-import { Database } from '../database.js';
+import type { Clock } from '../clock.js';
+import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
-import { keyHash } from './key-hash.js';
 
 /** One call with an `Idempotency-Key`. */
 export interface IdempotentCall extends IdempotencyScope {
@@ -30,11 +28,15 @@ const POLL_MS = 40;
  * Calls whose key counts for ever, or whose effect must not happen twice even if the process dies between effect
  * and answer: both commit in one transaction, so a crash leaves both or neither.
  */
-@Injectable()
 export class IdempotentCalls {
+  /**
+   * @param secret keys the digests under which keys and bodies are kept, for both may name a person or an invoice;
+   * it must never change while answers are kept for ever
+   */
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly secret: string,
   ) {}
 
   /**
@@ -77,10 +79,10 @@ export class IdempotentCalls {
     const [row] = await tx.query<KeptRow>(
       `SELECT fingerprint, status, headers, body FROM idempotency_keys
        WHERE organization_id = $1 AND route = $2 AND key_hash = $3 AND status IS NOT NULL AND (expires_at IS NULL OR expires_at > $4)`,
-      [call.organizationId, call.route, keyHash(call.key), this.clock.now()],
+      [call.organizationId, call.route, this.keyHash(call.key), this.clock.now()],
     );
     if (!row) return undefined;
-    if (row.fingerprint !== fingerprintOf(call.body)) throw new Problem('idempotency_key_reused');
+    if (row.fingerprint !== this.fingerprintOf(call.body)) throw new Problem('idempotency_key_reused');
     const body: unknown = row.body === null ? undefined : JSON.parse(row.body);
     return { status: row.status, headers: row.headers, body, replayed: true };
   }
@@ -97,8 +99,8 @@ export class IdempotentCalls {
       [
         call.organizationId,
         call.route,
-        keyHash(call.key),
-        fingerprintOf(call.body),
+        this.keyHash(call.key),
+        this.fingerprintOf(call.body),
         answer.status,
         JSON.stringify(answer.headers),
         answer.body === undefined ? null : JSON.stringify(answer.body),
@@ -106,6 +108,16 @@ export class IdempotentCalls {
         call.keep === 'forever' ? null : new Date(now.getTime() + DAY_MS),
       ],
     );
+  }
+
+  private keyHash(key: string): Buffer {
+    return createHmac('sha256', this.secret).update(`key ${key}`).digest();
+  }
+
+  private fingerprintOf(body: unknown): string {
+    return createHmac('sha256', this.secret)
+      .update(`body ${canonicalJson(body ?? null)}`)
+      .digest('base64url');
   }
 }
 
@@ -124,10 +136,4 @@ async function claim(tx: Transaction, call: IdempotentCall): Promise<boolean> {
     [scope],
   );
   return row?.mine ?? false;
-}
-
-function fingerprintOf(body: unknown): string {
-  return createHash('sha256')
-    .update(canonicalJson(body ?? null))
-    .digest('base64url');
 }
