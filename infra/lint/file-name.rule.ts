@@ -11,9 +11,10 @@ const MIGRATION = /^\d{13,14}-[a-z0-9]+(-[a-z0-9]+)+\.ts$/;
 
 /** The import rules know a file by its role, so what a class is must show in the name of its file. */
 const ROLE_OF_DECORATOR = new Map([
-  ['Controller', 'controller'],
-  ['Entity', 'entity'],
-  ['Module', 'module'],
+  // Nest takes event handlers from controllers only; one that serves no route is a consumer.
+  ['Controller', ['controller', 'consumer']],
+  ['Entity', ['entity']],
+  ['Module', ['module']],
 ]);
 
 interface Decorated {
@@ -52,7 +53,7 @@ export const fileName: Rule.RuleModule = {
     schema: [],
     messages: {
       kebab: '"{{name}}" is not kebab-case.role.ts.',
-      role: 'A class with @{{decorator}} stands in a file named *.{{role}}.ts.',
+      role: 'A class with @{{decorator}} stands in a file named after its role: {{role}}.',
       migration: '"{{name}}" is not <timestamp>-<verb>-<noun>.ts.',
       vagueFolder: 'No folder is named "{{name}}": put the file with the feature it serves.',
       vagueFile: 'No file is named "{{name}}": name what it holds.',
@@ -68,9 +69,9 @@ export const fileName: Rule.RuleModule = {
       },
       ClassDeclaration(node) {
         for (const decorator of decoratorNames(node)) {
-          const role = ROLE_OF_DECORATOR.get(decorator);
-          if (role && !isSpec && !path.endsWith(`.${role}.ts`))
-            context.report({ node, messageId: 'role', data: { decorator, role } });
+          const roles = ROLE_OF_DECORATOR.get(decorator) ?? [];
+          if (roles.length > 0 && !isSpec && !roles.some((role) => path.endsWith(`.${role}.ts`)))
+            context.report({ node, messageId: 'role', data: { decorator, role: roles.join(' or ') } });
         }
       },
     };

@@ -1,0 +1,106 @@
+import { Controller } from '@nestjs/common';
+import { Database, type Transaction } from '@customer-platform/database';
+import { type EventFailure, OnEvent, Outbox } from '@customer-platform/event-bus';
+import type { DomainEvent } from '@customer-platform/events';
+import { log } from '@customer-platform/http';
+import { ContactRefs, type ContactState } from './contacts/contact-refs.js';
+import { EarningService, type ToEvaluate } from './earning/earning.service.js';
+import { PointsOutOfRange } from './earning/points.js';
+
+type ContactChanged = DomainEvent<
+  | 'core.contact.created.v1'
+  | 'core.contact.updated.v1'
+  | 'core.contact.deleted.v1'
+  | 'core.contact.restored.v1'
+>;
+type Evaluable = DomainEvent<'core.event.recorded.v1' | 'core.dead_letter.replayed.v1'>;
+
+/**
+ * Follows core: contacts first, then what their events earn. One class, so that a contact's events keep their order
+ * across types.
+ */
+@Controller()
+export class CoreEventsConsumer {
+  constructor(
+    private readonly database: Database,
+    private readonly contacts: ContactRefs,
+    private readonly earning: EarningService,
+    private readonly outbox: Outbox,
+  ) {}
+
+  @OnEvent([
+    'core.contact.created.v1',
+    'core.contact.updated.v1',
+    'core.contact.deleted.v1',
+    'core.contact.restored.v1',
+  ])
+  async followContacts(events: ContactChanged[]): Promise<void> {
+    await this.byOrganization(events, (tx, own) => this.contacts.follow(tx, own.map(stateOf)));
+  }
+
+  @OnEvent('core.event.recorded.v1', { failed: 'giveUp' })
+  async earn(events: DomainEvent<'core.event.recorded.v1'>[]): Promise<void> {
+    await this.byOrganization(events, (tx, own) =>
+      this.earning.earn(
+        tx,
+        own.map((event) => ({
+          event: event.data,
+          correlationId: event.correlationid,
+          causationId: event.id,
+        })),
+      ),
+    );
+  }
+
+  /** A dead letter of this stage is tried again: nothing but this stage runs, and what has earned earns nothing more. */
+  @OnEvent('core.dead_letter.replayed.v1', { failed: 'giveUp' })
+  async earnAgain(events: DomainEvent<'core.dead_letter.replayed.v1'>[]): Promise<void> {
+    const own = events.filter(({ data }) => data.stage === 'loyalty');
+    await this.byOrganization(own, (tx, replayed) =>
+      this.earning.earn(
+        tx,
+        replayed.flatMap(({ id, correlationid, data }): ToEvaluate[] =>
+          data.recorded ? [{ event: data.recorded, correlationId: correlationid, causationId: id }] : [],
+        ),
+      ),
+    );
+  }
+
+  /** After its tries an event becomes a dead letter of core; later events of the contact go on. */
+  async giveUp(event: Evaluable, { error, attempts }: EventFailure): Promise<void> {
+    const recorded = event.type === 'core.event.recorded.v1' ? event.data : event.data.recorded;
+    if (!recorded) return;
+    log.error({ err: error, event_id: recorded.event_id, attempts }, 'the rules could not be applied');
+    await this.database.inOrganization({ organizationId: event.organizationid }, (tx) =>
+      this.outbox.append(tx, {
+        type: 'loyalty.evaluation.failed.v1',
+        organizationId: event.organizationid,
+        key: recorded.contact_id,
+        subject: `events/${recorded.event_id}`,
+        correlationId: event.correlationid,
+        causationId: event.id,
+        data: {
+          event_id: recorded.event_id,
+          contact_id: recorded.contact_id,
+          code: error instanceof PointsOutOfRange ? 'points_out_of_range' : 'evaluation_failed',
+          attempts,
+        },
+      }),
+    );
+  }
+
+  private async byOrganization<E extends DomainEvent>(
+    events: readonly E[],
+    work: (tx: Transaction, own: E[]) => Promise<void>,
+  ): Promise<void> {
+    for (const [organizationId, own] of Map.groupBy(events, ({ organizationid }) => organizationid)) {
+      await this.database.inOrganization({ organizationId }, (tx) => work(tx, own));
+    }
+  }
+}
+
+/** An erased contact stays away like a deleted one until its erasure arrives; merges have events of their own. */
+function stateOf({ data: { contact, contact_id: id, version } }: ContactChanged): ContactState {
+  const state = contact.state === 'deleted' || contact.state === 'erased' ? 'deleted' : 'active';
+  return { id, state, mergedInto: null, version };
+}

@@ -1,0 +1,143 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, type Transaction } from '@customer-platform/database';
+import { type NewDomainEvent, Outbox } from '@customer-platform/event-bus';
+import { ContactRefs } from '../contacts/contact-refs.js';
+import { sumsOf } from '../ledger/available.js';
+import { type Posted, postEarned } from '../ledger/post-earned.js';
+import { lockSubjects } from '../ledger/subjects.js';
+import { LEDGER_KEY } from '../ledger-key.js';
+import { cutToCaps } from './caps.js';
+import { type Candidate, type RecordedEvent, candidatesOf } from './evaluate.js';
+import { ruleEventHash } from './rule-event-hash.js';
+import { RuleBooks } from './rule-book.js';
+
+/** An event to evaluate, with the correlation that its points shall carry. */
+export interface ToEvaluate {
+  event: RecordedEvent;
+  correlationId: string;
+  /** The domain event that brought it. */
+  causationId: string;
+}
+
+type Owned = Candidate & { contactId: string };
+
+/** Turns recorded events into points: evaluate → whose → lock → cut to caps → post → tell. */
+@Injectable()
+export class EarningService {
+  constructor(
+    private readonly books: RuleBooks,
+    private readonly contacts: ContactRefs,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+    @Inject(LEDGER_KEY) private readonly key: string,
+  ) {}
+
+  /**
+   * Posts what the events of one organization earn, each (rule, event) once for ever.
+   * @throws PointsOutOfRange, and whatever the database says; nothing of the run is posted then
+   */
+  async earn(tx: Transaction, events: readonly ToEvaluate[]): Promise<void> {
+    const book = await this.books.of(tx);
+    if (book.size === 0) return;
+    const candidates = events.flatMap(({ event, correlationId }) => candidatesOf(book, event, correlationId));
+    if (candidates.length === 0) return;
+    const owned = await this.ownersOf(tx, candidates);
+    if (owned.length === 0) return;
+    const refs = await lockSubjects(
+      tx,
+      owned.map(({ contactId }) => contactId),
+    );
+    const fresh = await this.notYetPosted(tx, owned);
+    const due = await cutToCaps(tx, fresh);
+    const now = this.clock.now();
+    const posted = await postEarned(
+      tx,
+      due.map((candidate) => this.earningOf(tx, candidate, refs, now)),
+      now,
+    );
+    await this.tell(tx, posted, due, events, now);
+  }
+
+  /** Soft-deleted and erased contacts earn nothing; a merged one's points are its survivor's. */
+  private async ownersOf(tx: Transaction, candidates: readonly Candidate[]): Promise<Owned[]> {
+    const owners = await this.contacts.earners(
+      tx,
+      candidates.map(({ event }) => event.contact_id),
+    );
+    return candidates.flatMap((candidate) => {
+      const contactId = owners.get(candidate.event.contact_id);
+      return contactId === undefined ? [] : [{ ...candidate, contactId }];
+    });
+  }
+
+  /** Leaves out what has earned before, so that a redelivery uses up no cap. */
+  private async notYetPosted(tx: Transaction, candidates: readonly Owned[]): Promise<Owned[]> {
+    const hashes = candidates.map((candidate) => this.hashOf(tx, candidate));
+    const rows = await tx.query<{ hash: string }>(
+      `SELECT encode(rule_event_hash, 'hex') AS hash FROM transactions
+        WHERE organization_id = $1 AND rule_event_hash = ANY($2::bytea[])`,
+      [tx.organizationId, hashes],
+    );
+    const seen = new Set(rows.map(({ hash }) => hash));
+    return candidates.filter((_, index) => {
+      const hash = (hashes[index] as Buffer).toString('hex');
+      if (seen.has(hash)) return false;
+      seen.add(hash);
+      return true;
+    });
+  }
+
+  private hashOf(tx: Transaction, { ruleId, event }: Candidate): Buffer {
+    return ruleEventHash(this.key, tx.organizationId, ruleId, event.event_id);
+  }
+
+  private earningOf(tx: Transaction, candidate: Owned, refs: Map<string, string>, now: Date) {
+    const days = candidate.content.expiresAfterDays;
+    return {
+      subjectRef: refs.get(candidate.contactId) as string,
+      points: candidate.points,
+      ruleId: candidate.ruleId,
+      ruleVersion: candidate.version,
+      ruleEventHash: this.hashOf(tx, candidate),
+      eventId: candidate.event.event_id,
+      correlationId: candidate.correlationId,
+      occurredAt: candidate.event.occurred_at,
+      expiresAt: days === null ? null : new Date(now.getTime() + days * 86_400_000),
+    };
+  }
+
+  private async tell(
+    tx: Transaction,
+    posted: readonly Posted[],
+    due: readonly Owned[],
+    events: readonly ToEvaluate[],
+    now: Date,
+  ): Promise<void> {
+    if (posted.length === 0) return;
+    const ownerOf = new Map(due.map(({ event, contactId }) => [event.event_id, contactId]));
+    const causeOf = new Map(events.map(({ event, causationId }) => [event.event_id, causationId]));
+    const sums = await sumsOf(tx, [...ownerOf.values()], now);
+    await this.outbox.append(
+      tx,
+      posted.map((earned): NewDomainEvent<'loyalty.points.earned.v1'> => {
+        const contactId = ownerOf.get(earned.eventId) as string;
+        return {
+          type: 'loyalty.points.earned.v1',
+          organizationId: tx.organizationId,
+          key: contactId,
+          subject: `transactions/${earned.id}`,
+          correlationId: earned.correlationId,
+          causationId: causeOf.get(earned.eventId),
+          data: {
+            transaction_id: earned.id,
+            contact_id: contactId,
+            points: earned.points,
+            available: sums.get(contactId)?.available ?? 0,
+            rule_id: earned.ruleId,
+            event_id: earned.eventId,
+          },
+        };
+      }),
+    );
+  }
+}

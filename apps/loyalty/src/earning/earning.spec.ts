@@ -1,0 +1,402 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type { EventData } from '@customer-platform/events';
+import {
+  type Caller,
+  type KafkaProbe,
+  type TestApp,
+  type TestDatabase,
+  anOrganization,
+  eventually,
+  expectProblem,
+  expectStatus,
+  kafkaProbe,
+} from '@customer-platform/testing';
+import { aRecordedEvent, aRuleBody, startLoyalty } from '../loyalty.fixture.js';
+import type { BalanceDto, TransactionDto } from '../ledger/transaction.dto.js';
+import type { RuleDto } from '../rules/rule.dto.js';
+import { pointsOf } from './points.js';
+
+let app: TestApp;
+let database: TestDatabase;
+let probe: KafkaProbe;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  ({ app, database, close } = await startLoyalty());
+  probe = kafkaProbe(app);
+  probe.collect('loyalty');
+});
+afterAll(() => close());
+
+interface World {
+  organizationId: string;
+  caller: Caller;
+  rule(overrides?: Record<string, unknown>): Promise<RuleDto>;
+  /** Publishes events and waits until loyalty has taken all of them. */
+  record(...events: EventData<'core.event.recorded.v1'>[]): Promise<void>;
+  transactions(query?: string): Promise<TransactionDto[]>;
+  balance(contactId: string): Promise<BalanceDto>;
+}
+
+function aWorld(): World {
+  const organizationId = anOrganization().id;
+  const caller = app.as(organizationId, [
+    'loyalty.rules.create',
+    'loyalty.rules.update',
+    'loyalty.rules.delete',
+    'loyalty.rules.purge',
+    'loyalty.transactions.read',
+    'loyalty.balances.read',
+  ]);
+  const transactions = async (query = 'limit=200'): Promise<TransactionDto[]> => {
+    const answer = await caller.get<{ data: TransactionDto[] }>(`/v1/loyalty/transactions?${query}`);
+    expectStatus(answer, 200);
+    return answer.body.data;
+  };
+  return {
+    organizationId,
+    caller,
+    transactions,
+    rule: async (overrides) => {
+      const answer = await caller.post<RuleDto>('/v1/loyalty/rules', aRuleBody(overrides));
+      expectStatus(answer, 201);
+      return answer.body;
+    },
+    record: async (...events) => {
+      await probe.publish(
+        ...events.map((data) => ({
+          type: 'core.event.recorded.v1' as const,
+          organizationId,
+          data,
+          correlationId: data.event_id,
+        })),
+      );
+      // Each contact's last word: an event that a marker rule of the same organization turns into a point.
+      const marker = `marker-${randomUUID()}`;
+      await caller.post(
+        '/v1/loyalty/rules',
+        aRuleBody({ event: marker, formula: { type: 'fixed', points: 1 } }),
+      );
+      const last = [...new Set(events.map(({ contact_id: id }) => id))].map((contact_id) =>
+        aRecordedEvent({ contact_id, event: marker }),
+      );
+      await probe.publish(
+        ...last.map((data) => ({ type: 'core.event.recorded.v1' as const, organizationId, data })),
+      );
+      for (const { event_id: id } of last) {
+        await eventually(async () => expect(await transactions(`event_id=${id}`)).toHaveLength(1));
+      }
+    },
+    balance: async (contactId) =>
+      (await caller.get<BalanceDto>(`/v1/loyalty/contacts/${contactId}/balance`)).body,
+  };
+}
+
+const MARKERS = 1;
+
+describe('an event that a rule earns points for', () => {
+  it('posts them once under the event’s correlation id, and tells of it', async () => {
+    const world = aWorld();
+    const rule = await world.rule();
+    const event = aRecordedEvent();
+    await world.record(event, event, event);
+    const posted = await world.transactions(`event_id=${event.event_id}`);
+    expect(posted).toEqual([
+      expect.objectContaining({
+        contact_id: event.contact_id,
+        kind: 'earn',
+        points: 12,
+        rule_id: rule.id,
+        rule_version: 1,
+        event_id: event.event_id,
+        correlation_id: event.event_id,
+        occurred_at: event.occurred_at,
+        actor: { type: 'system', id: 'loyalty' },
+        tombstoned_at: null,
+      }),
+    ]);
+    expect(posted[0]?.lines).toEqual([{ lot_id: posted[0]?.id, points: 12 }]);
+    const [told] = await probe.expectEvents('loyalty.points.earned.v1', world.organizationId, 1);
+    expect(told).toMatchObject({
+      correlationid: event.event_id,
+      data: {
+        transaction_id: posted[0]?.id,
+        points: 12,
+        available: expect.any(Number),
+        event_id: event.event_id,
+        rule_id: rule.id,
+      },
+    });
+    expect(await world.balance(event.contact_id)).toMatchObject({
+      points: 12 + MARKERS,
+      available: 12 + MARKERS,
+    });
+  });
+
+  it('stays one of 1,000 deliveries, however they are spread', async () => {
+    const world = aWorld();
+    await world.rule();
+    const event = aRecordedEvent();
+    await world.record(...Array.from({ length: 1_000 }, () => event));
+    expect(await world.transactions(`event_id=${event.event_id}`)).toHaveLength(1);
+  });
+
+  it('adds up the rules, leaves out those that do not apply', async () => {
+    const world = aWorld();
+    await world.rule({ formula: { type: 'fixed', points: 7 } });
+    await world.rule({
+      conditions: [{ property: 'channel', op: 'eq', value: 'web' }],
+      formula: { type: 'fixed', points: 100 },
+    });
+    await world.rule({ event: 'other', formula: { type: 'fixed', points: 1_000 } });
+    await world.rule({ enabled: false, formula: { type: 'fixed', points: 1_000 } });
+    await world.rule({ valid_from: '2030-01-01T00:00:00Z', formula: { type: 'fixed', points: 1_000 } });
+    const web = aRecordedEvent({ properties: { channel: 'web' } });
+    const shop = aRecordedEvent({ contact_id: web.contact_id, properties: { channel: 'shop' } });
+    await world.record(web, shop);
+    expect((await world.balance(web.contact_id)).points).toBe(107 + 7 + MARKERS);
+  });
+
+  it('earns nothing from before its creation, in another currency, or for no amount', async () => {
+    const world = aWorld();
+    await world.rule();
+    const contact_id = randomUUID();
+    const of = (properties: Record<string, unknown>, overrides = {}) =>
+      aRecordedEvent({ contact_id, properties, ...overrides });
+    await world.record(
+      of({ amount: 5_000, currency: 'CLP' }, { occurred_at: '2020-01-01T00:00:00.000Z' }),
+      of({ amount: 5_000, currency: 'USD' }),
+      of({ amount: -5_000, currency: 'CLP' }),
+      of({ amount: 5_000.5, currency: 'CLP' }),
+      of({ amount: '5000', currency: 'CLP' }),
+      of({ currency: 'CLP' }),
+      of({ amount: 999, currency: 'CLP' }),
+    );
+    expect((await world.balance(contact_id)).points).toBe(MARKERS);
+  });
+
+  it('is judged by the version in force when it was received', async () => {
+    const world = aWorld();
+    const rule = await world.rule({
+      formula: { type: 'fixed', points: 10 },
+      valid_from: '2020-01-01T00:00:00Z',
+    });
+    const received = new Date().toISOString();
+    await world.caller.patch(`/v1/loyalty/rules/${rule.id}`, { formula: { type: 'fixed', points: 20 } });
+    const early = aRecordedEvent({ received_at: received });
+    const late = aRecordedEvent({ received_at: new Date(Date.now() + 1_000).toISOString() });
+    await world.record(early, late);
+    expect((await world.transactions(`event_id=${early.event_id}`))[0]).toMatchObject({
+      points: 10,
+      rule_version: 1,
+    });
+    expect((await world.transactions(`event_id=${late.event_id}`))[0]).toMatchObject({
+      points: 20,
+      rule_version: 2,
+    });
+  });
+
+  it('is cut to what is left of the contact’s cap, each period by itself, in any order of arrival', async () => {
+    const world = aWorld();
+    await world.rule({
+      formula: { type: 'fixed', points: 4 },
+      valid_from: '2020-01-01T00:00:00Z',
+      max_per_contact: { points: 10, period: 'day', timezone: 'America/Santiago' },
+    });
+    const contact_id = randomUUID();
+    // 02:59 and 03:01 UTC are the evening before and the morning after in Santiago's summer.
+    const evening = Array.from({ length: 4 }, () =>
+      aRecordedEvent({ contact_id, occurred_at: '2026-01-15T02:59:00.000Z' }),
+    );
+    const morning = aRecordedEvent({ contact_id, occurred_at: '2026-01-15T03:01:00.000Z' });
+    await world.record(evening[0] as never, morning, ...(evening.slice(1) as never[]));
+    const points = (await world.transactions(`contact_id=${contact_id}&sort=occurred_at`)).map(
+      (row) => row.points,
+    );
+    expect(points.slice(0, 4).sort()).toEqual([2, 4, 4, 4]);
+  });
+
+  it('earns nothing for a soft-deleted contact, and again after its restore', async () => {
+    const world = aWorld();
+    await world.rule({ formula: { type: 'fixed', points: 3 } });
+    const event = aRecordedEvent();
+    const contact = {
+      id: event.contact_id,
+      external_id: 'customer-1',
+      email: null,
+      phone: null,
+      first_name: null,
+      last_name: null,
+      locale: null,
+      timezone: null,
+      country: null,
+      attributes: {},
+    };
+    const change = { contact_id: event.contact_id, changed_fields: ['deleted_at'] };
+    const organizationId = world.organizationId;
+    await probe.publish({
+      type: 'core.contact.deleted.v1',
+      organizationId,
+      data: { ...change, version: 2, contact: { ...contact, state: 'deleted' } },
+    });
+    await probe.publish({ type: 'core.event.recorded.v1', organizationId, data: event });
+    await probe.publish({
+      type: 'core.contact.restored.v1',
+      organizationId,
+      data: { ...change, version: 3, contact: { ...contact, state: 'active' } },
+    });
+    const after = aRecordedEvent({ contact_id: event.contact_id });
+    await world.record(after);
+    expect(await world.transactions(`event_id=${event.event_id}`)).toEqual([]);
+    expect(await world.transactions(`event_id=${after.event_id}`)).toHaveLength(1);
+  });
+
+  it('becomes a dead letter of core where no number can hold the points, and holds nothing back', async () => {
+    const world = aWorld();
+    await world.rule({ formula: { type: 'per_amount', currency: 'CLP', per: 1, points: 1_000_000 } });
+    const poison = aRecordedEvent({ properties: { amount: Number.MAX_SAFE_INTEGER, currency: 'CLP' } });
+    const good = aRecordedEvent({
+      contact_id: poison.contact_id,
+      properties: { amount: 1, currency: 'CLP' },
+    });
+    await world.record(poison, good);
+    expect((await world.balance(poison.contact_id)).points).toBe(1_000_000 + MARKERS);
+    const [failed] = await probe.expectEvents('loyalty.evaluation.failed.v1', world.organizationId, 1);
+    expect(failed?.data).toMatchObject({
+      event_id: poison.event_id,
+      code: 'points_out_of_range',
+      attempts: 3,
+    });
+  });
+
+  it('keeps a rule that has earned from being purged', async () => {
+    const world = aWorld();
+    const rule = await world.rule();
+    await world.record(aRecordedEvent());
+    expectStatus(await world.caller.delete(`/v1/loyalty/rules/${rule.id}`), 204);
+    const problem = expectProblem(
+      await world.caller.delete(`/v1/loyalty/rules/${rule.id}/purge`),
+      409,
+      'resource_referenced',
+    );
+    expect(problem['references']).toEqual([{ module: 'loyalty', resource: 'transactions', count: 1 }]);
+  });
+});
+
+describe('the ledger', () => {
+  it.each(['transactions', 'lines', 'tombstones'])(
+    'refuses UPDATE, DELETE and TRUNCATE of %s to every role',
+    async (table) => {
+      const world = aWorld();
+      await world.rule();
+      await world.record(aRecordedEvent());
+      await database.query(`INSERT INTO tombstones VALUES ($1, gen_random_uuid(), now(), 0, 0)`, [
+        world.organizationId,
+      ]);
+      for (const statement of [
+        `UPDATE ${table} SET organization_id = organization_id`,
+        `DELETE FROM ${table}`,
+        `TRUNCATE ${table} CASCADE`,
+      ]) {
+        await expect(database.query(statement)).rejects.toThrow(/INSERT only/);
+      }
+    },
+  );
+
+  it('sums: every balance, transaction and lot is the sum of its lines', async () => {
+    const sums = await database.query(`
+      SELECT 'balance' FROM balances b WHERE points <> (SELECT coalesce(sum(points), 0) FROM lines l
+        WHERE (l.organization_id, l.subject_ref) = (b.organization_id, b.subject_ref))
+      UNION ALL SELECT 'transaction' FROM transactions t WHERE points <> (SELECT sum(points) FROM lines l
+        WHERE (l.organization_id, l.transaction_id) = (t.organization_id, t.id))
+      UNION ALL SELECT 'lot' FROM lot_balances b WHERE remaining <> (SELECT sum(points) FROM lines l
+        WHERE (l.organization_id, l.subject_ref, l.lot_id) = (b.organization_id, b.subject_ref, b.lot_id))`);
+    expect(sums).toEqual([]);
+  });
+
+  it('can be entered at any point of a contact’s time, ties by id', async () => {
+    const world = aWorld();
+    await world.rule({ formula: { type: 'fixed', points: 1 }, valid_from: '2020-01-01T00:00:00Z' });
+    const contact_id = randomUUID();
+    const times = Array.from({ length: 12 }, (_, n) =>
+      new Date(Date.UTC(2026, 0, 1 + (n % 4))).toISOString(),
+    );
+    await world.record(...times.map((occurred_at) => aRecordedEvent({ contact_id, occurred_at })));
+    const all = await world.transactions(`contact_id=${contact_id}&sort=-occurred_at`);
+    expect(all).toHaveLength(12 + MARKERS);
+    const sorted = [...all].sort((a, b) =>
+      `${b.occurred_at} ${b.id}`.localeCompare(`${a.occurred_at} ${a.id}`),
+    );
+    expect(all.map(({ id }) => id)).toEqual(sorted.map(({ id }) => id));
+    for (const [index, row] of all.entries()) {
+      const rest = await world.transactions(
+        `contact_id=${contact_id}&sort=-occurred_at&before_occurred_at=${row.occurred_at}&before_id=${row.id}`,
+      );
+      expect(rest.map(({ id }) => id)).toEqual(all.slice(index + 1).map(({ id }) => id));
+    }
+    expectProblem(await world.caller.get('/v1/loyalty/transactions?sort=occurred_at'), 400, 'invalid_sort');
+  });
+
+  it('is nobody else’s: 404 and an empty list for another organization', async () => {
+    const world = aWorld();
+    await world.rule();
+    const event = aRecordedEvent();
+    await world.record(event);
+    const [row] = await world.transactions(`event_id=${event.event_id}`);
+    const stranger = aWorld();
+    expectProblem(await stranger.caller.get(`/v1/loyalty/transactions/${row?.id}`), 404, 'not_found');
+    expect(await stranger.transactions(`event_id=${event.event_id}`)).toEqual([]);
+    expect(await stranger.balance(event.contact_id)).toMatchObject({ points: 0, available: 0, expiring: [] });
+    expectProblem(await world.caller.post('/v1/loyalty/transactions', {}), 405, 'method_not_allowed');
+  });
+});
+
+describe('points of an amount', () => {
+  it.each([
+    ['floor', 12],
+    ['half_up', 13],
+    ['ceil', 13],
+  ] as const)('CLP 12,990 at 1 point per 1,000, %s: %i', (rounding, points) => {
+    const formula = {
+      type: 'per_amount',
+      amount_property: 'amount',
+      currency_property: 'currency',
+      currency: 'CLP',
+      per: 1_000,
+      points: 1,
+      rounding,
+    } as const;
+    expect(pointsOf(formula, { amount: 12_990, currency: 'CLP' })).toBe(points);
+  });
+
+  it('is exact for every amount and rate', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+        fc.integer({ min: 1, max: 1_000_000 }),
+        fc.integer({ min: 1_000_000, max: Number.MAX_SAFE_INTEGER }),
+        fc.constantFrom('floor', 'half_up', 'ceil'),
+        (amount, points, per, rounding) => {
+          const formula = {
+            type: 'per_amount',
+            amount_property: 'a',
+            currency_property: 'c',
+            currency: 'CLP',
+            per,
+            points,
+            rounding,
+          } as const;
+          const result = BigInt(pointsOf(formula, { a: amount, c: 'CLP' }));
+          const exact = BigInt(amount) * BigInt(points);
+          const scaled = result * BigInt(per);
+          if (rounding === 'floor') expect(scaled <= exact && exact < scaled + BigInt(per)).toBe(true);
+          if (rounding === 'ceil') expect(scaled >= exact && scaled - BigInt(per) < exact).toBe(true);
+          if (rounding === 'half_up') {
+            const twice = 2n * (exact - scaled);
+            expect(twice < BigInt(per) && twice >= -BigInt(per)).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,41 @@
+import type { EventData } from '@customer-platform/events';
+import type { RuleContent } from '../rules/rule.js';
+import { meets } from './conditions.js';
+import { pointsOf } from './points.js';
+import { type RuleBook, inForce } from './rule-book.js';
+
+/** An event as core recorded it. */
+export type RecordedEvent = EventData<'core.event.recorded.v1'>;
+
+/** Points that a rule gives for an event, before the contact's cap. */
+export interface Candidate {
+  event: RecordedEvent;
+  correlationId: string;
+  ruleId: string;
+  version: number;
+  content: RuleContent;
+  points: number;
+}
+
+/**
+ * Tries an event against the rules of its organization: the version in force when it was received, valid when it
+ * occurred, its conditions met. Rules add up (loyalty.md §2).
+ * @throws PointsOutOfRange
+ */
+export function candidatesOf(book: RuleBook, event: RecordedEvent, correlationId: string): Candidate[] {
+  const receivedAt = Date.parse(event.received_at);
+  const occurredAt = Date.parse(event.occurred_at);
+  const candidates: Candidate[] = [];
+  for (const history of book.get(event.event) ?? []) {
+    const period = inForce(history, receivedAt);
+    if (period === undefined || period.content.event !== event.event) continue;
+    const { content, version } = period;
+    if (occurredAt < content.validFrom.getTime()) continue;
+    if (content.validTo !== null && occurredAt >= content.validTo.getTime()) continue;
+    if (!content.conditions.every((condition) => meets(condition, event.properties))) continue;
+    const points = Math.min(pointsOf(content.formula, event.properties), content.maxPerEvent ?? Infinity);
+    if (points > 0)
+      candidates.push({ event, correlationId, ruleId: history.ruleId, version, content, points });
+  }
+  return candidates;
+}

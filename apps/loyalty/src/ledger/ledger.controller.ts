@@ -1,0 +1,54 @@
+import { Controller } from '@nestjs/common';
+import {
+  Context,
+  GetEndpoint,
+  Id,
+  ListEndpoint,
+  ListRequest,
+  type ListQuery,
+  type Page,
+  type RequestContext,
+} from '@customer-platform/http';
+import { LedgerService } from './ledger.service.js';
+import { BalanceDto, TransactionDto } from './transaction.dto.js';
+import { TRANSACTIONS_LIST } from './transactions.list.js';
+
+@Controller('v1/loyalty')
+export class LedgerController {
+  constructor(private readonly ledger: LedgerService) {}
+
+  @ListEndpoint({
+    path: 'transactions',
+    permission: 'loyalty.transactions.read',
+    summary: 'List the ledger',
+    description:
+      'Append-only. With one `contact_id` it can be sorted by `occurred_at` and entered at any point of it.',
+    response: TransactionDto,
+  })
+  list(
+    @Context() context: RequestContext,
+    @ListRequest(TRANSACTIONS_LIST) query: ListQuery,
+  ): Promise<Page<TransactionDto>> {
+    return this.ledger.list(context, query);
+  }
+
+  @GetEndpoint({
+    path: 'transactions/:id',
+    permission: 'loyalty.transactions.read',
+    summary: 'Read a transaction',
+    response: TransactionDto,
+  })
+  get(@Context() context: RequestContext, @Id() id: string): Promise<TransactionDto> {
+    return this.ledger.get(context, id);
+  }
+
+  @GetEndpoint({
+    path: 'contacts/:id/balance',
+    permission: 'loyalty.balances.read',
+    summary: 'Read a contact’s points',
+    response: BalanceDto,
+  })
+  balance(@Context() context: RequestContext, @Id() id: string): Promise<BalanceDto> {
+    return this.ledger.balance(context, id);
+  }
+}

@@ -1,0 +1,166 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, type Transaction, pageOf } from '@customer-platform/database';
+import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { sumsOf } from './available.js';
+import type { BalanceDto, ExpiringLotDto, TransactionDto } from './transaction.dto.js';
+import { type TransactionRow, toTransactionDto } from './to-transaction-dto.js';
+
+const COLUMNS = `
+  t.id, s.contact_id, t.kind, t.points, t.rule_id, t.rule_version, link.event_id, t.reverses_id, link.reason,
+  link.reference, t.expires_at, t.actor_type, t.actor_id, link.occurred_at, link.correlation_id, t.created_at,
+  tomb.erased_at AS tombstoned_at`;
+
+/** All rows, erased ones included; the ledger's own order (creation) leads. */
+const ALL = `
+  SELECT ${COLUMNS}
+    FROM transactions t
+    LEFT JOIN links link ON link.organization_id = t.organization_id AND link.transaction_id = t.id
+    LEFT JOIN subjects s ON s.organization_id = t.organization_id AND s.subject_ref = t.subject_ref
+    LEFT JOIN tombstones tomb ON tomb.organization_id = t.organization_id AND tomb.subject_ref = t.subject_ref
+   WHERE t.organization_id = $1`;
+
+/** The rows of given subjects, in the timeline's order by the index of links. */
+const OF_SUBJECTS = `
+  SELECT t.id, s.contact_id, t.kind, t.points, t.rule_id, t.rule_version, link.event_id, t.reverses_id, link.reason,
+         link.reference, t.expires_at, t.actor_type, t.actor_id, link.occurred_at, link.correlation_id, t.created_at,
+         NULL::timestamptz AS tombstoned_at
+    FROM links link
+    JOIN transactions t ON t.organization_id = link.organization_id AND t.id = link.transaction_id
+    JOIN subjects s ON s.organization_id = link.organization_id AND s.subject_ref = link.subject_ref
+   WHERE link.organization_id = $1 AND link.subject_ref = ANY($2::uuid[])`;
+
+/** With one subject, the usual case, the planner can read the index in its order. */
+const OF_SUBJECT = OF_SUBJECTS.replace('= ANY($2::uuid[])', '= $2');
+
+const LINES = `
+  SELECT transaction_id, lot_id, points FROM lines
+   WHERE organization_id = $1 AND transaction_id = ANY($2::uuid[]) ORDER BY transaction_id, lot_id`;
+
+const EXPIRING = `
+  SELECT l.lot_id, l.remaining, l.expires_at
+    FROM subjects s JOIN lot_balances l USING (organization_id, subject_ref)
+   WHERE s.organization_id = $1 AND s.contact_id = $2 AND l.remaining > 0 AND l.expires_at > $3
+   ORDER BY l.expires_at, l.lot_id LIMIT 100`;
+
+/** Reads of the ledger. A merged contact's id means its survivor's ledger. */
+@Injectable()
+export class LedgerService {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws Problem `invalid_sort` where the order of occurrence is asked for without one contact */
+  list(context: RequestContext, query: ListQuery): Promise<Page<TransactionDto>> {
+    return this.database.inOrganization(context, async (tx) => {
+      const contactId = oneContact(query);
+      if (contactId === undefined) {
+        refuseOccurrenceOrder(query);
+        return this.withLines(
+          tx,
+          await pageOf<TransactionRow>(tx, ALL, query, { parameters: [tx.organizationId] }),
+        );
+      }
+      const refs = await this.subjectsOf(tx, contactId);
+      if (refs.length === 0) return { data: [], page: { limit: query.limit, next_cursor: null } };
+      const ownQuery = { ...query, filters: query.filters.filter(({ field }) => field !== 'contact_id') };
+      const [select, subject] = refs.length === 1 ? [OF_SUBJECT, refs[0]] : [OF_SUBJECTS, refs];
+      const parameters = [tx.organizationId, subject];
+      return this.withLines(tx, await pageOf<TransactionRow>(tx, select, ownQuery, { parameters }));
+    });
+  }
+
+  /** @throws Problem `not_found` */
+  get(context: RequestContext, id: string): Promise<TransactionDto> {
+    return this.database.inOrganization(context, async (tx) => {
+      const [row] = await tx.query<TransactionRow>(`${ALL} AND t.id = $2`, [tx.organizationId, id]);
+      if (row === undefined) throw new Problem('not_found');
+      const [shown] = await this.shown(tx, [row]);
+      return shown as TransactionDto;
+    });
+  }
+
+  /** A contact without transactions has zeros. */
+  balance(context: RequestContext, contactId: string): Promise<BalanceDto> {
+    return this.database.inOrganization(context, async (tx) => {
+      const id = await this.survivorOf(tx, contactId);
+      const now = this.clock.now();
+      const sums = (await sumsOf(tx, [id], now)).get(id) ?? { points: 0, available: 0 };
+      const lots = await tx.query<{ lot_id: string; remaining: string; expires_at: Date }>(EXPIRING, [
+        tx.organizationId,
+        id,
+        now,
+      ]);
+      const expiring = lots.map((lot): ExpiringLotDto => ({
+        lot_id: lot.lot_id,
+        points: Number(lot.remaining),
+        expires_at: lot.expires_at.toISOString(),
+      }));
+      return { contact_id: id, ...sums, expiring, as_of: now.toISOString() };
+    });
+  }
+
+  private async survivorOf(tx: Transaction, contactId: string): Promise<string> {
+    const [row] = await tx.query<{ merged_into: string | null }>(
+      'SELECT merged_into FROM contact_refs WHERE organization_id = $1 AND id = $2',
+      [tx.organizationId, contactId],
+    );
+    return row?.merged_into ?? contactId;
+  }
+
+  private async subjectsOf(tx: Transaction, contactId: string): Promise<string[]> {
+    const rows = await tx.query<{ subject_ref: string }>(
+      'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2',
+      [tx.organizationId, await this.survivorOf(tx, contactId)],
+    );
+    return rows.map(({ subject_ref: ref }) => ref);
+  }
+
+  private async withLines(
+    tx: Transaction,
+    { data, page }: Page<TransactionRow>,
+  ): Promise<Page<TransactionDto>> {
+    return { data: await this.shown(tx, data), page };
+  }
+
+  private async shown(tx: Transaction, rows: readonly TransactionRow[]): Promise<TransactionDto[]> {
+    const lines = await tx.query<{ transaction_id: string; lot_id: string; points: string }>(LINES, [
+      tx.organizationId,
+      rows.map(({ id }) => id),
+    ]);
+    const byTransaction = Map.groupBy(lines, ({ transaction_id: id }) => id);
+    return rows.map((row) =>
+      toTransactionDto(
+        row,
+        (byTransaction.get(row.id) ?? []).map((line) => ({
+          lot_id: line.lot_id,
+          points: Number(line.points),
+        })),
+      ),
+    );
+  }
+}
+
+/** The contact that the list is narrowed to, if it is exactly one. */
+function oneContact({ filters }: ListQuery): string | undefined {
+  const filter = filters.find(({ field }) => field === 'contact_id');
+  return filter !== undefined && filter.values.length === 1 ? String(filter.value) : undefined;
+}
+
+/** Order of occurrence, and the timeline's bounds, are of one contact: no index has them for a whole organization. */
+function refuseOccurrenceOrder({ sort, before }: ListQuery): void {
+  if (before !== undefined) {
+    const detail = '`before_occurred_at` needs a `contact_id`.';
+    throw Problem.validation([{ parameter: 'before_occurred_at', code: 'not_allowed', detail }]);
+  }
+  if (sort.some(({ field }) => field === 'occurred_at')) {
+    throw Problem.validation([
+      {
+        parameter: 'sort',
+        code: 'invalid_sort',
+        detail: '`occurred_at` sorts the transactions of one `contact_id` only.',
+      },
+    ]);
+  }
+}

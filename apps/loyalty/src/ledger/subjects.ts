@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from '@customer-platform/database';
+
+const ENSURE = `
+  INSERT INTO subjects (organization_id, subject_ref, contact_id, origin_contact_id)
+  SELECT $1, subject_ref, contact_id, contact_id
+    FROM unnest($2::uuid[], $3::uuid[]) AS given (subject_ref, contact_id)
+  ON CONFLICT (organization_id, origin_contact_id) DO NOTHING`;
+
+const OPEN_BALANCES = `
+  INSERT INTO balances (organization_id, subject_ref, points)
+  SELECT organization_id, subject_ref, 0 FROM subjects
+   WHERE organization_id = $1 AND origin_contact_id = ANY($2::uuid[])
+   ORDER BY subject_ref
+  ON CONFLICT DO NOTHING`;
+
+/** Every ref of the contacts is locked, in one order for all, so that two writers wait instead of deadlocking. */
+const LOCK = `
+  SELECT s.contact_id, s.origin_contact_id, s.subject_ref
+    FROM subjects s JOIN balances b USING (organization_id, subject_ref)
+   WHERE s.organization_id = $1 AND s.contact_id = ANY($2::uuid[])
+   ORDER BY s.subject_ref
+     FOR UPDATE OF b`;
+
+interface Row {
+  contact_id: string;
+  origin_contact_id: string;
+  subject_ref: string;
+}
+
+/**
+ * Locks the contacts' ledgers until the transaction ends and answers the ref that takes new points, by contact. A
+ * contact that never had points gets one. Whoever changes a balance comes through here first.
+ */
+export async function lockSubjects(
+  tx: Transaction,
+  contactIds: readonly string[],
+): Promise<Map<string, string>> {
+  const contacts = [...new Set(contactIds)].sort();
+  await tx.query(ENSURE, [tx.organizationId, contacts.map(() => randomUUID()), contacts]);
+  await tx.query(OPEN_BALANCES, [tx.organizationId, contacts]);
+  const rows = await tx.query<Row>(LOCK, [tx.organizationId, contacts]);
+  const refs = new Map<string, string>();
+  for (const row of rows) {
+    const own = row.origin_contact_id === row.contact_id;
+    if (own || !refs.has(row.contact_id)) refs.set(row.contact_id, row.subject_ref);
+  }
+  return refs;
+}

@@ -1,0 +1,12 @@
+import { CreatePlatformTables1763715600000 } from './1763715600000-create-platform-tables.js';
+import { CreateContactRefs1763715601000 } from './1763715601000-create-contact-refs.js';
+import { CreateRules1763715602000 } from './1763715602000-create-rules.js';
+import { CreateLedger1763715603000 } from './1763715603000-create-ledger.js';
+
+/** All of the module's migrations, in their order. */
+export const migrations = [
+  CreatePlatformTables1763715600000,
+  CreateContactRefs1763715601000,
+  CreateRules1763715602000,
+  CreateLedger1763715603000,
+];
