@@ -7,7 +7,7 @@ import {
   type TestDatabase,
 } from '@customer-platform/testing';
 import { coreApp } from './core.app.js';
-import { CORE_MIGRATIONS } from './migrations/index.js';
+import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 
 /** Core as its own process would be, on a database and topics of its own. */
 export interface TestCore {
@@ -66,4 +66,17 @@ export function anIdentify(overrides: Record<string, unknown> = {}): Record<stri
     traits: { first_name: 'Ana' },
     ...overrides,
   };
+}
+
+/** Sends an event until it is accepted: a machine with more to do than it can may be too late with a 202. */
+export async function accepted(
+  caller: Caller,
+  body: Record<string, unknown>,
+  path = '/v1/core/track',
+): Promise<{ event_id: string }> {
+  return eventually(async () => {
+    const answer = await caller.post<{ event_id: string }>(path, body);
+    if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  });
 }

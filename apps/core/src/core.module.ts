@@ -1,19 +1,29 @@
 import { Module } from '@nestjs/common';
+import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { DatabaseModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
+import { ContactsModule } from './contacts/contacts.module.js';
+import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
+import { EventsModule } from './events/events.module.js';
 import { IngestionModule } from './ingestion/ingestion.module.js';
-import { CORE_MIGRATIONS } from './migrations/index.js';
+import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { ProcessingModule } from './processing/processing.module.js';
+import { UsageModule } from './usage/usage.module.js';
 
 /** Core: contacts, and the events that are about them. */
 @Module({
   imports: [
     DatabaseModule.forRoot({ module: 'core', entities: [], migrations: CORE_MIGRATIONS }),
     EventBusModule.forRoot({ module: 'core' }),
+    AuditModule.forRoot({ module: 'core' }),
     AuthorizationModule.forRoot({ module: 'core' }),
+    ContactsModule,
+    DeadLettersModule,
+    EventsModule,
     IngestionModule,
     ProcessingModule,
+    UsageModule,
   ],
 })
 export class CoreModule {}

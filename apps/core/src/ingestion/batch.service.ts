@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { isProblemCode, Problem, PROBLEMS, type FieldError } from '@customer-platform/problem-json';
 import { schemaErrors } from './schema-errors.js';
-import { SHAPES, type IdentifyBody, type TrackBody } from './event-schemas.js';
+import { SHAPES } from './event-schemas.js';
 import { judgeItem, kindOf } from './event-validation.js';
 import { IngestionQueue, type EventToQueue } from './ingestion-queue.js';
 import { limitHeaders, rateLimited, readJson, toQueue, type IngestionCaller } from './ingestion.service.js';

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Transaction } from '@customer-platform/database';
+import { Problem } from '@customer-platform/problem-json';
+import { CONTACT_COLUMNS, snapshotOf, stateOf, type ContactRow, type ContactState } from './contact.row.js';
+import type { ContactAddressDto, ContactLookupDto } from './internal-contacts.dto.js';
+
+const BY_IDS = `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
+
+const BY_EXTERNAL_ID = `
+  SELECT contact_id FROM identities
+   WHERE organization_id = $1 AND type = 'external_id' AND normal_value = $2`;
+
+const PUSH_TOKEN = `
+  SELECT value FROM identities
+   WHERE organization_id = $1 AND contact_id = $2 AND type = 'custom.push_token'
+   ORDER BY last_seen_at DESC, id DESC LIMIT 1`;
+
+/** A contact as the other modules are told of it. */
+export interface LookedUpContact {
+  id: string;
+  state: ContactState;
+  merged_into: string | null;
+  version: number;
+  /** Null for a merged or erased contact: it has no profile of its own. */
+  contact: ReturnType<typeof snapshotOf> | null;
+}
+
+/** Where a contact can be reached. */
+export interface ContactAddress {
+  contact_id: string;
+  state: ContactState;
+  channel: string;
+  /** Null if it has none for the channel, or is not active. */
+  address: string | null;
+  locale: string | null;
+  timezone: string | null;
+}
+
+/** What the other modules ask about contacts (contract.md §9). */
+@Injectable()
+export class InternalContactsService {
+  constructor(private readonly database: Database) {}
+
+  /** The contacts with these ids; those of nobody, and of other organizations, are left out. */
+  async lookup({
+    organization_id: organizationId,
+    ids,
+  }: ContactLookupDto): Promise<{ data: LookedUpContact[] }> {
+    const rows = await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query<ContactRow>(BY_IDS, [organizationId, ids]),
+    );
+    const data = rows.map((row) => {
+      const { id, merged_into, version } = row;
+      const state = stateOf(row);
+      const hasProfile = state === 'active' || state === 'deleted';
+      return { id, state, merged_into, version, contact: hasProfile ? snapshotOf(row) : null };
+    });
+    return { data };
+  }
+
+  /**
+   * The address of a contact for a channel; of a merged contact, its survivor's.
+   * @throws Problem `not_found`, `validation_failed`
+   */
+  async address(body: ContactAddressDto): Promise<ContactAddress> {
+    const { organization_id: organizationId, channel } = body;
+    if ((body.contact_id === undefined) === (body.external_id === undefined)) {
+      const detail = 'Exactly one of contact_id and external_id is needed.';
+      throw Problem.validation([{ pointer: '/contact_id', code: 'required', detail }]);
+    }
+    return this.database.inOrganization({ organizationId }, async (tx) => {
+      const row = await this.find(tx, body);
+      const { id, locale, timezone } = row;
+      const state = stateOf(row);
+      const address = state === 'active' ? await addressOf(tx, row, channel) : null;
+      return { contact_id: id, state, channel, address, locale, timezone };
+    });
+  }
+
+  private async find(tx: Transaction, body: ContactAddressDto): Promise<ContactRow> {
+    let id = body.contact_id;
+    if (body.external_id !== undefined) {
+      const parameters = [tx.organizationId, body.external_id];
+      const [owner] = await tx.query<{ contact_id: string }>(BY_EXTERNAL_ID, parameters);
+      id = owner?.contact_id;
+    }
+    const seen = new Set<string>();
+    while (id !== undefined && !seen.has(id)) {
+      seen.add(id);
+      const [row] = await tx.query<ContactRow>(BY_IDS, [tx.organizationId, [id]]);
+      if (row?.merged_into) id = row.merged_into;
+      else if (row) return row;
+      else break;
+    }
+    throw new Problem('not_found');
+  }
+}
+
+async function addressOf(tx: Transaction, row: ContactRow, channel: string): Promise<string | null> {
+  switch (channel) {
+    case 'email':
+      return row.email;
+    case 'sms':
+    case 'whatsapp':
+      return row.phone;
+    case 'in_app':
+      return row.id;
+    default: {
+      const [token] = await tx.query<{ value: string }>(PUSH_TOKEN, [tx.organizationId, row.id]);
+      return token?.value ?? null;
+    }
+  }
+}

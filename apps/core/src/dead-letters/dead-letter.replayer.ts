@@ -1,0 +1,158 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { log } from '@customer-platform/http';
+import type { EventKind } from '../ingestion/event-schemas.js';
+import { CarefulProcessor } from '../processing/careful-processor.js';
+import { RaceLost } from '../processing/contact-state.js';
+import { readArrival, type Failure, type Stage } from '../processing/work-item.js';
+import { ReplaySignal } from './replay.signal.js';
+
+const LOOK_EVERY_MS = 1_000;
+
+/** The counters of what happens outside the queue. */
+const NO_PARTITION = -1;
+
+const NEXT = `
+  SELECT organization_id, id, event_id, type, stage, payload, received_at FROM dead_letters
+   WHERE state = 'replaying' ORDER BY updated_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+const SETTLE = `
+  UPDATE dead_letters
+     SET state = 'replayed', updated_at = now(),
+         contact_id = coalesce((SELECT contact_id FROM events
+                                 WHERE events.organization_id = $1 AND events.id = dead_letters.event_id), contact_id)
+   WHERE organization_id = $1 AND id = $2`;
+
+const GIVE_BACK = `
+  UPDATE dead_letters
+     SET state = 'pending', stage = $3, code = $4, detail = $5, attempts = attempts + $6, last_failed_at = now(),
+         updated_at = now()
+   WHERE organization_id = $1 AND id = $2`;
+
+const RECORDED = `
+  SELECT contact_id, external_id, event, occurred_at, received_at, payload FROM events
+   WHERE organization_id = $1 AND id = $2 AND type = 'track'`;
+
+interface QueuedLetter {
+  organization_id: string;
+  id: string;
+  event_id: string;
+  type: EventKind;
+  stage: Stage;
+  payload: Buffer;
+  received_at: Date;
+}
+
+interface RecordedRow {
+  contact_id: string;
+  external_id: string;
+  event: string;
+  occurred_at: Date;
+  received_at: Date;
+  payload: Record<string, unknown>;
+}
+
+/**
+ * Runs queued dead letters again, one at a time: the effect and the letter's new state are one transaction, so that two
+ * replays have one effect. Runs where PROCESS_ROLE is not api.
+ */
+@Injectable()
+export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly careful: CarefulProcessor,
+    private readonly outbox: Outbox,
+    private readonly signal: ReplaySignal,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.signal.listen(() => this.wake());
+    this.timer = setInterval(() => this.wake(), LOOK_EVERY_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  private wake(): void {
+    this.running ??= this.runAll().finally(() => {
+      this.running = undefined;
+    });
+  }
+
+  private async runAll(): Promise<void> {
+    try {
+      while (!this.stopped && (await this.runNext())) continue;
+    } catch (error) {
+      if (!(error instanceof RaceLost) && !isTransient(error)) {
+        log.error({ err: error }, 'A dead letter could not be run again; it stays queued');
+      }
+    }
+  }
+
+  /** Whether there was one. */
+  private async runNext(): Promise<boolean> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const [letter] = await tx.query<QueuedLetter>(NEXT);
+      if (!letter) return false;
+      await tx.useOrganization(letter.organization_id);
+      const failure = letter.stage === 'loyalty' ? undefined : await this.process(tx, letter);
+      await (failure ? this.giveBack(tx, letter, failure) : this.settle(tx, letter));
+      return true;
+    });
+  }
+
+  private async process(tx: WorkerTransaction, letter: QueuedLetter): Promise<Failure | undefined> {
+    const arrival = readArrival(
+      {
+        organizationId: letter.organization_id,
+        eventId: letter.event_id,
+        kind: letter.type,
+        receivedAt: letter.received_at.getTime(),
+        body: letter.payload,
+      },
+      NO_PARTITION,
+    );
+    return arrival.failure ?? this.careful.attempt(tx, [arrival], { letters: [letter.id] });
+  }
+
+  private async settle(tx: WorkerTransaction, letter: QueuedLetter): Promise<void> {
+    await tx.query(SETTLE, [letter.organization_id, letter.id]);
+    await this.outbox.append(tx, await this.replayedEvent(tx, letter));
+  }
+
+  private async giveBack(tx: WorkerTransaction, letter: QueuedLetter, failure: Failure): Promise<void> {
+    const { stage, code, detail, attempts } = failure;
+    await tx.query(GIVE_BACK, [letter.organization_id, letter.id, stage, code, detail, attempts]);
+  }
+
+  /** Loyalty runs its stage by itself, on the event that it is given again. */
+  private async replayedEvent(tx: WorkerTransaction, letter: QueuedLetter): Promise<NewDomainEvent> {
+    const { organization_id: organizationId, event_id: eventId, stage } = letter;
+    const [row] = stage === 'loyalty' ? await tx.query<RecordedRow>(RECORDED, [organizationId, eventId]) : [];
+    return {
+      type: 'core.dead_letter.replayed.v1',
+      organizationId,
+      key: eventId,
+      subject: `dead-letters/${letter.id}`,
+      correlationId: eventId,
+      data: { event_id: eventId, stage, recorded: row ? recordedOf(eventId, row) : null },
+    };
+  }
+}
+
+function recordedOf(eventId: string, row: RecordedRow) {
+  const { contact_id, external_id, event, payload: properties } = row;
+  const times = { occurred_at: row.occurred_at.toISOString(), received_at: row.received_at.toISOString() };
+  return { event_id: eventId, contact_id, external_id, event, ...times, properties };
+}

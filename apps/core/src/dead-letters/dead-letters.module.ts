@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { ContactsModule } from '../contacts/contacts.module.js';
+import { ProcessingModule } from '../processing/processing.module.js';
+import { DeadLetterReplayer } from './dead-letter.replayer.js';
+import { DeadLettersController } from './dead-letters.controller.js';
+import { DeadLettersService } from './dead-letters.service.js';
+import { LoyaltyFailuresController } from './loyalty-failures.controller.js';
+import { ReplaySignal } from './replay.signal.js';
+
+/** The events that failed, and their replay. */
+@Module({
+  imports: [ContactsModule, ProcessingModule],
+  controllers: [DeadLettersController, LoyaltyFailuresController],
+  providers: [DeadLetterReplayer, DeadLettersService, ReplaySignal],
+})
+export class DeadLettersModule {}

@@ -1,0 +1,94 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+
+/** Something in an event that could not be used. */
+export class EventWarningDto {
+  @ApiProperty({ description: 'JSON pointer into the event as it was sent.' })
+  pointer: string;
+
+  @ApiProperty()
+  code: string;
+}
+
+/** A stored event. */
+export class EventDto {
+  @ApiProperty({ format: 'uuid' })
+  id: string;
+
+  @ApiProperty({ enum: ['track', 'identify'] })
+  type: 'track' | 'identify';
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Name of the behavioral event; null for an identify.',
+  })
+  event: string | null;
+
+  @ApiProperty()
+  external_id: string;
+
+  @ApiProperty({ format: 'uuid' })
+  contact_id: string;
+
+  @ApiProperty()
+  idempotency_key: string;
+
+  @ApiProperty({ format: 'date-time' })
+  occurred_at: string;
+
+  @ApiProperty({ format: 'date-time', description: 'When it was accepted.' })
+  received_at: string;
+
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: 'Of a track.' })
+  properties?: Record<string, unknown>;
+
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: 'Of an identify.' })
+  traits?: Record<string, unknown>;
+
+  @ApiProperty({ format: 'uuid', description: 'Chains everything the event led to: its own id.' })
+  correlation_id: string;
+
+  @ApiProperty()
+  source: string;
+
+  @ApiProperty({ type: [EventWarningDto] })
+  warnings: EventWarningDto[];
+
+  @ApiProperty({ format: 'date-time', description: 'When it was stored.' })
+  created_at: string;
+
+  @ApiProperty({ format: 'date-time' })
+  updated_at: string;
+}
+
+/** A row of the table of events. */
+export interface EventRow {
+  id: string;
+  type: 'track' | 'identify';
+  event: string | null;
+  external_id: string;
+  contact_id: string;
+  idempotency_key: string;
+  occurred_at: Date;
+  received_at: Date;
+  payload: Record<string, unknown>;
+  warnings: EventWarningDto[] | null;
+  source: string;
+  created_at: Date;
+}
+
+/** The event as the API shows it. */
+export function toEventDto(row: EventRow): EventDto {
+  const { payload, warnings, occurred_at, received_at, created_at, ...rest } = row;
+  const createdAt = created_at.toISOString();
+  return {
+    ...rest,
+    occurred_at: occurred_at.toISOString(),
+    received_at: received_at.toISOString(),
+    ...(row.type === 'track' ? { properties: payload } : { traits: payload }),
+    correlation_id: row.id,
+    warnings: warnings ?? [],
+    created_at: createdAt,
+    updated_at: createdAt,
+  };
+}

@@ -1,0 +1,130 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
+import { Database } from '@customer-platform/database';
+import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { decodeAcceptances, UnreadableRecord } from '../ingestion/event-frame.js';
+import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
+import { QueuePositions } from '../processing/queue-positions.js';
+
+/** The reader whose position says what has been counted. */
+export const COUNTER = 'counter';
+
+/** Chunks of all partitions are gathered for so long and counted in one transaction; usage can ask for it sooner. */
+const GATHER_MS = 250;
+
+const ADD = `
+  INSERT INTO usage_acceptances AS day (organization_id, day, partition, counted)
+  SELECT organization_id, day, partition, counted
+    FROM unnest($1::uuid[], $2::date[], $3::int[], $4::bigint[])
+      AS added (organization_id, day, partition, counted)
+   ORDER BY organization_id, day, partition
+  ON CONFLICT (organization_id, day, partition) DO UPDATE SET counted = day.counted + excluded.counted`;
+
+interface Gathered {
+  readonly records: readonly IncomingRecord[];
+  readonly done: PromiseWithResolvers<void>;
+}
+
+/**
+ * Counts the events of the queue, by organization, day of acceptance and partition, whether or not a worker lives: the
+ * count is a prefix of each partition, as is the worker's own, and the longer of the two is what has been accepted.
+ * Runs where usage is asked for: PROCESS_ROLE is not worker.
+ */
+@Injectable()
+export class AcceptanceCounter implements OnApplicationBootstrap {
+  private gathered: Gathered[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private hurryUntil = 0;
+
+  constructor(
+    private readonly consumers: RecordConsumers,
+    private readonly database: Database,
+    private readonly positions: QueuePositions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'worker') return;
+    this.consumers.consume({
+      topic: INGESTION_TOPIC,
+      group: `${INGESTION_TOPIC}.acceptances`,
+      chunkSize: 2_000,
+      // A partition waits while its chunk is gathered; the others must not wait for it.
+      concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
+      eachChunk: (records) => this.gather(records),
+    });
+  }
+
+  /** Someone waits for the count: for a moment nothing is gathered any longer. */
+  hurry(): void {
+    this.hurryUntil = Date.now() + 1_000;
+    if (this.gathered.length > 0) void this.count();
+  }
+
+  private gather(records: readonly IncomingRecord[]): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    this.gathered.push({ records, done });
+    if (Date.now() < this.hurryUntil) void this.count();
+    else this.timer ??= setTimeout(() => void this.count(), GATHER_MS);
+    return done.promise;
+  }
+
+  private async count(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const gathered = this.gathered;
+    this.gathered = [];
+    try {
+      const records = gathered.flatMap((chunk) => chunk.records);
+      if (records.length > 0) await this.add(records);
+      for (const { done } of gathered) done.resolve();
+    } catch (error) {
+      // Each chunk is delivered again; the positions tell what was counted.
+      for (const { done } of gathered) done.reject(error);
+    }
+  }
+
+  private async add(records: readonly IncomingRecord[]): Promise<void> {
+    await this.database.acrossOrganizations(async (tx) => {
+      const fresh = await this.positions.advance(tx, COUNTER, INGESTION_TOPIC, records);
+      const counts = countAcceptances(fresh);
+      if (counts.length === 0) return;
+      await tx.query(ADD, [
+        counts.map(({ organizationId }) => organizationId),
+        counts.map(({ day }) => day),
+        counts.map(({ partition }) => partition),
+        counts.map(({ counted }) => counted),
+      ]);
+    });
+  }
+}
+
+interface Count {
+  readonly organizationId: string;
+  readonly day: string;
+  readonly partition: number;
+  counted: number;
+}
+
+function countAcceptances(records: readonly IncomingRecord[]): Count[] {
+  const counts = new Map<string, Count>();
+  for (const { partition, value } of records) {
+    for (const { organizationId, receivedAt } of acceptancesOf(value)) {
+      const day = new Date(receivedAt).toISOString().slice(0, 10);
+      const key = `${organizationId} ${day} ${partition}`;
+      const count = counts.get(key) ?? { organizationId, day, partition, counted: 0 };
+      counts.set(key, count);
+      count.counted += 1;
+    }
+  }
+  return [...counts.values()];
+}
+
+function acceptancesOf(record: Buffer): ReturnType<typeof decodeAcceptances> {
+  try {
+    return decodeAcceptances(record);
+  } catch (error) {
+    // The worker keeps it; nobody was promised anything about it.
+    if (error instanceof UnreadableRecord) return [];
+    throw error;
+  }
+}
