@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { created, gate } from '../../test/things.controller.js';
@@ -151,6 +152,7 @@ describe('the end of an app', () => {
     const kept = connect(Number(port), hostname);
     let received = '';
     kept.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    const ended = once(kept, 'close');
     kept.write(get('Host: x\r\n', `${things}/slow`));
     await until(async () => (await call(ending.url, '/metrics')).status === 200);
 
@@ -164,7 +166,7 @@ describe('the end of an app', () => {
     delete gate.opens;
     const answer = await slow;
     expect([answer.status, answer.body]).toEqual([200, { slow: true }]);
-    await closed;
+    await Promise.all([closed, ended]);
     expect(received).toContain('{"slow":true}');
     await expect(call(ending.url, '/health/live')).rejects.toThrow();
     await expect(call(ending.internalUrl, '/internal/things')).rejects.toThrow();

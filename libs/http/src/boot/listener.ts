@@ -35,6 +35,7 @@ export interface ListenerOptions {
 /** One HTTP server of an app: correlation, limits, measuring and a drain that loses no request. */
 export class Listener {
   readonly server: Server;
+  private readonly inFlight = new Set<ServerResponse>();
   private draining = false;
   private refusing = false;
 
@@ -68,12 +69,13 @@ export class Listener {
   /** Lets kept connections end: every answer from now on closes its own. */
   drain(): void {
     this.draining = true;
+    for (const response of this.inFlight) if (!response.headersSent) response.shouldKeepAlive = false;
   }
 
   /** Stops accepting, refuses what still comes, resolves when the last answer has gone or the time is over. */
   async close(withinMs: number): Promise<void> {
     if (!this.server.listening) return;
-    this.draining = true;
+    this.drain();
     this.refusing = true;
     const closed = once(this.server, 'close');
     this.server.close();
@@ -85,10 +87,12 @@ export class Listener {
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
     const started = performance.now();
+    this.inFlight.add(response);
     response.once('close', () => {
+      this.inFlight.delete(response);
       this.observe(request, response, performance.now() - started);
-      // A connection whose answer began before the end is kept, and would be waited for in vain.
-      if (this.refusing) setImmediate(() => this.server.closeIdleConnections());
+      // Its head promised to keep the connection; kept, it would hold up the end.
+      if (this.refusing) request.socket.destroySoon();
     });
     if (this.draining) response.shouldKeepAlive = false;
     if (!this.refusing && this.options.first?.(request, response)) return;

@@ -191,7 +191,7 @@ describe('cursors', () => {
     expect(list({ cursor }).after).toEqual([null, id]);
   });
 
-  it.each([
+  it.each<Record<string, string>>([
     { name: 'y' },
     {},
     { name: 'x', sort: 'name' },
