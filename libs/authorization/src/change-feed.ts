@@ -3,6 +3,7 @@ import { log } from '@customer-platform/http';
 import type { AuthorizationSource } from './authorization-source.js';
 import type { CredentialCache } from './credential-cache.js';
 import type { Monotonic } from './monotonic.js';
+import type { ChangesPage } from './protocol.js';
 
 /** The paces of the feed, in milliseconds (identity.md §8). */
 export interface FeedPace {
@@ -69,10 +70,20 @@ export class ChangeFeed {
     await this.loop;
   }
 
-  /** One read; the loop makes them, a test may. */
+  /** One read; the loop makes them, a test may. Throws what the source throws. */
   async read(): Promise<void> {
     const began = this.clock.now();
-    const page = await this.source.changes(this.cursor, this.pace.timeout);
+    try {
+      this.apply(await this.source.changes(this.cursor, this.pace.timeout));
+    } catch (error) {
+      this.noteFailure(error);
+      throw error;
+    }
+    this.lastGoodBegan = began;
+    this.noteAnswer();
+  }
+
+  private apply(page: ChangesPage): void {
     if (page.reset) this.cache.outdateAll();
     const now = this.clock.now();
     for (const { organization_id: organizationId, epoch } of page.changes) {
@@ -81,31 +92,27 @@ export class ChangeFeed {
     this.cache.trim();
     if (page.reset || this.cursor === undefined) this.round += 1;
     this.cursor = page.cursor;
-    this.lastGoodBegan = began;
   }
 
   private async readOn(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const began = this.clock.now();
-      await this.tryRead();
+      await this.read().catch(() => undefined); // noted; the next read follows
       const rest = this.pace.every - (this.clock.now() - began);
       await pause(Math.max(0, rest), undefined, { signal, ref: false }).catch(() => undefined); // stopped
     }
   }
 
-  private async tryRead(): Promise<void> {
-    try {
-      await this.read();
-      if (this.downSince !== undefined) {
-        const outageMs = Math.round(this.clock.now() - this.downSince);
-        log.info({ outageMs }, 'The authorization registry answers again');
-      }
-      this.downSince = undefined;
-    } catch (error) {
-      if (this.downSince === undefined) {
-        log.warn({ err: error }, 'The authorization registry does not answer');
-        this.downSince = this.clock.now();
-      }
-    }
+  private noteAnswer(): void {
+    if (this.downSince === undefined) return;
+    const outageMs = Math.round(this.clock.now() - this.downSince);
+    this.downSince = undefined;
+    log.info({ outageMs }, 'The authorization registry answers again');
+  }
+
+  private noteFailure(error: unknown): void {
+    if (this.downSince !== undefined) return;
+    this.downSince = this.clock.now();
+    log.warn({ err: error }, 'The authorization registry does not answer');
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { systemActor, type AuditContext } from '@customer-platform/audit';
 import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
-import { Database, isUuid, postgresFailure, type WorkerTransaction } from '@customer-platform/database';
+import { Database, isUuid, type WorkerTransaction } from '@customer-platform/database';
 import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
 import {
   OrganizationFounding,
@@ -66,19 +66,18 @@ export class Operator {
    * @throws OperatorRefusal where a root exists; nothing is changed then
    */
   async bootstrap(root: NewOrganization): Promise<EquippedOrganization> {
-    try {
-      return await this.act('bootstrap', async (tx, actor) => {
-        const organization = await this.founding.found(tx, root, actor);
-        return this.equip(tx, actor(organization.id), organization, true, ['administrator']);
-      });
-    } catch (error) {
-      if (postgresFailure(error)?.constraint !== 'organizations_one_root') throw error;
-      throw new OperatorRefusal(
-        'The platform is bootstrapped already: a root organization exists, and nothing was changed. ' +
-          'Use --recover <slug> to issue a new owner key.',
-        ALREADY_BOOTSTRAPPED,
-      );
-    }
+    return this.act('bootstrap', async (tx, actor) => {
+      await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('bootstrap', 0))`);
+      if (await findRoot(tx)) {
+        throw new OperatorRefusal(
+          'The platform is bootstrapped already: a root organization exists, and nothing was changed. ' +
+            'Use --recover <slug> to issue a new owner key.',
+          ALREADY_BOOTSTRAPPED,
+        );
+      }
+      const organization = await this.founding.found(tx, root, actor);
+      return this.equip(tx, actor(organization.id), organization, true, ['administrator']);
+    });
   }
 
   /** A new owner key for an organization whose keys are lost. The former keys stay; revoke them by their own ids. */
@@ -183,10 +182,15 @@ async function organizationBySlug(tx: WorkerTransaction, slug: string): Promise<
   return found;
 }
 
-async function rootOf(tx: WorkerTransaction): Promise<FoundedOrganization> {
+async function findRoot(tx: WorkerTransaction): Promise<FoundedOrganization | undefined> {
   const [root] = await tx.query<FoundedOrganization>(
     `SELECT id, slug, name FROM organizations WHERE parent_id IS NULL`,
   );
+  return root;
+}
+
+async function rootOf(tx: WorkerTransaction): Promise<FoundedOrganization> {
+  const root = await findRoot(tx);
   if (!root) throw new OperatorRefusal('There is no root organization yet: run the bootstrap first.');
   return root;
 }

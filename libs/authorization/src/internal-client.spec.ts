@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { runWithCorrelation } from '@customer-platform/http';
+import { InternalCallRefused, InternalClient } from './internal-client.js';
+import type { ServiceTokens } from './service-tokens.js';
+
+const tokens = { issue: (audience: string) => Promise.resolve(`token-for-${audience}`) } as ServiceTokens;
+
+describe('a call of another module', () => {
+  let server: Server;
+  let client: InternalClient;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => answer(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    client = new InternalClient(tokens, { core: url, crm: 'http://127.0.0.1:9' });
+  });
+  afterAll(async () => {
+    await client.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const reply = (status: number, body: string) => (_: IncomingMessage, response: ServerResponse) => {
+    response.writeHead(status).end(body);
+  };
+  const call = { method: 'GET', path: '/internal/x', timeoutMs: 2_000 } as const;
+
+  it('carries the service token, the correlation id and the body as JSON', async () => {
+    let seen: unknown;
+    answer = (request, response) => {
+      void text(request).then((body) => {
+        const { authorization, 'x-correlation-id': correlation, 'content-type': type } = request.headers;
+        seen = { method: request.method, url: request.url, authorization, correlation, type, body };
+        response.end('{"answer":42}');
+      });
+    };
+    const id = '0190aaaa-0000-4000-8000-000000000009';
+    const result = await runWithCorrelation(id, () =>
+      client.call('core', { method: 'POST', path: '/internal/x?y=1', body: { a: 1 }, timeoutMs: 2_000 }),
+    );
+    expect(result).toEqual({ answer: 42 });
+    expect(seen).toEqual({
+      method: 'POST',
+      url: '/internal/x?y=1',
+      authorization: 'Bearer token-for-core',
+      correlation: id,
+      type: 'application/json',
+      body: '{"a":1}',
+    });
+  });
+
+  it('answers undefined for an empty answer', async () => {
+    answer = reply(204, '');
+    expect(await client.call('core', call)).toBeUndefined();
+  });
+
+  it.each([500, 503, 429])('dependency_unavailable when the module answers %d', async (status) => {
+    answer = reply(status, '{"code":"internal_error"}');
+    await expect(client.call('core', call)).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  });
+
+  it('dependency_unavailable when nobody listens, when the answer is late or is no JSON', async () => {
+    await expect(client.call('crm', call)).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    answer = () => undefined;
+    await expect(client.call('core', { ...call, timeoutMs: 50 })).rejects.toMatchObject({
+      code: 'dependency_unavailable',
+    });
+    answer = reply(200, '<html>');
+    await expect(client.call('core', call)).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  });
+
+  it('is refused with the callee’s own problem', async () => {
+    answer = reply(403, '{"code":"permission_denied"}');
+    const refusal = await client.call('core', call).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(InternalCallRefused);
+    expect(refusal).toMatchObject({ status: 403, problem: { code: 'permission_denied' } });
+  });
+
+  it('takes 404 for undefined where that is an answer', async () => {
+    answer = reply(404, '{"code":"not_found"}');
+    expect(await client.callOptional('core', call)).toBeUndefined();
+    await expect(client.call('core', call)).rejects.toBeInstanceOf(InternalCallRefused);
+    answer = reply(403, '');
+    await expect(client.callOptional('core', call)).rejects.toBeInstanceOf(InternalCallRefused);
+  });
+
+  it('names the variable that is missing', async () => {
+    await expect(client.call('loyalty', call)).rejects.toThrow('LOYALTY_INTERNAL_URL is missing');
+  });
+});

@@ -1,0 +1,89 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { importJWK, SignJWT, type CryptoKey, type JWK } from 'jose';
+import { Problem } from '@customer-platform/problem-json';
+import { ServiceTokens, type ServiceKeys } from './service-tokens.js';
+
+function aPair(kid: string): { own: JWK; open: JWK } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  return {
+    own: { ...privateKey.export({ format: 'jwk' }), kid },
+    open: { ...publicKey.export({ format: 'jwk' }), kid },
+  };
+}
+
+const [core, identity] = [aPair('core'), aPair('identity')];
+const keysOf = (own: JWK): ServiceKeys =>
+  ({ SERVICE_PRIVATE_KEY: own, SERVICE_PUBLIC_KEYS: { keys: [core.open, identity.open] } }) as ServiceKeys;
+
+let now = Date.parse('2026-11-21T10:00:00.000Z');
+const atCore = () => new ServiceTokens('core', keysOf(core.own), () => now);
+const atIdentity = () => new ServiceTokens('identity', keysOf(identity.own), () => now);
+
+async function refusal(call: Promise<unknown>): Promise<string> {
+  const error = await call.then(
+    () => 'taken',
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof Problem ? error.code : String(error);
+}
+
+async function signed(claims: Record<string, unknown>, by = core.own, header: Record<string, unknown> = {}) {
+  const key = (await importJWK(by, 'EdDSA')) as CryptoKey;
+  return `Bearer ${await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'EdDSA', kid: by.kid ?? '', ...header })
+    .sign(key)}`;
+}
+
+const seconds = () => Math.floor(now / 1_000);
+const claims = (changes: Record<string, unknown> = {}) => ({
+  iss: 'core',
+  aud: 'identity',
+  iat: seconds(),
+  exp: seconds() + 60,
+  ...changes,
+});
+
+describe('a service token', () => {
+  it('tells the callee which module calls', async () => {
+    const token = await atCore().issue('identity');
+    expect(await atIdentity().verify(`Bearer ${token}`)).toBe('core');
+  });
+
+  it('is used again for most of its life and replaced before its end', async () => {
+    const tokens = atCore();
+    const first = await tokens.issue('identity');
+    now += 40_000;
+    expect(await tokens.issue('identity')).toBe(first);
+    expect(await tokens.issue('crm')).not.toBe(first);
+    now += 10_000;
+    const second = await tokens.issue('identity');
+    expect(second).not.toBe(first);
+    expect(await atIdentity().verify(`Bearer ${second}`)).toBe('core');
+  });
+
+  it('ends, also where it was verified before', async () => {
+    const callee = atIdentity();
+    const token = await atCore().issue('identity');
+    await callee.verify(`Bearer ${token}`);
+    now += 66_000;
+    expect(await refusal(callee.verify(`Bearer ${token}`))).toBe('token_expired');
+  });
+
+  it.each([
+    ['for another callee', () => signed(claims({ aud: 'crm' }))],
+    ['signed with another module’s key', () => signed(claims({ iss: 'crm' }))],
+    ['signed with an unknown key', () => signed(claims(), aPair('core').own)],
+    ['that lives longer than 60 s', () => signed(claims({ exp: seconds() + 61 }))],
+    ['without an end', () => signed(claims({ exp: undefined }))],
+    ['without a beginning', () => signed(claims({ iat: undefined }))],
+    ['unsigned', () => Promise.resolve('Bearer eyJhbGciOiJub25lIn0.eyJpc3MiOiJjb3JlIn0.')],
+    ['that is none', () => Promise.resolve('Bearer nonsense')],
+  ])('%s is refused', async (_, make) => {
+    expect(await refusal(atIdentity().verify(await make()))).toBe('invalid_token');
+  });
+
+  it('is missed when there is none', async () => {
+    expect(await refusal(atIdentity().verify(undefined))).toBe('missing_credentials');
+    expect(await refusal(atIdentity().verify('Basic abc'))).toBe('missing_credentials');
+  });
+});
