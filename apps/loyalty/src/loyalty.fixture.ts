@@ -1,9 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { connectEventBus } from '@customer-platform/event-bus';
 import type { EventData } from '@customer-platform/events';
-import { type TestApp, type TestDatabase, startTestApp, testDatabase } from '@customer-platform/testing';
+import {
+  type Caller,
+  type KafkaProbe,
+  type TestApp,
+  type TestDatabase,
+  anOrganization,
+  eventually,
+  expectStatus,
+  startTestApp,
+  testDatabase,
+} from '@customer-platform/testing';
+import type { BalanceDto, TransactionDto } from './ledger/transaction.dto.js';
 import { LoyaltyModule } from './loyalty.module.js';
 import { migrations } from './migrations/index.js';
+import type { RuleDto } from './rules/rule.dto.js';
 
 /** The module as its own process would run it, on a database of its own. */
 export async function startLoyalty(): Promise<{
@@ -51,5 +63,73 @@ export function aRuleBody(overrides: Record<string, unknown> = {}): Record<strin
     event: 'purchase_completed',
     formula: { type: 'per_amount', currency: 'CLP', per: 1_000, points: 1 },
     ...overrides,
+  };
+}
+
+/** An organization with a caller, as loyalty's tests use it. */
+export interface LoyaltyWorld {
+  organizationId: string;
+  caller: Caller;
+  rule(overrides?: Record<string, unknown>): Promise<RuleDto>;
+  /** Publishes events and waits until loyalty has taken all of them. */
+  record(...events: EventData<'core.event.recorded.v1'>[]): Promise<void>;
+  transactions(query?: string): Promise<TransactionDto[]>;
+  balance(contactId: string): Promise<BalanceDto>;
+}
+
+/** Points that `record` itself makes on each contact: how it knows that everything before has been taken. */
+export const MARKERS = 1;
+
+export function aLoyaltyWorld(app: TestApp, probe: KafkaProbe): LoyaltyWorld {
+  const organizationId = anOrganization().id;
+  const caller = app.as(organizationId, [
+    'loyalty.rules.create',
+    'loyalty.rules.update',
+    'loyalty.rules.delete',
+    'loyalty.rules.purge',
+    'loyalty.transactions.read',
+    'loyalty.balances.read',
+  ]);
+  const transactions = async (query = 'limit=200'): Promise<TransactionDto[]> => {
+    const answer = await caller.get<{ data: TransactionDto[] }>(`/v1/loyalty/transactions?${query}`);
+    expectStatus(answer, 200);
+    return answer.body.data;
+  };
+  return {
+    organizationId,
+    caller,
+    transactions,
+    rule: async (overrides) => {
+      const answer = await caller.post<RuleDto>('/v1/loyalty/rules', aRuleBody(overrides));
+      expectStatus(answer, 201);
+      return answer.body;
+    },
+    record: async (...events) => {
+      await probe.publish(
+        ...events.map((data) => ({
+          type: 'core.event.recorded.v1' as const,
+          organizationId,
+          data,
+          correlationId: data.event_id,
+        })),
+      );
+      // Each contact's last word: an event that a marker rule of the same organization turns into a point.
+      const marker = `marker-${randomUUID()}`;
+      await caller.post(
+        '/v1/loyalty/rules',
+        aRuleBody({ event: marker, formula: { type: 'fixed', points: 1 } }),
+      );
+      const last = [...new Set(events.map(({ contact_id: id }) => id))].map((contact_id) =>
+        aRecordedEvent({ contact_id, event: marker }),
+      );
+      await probe.publish(
+        ...last.map((data) => ({ type: 'core.event.recorded.v1' as const, organizationId, data })),
+      );
+      for (const { event_id: id } of last) {
+        await eventually(async () => expect(await transactions(`event_id=${id}`)).toHaveLength(1));
+      }
+    },
+    balance: async (contactId) =>
+      (await caller.get<BalanceDto>(`/v1/loyalty/contacts/${contactId}/balance`)).body,
   };
 }

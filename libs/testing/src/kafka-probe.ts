@@ -30,13 +30,16 @@ export class KafkaProbe {
 
   constructor(private readonly app: TestApp) {}
 
-  /** Publishes events in this order; resolves when the broker has them. Returns them with their envelopes. */
+  /** Publishes events in this order, at least once; resolves when the broker has them. Returns them with their envelopes. */
   async publish<T extends EventType>(...events: ProbeEvent<T>[]): Promise<DomainEvent[]> {
     const producer = this.app.app.get(RecordProducer);
     const made = events.map(envelopeOf);
-    await Promise.all(
-      made.map((event) =>
-        producer.send(topicOf(event.type), { key: keyOf(event), value: JSON.stringify(event) }),
+    // The first send also creates the topic; until the broker is quick enough, all of it again, in the same order.
+    await eventually(() =>
+      Promise.all(
+        made.map((event) =>
+          producer.send(topicOf(event.type), { key: keyOf(event), value: JSON.stringify(event) }),
+        ),
       ),
     );
     return made;

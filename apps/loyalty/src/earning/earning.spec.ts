@@ -1,98 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
-import type { EventData } from '@customer-platform/events';
 import {
-  type Caller,
   type KafkaProbe,
   type TestApp,
-  type TestDatabase,
-  anOrganization,
-  eventually,
   expectProblem,
   expectStatus,
   kafkaProbe,
 } from '@customer-platform/testing';
-import { aRecordedEvent, aRuleBody, startLoyalty } from '../loyalty.fixture.js';
-import type { BalanceDto, TransactionDto } from '../ledger/transaction.dto.js';
-import type { RuleDto } from '../rules/rule.dto.js';
-import { pointsOf } from './points.js';
+import {
+  type LoyaltyWorld,
+  MARKERS,
+  aLoyaltyWorld,
+  aRecordedEvent,
+  startLoyalty,
+} from '../loyalty.fixture.js';
 
 let app: TestApp;
-let database: TestDatabase;
 let probe: KafkaProbe;
 let close: () => Promise<void>;
+const aWorld = (): LoyaltyWorld => aLoyaltyWorld(app, probe);
 beforeAll(async () => {
-  ({ app, database, close } = await startLoyalty());
+  ({ app, close } = await startLoyalty());
   probe = kafkaProbe(app);
   probe.collect('loyalty');
 });
 afterAll(() => close());
-
-interface World {
-  organizationId: string;
-  caller: Caller;
-  rule(overrides?: Record<string, unknown>): Promise<RuleDto>;
-  /** Publishes events and waits until loyalty has taken all of them. */
-  record(...events: EventData<'core.event.recorded.v1'>[]): Promise<void>;
-  transactions(query?: string): Promise<TransactionDto[]>;
-  balance(contactId: string): Promise<BalanceDto>;
-}
-
-function aWorld(): World {
-  const organizationId = anOrganization().id;
-  const caller = app.as(organizationId, [
-    'loyalty.rules.create',
-    'loyalty.rules.update',
-    'loyalty.rules.delete',
-    'loyalty.rules.purge',
-    'loyalty.transactions.read',
-    'loyalty.balances.read',
-  ]);
-  const transactions = async (query = 'limit=200'): Promise<TransactionDto[]> => {
-    const answer = await caller.get<{ data: TransactionDto[] }>(`/v1/loyalty/transactions?${query}`);
-    expectStatus(answer, 200);
-    return answer.body.data;
-  };
-  return {
-    organizationId,
-    caller,
-    transactions,
-    rule: async (overrides) => {
-      const answer = await caller.post<RuleDto>('/v1/loyalty/rules', aRuleBody(overrides));
-      expectStatus(answer, 201);
-      return answer.body;
-    },
-    record: async (...events) => {
-      await probe.publish(
-        ...events.map((data) => ({
-          type: 'core.event.recorded.v1' as const,
-          organizationId,
-          data,
-          correlationId: data.event_id,
-        })),
-      );
-      // Each contact's last word: an event that a marker rule of the same organization turns into a point.
-      const marker = `marker-${randomUUID()}`;
-      await caller.post(
-        '/v1/loyalty/rules',
-        aRuleBody({ event: marker, formula: { type: 'fixed', points: 1 } }),
-      );
-      const last = [...new Set(events.map(({ contact_id: id }) => id))].map((contact_id) =>
-        aRecordedEvent({ contact_id, event: marker }),
-      );
-      await probe.publish(
-        ...last.map((data) => ({ type: 'core.event.recorded.v1' as const, organizationId, data })),
-      );
-      for (const { event_id: id } of last) {
-        await eventually(async () => expect(await transactions(`event_id=${id}`)).toHaveLength(1));
-      }
-    },
-    balance: async (contactId) =>
-      (await caller.get<BalanceDto>(`/v1/loyalty/contacts/${contactId}/balance`)).body,
-  };
-}
-
-const MARKERS = 1;
 
 describe('an event that a rule earns points for', () => {
   it('posts them once under the event’s correlation id, and tells of it', async () => {
@@ -280,123 +211,5 @@ describe('an event that a rule earns points for', () => {
       'resource_referenced',
     );
     expect(problem['references']).toEqual([{ module: 'loyalty', resource: 'transactions', count: 1 }]);
-  });
-});
-
-describe('the ledger', () => {
-  it.each(['transactions', 'lines', 'tombstones'])(
-    'refuses UPDATE, DELETE and TRUNCATE of %s to every role',
-    async (table) => {
-      const world = aWorld();
-      await world.rule();
-      await world.record(aRecordedEvent());
-      await database.query(`INSERT INTO tombstones VALUES ($1, gen_random_uuid(), now(), 0, 0)`, [
-        world.organizationId,
-      ]);
-      for (const statement of [
-        `UPDATE ${table} SET organization_id = organization_id`,
-        `DELETE FROM ${table}`,
-        `TRUNCATE ${table} CASCADE`,
-      ]) {
-        await expect(database.query(statement)).rejects.toThrow(/INSERT only/);
-      }
-    },
-  );
-
-  it('sums: every balance, transaction and lot is the sum of its lines', async () => {
-    const sums = await database.query(`
-      SELECT 'balance' FROM balances b WHERE points <> (SELECT coalesce(sum(points), 0) FROM lines l
-        WHERE (l.organization_id, l.subject_ref) = (b.organization_id, b.subject_ref))
-      UNION ALL SELECT 'transaction' FROM transactions t WHERE points <> (SELECT sum(points) FROM lines l
-        WHERE (l.organization_id, l.transaction_id) = (t.organization_id, t.id))
-      UNION ALL SELECT 'lot' FROM lot_balances b WHERE remaining <> (SELECT sum(points) FROM lines l
-        WHERE (l.organization_id, l.subject_ref, l.lot_id) = (b.organization_id, b.subject_ref, b.lot_id))`);
-    expect(sums).toEqual([]);
-  });
-
-  it('can be entered at any point of a contact’s time, ties by id', async () => {
-    const world = aWorld();
-    await world.rule({ formula: { type: 'fixed', points: 1 }, valid_from: '2020-01-01T00:00:00Z' });
-    const contact_id = randomUUID();
-    const times = Array.from({ length: 12 }, (_, n) =>
-      new Date(Date.UTC(2026, 0, 1 + (n % 4))).toISOString(),
-    );
-    await world.record(...times.map((occurred_at) => aRecordedEvent({ contact_id, occurred_at })));
-    const all = await world.transactions(`contact_id=${contact_id}&sort=-occurred_at`);
-    expect(all).toHaveLength(12 + MARKERS);
-    const sorted = [...all].sort((a, b) =>
-      `${b.occurred_at} ${b.id}`.localeCompare(`${a.occurred_at} ${a.id}`),
-    );
-    expect(all.map(({ id }) => id)).toEqual(sorted.map(({ id }) => id));
-    for (const [index, row] of all.entries()) {
-      const rest = await world.transactions(
-        `contact_id=${contact_id}&sort=-occurred_at&before_occurred_at=${row.occurred_at}&before_id=${row.id}`,
-      );
-      expect(rest.map(({ id }) => id)).toEqual(all.slice(index + 1).map(({ id }) => id));
-    }
-    expectProblem(await world.caller.get('/v1/loyalty/transactions?sort=occurred_at'), 400, 'invalid_sort');
-  });
-
-  it('is nobody else’s: 404 and an empty list for another organization', async () => {
-    const world = aWorld();
-    await world.rule();
-    const event = aRecordedEvent();
-    await world.record(event);
-    const [row] = await world.transactions(`event_id=${event.event_id}`);
-    const stranger = aWorld();
-    expectProblem(await stranger.caller.get(`/v1/loyalty/transactions/${row?.id}`), 404, 'not_found');
-    expect(await stranger.transactions(`event_id=${event.event_id}`)).toEqual([]);
-    expect(await stranger.balance(event.contact_id)).toMatchObject({ points: 0, available: 0, expiring: [] });
-    expectProblem(await world.caller.post('/v1/loyalty/transactions', {}), 405, 'method_not_allowed');
-  });
-});
-
-describe('points of an amount', () => {
-  it.each([
-    ['floor', 12],
-    ['half_up', 13],
-    ['ceil', 13],
-  ] as const)('CLP 12,990 at 1 point per 1,000, %s: %i', (rounding, points) => {
-    const formula = {
-      type: 'per_amount',
-      amount_property: 'amount',
-      currency_property: 'currency',
-      currency: 'CLP',
-      per: 1_000,
-      points: 1,
-      rounding,
-    } as const;
-    expect(pointsOf(formula, { amount: 12_990, currency: 'CLP' })).toBe(points);
-  });
-
-  it('is exact for every amount and rate', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
-        fc.integer({ min: 1, max: 1_000_000 }),
-        fc.integer({ min: 1_000_000, max: Number.MAX_SAFE_INTEGER }),
-        fc.constantFrom('floor', 'half_up', 'ceil'),
-        (amount, points, per, rounding) => {
-          const formula = {
-            type: 'per_amount',
-            amount_property: 'a',
-            currency_property: 'c',
-            currency: 'CLP',
-            per,
-            points,
-            rounding,
-          } as const;
-          const result = BigInt(pointsOf(formula, { a: amount, c: 'CLP' }));
-          const exact = BigInt(amount) * BigInt(points);
-          const scaled = result * BigInt(per);
-          if (rounding === 'floor') expect(scaled <= exact && exact < scaled + BigInt(per)).toBe(true);
-          if (rounding === 'ceil') expect(scaled >= exact && scaled - BigInt(per) < exact).toBe(true);
-          if (rounding === 'half_up') {
-            const twice = 2n * (exact - scaled);
-            expect(twice < BigInt(per) && twice >= -BigInt(per)).toBe(true);
-          }
-        },
-      ),
-    );
   });
 });
