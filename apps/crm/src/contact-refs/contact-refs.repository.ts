@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import type { ContactRef, ContactState } from './contact-ref.js';
+
+const WRITE = `
+  INSERT INTO contact_refs (organization_id, id, state, merged_into, version)
+  SELECT $1, * FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::int[])
+  ON CONFLICT (organization_id, id) DO UPDATE
+     SET state = EXCLUDED.state, merged_into = EXCLUDED.merged_into, version = EXCLUDED.version, updated_at = now()
+   WHERE contact_refs.version < EXCLUDED.version`;
+
+/** No chain of merges is longer: each contact takes at most 100 others, and rings cannot be (core.md §4). */
+const LONGEST_CHAIN = 100;
+
+const FOLLOW = `
+  WITH RECURSIVE chain AS (
+    SELECT id AS asked, id, state, merged_into, 0 AS step
+      FROM contact_refs WHERE organization_id = $1 AND id = ANY ($2::uuid[])
+    UNION ALL
+    SELECT chain.asked, next.id, next.state, next.merged_into, chain.step + 1
+      FROM chain JOIN contact_refs AS next ON next.organization_id = $1 AND next.id = chain.merged_into
+     WHERE chain.state = 'merged' AND chain.step < ${String(LONGEST_CHAIN)})
+  SELECT DISTINCT ON (asked) asked, id, state, merged_into FROM chain ORDER BY asked, step DESC`;
+
+/** The end of a contact's chain of merges, as far as it is known here. */
+export interface ChainEnd {
+  readonly asked: string;
+  readonly id: string;
+  readonly state: ContactState;
+  /** Set where the chain goes on to a contact that is not known here yet. */
+  readonly merged_into: string | null;
+}
+
+/** The table `contact_refs`. */
+@Injectable()
+export class ContactRefsRepository {
+  /** Writes what is newer than what is there; an older version never overwrites a newer. */
+  async write(tx: Transaction, refs: readonly ContactRef[]): Promise<void> {
+    const newest = new Map<string, ContactRef>();
+    for (const ref of refs) {
+      if ((newest.get(ref.id)?.version ?? -1) < ref.version) newest.set(ref.id, ref);
+    }
+    // In one order for all, so that two writers of the same contacts wait instead of deadlocking.
+    const rows = [...newest.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    await tx.query(WRITE, [
+      tx.organizationId,
+      rows.map(({ id }) => id),
+      rows.map(({ state }) => state),
+      rows.map(({ mergedInto }) => mergedInto),
+      rows.map(({ version }) => version),
+    ]);
+  }
+
+  /** Follows each id through its merges. Ids that are not known are left out. */
+  async follow(tx: Transaction, ids: readonly string[]): Promise<ChainEnd[]> {
+    return tx.query<ChainEnd>(FOLLOW, [tx.organizationId, ids]);
+  }
+}

@@ -1,0 +1,255 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newId } from '@customer-platform/database';
+import { connectEventBus } from '@customer-platform/event-bus';
+import { startTestApp, testDatabase, type TestApp, type TestDatabase } from '@customer-platform/testing';
+import { CrmModule } from './crm.module.js';
+import { CRM_MIGRATIONS } from './migrations/index.js';
+import type { ItemType, Source } from './timeline/fragments.js';
+
+/** A row of a source, as far as the stub looks into it. */
+export interface StubItem extends Record<string, unknown> {
+  id: string;
+  contact_id: string;
+  correlation_id: string | null;
+}
+
+/** How a stub of a fragment answers. */
+export type Behaviour =
+  'well' | 'slowly' | 'never' | 'hangs up' | { status: number; body?: unknown } | { text: string };
+
+/** A request as a stub received it. */
+export interface Received {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** A contact as core would tell of it. */
+export interface StubContact {
+  id: string;
+  organization_id: string;
+  state: 'active' | 'merged' | 'deleted' | 'erased';
+  merged_into: string | null;
+  version: number;
+}
+
+const TYPES: Readonly<Record<ItemType, { source: Source; occurredAt: string }>> = {
+  event: { source: 'core', occurredAt: 'occurred_at' },
+  consent: { source: 'core', occurredAt: 'occurred_at' },
+  transaction: { source: 'loyalty', occurredAt: 'occurred_at' },
+  send: { source: 'messaging', occurredAt: 'created_at' },
+};
+
+/** Core, loyalty and messaging as an HTTP server that keeps the contract of a timeline source, or breaks it. */
+export class StubModules {
+  readonly items: Record<ItemType, StubItem[]> = { event: [], consent: [], transaction: [], send: [] };
+  readonly behaviour: Record<ItemType, Behaviour> = {
+    event: 'well',
+    consent: 'well',
+    transaction: 'well',
+    send: 'well',
+  };
+  readonly contacts: StubContact[] = [];
+  readonly received: Received[] = [];
+  readonly lookups: { ids: string[] }[] = [];
+  lookup: Behaviour = 'well';
+  private readonly server: Server;
+  private readonly waiting = new Set<ServerResponse>();
+
+  private constructor() {
+    this.server = createServer((request, response) => void this.serve(request, response));
+  }
+
+  static async start(): Promise<StubModules> {
+    const modules = new StubModules();
+    await new Promise<void>((resolve) => modules.server.listen(0, '127.0.0.1', resolve));
+    return modules;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${String((this.server.address() as AddressInfo).port)}`;
+  }
+
+  /** Everything as at the start. */
+  reset(): void {
+    for (const type of Object.keys(TYPES) as ItemType[]) {
+      this.items[type].length = 0;
+      this.behaviour[type] = 'well';
+    }
+    this.received.length = 0;
+    this.lookups.length = 0;
+    this.lookup = 'well';
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** The types that were asked for, once each. */
+  askedFor(): ItemType[] {
+    return [...new Set(this.received.map(({ path }) => typeOf(path) ?? 'event'))].sort();
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.url);
+    if (url.pathname === '/internal/contacts/lookup') {
+      const body = JSON.parse(await textOf(request)) as { organization_id: string; ids: string[] };
+      this.lookups.push({ ids: body.ids });
+      this.answer(response, this.lookup, () => ({
+        data: this.contacts.filter(
+          (each) => each.organization_id === body.organization_id && body.ids.includes(each.id),
+        ),
+      }));
+      return;
+    }
+    const type = typeOf(url.pathname);
+    if (!type) {
+      send(response, 404, { code: 'route_not_found' });
+      return;
+    }
+    this.received.push({ path: url.pathname, query: url.searchParams, headers: request.headers });
+    this.answer(response, this.behaviour[type], () => this.page(type, url));
+  }
+
+  private answer(response: ServerResponse, behaviour: Behaviour, body: () => unknown): void {
+    if (behaviour === 'well') send(response, 200, body());
+    else if (behaviour === 'slowly') {
+      setTimeout(() => {
+        send(response, 200, body());
+      }, 1_500).unref();
+    } else if (behaviour === 'never') this.waiting.add(response);
+    else if (behaviour === 'hangs up') response.destroy();
+    else if ('text' in behaviour) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(behaviour.text);
+    } else send(response, behaviour.status, behaviour.body ?? { code: 'x' });
+  }
+
+  /** What contract.md §3 says of a timeline source. */
+  private page(type: ItemType, { pathname, searchParams: query }: URL): unknown {
+    const field = TYPES[type].occurredAt;
+    const contactId = query.get('contact_id') ?? pathname.split('/')[4] ?? '';
+    const limit = Number(query.get('limit'));
+    const before = [query.get('before_occurred_at'), query.get('before_id')] as const;
+    const rows = this.items[type]
+      .filter((item) => item.contact_id === contactId)
+      .filter((item) => matches(item, field, query))
+      .sort((a, b) => descending(place(a, field), place(b, field)))
+      .filter(
+        (item) => before[0] === null || descending(`${before[0]} ${before[1] ?? ''}`, place(item, field)) < 0,
+      );
+    return {
+      data: rows.slice(0, limit),
+      page: { limit, next_cursor: rows.length > limit ? 'opaque' : null },
+    };
+  }
+}
+
+function typeOf(path: string): ItemType | undefined {
+  if (path === '/v1/core/events') return 'event';
+  if (/^\/v1\/core\/contacts\/[^/]+\/consents$/.test(path)) return 'consent';
+  if (path === '/v1/loyalty/transactions') return 'transaction';
+  return path === '/v1/messaging/sends' ? 'send' : undefined;
+}
+
+function place(item: StubItem, field: string): string {
+  return `${String(item[field])} ${item.id}`;
+}
+
+function descending(a: string, b: string): number {
+  return a < b ? 1 : a > b ? -1 : 0;
+}
+
+function matches(item: StubItem, field: string, query: URLSearchParams): boolean {
+  const correlation = query.get('correlation_id');
+  const time = String(item[field]);
+  const bound = (op: string): string | null => query.get(`occurred_at[${op}]`);
+  return (
+    (correlation === null || item.correlation_id === correlation) &&
+    (bound('gt') === null || time > String(bound('gt'))) &&
+    (bound('gte') === null || time >= String(bound('gte'))) &&
+    (bound('lt') === null || time < String(bound('lt'))) &&
+    (bound('lte') === null || time <= String(bound('lte')))
+  );
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  if (response.destroyed) return;
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** An item of a type as its module would send it. */
+export function anItem(
+  type: ItemType,
+  contactId: string,
+  occurredAt: string,
+  override: Partial<StubItem> = {},
+): StubItem {
+  const own: Record<ItemType, Record<string, unknown>> = {
+    event: { event: 'invoice_paid', type: 'track', properties: { amount: 12_990 } },
+    consent: { purpose: 'marketing', channel: null, status: 'granted' },
+    transaction: { kind: 'earn', points: 12, lines: [] },
+    send: { channel: 'email', state: 'sent', occurred_at: null },
+  };
+  const item = { id: newId(), contact_id: contactId, correlation_id: newId(), ...own[type] };
+  return { ...item, [TYPES[type].occurredAt]: occurredAt, ...override };
+}
+
+/** crm as its own process would be, on a database of its own, with the other modules played. */
+export interface TestCrm {
+  readonly app: TestApp;
+  readonly database: TestDatabase;
+  readonly modules: StubModules;
+  /** A contact that core knows. */
+  aContact(organizationId: string, override?: Partial<StubContact>): StubContact;
+  close(): Promise<void>;
+}
+
+/** Starts crm for a spec file; with events it follows core's on topics of its own. */
+export async function startCrm(options: { events?: boolean } = {}): Promise<TestCrm> {
+  const database = await testDatabase('crm', CRM_MIGRATIONS);
+  const modules = await StubModules.start();
+  const { url } = modules;
+  const app = await startTestApp({
+    module: 'crm',
+    root: CrmModule,
+    database,
+    env: {
+      CORE_URL: url,
+      LOYALTY_URL: url,
+      MESSAGING_URL: url,
+      CORE_INTERNAL_URL: url,
+      PROCESS_ROLE: options.events ? 'all' : 'api',
+    },
+    connect: connectEventBus,
+  });
+  return {
+    app,
+    database,
+    modules,
+    aContact: (organizationId, override = {}) => {
+      const contact: StubContact = {
+        id: newId(),
+        organization_id: organizationId,
+        state: 'active',
+        merged_into: null,
+        version: 1,
+        ...override,
+      };
+      modules.contacts.push(contact);
+      return contact;
+    },
+    close: async () => {
+      await app.close();
+      await modules.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,9 @@
+import type { MigrationClass } from '@customer-platform/database';
+import { CreatePlatformTables1764000000000 } from './1764000000000-create-platform-tables.js';
+import { CreateContactRefs1764000001000 } from './1764000001000-create-contact-refs.js';
+
+/** The migrations of crm, oldest first. */
+export const CRM_MIGRATIONS: MigrationClass[] = [
+  CreatePlatformTables1764000000000,
+  CreateContactRefs1764000001000,
+];

@@ -1,0 +1,62 @@
+import type { Fragment, SourceItem } from './fragments.js';
+import { compareInSource, type Placed, type Position } from './timeline-position.js';
+
+/** An item of a fragment with its place in the timeline. */
+export interface PlacedItem extends Placed {
+  readonly fragment: Fragment;
+  readonly correlationId: string | null;
+  /** As the source sent it. */
+  readonly item: SourceItem;
+}
+
+/** A page of a fragment, newest first. */
+export interface SourcePage {
+  readonly items: readonly PlacedItem[];
+  /** Whether the source holds more after the last item. */
+  readonly more: boolean;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/**
+ * Reads a source's answer. Its order is checked and not trusted: items out of order, or from before the position
+ * that was asked for, would come twice in a walk, or never.
+ * @throws TypeError when it is no page of a timeline source
+ */
+export function readSourcePage(fragment: Fragment, text: string, after: Position | undefined): SourcePage {
+  const { data, page } = object(parse(text));
+  if (!Array.isArray(data)) throw new TypeError('the answer has no data');
+  const items = data.map((value) => place(fragment, object(value)));
+  let before = after;
+  for (const item of items) {
+    if (before && compareInSource(before, item) >= 0) throw new TypeError('the answer is out of order');
+    before = item;
+  }
+  return { items, more: items.length > 0 && object(page)['next_cursor'] !== null };
+}
+
+function place(fragment: Fragment, item: SourceItem): PlacedItem {
+  const { id, correlation_id: correlationId = null } = item;
+  const occurredAt = item[fragment.occurredAt];
+  if (typeof id !== 'string' || !UUID.test(id)) throw new TypeError('an item has no id');
+  if (typeof occurredAt !== 'string' || !INSTANT.test(occurredAt)) throw new TypeError('an item has no time');
+  if (correlationId !== null && typeof correlationId !== 'string')
+    throw new TypeError('an item has no correlation id');
+  return { fragment, source: fragment.source, id, occurredAt, correlationId, item };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text, which is a person's data and would end up in the log.
+    throw new TypeError('the answer is no JSON');
+  }
+}
+
+function object(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new TypeError('the answer is no object');
+  return value as Readonly<Record<string, unknown>>;
+}

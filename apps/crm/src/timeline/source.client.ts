@@ -1,0 +1,139 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { publicUrlsConfig, readConfig } from '@customer-platform/config';
+import { log, traceHeaders, type RequestContext } from '@customer-platform/http';
+import { Problem, type ProblemCode } from '@customer-platform/problem-json';
+import { Pool } from 'undici';
+import type { Fragment, Source } from './fragments.js';
+import { readSourcePage, type SourcePage } from './source-page.js';
+import type { Position } from './timeline-position.js';
+
+/** How long a source may take, answer read; slower is unreachable (crm.md §4). */
+const TIMEOUT_MS = 800;
+const CONNECTIONS = 64;
+/** 200 items of 64 KiB and what surrounds them. */
+const ANSWER_BYTES = 16 * 1024 * 1024;
+
+const sourcesConfig = publicUrlsConfig.pick({ CORE_URL: true, LOYALTY_URL: true, MESSAGING_URL: true });
+
+/** What is asked of a fragment. */
+export interface FragmentRequest {
+  readonly contactId: string;
+  readonly limit: number;
+  /** Only items after it in the order of the source; absent: from the newest on. */
+  readonly after?: Position;
+  /** Filters, passed on as they are. */
+  readonly filters: readonly (readonly [name: string, value: string])[];
+}
+
+/** What came of it. */
+export type FragmentAnswer =
+  | { readonly kind: 'page'; readonly page: SourcePage }
+  /** The source itself says that the caller may not see this. */
+  | { readonly kind: 'forbidden' }
+  /** Slow, away, overloaded, failing, or not understood. */
+  | { readonly kind: 'unreachable' };
+
+/** Asks the modules for fragments, on their public listeners, as the caller. */
+@Injectable()
+export class SourceClient implements OnApplicationShutdown {
+  private readonly pools: Readonly<Record<Source, Pool>>;
+
+  constructor() {
+    const urls = readConfig(sourcesConfig);
+    this.pools = {
+      core: poolOf(urls.CORE_URL),
+      loyalty: poolOf(urls.LOYALTY_URL),
+      messaging: poolOf(urls.MESSAGING_URL),
+    };
+  }
+
+  /**
+   * One page of a fragment; never throws for what the source does, but for one thing.
+   * @throws Problem 401 when the source does not take the caller's credential
+   */
+  async read(fragment: Fragment, context: RequestContext, request: FragmentRequest): Promise<FragmentAnswer> {
+    try {
+      const { status, text } = await this.exchange(fragment, context, request);
+      return answerOf(fragment, status, text, request.after);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      log.warn(
+        { err: error, source: fragment.source, type: fragment.type },
+        'A source of the timeline is unreachable',
+      );
+      return { kind: 'unreachable' };
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(Object.values(this.pools).map((pool) => pool.destroy()));
+  }
+
+  private async exchange(
+    fragment: Fragment,
+    context: RequestContext,
+    request: FragmentRequest,
+  ): Promise<{ status: number; text: string }> {
+    const { statusCode, body } = await this.pools[fragment.source].request({
+      method: 'GET',
+      path: pathOf(fragment, request),
+      headers: {
+        accept: 'application/json',
+        'x-correlation-id': context.correlationId,
+        ...(context.authorization === undefined ? {} : { authorization: context.authorization }),
+        ...traceHeaders(),
+      },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    return { status: statusCode, text: await body.text() };
+  }
+}
+
+function poolOf(url: string): Pool {
+  return new Pool(url, {
+    connections: CONNECTIONS,
+    pipelining: 1,
+    // Node's servers close an idle connection after 5 s by default; ours must be let go before that.
+    keepAliveTimeout: 4_000,
+    connectTimeout: TIMEOUT_MS,
+    maxResponseSize: ANSWER_BYTES,
+  });
+}
+
+function pathOf(fragment: Fragment, { contactId, limit, after, filters }: FragmentRequest): string {
+  const query = new URLSearchParams({ sort: '-occurred_at', limit: String(limit) });
+  if (after) {
+    query.set('before_occurred_at', after.occurredAt);
+    query.set('before_id', after.id);
+  }
+  for (const [name, value] of filters) query.append(name, value);
+  const path = fragment.path(contactId);
+  return `${path}${path.includes('?') ? '&' : '?'}${query.toString()}`;
+}
+
+/** What a status and a body mean to the timeline (crm.md §4). Throws for what makes the source unreachable. */
+function answerOf(
+  fragment: Fragment,
+  status: number,
+  text: string,
+  after: Position | undefined,
+): FragmentAnswer {
+  switch (status) {
+    case 200:
+      return { kind: 'page', page: readSourcePage(fragment, text, after) };
+    case 401:
+      throw new Problem(credentialCodeOf(text));
+    case 403:
+      return { kind: 'forbidden' };
+    case 404:
+      return { kind: 'page', page: { items: [], more: false } };
+    default:
+      throw new Error(`it answered ${String(status)}`);
+  }
+}
+
+const CREDENTIAL_CODES: readonly ProblemCode[] = ['missing_credentials', 'token_expired'];
+
+function credentialCodeOf(text: string): ProblemCode {
+  return CREDENTIAL_CODES.find((code) => text.includes(`"code":"${code}"`)) ?? 'invalid_token';
+}

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import { Controller, Req } from '@nestjs/common';
+import {
+  Answer,
+  Context,
+  Endpoint,
+  Id,
+  ListRequest,
+  type ListQuery,
+  type RequestContext,
+} from '@customer-platform/http';
+import { TimelineDto } from './timeline.dto.js';
+import { TIMELINE_LIST } from './timeline.list.js';
+import { TimelineService } from './timeline.service.js';
+
+@Controller('v1/crm/contacts')
+export class TimelineController {
+  constructor(private readonly timelines: TimelineService) {}
+
+  @Endpoint({
+    method: 'GET',
+    path: ':id/timeline',
+    permission: 'crm.timeline.read',
+    latencyClass: 'timeline',
+    summary: 'Read a contact’s timeline',
+    description:
+      'Events, consents, point movements and messages in one order, each part only with the permission of its own ' +
+      'module. A merged contact’s timeline is its survivor’s: 307.',
+    response: TimelineDto,
+    problems: ['dependency_unavailable'],
+  })
+  async read(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @ListRequest(TIMELINE_LIST) query: ListQuery,
+    @Req() request: IncomingMessage,
+  ): Promise<TimelineDto | Answer<undefined>> {
+    const answer = await this.timelines.read(context, id, query);
+    if (answer.kind === 'timeline') return answer.timeline;
+    const search = /\?.*$/s.exec(request.url ?? '')?.[0] ?? '';
+    const location = `/v1/crm/contacts/${answer.survivorId}/timeline${search}`;
+    // A merge can be undone: nobody may remember where it led.
+    return new Answer(undefined, { Location: location, 'Cache-Control': 'no-store' }, 307);
+  }
+}

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import type { ListQuery, RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import type { ResolvedContact } from '../contact-refs/contact-ref.js';
+import { ContactRefs } from '../contact-refs/contact-refs.service.js';
+import { FRAGMENTS, type Fragment } from './fragments.js';
+import { isWanted, sourceFilters } from './source-filters.js';
+import { SourceClient, type FragmentAnswer } from './source.client.js';
+import { decodeWalk, encodeWalk, step, walkFromStart, type WalkState } from './timeline-walk.js';
+import type { TimelineDto } from './timeline.dto.js';
+import { toTimelineItemDto } from './to-timeline-item-dto.js';
+
+/** The timeline, or the contact in whose timeline it now is. */
+export type TimelineAnswer =
+  | { readonly kind: 'timeline'; readonly timeline: TimelineDto }
+  | { readonly kind: 'merged'; readonly survivorId: string };
+
+/**
+ * Composes a contact's timeline from what the modules hold, each asked with the caller's own credential (crm.md §4).
+ * Nothing of it is kept here.
+ */
+@Injectable()
+export class TimelineService {
+  constructor(
+    private readonly contacts: ContactRefs,
+    private readonly sources: SourceClient,
+  ) {}
+
+  /**
+   * One page.
+   * @throws Problem `not_found` for a contact that is not there, `cursor_mismatch` for another contact's cursor,
+   * `dependency_unavailable` when core must be asked who the contact is and is silent, 401 when a source says so
+   */
+  async read(context: RequestContext, contactId: string, query: ListQuery): Promise<TimelineAnswer> {
+    refuseOtherOrder(query);
+    const [walker = contactId, ...positions] = query.after ?? [];
+    const begun = walker ?? contactId;
+    const resolved = await this.contacts.resolve(context.organizationId, [...new Set([contactId, begun])]);
+    refuseForeignCursor(resolved.get(begun), resolved.get(contactId));
+    const contact = resolved.get(contactId);
+    if (!contact || contact.kind === 'absent') throw new Problem('not_found');
+    if (contact.kind === 'merged') return { kind: 'merged', survivorId: contact.id };
+    const state = query.after ? decodeWalk(positions) : walkFromStart();
+    return { kind: 'timeline', timeline: await this.compose(context, contact.id, query, state) };
+  }
+
+  private async compose(
+    context: RequestContext,
+    contactId: string,
+    query: ListQuery,
+    state: WalkState,
+  ): Promise<TimelineDto> {
+    const asked = FRAGMENTS.filter(
+      (fragment) =>
+        context.can(fragment.permission) &&
+        isWanted(fragment, query.filters) &&
+        state.get(fragment) !== 'end',
+    );
+    const answers = await this.ask(context, contactId, query, state, asked);
+    const { items, next } = step(state, answers, query.limit);
+    const unreachable = asked.filter((fragment) => answers.get(fragment)?.kind === 'unreachable');
+    return {
+      data: items.map(toTimelineItemDto),
+      page: {
+        limit: query.limit,
+        next_cursor: next ? query.cursorFor([contactId, ...encodeWalk(next)]) : null,
+      },
+      unreachable: [...new Set(unreachable.map(({ source }) => source))].sort(),
+    };
+  }
+
+  private async ask(
+    context: RequestContext,
+    contactId: string,
+    query: ListQuery,
+    state: WalkState,
+    fragments: readonly Fragment[],
+  ): Promise<Map<Fragment, FragmentAnswer>> {
+    const filters = sourceFilters(query.filters);
+    const answers = await Promise.all(
+      fragments.map(async (fragment) => {
+        const progress = state.get(fragment);
+        const after = typeof progress === 'object' ? { after: progress } : {};
+        const request = { contactId, limit: query.limit, filters, ...after };
+        return [fragment, await this.sources.read(fragment, context, request)] as const;
+      }),
+    );
+    return new Map(answers);
+  }
+}
+
+/** The timeline has one order. */
+function refuseOtherOrder(query: ListQuery): void {
+  if (query.sort[0]?.direction !== 'asc') return;
+  const detail = 'The timeline is sorted by -occurred_at only.';
+  throw Problem.validation([{ parameter: 'sort', code: 'invalid_sort', detail }]);
+}
+
+/** A walk goes on over the contact it began with, or the one into which that was merged meanwhile. */
+function refuseForeignCursor(begun: ResolvedContact | undefined, now: ResolvedContact | undefined): void {
+  if (!begun || !now || begun === now || now.kind === 'absent') return;
+  if (begun.kind !== 'absent' && begun.id === now.id) return;
+  const detail = 'The cursor was issued for the timeline of another contact.';
+  throw Problem.validation([{ parameter: 'cursor', code: 'cursor_mismatch', detail }]);
+}
