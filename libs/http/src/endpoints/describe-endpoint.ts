@@ -11,7 +11,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { PROBLEM_CONTENT_TYPE, PROBLEMS, type ProblemCode } from '@customer-platform/problem-json';
-import type { Dto, RouteDeclaration } from './route-declaration.js';
+import { queryUseOf, type Dto, type RouteDeclaration } from './route-declaration.js';
 
 /** The type of an answer: a DTO class, a page of one, or a list of one. */
 export type ResponseType = Dto | { readonly page: Dto | ResponseType } | { readonly items: Dto };
@@ -23,49 +23,65 @@ interface DescriptionOptions {
   readonly request?: Dto;
 }
 
+/** Codes that a list can answer beside those of every route. */
+const LIST_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_filter',
+  'invalid_sort',
+  'invalid_limit',
+  'invalid_cursor',
+  'cursor_mismatch',
+];
+
 /** The OpenAPI description of a route: everything a caller must know is declared, nothing is typed twice. */
 export function describeEndpoint(route: RouteDeclaration, options: DescriptionOptions): MethodDecorator {
-  const codes = problemCodes(route);
-  const description = options.description === undefined ? {} : { description: options.description };
-  return applyDecorators(
-    ApiOperation({ summary: route.summary, ...description }),
-    ...(route.permission === undefined ? [] : [ApiExtension('x-permission', route.permission)]),
-    ...(route.authorization === undefined ? [] : [ApiExtension('x-authorization', route.authorization)]),
-    ApiExtension('x-api-class', route.apiClass),
-    ApiExtension('x-latency-class', route.latencyClass),
-    ApiExtension('x-problems', codes),
-    ...security(route),
-    ...pathParameters(route),
-    ...(options.request === undefined ? [] : [ApiBody({ type: options.request })]),
-    ...success(route, options.response),
-    ...problemResponses(codes),
-    ...idempotencyHeader(route),
-  );
+  return (target, key, descriptor) => {
+    const isList = queryUseOf(descriptor.value as object)?.kind === 'list';
+    const codes = problemCodes(route, isList);
+    applyDecorators(
+      ApiOperation({
+        summary: route.summary,
+        ...(options.description ? { description: options.description } : {}),
+      }),
+      ...(route.permission === undefined ? [] : [ApiExtension('x-permission', route.permission)]),
+      ...(route.authorization === undefined ? [] : [ApiExtension('x-authorization', route.authorization)]),
+      ApiExtension('x-api-class', route.apiClass),
+      ApiExtension('x-latency-class', route.latencyClass),
+      ApiExtension('x-problems', codes),
+      ...security(route),
+      ...pathParameters(route),
+      ...(options.request === undefined ? [] : [ApiBody({ type: options.request })]),
+      ...success(route, options.response),
+      ...problemResponses(codes),
+      ...idempotencyHeader(route),
+    )(target, key, descriptor);
+  };
 }
 
 /** Every code a route of this kind can answer, and its own. */
-export function problemCodes(route: RouteDeclaration): ProblemCode[] {
+function problemCodes(route: RouteDeclaration, isList: boolean): ProblemCode[] {
   const codes = new Set<ProblemCode>([
     'malformed_request',
     'unknown_parameter',
     'validation_failed',
     'internal_error',
   ]);
+  const add = (...more: readonly ProblemCode[]) => more.forEach((code) => codes.add(code));
   if (route.permission !== undefined) {
-    for (const code of ['missing_credentials', 'invalid_token', 'token_expired'] as const) codes.add(code);
-    for (const code of ['permission_denied', 'organization_suspended'] as const) codes.add(code);
-    codes.add('authorization_unavailable');
+    add(
+      'missing_credentials',
+      'invalid_token',
+      'token_expired',
+      'permission_denied',
+      'organization_suspended',
+    );
+    add('authorization_unavailable');
   }
-  if (route.path.includes(':')) codes.add('not_found');
-  if (route.path.includes(':id')) codes.add('invalid_id');
-  if (route.body !== 'none') {
-    for (const code of ['malformed_json', 'body_too_large', 'unsupported_media_type'] as const)
-      codes.add(code);
-  }
-  if (route.idempotency !== 'none') {
-    for (const code of ['idempotency_key_reused', 'idempotency_in_progress'] as const) codes.add(code);
-  }
-  for (const code of route.problems) codes.add(code);
+  if (route.path.includes(':')) add('not_found');
+  if (route.path.includes(':id')) add('invalid_id');
+  if (route.body !== 'none') add('malformed_json', 'body_too_large', 'unsupported_media_type');
+  if (route.idempotency !== 'none') add('idempotency_key_reused', 'idempotency_in_progress');
+  if (isList) add(...LIST_PROBLEMS);
+  add(...route.problems);
   return [...codes].sort();
 }
 

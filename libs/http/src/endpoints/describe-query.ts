@@ -1,21 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiQuery } from '@nestjs/swagger';
-import type { ProblemCode } from '@customer-platform/problem-json';
+import { ApiQuery } from '@nestjs/swagger';
 import { DEFAULT_OPS } from '../lists/filter-values.js';
 import { filtersOf } from '../lists/parse-list-request.js';
 import type { FilterOp, FilterSpec, FilterType, ListDefinition } from '../lists/list-definition.js';
 import { fieldsOf } from '../reading/dto-shape.js';
 import { propertySchema } from '../openapi/property-schema.js';
 import type { Dto } from './route-declaration.js';
-
-/** Codes that a list can answer beside those of every route. */
-export const LIST_PROBLEMS: readonly ProblemCode[] = [
-  'invalid_filter',
-  'invalid_sort',
-  'invalid_limit',
-  'invalid_cursor',
-  'cursor_mismatch',
-];
 
 /** The query parameters of a list: every filter with each of its operators, sort, paging. */
 export function describeList(definition: ListDefinition): MethodDecorator {
@@ -49,7 +39,6 @@ export function describeList(definition: ListDefinition): MethodDecorator {
       parameter(name, valueSchema(spec.type, spec.values), spec.description ?? '', spec.required),
     ),
     ...Object.entries(filtersOf(definition)).flatMap(([field, spec]) => filterParameters(field, spec)),
-    ApiExtension('x-list-problems', LIST_PROBLEMS),
   );
 }
 

@@ -1,0 +1,116 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ThingsModule } from '../../test/things.module.js';
+import { openApiDocument, writeOpenApi } from '../index.js';
+
+// The document is read as a stranger would read it.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- JSON without a type
+let document: any;
+beforeAll(async () => {
+  document = await openApiDocument({ module: 'crm', root: ThingsModule });
+});
+
+const operation = (method: string, path: string) => document.paths[path][method];
+
+describe('the OpenAPI document', () => {
+  it('is 3.1, made without a provider, and holds the public routes only', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toEqual([...Object.keys(document.paths)].sort());
+    expect(document.paths['/v1/crm/things/{id}/restore'].post).toBeDefined();
+    expect(Object.keys(document.paths).filter((path) => path.startsWith('/internal'))).toEqual([]);
+  });
+
+  it('says permission, classes and codes of each route', () => {
+    expect(operation('post', '/v1/crm/things')).toMatchObject({
+      'x-permission': 'crm.notes.create',
+      'x-api-class': 'management',
+      'x-latency-class': 'management',
+      security: [{ api_key: [] }, { user_token: [] }],
+    });
+    expect(operation('post', '/v1/crm/things/sends')).toMatchObject({
+      'x-api-class': 'runtime',
+      'x-latency-class': 'messaging_runtime',
+      security: [{ api_key: [] }],
+    });
+    expect(operation('get', '/v1/crm/things/me')).toMatchObject({
+      'x-authorization': 'member_token',
+      security: [{ member_token: [] }],
+    });
+    expect(operation('delete', '/v1/crm/things/{id}/purge')['x-problems']).toEqual(
+      expect.arrayContaining(['resource_referenced', 'not_soft_deleted', 'invalid_id', 'permission_denied']),
+    );
+    expect(operation('get', '/v1/crm/things')['x-problems']).toContain('invalid_cursor');
+  });
+
+  it('describes problems once and refers to them by status', () => {
+    const { responses } = operation('delete', '/v1/crm/things/{id}/purge');
+    expect(responses['409'].content['application/problem+json'].schema).toEqual({
+      $ref: '#/components/schemas/Problem',
+    });
+    expect(responses['409'].description).toContain('`resource_referenced`');
+    expect(document.components.schemas.Problem.required).toContain('correlation_id');
+  });
+
+  it('reads the fields of a body from what validates them', () => {
+    const { schema } = operation('post', '/v1/crm/things').requestBody.content['application/json'];
+    expect(schema).toEqual({ $ref: '#/components/schemas/ThingDto' });
+    const { required, properties } = document.components.schemas.ThingDto;
+    expect(required).toEqual(['name']);
+    expect(properties.name).toEqual({ type: 'string', minLength: 1, maxLength: 20 });
+    expect(properties.size).toEqual({ type: 'integer', minimum: 1, maximum: 9 });
+    expect(properties.color).toMatchObject({ enum: ['red', 'blue', null] });
+    expect(properties.at).toEqual({ type: 'string', format: 'date-time' });
+    expect(properties.parts).toMatchObject({
+      type: 'array',
+      items: { $ref: '#/components/schemas/PartDto' },
+    });
+    expect(document.components.schemas.PartDto.properties.name).toEqual({ type: 'string', maxLength: 10 });
+  });
+
+  it('describes a list by its definition', () => {
+    const list = operation('get', '/v1/crm/things');
+    const names = list.parameters.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['limit', 'cursor', 'sort', 'name', 'name[prefix]', 'size[gte]', 'view']),
+    );
+    expect(names).toEqual(
+      expect.arrayContaining(['include_deleted', 'before_occurred_at', 'before_id', 'occurred_at[lt]']),
+    );
+    const schema = list.responses['200'].content['application/json'].schema;
+    expect(schema.properties.data.items).toEqual({ $ref: '#/components/schemas/ThingDto' });
+    expect(schema.properties.page.properties.next_cursor.type).toEqual(['string', 'null']);
+  });
+
+  it('describes the header of repeats where it is taken', () => {
+    const header = (path: string) =>
+      operation('post', path).parameters.filter(({ name }: { name: string }) => name === 'Idempotency-Key');
+    expect(header('/v1/crm/things')).toMatchObject([{ in: 'header', required: false }]);
+    expect(header('/v1/crm/things/sends')).toMatchObject([{ in: 'header', required: true }]);
+    expect(header('/v1/crm/things/forms')).toEqual([]);
+  });
+
+  it('speaks 3.1: nothing is nullable by a keyword, and every reference leads somewhere', () => {
+    const text = JSON.stringify(document);
+    expect(text).not.toContain('"nullable"');
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      expect(document.components.schemas).toHaveProperty([name]);
+    }
+  });
+
+  it('names each operation once', () => {
+    const ids = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('is written as text that does not change from one time to the next', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'openapi-')), 'openapi.json');
+    await writeOpenApi({ module: 'crm', root: ThingsModule, file });
+    const first = await readFile(file, 'utf8');
+    await writeOpenApi({ module: 'crm', root: ThingsModule, file });
+    expect(await readFile(file, 'utf8')).toBe(first);
+    expect(JSON.parse(first)).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+});
