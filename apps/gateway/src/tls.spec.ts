@@ -1,0 +1,23 @@
+import { Agent, fetch } from 'undici';
+import { generate } from 'selfsigned';
+import { type Stage, aGateway } from './gateway.fixture.js';
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+it('serves HTTPS with the certificate it is given, and tells the modules so', async () => {
+  const made = await generate([{ name: 'commonName', value: 'localhost' }], { keySize: 2048 });
+  const tls = { cert: Buffer.from(made.cert), key: Buffer.from(made.private) };
+  stage = await aGateway((request, response) => response.end(String(request.headers['x-forwarded-proto'])), {
+    config: { tls },
+  });
+  expect(stage.gateway.url).toMatch(/^https:/);
+  const dispatcher = new Agent({
+    connect: { ca: made.cert, servername: 'localhost', checkServerIdentity: () => undefined },
+  });
+  const answer = await fetch(`${stage.gateway.url}/v1/core/events`, { dispatcher });
+  expect(await answer.text()).toBe('https');
+  const strict = new Agent();
+  await expect(fetch(`${stage.gateway.url}/v1/core/events`, { dispatcher: strict })).rejects.toThrow();
+  await Promise.all([dispatcher.close(), strict.close()]);
+});
