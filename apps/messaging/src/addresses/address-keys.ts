@@ -3,7 +3,7 @@ import type { CheckedAddress } from './address.js';
 import type { Channel } from './channel.js';
 
 /** The keys under which a suppression or an opt-out could stand against one address. */
-export interface AddressKeys {
+export interface KeysOfAddress {
   /** Of the address itself, by the current pepper: what a new row is stored under. */
   readonly current: string;
   /** Of the address itself, by every live pepper: what a row of this very address may be stored under. */
@@ -26,7 +26,7 @@ export class AddressKeyring {
   }
 
   /** Of one address. */
-  of(organizationId: string, address: CheckedAddress): AddressKeys {
+  of(organizationId: string, address: CheckedAddress): KeysOfAddress {
     const own = this.hash(organizationId, address.channel, address.canonical);
     const untagged = address.untagged ? this.hash(organizationId, address.channel, address.untagged) : [];
     const domain = address.domain ? this.hash(organizationId, address.channel, `@${address.domain}`) : [];
@@ -34,7 +34,7 @@ export class AddressKeyring {
   }
 
   /** Of a whole mail domain, for suppressions of that scope. */
-  ofDomain(organizationId: string, domain: string): AddressKeys {
+  ofDomain(organizationId: string, domain: string): KeysOfAddress {
     const own = this.hash(organizationId, 'email', `@${domain}`);
     return { current: first(own), own, blocking: own };
   }

@@ -3,11 +3,7 @@ import { checkAddress } from '../addresses/address.js';
 import { CHANNELS } from '../addresses/channel.js';
 import { isTimezone } from '../calendar/local-time.js';
 import { minuteOfDay } from '../calendar/quiet-hours.js';
-
-/** A refusal with a code of the contract. */
-function refuse(code: string, message: string) {
-  return { params: { code }, message };
-}
+import { refuse } from '../shapes/refuse.js';
 
 /** `Name <addr>` or the bare address. */
 export interface Sender {

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { PartMode, PartSource } from '../rendering/render-job.js';
+import { refuse } from '../shapes/refuse.js';
 
 /** The texts of one message in one language, as an author writes them. */
 export type LocaleParts = Readonly<Record<string, unknown>>;
 
 const MAX_SOURCE = 256 * 1024;
 const MAX_LOCALES = 50;
-
-function refuse(code: string, message: string) {
-  return { params: { code }, message };
-}
 
 const line = z.string().min(1).max(500);
 const source = z.string().min(1).max(MAX_SOURCE);

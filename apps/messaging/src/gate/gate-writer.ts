@@ -1,0 +1,50 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { Database, Transaction } from '@customer-platform/database';
+import { locksOf } from '../addresses/address-keys.js';
+import { GateDatabase } from './gate-database.js';
+
+const LOCK = 'SELECT pg_advisory_xact_lock($1)';
+const LIVE = `
+  SELECT 1 FROM in_flight
+   WHERE organization_id = $1 AND keys && $2::text[] AND lease_until > clock_timestamp() LIMIT 1`;
+const FIRST_PAUSE_MS = 3;
+const LONGEST_PAUSE_MS = 25;
+
+/**
+ * How something comes to stand between the platform and an address: exclusive lock on its keys → write → commit → wait
+ * until no hand-off that began before is still under way → answer. A dispatcher looks under a shared lock of the same
+ * keys and in a later statement; so it either sees what was written here, or its hand-off is waited for. After
+ * `write` has returned no hand-off to the address begins (messaging.md §1).
+ */
+@Injectable()
+export class GateWriter {
+  constructor(private readonly gate: GateDatabase) {}
+
+  /** Runs `work` under the locks of all keys and waits for the hand-offs that its result must stop. */
+  async write<T>(
+    where: { organizationId: string },
+    keys: readonly string[],
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    const database = await this.gate.get();
+    const result = await database.inOrganization(where, async (tx) => {
+      for (const lock of locksOf(keys)) await tx.query(LOCK, [lock]);
+      return work(tx);
+    });
+    await this.drain(database, where.organizationId, keys);
+    return result;
+  }
+
+  /** At most as long as a lease: after that nothing is live, whatever became of the process that held it. */
+  private async drain(database: Database, organizationId: string, keys: readonly string[]): Promise<void> {
+    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+      const live = await database.inOrganization({ organizationId }, (tx) =>
+        tx.query(LIVE, [organizationId, keys]),
+      );
+      if (live.length === 0) return;
+      // No connection is held while waiting.
+      await pause(wait);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import type { Transaction } from '@customer-platform/database';
+import { Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
+import { checkAddress } from '../addresses/address.js';
+import type { ChannelPlans } from '../channels/channel-plans.js';
+import { readShape } from '../shapes/read-shape.js';
+import { ruleCondition } from './condition.js';
+import { ruleRecipient, type RuleContent } from './rule.js';
+
+/** A rule's content as a body gives it, before its deeper parts are checked. */
+export type GivenRule = Omit<RuleContent, 'id' | 'condition' | 'recipient'> & {
+  readonly condition: object | null;
+  readonly recipient: object;
+};
+
+/** The deeper parts, checked. @throws Problem `validation_failed`, `invalid_address` */
+export function checkRule(rule: GivenRule): Pick<RuleContent, 'condition' | 'recipient'> {
+  const errors: FieldError[] = [];
+  const add = (pointer: string, code: FieldCode, detail: string): number =>
+    errors.push({ pointer, code, detail });
+  if (rule.eventType === 'core.event.recorded' && rule.eventName === null) {
+    add('/event_name', 'required', '`event_name` is required with core.event.recorded.');
+  }
+  if (rule.eventType !== 'core.event.recorded' && rule.eventName !== null) {
+    add('/event_name', 'not_allowed', 'Only core.event.recorded has a name.');
+  }
+  const condition = rule.condition === null ? null : readShape(ruleCondition, rule.condition, '/condition');
+  const recipient = readShape(ruleRecipient, rule.recipient, '/recipient');
+  if (recipient.from === 'address' && !checkAddress(rule.channel, recipient.value)) {
+    add('/recipient/value', 'invalid_address', `Expected one bare address of the channel ${rule.channel}.`);
+  }
+  if (errors.length > 0) throw Problem.validation(errors);
+  return { condition, recipient };
+}
+
+/**
+ * What the rule points to: a template of its channel that is not deleted (locked, so that no purge overtakes the rule)
+ * and a topic of the settings.
+ * @throws Problem `reference_not_found`, `reference_deleted`, `validation_failed`
+ */
+export async function checkReferences(
+  tx: Transaction,
+  rule: Pick<RuleContent, 'templateId' | 'channel' | 'topic'>,
+  plans: ChannelPlans,
+): Promise<void> {
+  const [template] = await tx.query<{ channel: string; deleted_at: Date | null }>(
+    'SELECT channel, deleted_at FROM templates WHERE organization_id = $1 AND id = $2 FOR KEY SHARE',
+    [tx.organizationId, rule.templateId],
+  );
+  const refuse = (pointer: string, code: FieldCode, detail: string): Problem =>
+    Problem.validation([{ pointer, code, detail }]);
+  if (!template) throw refuse('/template_id', 'reference_not_found', 'There is no such template.');
+  if (template.deleted_at) throw refuse('/template_id', 'reference_deleted', 'The template is deleted.');
+  if (template.channel !== rule.channel) {
+    throw refuse('/template_id', 'not_allowed', `The template is of the channel ${template.channel}.`);
+  }
+  if (rule.topic !== null) await checkTopic(tx, plans, rule.topic, rule.channel);
+}
+
+/** @throws Problem `validation_failed`: a misspelt topic would pass everybody's preferences */
+export async function checkTopic(
+  tx: Transaction,
+  plans: ChannelPlans,
+  topic: string,
+  channel: RuleContent['channel'],
+): Promise<void> {
+  const { topics } = await plans.of(tx);
+  if (topics.some(({ key, channels }) => key === topic && channels.includes(channel))) return;
+  const known = topics.filter(({ channels }) => channels.includes(channel)).map(({ key }) => key);
+  const detail =
+    known.length > 0 ? `One of ${known.join(', ')}.` : 'channel-settings has no topic for this channel.';
+  throw Problem.validation([{ pointer: '/topic', code: 'invalid_enum', detail }]);
+}

@@ -1,0 +1,42 @@
+import type { DomainEvent } from '@customer-platform/events';
+import { ROUTABLE_EVENTS, type RoutableEvent } from './rule.js';
+
+/** The types that rules can answer to, as they travel. */
+export type RoutedType = `${RoutableEvent}.v1`;
+
+/** The types that rules can answer to, as they travel. */
+export const ROUTED_TYPES = ROUTABLE_EVENTS.map((name): RoutedType => `${name}.v1`);
+
+/** An event as far as rules look at it. */
+export interface RoutedEvent {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly correlationId: string;
+  readonly type: RoutableEvent;
+  readonly name: string | null;
+  readonly contactId: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** Causes by which a segment membership may lead to a message (core.md §7); the others move whole populations. */
+const TELLING_CAUSES = new Set(['event', 'attribute', 'consent', 'time']);
+
+/** What rules see of a domain event; undefined where it must not lead to a message. */
+export function routedEvent(event: DomainEvent<RoutedType>): RoutedEvent | undefined {
+  const { type, data } = event;
+  if (
+    (type === 'core.segment.entered.v1' || type === 'core.segment.left.v1') &&
+    !TELLING_CAUSES.has(data.cause)
+  ) {
+    return undefined;
+  }
+  return {
+    id: event.id,
+    organizationId: event.organizationid,
+    correlationId: event.correlationid,
+    type: type.slice(0, -'.v1'.length) as RoutableEvent,
+    name: type === 'core.event.recorded.v1' ? data.event : null,
+    contactId: data.contact_id,
+    data: data as Record<string, unknown>,
+  };
+}

@@ -1,0 +1,202 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, newId, type WorkerTransaction } from '@customer-platform/database';
+import { Inbox } from '@customer-platform/event-bus';
+import { checkAddress } from '../addresses/address.js';
+import { AddressKeys } from '../addresses/address-keys.provider.js';
+import { addressOf, type Contact } from '../contacts/contact.js';
+import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
+import type { NewSend, Recipient } from '../sends/send.js';
+import { SendsRepository } from '../sends/sends.repository.js';
+import { meets, valueAt } from './condition.js';
+import type { RoutedEvent } from './routed-event.js';
+import type { RuleContent } from './rule.js';
+import { RuleCache } from './rule-cache.js';
+
+const CONSUMER = 'routing';
+
+/** A rule and the event it may answer to. */
+interface Match {
+  readonly rule: RuleContent;
+  readonly event: RoutedEvent;
+  /** Undefined while core's word of it has not come. */
+  readonly contact: Contact | undefined;
+}
+
+/**
+ * From events to sends: match → condition → recipient → version → store. One send per rule and event, whatever is
+ * delivered twice; nothing is looked up outside of the database.
+ */
+@Injectable()
+export class Router {
+  constructor(
+    private readonly rules: RuleCache,
+    private readonly inbox: Inbox,
+    private readonly contacts: ContactsRepository,
+    private readonly sends: SendsRepository,
+    private readonly keys: AddressKeys,
+    private readonly clock: Clock,
+  ) {}
+
+  /** In a worker's transaction. */
+  async route(tx: WorkerTransaction, events: readonly RoutedEvent[]): Promise<void> {
+    const candidates = await this.candidates(tx, events);
+    if (candidates.length === 0) return;
+    const fresh = await this.notSeenBefore(tx, candidates);
+    const matches = await this.matching(tx, fresh);
+    if (matches.length === 0) return;
+    const versions = await publishedVersions(tx, matches);
+    const now = this.clock.now();
+    const sends: NewSend[] = [];
+    for (const [organizationId, group] of Map.groupBy(matches, ({ event }) => event.organizationId)) {
+      await tx.useOrganization(organizationId);
+      for (const match of group)
+        sends.push(await this.sendOf(tx, match, versions.get(templateKey(match)), now));
+    }
+    await this.sends.add(tx, sends, now);
+  }
+
+  private async candidates(
+    tx: WorkerTransaction,
+    events: readonly RoutedEvent[],
+  ): Promise<{ rule: RuleContent; event: RoutedEvent }[]> {
+    const books = await this.rules.booksOf(tx, [...new Set(events.map((event) => event.organizationId))]);
+    return events.flatMap((event) => {
+      const rules = books.get(event.organizationId)?.candidates(event.type, event.name) ?? [];
+      return rules.map((rule) => ({ rule, event }));
+    });
+  }
+
+  private async notSeenBefore<T extends { event: RoutedEvent }>(
+    tx: WorkerTransaction,
+    found: T[],
+  ): Promise<T[]> {
+    const fresh: T[] = [];
+    for (const [organizationId, group] of Map.groupBy(found, ({ event }) => event.organizationId)) {
+      await tx.useOrganization(organizationId);
+      const claimed = await this.inbox.claim(
+        tx,
+        CONSUMER,
+        group.map(({ event }) => event.id),
+      );
+      fresh.push(...group.filter(({ event }) => claimed.has(event.id)));
+    }
+    return fresh;
+  }
+
+  private async matching(
+    tx: WorkerTransaction,
+    found: readonly { rule: RuleContent; event: RoutedEvent }[],
+  ): Promise<Match[]> {
+    const refs = found.map(({ event }) => ({ organizationId: event.organizationId, id: event.contactId }));
+    const contacts = await this.contacts.resolve(tx, refs);
+    return found.flatMap(({ rule, event }) => {
+      const contact = contacts.get(contactKey({ organizationId: event.organizationId, id: event.contactId }));
+      // Nothing reaches a contact that was deleted or erased, not even as a failed send.
+      if (contact && contact.state !== 'active') return [];
+      const scope = { event: event.data, contact: { ...contact?.profile } };
+      return rule.condition === null || meets(rule.condition, scope) ? [{ rule, event, contact }] : [];
+    });
+  }
+
+  private async sendOf(
+    tx: WorkerTransaction,
+    match: Match,
+    templateVersion: number | undefined,
+    now: Date,
+  ): Promise<NewSend> {
+    const { rule, event } = match;
+    const target = await this.targetOf(tx, match);
+    const reason = templateVersion === undefined ? 'template_invalid' : target.reason;
+    return {
+      organizationId: event.organizationId,
+      id: newId(),
+      channel: rule.channel,
+      state: reason === null ? 'accepted' : 'failed',
+      reason,
+      category: rule.category,
+      topic: rule.topic,
+      contactId: target.contactId,
+      recipient: target.recipient,
+      address: target.address,
+      addressKey: target.addressKey,
+      sender: null,
+      templateId: rule.templateId,
+      templateVersion: templateVersion ?? null,
+      locale: null,
+      source: 'routing',
+      sourceId: rule.id,
+      eventId: event.id,
+      metadata: null,
+      correlationId: event.correlationId,
+      dueAt: reason === null ? new Date(now.getTime() + rule.delaySeconds * 1_000) : null,
+      expiresAt: null,
+      data: {},
+      event: event.data,
+      content: null,
+    };
+  }
+
+  private async targetOf(tx: WorkerTransaction, match: Match): Promise<Target> {
+    const { rule, event, contact } = match;
+    if (rule.recipient.from === 'contact') {
+      // Not known here yet: the dispatcher asks core.
+      if (!contact)
+        return {
+          ...NOWHERE,
+          contactId: event.contactId,
+          recipient: { contact_id: event.contactId },
+          reason: null,
+        };
+      return this.checked(match, addressOf(contact.profile, rule.channel), contact.id, {
+        contact_id: contact.id,
+      });
+    }
+    const text =
+      rule.recipient.from === 'address' ? rule.recipient.value : valueAt(event.data, rule.recipient.path);
+    const given = typeof text === 'string' ? text : null;
+    const address = given === null ? undefined : checkAddress(rule.channel, given);
+    const owner = address ? await this.contacts.idByAddress(tx, rule.channel, address.canonical) : undefined;
+    return this.checked(match, given, owner ?? null, { address: given ?? '' });
+  }
+
+  private checked(match: Match, text: string | null, contactId: string | null, recipient: Recipient): Target {
+    if (text === null) return { ...NOWHERE, contactId, recipient, reason: 'recipient_unreachable' };
+    const address = checkAddress(match.rule.channel, text);
+    if (!address) return { ...NOWHERE, contactId, recipient, reason: 'invalid_address' };
+    const addressKey = this.keys.of(match.event.organizationId, address).current;
+    return { contactId, recipient, address: address.delivery, addressKey, reason: null };
+  }
+}
+
+interface Target {
+  readonly contactId: string | null;
+  readonly recipient: Recipient;
+  readonly address: string | null;
+  readonly addressKey: string | null;
+  readonly reason: string | null;
+}
+
+const NOWHERE = { address: null, addressKey: null };
+
+function templateKey({ rule, event }: Match): string {
+  return `${event.organizationId}/${rule.templateId}`;
+}
+
+/** The versions that are sent now, pinned; locked, so that no purge takes them away before the sends are there. */
+async function publishedVersions(
+  tx: WorkerTransaction,
+  matches: readonly Match[],
+): Promise<Map<string, number>> {
+  const wanted = new Map(matches.map((match) => [templateKey(match), match]));
+  const rows = await tx.query<{ organization_id: string; id: string; published_version: number }>(
+    `SELECT organization_id, id, published_version FROM templates
+     WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+       AND deleted_at IS NULL AND published_version IS NOT NULL
+     ORDER BY organization_id, id FOR KEY SHARE`,
+    [
+      [...wanted.values()].map(({ event }) => event.organizationId),
+      [...wanted.values()].map(({ rule }) => rule.templateId),
+    ],
+  );
+  return new Map(rows.map((row) => [`${row.organization_id}/${row.id}`, row.published_version]));
+}

@@ -1,0 +1,102 @@
+import { Controller } from '@nestjs/common';
+import { versionTag } from '@customer-platform/database';
+import {
+  Answer,
+  Body,
+  Context,
+  CreateEndpoint,
+  GetEndpoint,
+  Id,
+  ListEndpoint,
+  ListRequest,
+  type ListQuery,
+  type Page,
+  PurgeEndpoint,
+  type RequestContext,
+  RestoreEndpoint,
+  SoftDeleteEndpoint,
+  UpdateEndpoint,
+} from '@customer-platform/http';
+import { CreateRuleDto, RuleDto, UpdateRuleDto } from './rule.dto.js';
+import type { RuleEntity } from './rule.entity.js';
+import { ROUTING_LIST } from './rule.list.js';
+import { RoutingService } from './routing.service.js';
+import { toRuleDto } from './to-rule-dto.js';
+
+const REFERENCES = [
+  'reference_not_found',
+  'reference_deleted',
+  'duplicate_value',
+  'invalid_address',
+] as const;
+
+@Controller('v1/messaging/event-routing')
+export class RoutingController {
+  constructor(private readonly rules: RoutingService) {}
+
+  @CreateEndpoint({
+    permission: 'messaging.routing.update',
+    summary: 'Create a routing rule',
+    response: RuleDto,
+    problems: [...REFERENCES, 'limit_reached'],
+  })
+  async create(@Context() context: RequestContext, @Body() body: CreateRuleDto): Promise<Answer> {
+    const row = await this.rules.create(context, body);
+    return Answer.created(toRuleDto(row), `/v1/messaging/event-routing/${row.id}`, { ETag: versionTag(row) });
+  }
+
+  @ListEndpoint({ permission: 'messaging.routing.read', summary: 'List routing rules', response: RuleDto })
+  async list(
+    @Context() context: RequestContext,
+    @ListRequest(ROUTING_LIST) query: ListQuery,
+  ): Promise<Page<RuleDto>> {
+    const { data, page } = await this.rules.list(context, query);
+    return { data: data.map(toRuleDto), page };
+  }
+
+  @GetEndpoint({ permission: 'messaging.routing.read', summary: 'Read a routing rule', response: RuleDto })
+  async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    return tagged(await this.rules.get(context, id));
+  }
+
+  @UpdateEndpoint({
+    permission: 'messaging.routing.update',
+    summary: 'Change a routing rule',
+    description: 'Disabling a rule cancels its delayed sends.',
+    response: RuleDto,
+    problems: REFERENCES,
+  })
+  async update(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Body() body: UpdateRuleDto,
+  ): Promise<Answer> {
+    return tagged(await this.rules.update(context, id, body));
+  }
+
+  @SoftDeleteEndpoint({
+    permission: 'messaging.routing.delete',
+    summary: 'Soft-delete a routing rule',
+    description: 'Its delayed sends are canceled.',
+  })
+  softDelete(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.rules.softDelete(context, id);
+  }
+
+  @RestoreEndpoint({
+    permission: 'messaging.routing.delete',
+    summary: 'Restore a routing rule',
+    response: RuleDto,
+    problems: ['limit_reached'],
+  })
+  async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    return tagged(await this.rules.restore(context, id));
+  }
+
+  @PurgeEndpoint({ permission: 'messaging.routing.purge', summary: 'Purge a routing rule' })
+  purge(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.rules.purge(context, id);
+  }
+}
+
+const tagged = (row: RuleEntity): Answer => Answer.tagged(toRuleDto(row), versionTag(row));

@@ -1,0 +1,26 @@
+import type { SoftDeletable } from '@customer-platform/database';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Channel } from '../addresses/channel.js';
+import type { Category } from '../sends/send.js';
+import type { Condition } from './condition.js';
+import type { RoutableEvent, RuleContent, RuleRecipient } from './rule.js';
+
+@Entity('event_routing')
+export class RuleEntity implements SoftDeletable, RuleContent {
+  @PrimaryColumn('uuid') organizationId: string;
+  @PrimaryColumn('uuid') id: string;
+  @Column('text') name: string;
+  @Column('boolean') enabled: boolean;
+  @Column('text') eventType: RoutableEvent;
+  @Column('text', { nullable: true }) eventName: string | null;
+  @Column('jsonb', { nullable: true }) condition: Condition | null;
+  @Column('text') channel: Channel;
+  @Column('uuid') templateId: string;
+  @Column('jsonb') recipient: RuleRecipient;
+  @Column('text') category: Category;
+  @Column('text', { nullable: true }) topic: string | null;
+  @Column('integer') delaySeconds: number;
+  @Column('timestamptz') createdAt: Date;
+  @Column('timestamptz') updatedAt: Date;
+  @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import type { SendFacts } from './send.js';
+import { isFinal, type SendState } from './send-state.js';
+
+/** One step a send has taken. */
+export interface SendStep {
+  readonly send: SendFacts;
+  readonly state: SendState;
+  readonly reason?: string | null;
+  readonly attempt: number;
+  readonly smtpCode?: number | null;
+  readonly providerEventId?: string | null;
+}
+
+const HISTORY = `
+  INSERT INTO send_history (organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, occurred_at)
+  SELECT organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, $8
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::text[], $7::int[]) WITH ORDINALITY
+      AS step (organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, place)
+   ORDER BY place`;
+
+const DROP_PAYLOADS = `
+  DELETE FROM send_payloads WHERE (organization_id, send_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`;
+
+/**
+ * What every change of a send's state leaves behind, in the transaction of the change: a row of the append-only
+ * history, its event, and nothing of the content once the send is final (messaging.md §5).
+ */
+@Injectable()
+export class SendJournal {
+  constructor(private readonly outbox: Outbox) {}
+
+  /** Steps of one send in their order. The rows of `sends` are the caller's. */
+  async record(tx: Transaction, steps: readonly SendStep[], now: Date): Promise<void> {
+    if (steps.length === 0) return;
+    await tx.query(HISTORY, [
+      steps.map(({ send }) => send.organizationId),
+      steps.map(({ send }) => send.id),
+      steps.map(({ state }) => state),
+      steps.map(({ reason }) => reason ?? null),
+      steps.map(({ attempt }) => attempt),
+      steps.map(({ providerEventId }) => providerEventId ?? null),
+      steps.map(({ smtpCode }) => smtpCode ?? null),
+      now,
+    ]);
+    const ended = steps.filter(({ state }) => isFinal(state)).map(({ send }) => send);
+    if (ended.length > 0) {
+      await tx.query(DROP_PAYLOADS, [ended.map((send) => send.organizationId), ended.map((send) => send.id)]);
+    }
+    await this.outbox.append(
+      tx,
+      steps.flatMap((step) => eventOf(step, now)),
+    );
+  }
+}
+
+function eventOf({ send, state, reason }: SendStep, now: Date): NewDomainEvent[] {
+  // A person's erasure takes the correlation away; what still happens to such a send concerns nobody.
+  if (send.correlationId === null) return [];
+  return [
+    {
+      type: `messaging.send.${state === 'unknown' ? 'unconfirmed' : state}.v1`,
+      organizationId: send.organizationId,
+      key: send.id,
+      subject: `sends/${send.id}`,
+      correlationId: send.correlationId,
+      ...(send.eventId === null ? {} : { causationId: send.eventId }),
+      time: now.toISOString(),
+      data: {
+        send_id: send.id,
+        contact_id: send.contactId,
+        channel: send.channel,
+        category: send.category,
+        topic: send.topic,
+        campaign_id: null,
+        reason: reason ?? null,
+        metadata: send.metadata,
+      },
+    },
+  ];
+}

@@ -1,0 +1,130 @@
+import { Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
+import { z } from 'zod';
+import { checkAddress } from '../addresses/address.js';
+import type { Channel } from '../addresses/channel.js';
+import { parseSender } from '../channels/channel-document.js';
+import { readShape } from '../shapes/read-shape.js';
+import { partsOfChannel, type LocaleParts } from '../templates/template-content.js';
+import type { CreateSendDto } from './send.dto.js';
+import type { Category, Recipient } from './send.js';
+
+/** A send as asked for, everything checked that the body alone can tell. */
+export interface SendRequest {
+  readonly channel: Channel;
+  readonly recipient: Recipient;
+  readonly templateId: string | null;
+  readonly content: LocaleParts | null;
+  readonly data: Record<string, unknown>;
+  readonly locale: string | null;
+  readonly category: Category;
+  readonly topic: string | null;
+  readonly sender: string | null;
+  readonly notBefore: Date | null;
+  readonly expiresAt: Date | null;
+  readonly metadata: Record<string, unknown> | null;
+}
+
+const DATA_BYTES = 64 * 1024;
+const METADATA_BYTES = 4 * 1024;
+const LONGEST_WAIT_MS = 30 * 86_400_000;
+
+const recipientShape = z.strictObject({
+  contact_id: z.uuid().optional(),
+  external_id: z.string().min(1).max(200).optional(),
+  address: z.string().min(1).max(4_096).optional(),
+});
+
+/** Reads the body of a send. @throws Problem `validation_failed`, `invalid_address` */
+export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
+  const recipient = readRecipient(dto);
+  const errors = [...contentErrors(dto), ...sizeErrors(dto), ...timeErrors(dto, now), ...senderErrors(dto)];
+  if (errors.length > 0) throw Problem.validation(errors);
+  return {
+    channel: dto.channel,
+    recipient,
+    templateId: dto.template_id?.toLowerCase() ?? null,
+    content: dto.content
+      ? (readShape(partsOfChannel[dto.channel], dto.content, '/content') as LocaleParts)
+      : null,
+    data: dto.data ?? {},
+    locale: dto.locale ?? null,
+    category: dto.category ?? 'transactional',
+    topic: dto.topic ?? null,
+    sender: dto.from ?? null,
+    notBefore: dateOf(dto.not_before),
+    expiresAt: dateOf(dto.expires_at),
+    metadata: dto.metadata ?? null,
+  };
+}
+
+function readRecipient(dto: CreateSendDto): Recipient {
+  const { contact_id, external_id, address } = readShape(recipientShape, dto.recipient, '/recipient');
+  const given = [contact_id, external_id, address].filter((value) => value !== undefined);
+  if (given.length !== 1) {
+    throw refusal(
+      '/recipient',
+      given.length === 0 ? 'required' : 'not_allowed',
+      'Exactly one of contact_id, external_id, address.',
+    );
+  }
+  if (contact_id !== undefined) return { contact_id: contact_id.toLowerCase() };
+  if (external_id !== undefined) return { external_id };
+  if (address !== undefined && checkAddress(dto.channel, address)) return { address };
+  throw refusal(
+    '/recipient/address',
+    'invalid_address',
+    `Expected one bare address of the channel ${dto.channel}.`,
+  );
+}
+
+function contentErrors(dto: CreateSendDto): FieldError[] {
+  if ((dto.template_id === undefined) !== (dto.content === undefined)) return [];
+  return dto.content === undefined
+    ? [fieldError('/template_id', 'required', '`template_id` or `content` is required.')]
+    : [fieldError('/content', 'not_allowed', '`content` cannot stand beside `template_id`.')];
+}
+
+function sizeErrors(dto: CreateSendDto): FieldError[] {
+  const tooLong = (value: unknown, most: number): boolean =>
+    value !== undefined && Buffer.byteLength(JSON.stringify(value)) > most;
+  return [
+    ...(tooLong(dto.data, DATA_BYTES)
+      ? [fieldError('/data', 'too_long', '`data` is larger than 64 KiB.')]
+      : []),
+    ...(tooLong(dto.metadata, METADATA_BYTES)
+      ? [fieldError('/metadata', 'too_long', '`metadata` is larger than 4 KiB.')]
+      : []),
+  ];
+}
+
+function timeErrors(dto: CreateSendDto, now: Date): FieldError[] {
+  const errors: FieldError[] = [];
+  const [notBefore, expiresAt] = [dateOf(dto.not_before), dateOf(dto.expires_at)];
+  if (notBefore && notBefore.getTime() - now.getTime() > LONGEST_WAIT_MS) {
+    errors.push(fieldError('/not_before', 'out_of_range', '`not_before` is more than 30 days ahead.'));
+  }
+  if (expiresAt && expiresAt <= now) {
+    errors.push(fieldError('/expires_at', 'out_of_range', '`expires_at` must be in the future.'));
+  }
+  if (expiresAt && notBefore && expiresAt <= notBefore) {
+    errors.push(fieldError('/expires_at', 'out_of_range', '`expires_at` must be after `not_before`.'));
+  }
+  return errors;
+}
+
+function senderErrors({ channel, from }: CreateSendDto): FieldError[] {
+  if (from === undefined || channel !== 'email' || parseSender(from)) return [];
+  return [fieldError('/from', 'invalid_address', 'Expected `Name <address>` or an address.')];
+}
+
+function fieldError(pointer: string, code: FieldCode, detail: string): FieldError {
+  return { pointer, code, detail };
+}
+
+function refusal(pointer: string, code: FieldCode, detail: string): Problem {
+  return Problem.validation([fieldError(pointer, code, detail)]);
+}
+
+function dateOf(text: string | undefined): Date | null {
+  return text === undefined ? null : new Date(text);
+}

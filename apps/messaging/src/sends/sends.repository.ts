@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import { DispatchSignal } from './dispatch-signal.js';
+import { LANES, type NewSend, type SendFacts } from './send.js';
+import { SendJournal } from './send-journal.js';
+
+const COLUMNS = `organization_id, id, channel, state, reason, category, topic, contact_id, recipient, address,
+  address_key, sender, template_id, template_version, locale, source, source_id, event_id, metadata, correlation_id,
+  lane, due_at, release_at, expires_at, created_at, updated_at`;
+
+const INSERT = `
+  INSERT INTO sends (${COLUMNS})
+  SELECT ${COLUMNS} FROM jsonb_populate_recordset(NULL::sends, $1::jsonb)
+  ON CONFLICT (organization_id, source_id, event_id) WHERE event_id IS NOT NULL DO NOTHING
+  RETURNING organization_id, id`;
+
+const INSERT_PAYLOADS = `
+  INSERT INTO send_payloads (organization_id, send_id, data, event, content)
+  SELECT organization_id, send_id, data, event, content FROM jsonb_populate_recordset(NULL::send_payloads, $1::jsonb)`;
+
+/** Ends what waits: not what a dispatcher holds in its hands at this moment, which it will notice by itself. */
+const CANCEL = `
+  UPDATE sends SET state = 'canceled', reason = $3, due_at = NULL, release_at = NULL, claim = NULL, updated_at = $4
+   WHERE organization_id = $1 AND source_id = $2 AND due_at IS NOT NULL AND state <> 'dispatching'
+  RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
+
+interface CanceledRow {
+  id: string;
+  channel: SendFacts['channel'];
+  category: SendFacts['category'];
+  topic: string | null;
+  contact_id: string | null;
+  metadata: Record<string, unknown> | null;
+  correlation_id: string | null;
+  event_id: string | null;
+  attempts: number;
+}
+
+/** How sends come into being, and how those that wait are called off. */
+@Injectable()
+export class SendsRepository {
+  constructor(
+    private readonly journal: SendJournal,
+    private readonly signal: DispatchSignal,
+  ) {}
+
+  /**
+   * Stores sends with their first step. Of two for the same rule and event the first stands.
+   * @returns those that were stored
+   */
+  async add(tx: Transaction, sends: readonly NewSend[], now: Date): Promise<NewSend[]> {
+    if (sends.length === 0) return [];
+    const rows = await tx.query<{ id: string }>(INSERT, [
+      JSON.stringify(sends.map((send) => toRow(send, now))),
+    ]);
+    const stored = new Set(rows.map(({ id }) => id));
+    const added = sends.filter(({ id }) => stored.has(id));
+    const open = added.filter(({ dueAt }) => dueAt !== null);
+    if (open.length > 0) await tx.query(INSERT_PAYLOADS, [JSON.stringify(open.map(toPayloadRow))]);
+    const steps = added.map((send) => ({ send, state: send.state, reason: send.reason, attempt: 0 }));
+    await this.journal.record(tx, steps, now);
+    if (open.length > 0) tx.afterCommit(() => this.signal.raise());
+    return added;
+  }
+
+  /** Calls off every unfinished send of a rule. */
+  async cancelOfSource(tx: Transaction, sourceId: string, reason: string, now: Date): Promise<void> {
+    const rows = await tx.query<CanceledRow>(CANCEL, [tx.organizationId, sourceId, reason, now]);
+    const steps = rows.map((row) => ({
+      send: {
+        organizationId: tx.organizationId,
+        id: row.id,
+        contactId: row.contact_id,
+        channel: row.channel,
+        category: row.category,
+        topic: row.topic,
+        metadata: row.metadata,
+        correlationId: row.correlation_id,
+        eventId: row.event_id,
+      },
+      state: 'canceled' as const,
+      reason,
+      attempt: row.attempts,
+    }));
+    await this.journal.record(tx, steps, now);
+  }
+}
+
+function toRow(send: NewSend, now: Date) {
+  return {
+    organization_id: send.organizationId,
+    id: send.id,
+    channel: send.channel,
+    state: send.state,
+    reason: send.reason,
+    category: send.category,
+    topic: send.topic,
+    contact_id: send.contactId,
+    recipient: send.recipient,
+    address: send.address,
+    address_key: send.addressKey,
+    sender: send.sender,
+    template_id: send.templateId,
+    template_version: send.templateVersion,
+    locale: send.locale,
+    source: send.source,
+    source_id: send.sourceId,
+    event_id: send.eventId,
+    metadata: send.metadata,
+    correlation_id: send.correlationId,
+    lane: LANES[send.category],
+    due_at: send.dueAt,
+    release_at: send.dueAt && send.dueAt > now ? send.dueAt : null,
+    expires_at: send.expiresAt,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+function toPayloadRow({ organizationId, id, data, event, content }: NewSend) {
+  return { organization_id: organizationId, send_id: id, data, event, content };
+}

@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Database, pageOf, type Transaction } from '@customer-platform/database';
+import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { checkAddress } from '../addresses/address.js';
+import { AddressKeys } from '../addresses/address-keys.provider.js';
+import { CHANNELS } from '../addresses/channel.js';
+import { ContactsRepository } from '../contacts/contacts.repository.js';
+import type { SendDto, SendStepDto } from './send.dto.js';
+import { toSendDto, toStepDto, type SendRow, type StepRow } from './to-send-dto.js';
+
+/** Reads sends and their history; nothing here changes one. */
+@Injectable()
+export class SendsService {
+  constructor(
+    private readonly database: Database,
+    private readonly contacts: ContactsRepository,
+    private readonly keys: AddressKeys,
+  ) {}
+
+  /** Sends of a merged contact stand with its survivor's, whichever of the two is asked for. */
+  list(context: RequestContext, query: ListQuery): Promise<Page<SendDto>> {
+    return this.database.inOrganization(context, async (tx) => {
+      const filters: ListFilter[] = [];
+      for (const filter of query.filters) filters.push(await this.widened(tx, filter));
+      return pageOf<SendRow, SendDto>(
+        tx,
+        'SELECT * FROM sends WHERE organization_id = $1',
+        { ...query, filters },
+        {
+          parameters: [context.organizationId],
+          map: toSendDto,
+        },
+      );
+    });
+  }
+
+  /** @throws Problem `not_found` */
+  history(context: RequestContext, id: string, query: ListQuery): Promise<Page<SendStepDto>> {
+    return this.database.inOrganization(context, async (tx) => {
+      const found = await tx.query('SELECT 1 FROM sends WHERE organization_id = $1 AND id = $2', [
+        context.organizationId,
+        id,
+      ]);
+      if (found.length === 0) throw new Problem('not_found');
+      const select = 'SELECT * FROM send_history WHERE organization_id = $1 AND send_id = $2';
+      return pageOf<StepRow, SendStepDto>(tx, select, query, {
+        parameters: [context.organizationId, id],
+        map: toStepDto,
+      });
+    });
+  }
+
+  private async widened(tx: Transaction, filter: ListFilter): Promise<ListFilter> {
+    if (filter.field === 'contact_id' && (filter.op === 'eq' || filter.op === 'in')) {
+      const families = await Promise.all(filter.values.map((id) => this.contacts.family(tx, String(id))));
+      return oneOf(filter, families.flat());
+    }
+    if (filter.field === 'address')
+      return oneOf(
+        filter,
+        filter.values.flatMap((text) => this.keysOf(tx, String(text))),
+      );
+    return filter;
+  }
+
+  /** A text can be an address of several channels; one that is none was sent to by nobody. */
+  private keysOf(tx: Transaction, text: string): string[] {
+    return CHANNELS.flatMap((channel) => {
+      const address = checkAddress(channel, text);
+      return address ? this.keys.of(tx.organizationId, address).own : [];
+    });
+  }
+}
+
+function oneOf(filter: ListFilter, values: readonly string[]): ListFilter {
+  // A list must not be empty; no key and no id is the empty text or the nil UUID.
+  const nothing = filter.field === 'address' ? '' : '00000000-0000-0000-0000-000000000000';
+  const [value = nothing, ...others] = values;
+  // Only equality lets an index give the rows in the order of the list.
+  return { ...filter, op: others.length > 0 ? 'in' : 'eq', value, values: [value, ...others] };
+}

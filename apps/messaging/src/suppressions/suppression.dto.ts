@@ -1,0 +1,114 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsIn, IsObject, IsString, IsUUID, Length, MaxLength } from 'class-validator';
+import { CHANNELS, type Channel } from '../addresses/channel.js';
+import {
+  SUPPRESSION_REASONS,
+  SUPPRESSION_SCOPES,
+  type SuppressionReason,
+  type SuppressionRow,
+  type SuppressionScope,
+} from './suppression.js';
+
+/** Body of `POST /v1/messaging/suppressions`. */
+export class CreateSuppressionDto {
+  @ApiProperty({ enum: CHANNELS })
+  @IsIn(CHANNELS)
+  channel: Channel;
+
+  @ApiProperty({ description: 'An address of the channel; with scope `domain` a mail domain.' })
+  @IsString()
+  @Length(1, 4_096)
+  address: string;
+
+  @ApiPropertyOptional({ enum: SUPPRESSION_SCOPES, default: 'address' })
+  @MayBeAbsent()
+  @IsIn(SUPPRESSION_SCOPES)
+  scope?: SuppressionScope;
+
+  @ApiPropertyOptional({ enum: SUPPRESSION_REASONS, default: 'manual' })
+  @MayBeAbsent()
+  @IsIn(SUPPRESSION_REASONS)
+  reason?: SuppressionReason;
+
+  @ApiPropertyOptional({ type: String, nullable: true })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @MaxLength(500)
+  note?: string | null;
+}
+
+/** Query, or body, of `DELETE /v1/messaging/suppressions`. */
+export class SuppressionKeyDto {
+  @ApiPropertyOptional({ enum: CHANNELS })
+  @MayBeAbsent()
+  @IsIn(CHANNELS)
+  channel?: Channel;
+
+  @ApiPropertyOptional()
+  @MayBeAbsent()
+  @IsString()
+  @Length(1, 4_096)
+  address?: string;
+}
+
+/** A suppression as it is answered. */
+export class SuppressionDto {
+  @ApiProperty({ format: 'uuid' })
+  @IsUUID()
+  id: string;
+
+  @ApiProperty({ enum: CHANNELS })
+  @IsIn(CHANNELS)
+  channel: Channel;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Null when the person was erased; it still blocks.',
+  })
+  @MayBeNull()
+  @IsString()
+  address: string | null;
+
+  @ApiProperty({ enum: SUPPRESSION_SCOPES })
+  @IsIn(SUPPRESSION_SCOPES)
+  scope: SuppressionScope;
+
+  @ApiProperty({ enum: SUPPRESSION_REASONS })
+  @IsIn(SUPPRESSION_REASONS)
+  reason: SuppressionReason;
+
+  @ApiProperty({ type: String, nullable: true })
+  @MayBeNull()
+  @IsString()
+  note: string | null;
+
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  @IsObject()
+  created_by: { type: string; id: string };
+
+  @ApiProperty({ format: 'date-time' })
+  @IsInstant()
+  created_at: string;
+
+  @ApiProperty({ format: 'date-time' })
+  @IsInstant()
+  updated_at: string;
+}
+
+/** A suppression as it is answered. */
+export function toSuppressionDto(row: SuppressionRow): SuppressionDto {
+  return {
+    id: row.id,
+    channel: row.channel,
+    address: row.address,
+    scope: row.scope,
+    reason: row.reason,
+    note: row.note,
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,126 @@
+import { Controller } from '@nestjs/common';
+import {
+  AnyBody,
+  Answer,
+  Body,
+  Context,
+  Endpoint,
+  Id,
+  ListEndpoint,
+  ListRequest,
+  type ListDefinition,
+  type ListQuery,
+  type Page,
+  Query,
+  type RequestContext,
+  SoftDeleteEndpoint,
+  validateBody,
+} from '@customer-platform/http';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { CHANNELS } from '../addresses/channel.js';
+import {
+  CreateSuppressionDto,
+  SuppressionDto,
+  SuppressionKeyDto,
+  toSuppressionDto,
+} from './suppression.dto.js';
+import { SUPPRESSION_REASONS, SUPPRESSION_SCOPES } from './suppression.js';
+import { Suppressions } from './suppressions.service.js';
+
+const SUPPRESSIONS_LIST: ListDefinition = {
+  resource: 'messaging.suppressions',
+  filters: {
+    channel: { type: 'enum', column: 'channel', values: CHANNELS },
+    address: {
+      type: 'string',
+      column: 'key',
+      ops: ['eq', 'in'],
+      description: 'Any spelling of the address.',
+    },
+    reason: { type: 'enum', column: 'reason', values: SUPPRESSION_REASONS },
+    scope: { type: 'enum', column: 'scope', values: SUPPRESSION_SCOPES },
+    created_at: { type: 'time', column: 'created_at' },
+  },
+  sorts: { created_at: { type: 'time', column: 'created_at' } },
+  defaultSort: '-created_at',
+};
+
+@Controller('v1/messaging/suppressions')
+export class SuppressionsController {
+  constructor(private readonly suppressions: Suppressions) {}
+
+  @ListEndpoint({
+    permission: 'messaging.suppressions.read',
+    summary: 'List suppressions',
+    response: SuppressionDto,
+  })
+  async list(
+    @Context() context: RequestContext,
+    @ListRequest(SUPPRESSIONS_LIST) query: ListQuery,
+  ): Promise<Page<SuppressionDto>> {
+    const { data, page } = await this.suppressions.list(context, query);
+    return { data: data.map(toSuppressionDto), page };
+  }
+
+  @Endpoint({
+    method: 'POST',
+    permission: 'messaging.suppressions.create',
+    summary: 'Suppress an address or a mail domain',
+    description:
+      'When the answer is there, no hand-off to it begins any more. A repeat is 200 with the first row.',
+    success: 201,
+    response: SuppressionDto,
+    problems: ['invalid_address'],
+  })
+  async create(@Context() context: RequestContext, @Body() body: CreateSuppressionDto): Promise<Answer> {
+    const { row, created } = await this.suppressions.add(context, {
+      channel: body.channel,
+      scope: body.scope ?? 'address',
+      address: body.address,
+      reason: body.reason ?? 'manual',
+      note: body.note ?? null,
+    });
+    const shown = toSuppressionDto(row);
+    return created
+      ? Answer.created(shown, `/v1/messaging/suppressions/${row.id}`)
+      : new Answer(shown, {}, 200);
+  }
+
+  @SoftDeleteEndpoint({
+    permission: 'messaging.suppressions.delete',
+    summary: 'Lift a suppression',
+    description: 'Audited with who did it.',
+  })
+  lift(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.suppressions.lift(context, id);
+  }
+
+  @Endpoint({
+    method: 'DELETE',
+    permission: 'messaging.suppressions.delete',
+    summary: 'Lift the suppression of an address',
+    description: 'By `channel` and `address` in the query, or in a JSON body. Audited with who did it.',
+    success: 204,
+    problems: ['invalid_address', 'not_found'],
+  })
+  async liftByAddress(
+    @Context() context: RequestContext,
+    @Query() query: SuppressionKeyDto,
+    @AnyBody() body: unknown,
+  ): Promise<void> {
+    const given = body === undefined ? query : await validateBody(SuppressionKeyDto, body);
+    const { channel, address } = given;
+    if (channel === undefined || address === undefined) throw missing({ channel, address });
+    await this.suppressions.liftByAddress(context, channel, address);
+  }
+}
+
+function missing(given: { channel: unknown; address: unknown }): Problem {
+  const absent = (['channel', 'address'] as const).filter((name) => given[name] === undefined);
+  const errors = absent.map((parameter): FieldError => ({
+    parameter,
+    code: 'required',
+    detail: `\`${parameter}\` is required.`,
+  }));
+  return Problem.validation(errors);
+}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import type { Channel } from '../addresses/channel.js';
+import type { SuppressionRow } from './suppression.js';
+
+const COLUMNS = 'id, channel, scope, key, address, reason, note, created_by, created_at, updated_at';
+
+/** The table `suppressions`. Rows come into being by `Suppressions.add` alone, under the gate's locks. */
+@Injectable()
+export class SuppressionsRepository {
+  /** Whether a suppression stands against one of the keys, of an address, of it without tag, or of its domain. */
+  async blocks(tx: Transaction, channel: Channel, keys: readonly string[]): Promise<boolean> {
+    const [row] = await tx.query(
+      'SELECT 1 FROM suppressions WHERE organization_id = $1 AND channel = $2 AND key = ANY($3) LIMIT 1',
+      [tx.organizationId, channel, keys],
+    );
+    return row !== undefined;
+  }
+
+  /** The row of exactly this address or domain, under whichever live pepper it was stored. */
+  async find(
+    tx: Transaction,
+    channel: Channel,
+    keys: readonly string[],
+  ): Promise<SuppressionRow | undefined> {
+    const [row] = await tx.query<SuppressionRow>(
+      `SELECT ${COLUMNS} FROM suppressions WHERE organization_id = $1 AND channel = $2 AND key = ANY($3)
+       ORDER BY created_at LIMIT 1`,
+      [tx.organizationId, channel, keys],
+    );
+    return row;
+  }
+
+  async insert(tx: Transaction, row: SuppressionRow): Promise<void> {
+    await tx.query(
+      `INSERT INTO suppressions (organization_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      [
+        tx.organizationId,
+        row.id,
+        row.channel,
+        row.scope,
+        row.key,
+        row.address,
+        row.reason,
+        row.note,
+        JSON.stringify(row.created_by),
+        row.created_at,
+        row.updated_at,
+      ],
+    );
+  }
+
+  /** Removes rows by id and returns them. */
+  async remove(tx: Transaction, ids: readonly string[]): Promise<SuppressionRow[]> {
+    return tx.query<SuppressionRow>(
+      `DELETE FROM suppressions WHERE organization_id = $1 AND id = ANY($2::uuid[]) RETURNING ${COLUMNS}`,
+      [tx.organizationId, ids],
+    );
+  }
+
+  /** The prefixes of all stored keys: which peppers rows still need. */
+  async prefixes(tx: Transaction, length: number): Promise<string[]> {
+    const rows = await tx.query<{ prefix: string }>(
+      `SELECT DISTINCT left(key, $1) AS prefix FROM suppressions
+       UNION SELECT DISTINCT left(subject, $1) FROM preferences WHERE subject NOT LIKE 'contact:%'`,
+      [length],
+    );
+    return rows.map(({ prefix }) => prefix);
+  }
+}
