@@ -30,6 +30,8 @@ export class Child {
   readonly name: string;
   readonly log: string;
   readonly pid: number;
+  /** What its command line holds, beyond the name of an interpreter. */
+  readonly mark: string;
   /** Resolves when the process has ended; never rejects. */
   readonly ended: Promise<Ending>;
   private readonly process: ChildProcess;
@@ -40,6 +42,7 @@ export class Child {
   private constructor(process: ChildProcess, pid: number, options: ChildOptions, logFrom: number) {
     this.name = options.name;
     this.log = options.log;
+    this.mark = options.args.join(' ');
     this.pid = pid;
     this.process = process;
     this.stopSignal = options.stopSignal;

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Child, waitUntilReady } from './child.ts';
 import type { Guardian } from './guardian.ts';
-import { findJava, kafkaJars } from './java.ts';
+import { findJava } from '../requirements.mjs';
+import { kafkaJars } from './kafka-jars.ts';
 import { endOrphan } from './orphans.ts';
 
 export interface KafkaOptions {
@@ -19,6 +20,8 @@ export interface KafkaOptions {
   /** Where the jars are kept between starts. */
   cache: string;
   guardian: Guardian;
+  /** Called as soon as there is a process, before it serves. */
+  began?: (child: Child) => void;
   /** Java's heap in MiB; beside it about 150 MiB are resident. */
   heap?: number;
 }
@@ -34,7 +37,7 @@ const PID_FILE = 'broker.pid';
 /** Starts one Apache Kafka 4.1 in KRaft mode, broker and controller in one. @throws Error in a sentence. */
 export async function startKafka(options: KafkaOptions): Promise<Kafka> {
   const { folder, port } = options;
-  const java = await findJava();
+  const java = findJava();
   const jars = await kafkaJars(options.cache);
   mkdirSync(folder, { recursive: true });
   await endLeftover(folder);
@@ -53,6 +56,7 @@ export async function startKafka(options: KafkaOptions): Promise<Kafka> {
     stage: 'service',
     guardian: options.guardian,
   });
+  options.began?.(child);
   writeFileSync(join(folder, PID_FILE), String(child.pid));
   await waitUntilReady(child, () => brokerAnswers('127.0.0.1', port), READY_SECONDS);
   return { child, broker: `127.0.0.1:${port}` };

@@ -8,39 +8,49 @@ import { createServer } from 'node:net';
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 const NEIGHBOURS = 50;
+const ATTEMPTS = 200;
 
-/** Ports handed out by this process and maybe not yet listened on. */
-const promised = new Set<number>();
+/** Hands out ports that are free now, none of them twice, as it takes a while until they are listened on. */
+export class PortChoice {
+  private readonly promised = new Set<number>();
+
+  /** A free port, `remembered` if that one is still free. @throws Error of one sentence where there is none. */
+  async free(remembered?: number): Promise<number> {
+    if (remembered !== undefined && (await this.take(remembered))) return remembered;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const port = randomInt(LOWEST, HIGHEST);
+      if (await this.take(port)) return port;
+    }
+    throw new Error(
+      `No free port was found between ${LOWEST} and ${HIGHEST}: end some of the programs that listen there.`,
+    );
+  }
+
+  /** `preferred`, or the next free one above it: the addresses that people type. */
+  async preferred(preferred: number): Promise<number> {
+    for (let port = preferred; port < preferred + NEIGHBOURS; port += 1) {
+      if (await this.take(port)) return port;
+    }
+    return this.free();
+  }
+
+  private async take(port: number): Promise<boolean> {
+    if (this.promised.has(port) || !(await isFree(port))) return false;
+    this.promised.add(port);
+    return true;
+  }
+}
+
+const shared = new PortChoice();
+
+/** A free port that this process has not handed out before. */
+export function freePort(): Promise<number> {
+  return shared.free();
+}
 
 /** Whether `port` can be listened on now, on every local address and on the loopback one. */
 export async function isFree(port: number): Promise<boolean> {
   return (await canListen(port, '127.0.0.1')) && (await canListen(port, '0.0.0.0'));
-}
-
-/** A free port, `remembered` if that one is still free. */
-export async function freePort(remembered?: number): Promise<number> {
-  if (remembered !== undefined && !promised.has(remembered) && (await isFree(remembered)))
-    return promise(remembered);
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    const port = randomInt(LOWEST, HIGHEST);
-    if (!promised.has(port) && (await isFree(port))) return promise(port);
-  }
-  throw new Error(
-    `No free port was found between ${LOWEST} and ${HIGHEST}: end some of the programs that listen.`,
-  );
-}
-
-/** `preferred`, or the next free one above it: the addresses that people type. */
-export async function preferredPort(preferred: number): Promise<number> {
-  for (let port = preferred; port < preferred + NEIGHBOURS; port += 1) {
-    if (!promised.has(port) && (await isFree(port))) return promise(port);
-  }
-  return freePort();
-}
-
-function promise(port: number): number {
-  promised.add(port);
-  return port;
 }
 
 function canListen(port: number, host: string): Promise<boolean> {

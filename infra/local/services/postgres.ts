@@ -24,6 +24,8 @@ export interface PostgresOptions {
   password: string;
   log: string;
   guardian: Guardian;
+  /** Called as soon as there is a process, before it serves. */
+  began?: (child: Child) => void;
   /** false: nothing is flushed to disk; for tests only, a power cut loses the cluster. */
   durable: boolean;
   maxConnections?: number;
@@ -57,6 +59,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     stage: 'service',
     guardian: options.guardian,
   });
+  options.began?.(child);
   const url = `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${options.port}/postgres`;
   await waitUntilReady(child, () => answers(url), READY_SECONDS);
   return { child, url };

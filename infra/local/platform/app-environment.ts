@@ -1,0 +1,98 @@
+import type { AppName } from './modules.ts';
+import { MODULES, type ModuleName } from './modules.ts';
+import type { PortPlan } from './port-plan.ts';
+import { type Secrets, publicKeys } from './secrets.ts';
+
+/** Addresses of one module's database. */
+export interface DatabaseAddresses {
+  url: string;
+  ownerUrl: string;
+}
+
+/** Everything that a running platform is made of, as far as its apps must be told. */
+export interface Wiring {
+  ports: PortPlan;
+  secrets: Secrets;
+  databases: Record<ModuleName, DatabaseAddresses>;
+  brokers: string;
+}
+
+export type ProcessRole = 'all' | 'api' | 'worker';
+
+const url = (port: number): string => `http://127.0.0.1:${port}`;
+
+export const baseUrl = (ports: PortPlan): string => url(ports.public.gateway);
+export const mailUrl = (ports: PortPlan): string => url(ports.mailPage);
+export const coreUrl = (ports: PortPlan): string => url(ports.public.core);
+
+/** The environment of one app's process. What the person who starts all this has set for logs and traces passes. */
+export function appEnvironment(
+  app: AppName,
+  wiring: Wiring,
+  { env = process.env, role = 'all' }: { env?: NodeJS.ProcessEnv; role?: ProcessRole } = {},
+): NodeJS.ProcessEnv {
+  const { ports } = wiring;
+  return {
+    ...inherited(env),
+    PLATFORM_MODE: 'local',
+    PROCESS_ROLE: role,
+    HOST: '127.0.0.1',
+    PORT: String(ports.public[app]),
+    INTERNAL_PORT: String(ports.internal[app]),
+    PUBLIC_URL: baseUrl(ports),
+    ...peers(ports),
+    ...(app === 'gateway' ? {} : moduleEnvironment(app, wiring)),
+  };
+}
+
+function moduleEnvironment(
+  module: ModuleName,
+  { secrets, databases, brokers, ports }: Wiring,
+): NodeJS.ProcessEnv {
+  const own = secrets.modules[module];
+  return {
+    DATABASE_URL: databases[module].url,
+    KAFKA_BROKERS: brokers,
+    SERVICE_PRIVATE_KEY: JSON.stringify(own.serviceKey),
+    SERVICE_PUBLIC_KEYS: JSON.stringify(publicKeys(secrets)),
+    CURSOR_SECRET: own.cursor,
+    ENCRYPTION_KEY: own.encryption,
+    ...(module === 'messaging'
+      ? { ADDRESS_PEPPERS: secrets.addressPepper, SMTP_URL: `smtp://127.0.0.1:${ports.smtp}` }
+      : {}),
+    ...(module === 'loyalty' ? { LEDGER_KEY: secrets.ledgerKey } : {}),
+  };
+}
+
+function peers(ports: PortPlan): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    MODULES.flatMap((module) => [
+      [`${module.toUpperCase()}_URL`, url(ports.public[module])],
+      [`${module.toUpperCase()}_INTERNAL_URL`, url(ports.internal[module])],
+    ]),
+  );
+}
+
+/** Never DATABASE_URL: that of the person who starts all this is an administrator's. */
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'TMPDIR',
+  'LANG',
+  'LOG_LEVEL',
+  'NODE_OPTIONS',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_V8_COVERAGE',
+  'KAFKA_PARTITIONS',
+  'KAFKA_TOPIC_PREFIX',
+  'DATABASE_POOL_SIZE',
+  'SMTP_FROM',
+  'TLS_CERT_FILE',
+  'TLS_KEY_FILE',
+];
+
+function inherited(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => INHERITED.includes(name) || name.startsWith('OTEL_')),
+  );
+}

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { Child, waitUntilReady } from '../services/child.ts';
+import type { Guardian } from '../services/guardian.ts';
+
+export interface NodeProcess {
+  name: string;
+  /** The program and its arguments. */
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  log: string;
+  guardian: Guardian;
+  /** Answers 200 when the process serves. */
+  readyUrl: string;
+}
+
+const READY_SECONDS = 60;
+
+/** Starts a program of ours under this very Node; resolves when it serves. */
+export async function startNodeProcess(spec: NodeProcess, began: (child: Child) => void): Promise<void> {
+  const child = await Child.start({
+    name: spec.name,
+    command: process.execPath,
+    args: spec.args,
+    env: { ...spec.env, NODE_COMPILE_CACHE: join(spec.cwd, 'node_modules/.cache/compiled') },
+    cwd: spec.cwd,
+    log: spec.log,
+    stopSignal: 'SIGTERM',
+    stage: 'app',
+    guardian: spec.guardian,
+  });
+  began(child);
+  await waitUntilReady(child, () => isReady(spec.readyUrl), READY_SECONDS);
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await answer.body?.cancel();
+    return answer.status === 200;
+  } catch {
+    return false; // it does not listen yet
+  }
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from './modules.ts';
+
+/** Exit code of identity's bootstrap where a root organization exists. */
+const ALREADY_BOOTSTRAPPED = 3;
+
+interface IssuedKey {
+  id: string;
+  prefix: string;
+  key: string;
+}
+
+/** What `create-organization --json` prints. */
+export interface EquippedOrganization {
+  organization_id: string;
+  created: boolean;
+  keys: { ingestion: IssuedKey; administrator: IssuedKey };
+}
+
+/** Founds the root organization, if there is none yet. */
+export async function foundRoot(databaseUrl: string): Promise<void> {
+  // Its owner key is not kept: local work is done in the demo organization, and --recover issues another.
+  await runOperator('bootstrap', ['--json', '--name', 'Platform'], databaseUrl, [ALREADY_BOOTSTRAPPED]);
+}
+
+/** Founds the demo organization, or equips it anew; its former keys of these kinds end. */
+export async function equipDemoOrganization(databaseUrl: string): Promise<EquippedOrganization> {
+  const answer = await runOperator(
+    'create-organization',
+    [
+      ...['--name', 'Demo shop', '--slug', 'demo', '--locale', 'es-CL', '--timezone', 'America/Santiago'],
+      ...['--rate-limit-key', '100000', '--rate-limit-organization', '100000'],
+      ...['--issue', 'ingestion', '--issue', 'administrator', '--reissue'],
+    ],
+    databaseUrl,
+  );
+  return JSON.parse(answer) as EquippedOrganization;
+}
+
+async function runOperator(
+  command: string,
+  args: string[],
+  databaseUrl: string,
+  allowedCodes: number[] = [],
+): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [join(ROOT, 'apps/identity/dist', `${command}.js`), ...args],
+      { cwd: ROOT, env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl } },
+    );
+    return stdout;
+  } catch (cause) {
+    const { code, stderr = '', message } = cause as { code?: number; stderr?: string; message: string };
+    if (code !== undefined && allowedCodes.includes(code)) return '';
+    throw new Error(`identity's ${command} failed: ${stderr.trim() || message}`, { cause });
+  }
+}

@@ -1,0 +1,171 @@
+import { Guardian } from '../services/guardian.ts';
+import { brokerAnswers, startKafka } from '../services/kafka.ts';
+import { startPostgres } from '../services/postgres.ts';
+import { type Wiring, appEnvironment, mailUrl } from './app-environment.ts';
+import { startNodeProcess } from './app-process.ts';
+import type { DataFolder } from './data-folder.ts';
+import { databaseAddresses } from './databases.ts';
+import { APPS, type AppName, CACHE, ROOT, mainOf } from './modules.ts';
+import type { StartOptions } from './options.ts';
+import type { PortPlan } from './port-plan.ts';
+import type { Progress } from './progress.ts';
+import { recordProcesses } from './running-processes.ts';
+import type { Secrets } from './secrets.ts';
+import { Supervisor } from './supervisor.ts';
+
+/** Of the ten seconds that a stop may take: the apps drain first, then what they use ends. */
+const APP_PATIENCE_MS = 6_000;
+const SERVICE_PATIENCE_MS = 3_000;
+
+export interface PlatformParts {
+  data: DataFolder;
+  options: StartOptions;
+  secrets: Secrets;
+  ports: PortPlan;
+  progress: Progress;
+}
+
+/** The processes of one platform. */
+export class Platform {
+  private readonly guardian = new Guardian();
+  private readonly supervisor: Supervisor;
+  private readonly parts: PlatformParts;
+  private readonly apps: string[] = [];
+  private readonly services: string[] = [];
+
+  constructor(parts: PlatformParts) {
+    this.parts = parts;
+    this.supervisor = new Supervisor({
+      note: (line) => parts.progress.note(line),
+      changed: (running) => recordProcesses(parts.data, running),
+    });
+  }
+
+  /** Of the administrator. */
+  get adminUrl(): string {
+    const { options, secrets, ports } = this.parts;
+    return (
+      options.databaseUrl ?? `postgres://postgres:${secrets.postgres}@127.0.0.1:${ports.postgres}/postgres`
+    );
+  }
+
+  get wiring(): Wiring {
+    const { options, ports, secrets } = this.parts;
+    const brokers = options.brokers ?? `127.0.0.1:${ports.kafka}`;
+    return { ports, secrets, brokers, databases: databaseAddresses(this.adminUrl, secrets) };
+  }
+
+  async startPostgres(): Promise<void> {
+    const { data, ports, secrets } = this.parts;
+    this.services.push('PostgreSQL');
+    await this.supervisor.keep({
+      name: 'PostgreSQL',
+      patience: SERVICE_PATIENCE_MS,
+      start: (began) =>
+        startPostgres({
+          folder: data.file('postgres', 'cluster'),
+          port: ports.postgres,
+          password: secrets.postgres,
+          log: data.log('postgres'),
+          guardian: this.guardian,
+          durable: true,
+          began,
+        }),
+    });
+  }
+
+  async startKafka(): Promise<void> {
+    const { data, ports } = this.parts;
+    this.services.push('Kafka');
+    await this.supervisor.keep({
+      name: 'Kafka',
+      patience: SERVICE_PATIENCE_MS,
+      start: (began) =>
+        startKafka({
+          folder: data.file('kafka'),
+          port: ports.kafka,
+          controllerPort: ports.kafkaController,
+          log: data.log('kafka'),
+          cache: CACHE,
+          guardian: this.guardian,
+          began,
+        }),
+    });
+  }
+
+  async startMailCatcher(): Promise<void> {
+    const { data, ports } = this.parts;
+    this.services.push('mail catcher');
+    await this.supervisor.keep({
+      name: 'mail catcher',
+      patience: SERVICE_PATIENCE_MS,
+      start: (began) =>
+        startNodeProcess(
+          {
+            name: 'The mail catcher',
+            // Messages are short-lived: a small young generation keeps them from filling memory.
+            args: ['--max-semi-space-size=2', '--max-old-space-size=192', 'infra/local/mail-catcher/main.ts'],
+            env: {
+              PATH: process.env['PATH'],
+              SMTP_PORT: String(ports.smtp),
+              HTTP_PORT: String(ports.mailPage),
+              MAIL_FILE: data.file('mail', 'messages.jsonl'),
+            },
+            cwd: ROOT,
+            log: data.log('mail-catcher'),
+            guardian: this.guardian,
+            readyUrl: `${mailUrl(ports)}/health`,
+          },
+          began,
+        ),
+    });
+  }
+
+  async startApps(): Promise<void> {
+    await Promise.all(APPS.map((app) => this.startApp(app)));
+  }
+
+  private async startApp(app: AppName): Promise<void> {
+    const { data, ports } = this.parts;
+    // The gateway proxies its public listener: its own health is on the other.
+    const port = app === 'gateway' ? ports.internal.gateway : ports.public[app];
+    this.apps.push(app);
+    await this.supervisor.keep({
+      name: app,
+      patience: APP_PATIENCE_MS,
+      start: (began) =>
+        startNodeProcess(
+          {
+            name: app,
+            args: [mainOf(app)],
+            env: appEnvironment(app, this.wiring),
+            cwd: ROOT,
+            log: data.log(app),
+            guardian: this.guardian,
+            readyUrl: `http://127.0.0.1:${port}/health/ready`,
+          },
+          began,
+        ),
+    });
+  }
+
+  /** Ends everything, the apps before what they use; resolves when no process is left. */
+  async stop(): Promise<void> {
+    this.supervisor.stopAttending();
+    await this.supervisor.stop(this.apps);
+    await this.supervisor.stop(this.services);
+    await this.supervisor.settled();
+    await this.guardian.release();
+  }
+}
+
+/** @throws Error of one sentence where none of a person's own brokers answers. */
+export async function requireBrokers(brokers: string): Promise<void> {
+  for (const broker of brokers.split(',')) {
+    const [, host, port] = /^(.*):(\d+)$/.exec(broker.trim()) ?? [];
+    if (host !== undefined && (await brokerAnswers(host, Number(port)))) return;
+  }
+  throw new Error(
+    `No Kafka broker of KAFKA_BROKERS (${brokers}) answers: start them, or unset it to use ours.`,
+  );
+}

@@ -1,0 +1,47 @@
+const WITHIN_MS = 15_000;
+
+/** Calls the platform as any client does, with one key. */
+export class PublicApi {
+  private readonly baseUrl: string;
+  private readonly key: string;
+
+  constructor(baseUrl: string, key: string) {
+    this.baseUrl = baseUrl;
+    this.key = key;
+  }
+
+  /** Whether the key is good, by a cheap read; what an old data folder's demo.json may no longer be. */
+  async accepted(): Promise<boolean> {
+    const answer = await this.call('GET', '/v1/core/events?limit=1');
+    await answer.body?.cancel();
+    return answer.status === 200;
+  }
+
+  /** @throws Error with status and problem for anything but 2xx. */
+  async get<T>(path: string): Promise<T> {
+    return readAnswer<T>('GET', path, await this.call('GET', path));
+  }
+
+  /** @throws Error with status and problem for anything but 2xx. */
+  async post<T>(path: string, body: unknown): Promise<T> {
+    return readAnswer<T>('POST', path, await this.call('POST', path, body));
+  }
+
+  private call(method: string, path: string, body?: unknown): Promise<Response> {
+    return fetch(this.baseUrl + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(WITHIN_MS),
+    });
+  }
+}
+
+async function readAnswer<T>(method: string, path: string, answer: Response): Promise<T> {
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${text}`);
+  return JSON.parse(text) as T;
+}

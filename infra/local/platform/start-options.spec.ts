@@ -1,0 +1,60 @@
+import { curlLines, type DemoFacts } from './summary.ts';
+import { Progress } from './progress.ts';
+import { readOptions } from './options.ts';
+
+describe('the options of npm start', () => {
+  it('are the embedded services in .data unless told otherwise', () => {
+    const options = readOptions([], {});
+    expect(options).toMatchObject({ reset: false, help: false });
+    expect(options.data).toMatch(/\/\.data$/);
+    expect(options.databaseUrl).toBeUndefined();
+    expect(options.brokers).toBeUndefined();
+  });
+
+  it('take a person’s own services from the environment', () => {
+    const env = { DATABASE_URL: 'postgres://me@db/postgres', KAFKA_BROKERS: 'k1:9092,k2:9092' };
+    expect(readOptions(['--data', '/x', '--port', '9000'], env)).toMatchObject({
+      data: '/x',
+      port: 9000,
+      databaseUrl: env.DATABASE_URL,
+      brokers: env.KAFKA_BROKERS,
+    });
+  });
+
+  it.each([
+    [['--prot', '1'], {}, '--prot'],
+    [['--port', 'x'], {}, '--port takes a port'],
+    [[], { DATABASE_URL: 'mysql://db' }, 'DATABASE_URL must be a postgres:// address'],
+  ])('%j with %j is refused', (args, env, sentence) => {
+    expect(() => readOptions(args, env)).toThrow(sentence);
+  });
+});
+
+const KEY = '0199aa3c-5b6e-7000-8000-000000000001';
+
+it('the printed commands are one line each and need no quoting by hand', () => {
+  const facts = {
+    base_url: 'http://127.0.0.1:8080',
+    mail_url: 'http://127.0.0.1:8025',
+    contact_id: 'c',
+  } as DemoFacts;
+  const lines = curlLines(facts, new Date(0), KEY);
+  expect(lines).toHaveLength(3);
+  for (const line of lines) expect(line).toMatch(/^curl [^\n]+$/);
+  expect(lines[0]).toContain(`"idempotency_key":"${KEY}","occurred_at":"1970-01-01T00:00:00.000Z"`);
+});
+
+describe('progress', () => {
+  it('shows each step with its time, a long one as alive, a failed one as such', async () => {
+    const lines: string[] = [];
+    const progress = new Progress((line) => lines.push(line), 20);
+    await progress.step('build', async (detail) => {
+      detail('nothing has changed');
+      await new Promise((wait) => setTimeout(wait, 30));
+    });
+    await expect(progress.step('apps', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(lines[0]).toBe('  … build');
+    expect(lines.at(-2)).toMatch(/^ {2}✓ build {20}.*\d\.\d s {2}nothing has changed$/);
+    expect(lines.at(-1)).toMatch(/^ {2}✗ apps/);
+  });
+});

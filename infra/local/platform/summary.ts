@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { DEMO_CUSTOMER, DEMO_EVENT } from './demo-content.ts';
+
+/** The facts of `.data/demo.json`. */
+export interface DemoFacts {
+  base_url: string;
+  core_url: string;
+  mail_url: string;
+  organization_id: string;
+  ingestion_key: string;
+  admin_key: string;
+  contact_id: string;
+  kafka_brokers: string;
+  /** As each module's own role, which row level security binds. */
+  database_urls: Record<string, string>;
+  /** The server as its administrator, whom nothing binds. */
+  postgres_url: string;
+}
+
+/** Three commands that work when pasted: track; the timeline; the mail. */
+export function curlLines(facts: DemoFacts, at = new Date(), key = randomUUID()): string[] {
+  const purchase = {
+    event: DEMO_EVENT,
+    external_id: DEMO_CUSTOMER.external_id,
+    idempotency_key: key,
+    occurred_at: at.toISOString(),
+    properties: { amount: 12_990, currency: 'CLP', invoice_id: 'B-1001' },
+  };
+  return [
+    `curl -sS ${facts.base_url}/v1/core/track -H 'Authorization: Bearer ${facts.ingestion_key}' -H 'Content-Type: application/json' -d '${JSON.stringify(purchase)}'; sleep 2`,
+    `curl -sS '${facts.base_url}/v1/crm/contacts/${facts.contact_id}/timeline?limit=5' -H 'Authorization: Bearer ${facts.admin_key}'`,
+    `curl -sS '${facts.mail_url}/messages?to=${DEMO_CUSTOMER.traits.email}&limit=1&wait=5'`,
+  ];
+}
+
+/** What a person reads when everything runs. */
+export function summary(facts: DemoFacts, elapsed: string): string[] {
+  const [track, timeline, mail] = curlLines(facts);
+  return [
+    '',
+    `Ready in ${elapsed}.`,
+    '',
+    `  API               ${facts.base_url}`,
+    `  Mail              ${facts.mail_url}`,
+    `  Ingestion key     ${facts.ingestion_key}`,
+    `  Administrator key ${facts.admin_key}`,
+    '',
+    '# Track a purchase of 12,990 CLP; within two seconds it has earned 12 points and caused a mail',
+    track as string,
+    '',
+    `# ${DEMO_CUSTOMER.traits.first_name}'s timeline: the event, its points and its mail under one correlation id`,
+    timeline as string,
+    '',
+    '# The mail',
+    mail as string,
+    '',
+    'Ctrl-C stops everything.',
+    '',
+  ];
+}

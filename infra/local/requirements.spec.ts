@@ -1,0 +1,72 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  findJava,
+  freeMebibytes,
+  fullDiskSentence,
+  requireDisk,
+  requireMaven,
+  requireNode,
+} from './requirements.mjs';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'requirements-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A program of this name that prints a line, first on the path. */
+function program(name: string, line: string): NodeJS.ProcessEnv {
+  writeFileSync(join(folder, name), `#!/bin/sh\necho '${line}' >&2\n`);
+  chmodSync(join(folder, name), 0o755);
+  return { PATH: folder };
+}
+
+it.each(['18.20.4', '16.0.0'])('Node %s is too old, in a sentence with the remedy', (version) => {
+  expect(() => requireNode(version)).toThrow(`Node ${version} is too old: install Node 20 or newer`);
+});
+
+it('Node 20 will do', () => requireNode('20.0.0'));
+
+it('missing Java is told with what to install', () => {
+  expect(() => findJava({ PATH: folder })).toThrow(
+    /^Java is missing and Kafka needs it: install Java 17 .*KAFKA_BROKERS\.$/,
+  );
+});
+
+it.each([
+  ['openjdk version "11.0.2" 2019-01-15', 'Java 11 (java) is too old for Kafka'],
+  ['java version "1.8.0_202"', 'Java 8 (java) is too old for Kafka'],
+])('%s is too old', (line, sentence) => {
+  expect(() => findJava(program('java', line))).toThrow(sentence);
+});
+
+it.each(['openjdk version "17.0.15" 2025-04-15', 'java version "25" 2025-09-16'])('%s will do', (line) => {
+  expect(findJava(program('java', line))).toBe('java');
+});
+
+it('missing Maven is told with what to install', () => {
+  expect(() => requireMaven({ PATH: folder })).toThrow(
+    /^Maven is missing and Kafka is fetched with it: install Maven/,
+  );
+  expect(() => requireMaven(program('mvn', 'Apache Maven 3.9'))).not.toThrow();
+});
+
+it('a full disk is told with its place and what is needed', () => {
+  expect(() => requireDisk(folder, 1_024, 12)).toThrow(
+    `The disk is full: ${folder} has 12 MB left and 1024 MB are needed`,
+  );
+  expect(() => requireDisk(folder, 1_024, 4_096)).not.toThrow();
+  expect(freeMebibytes(join(folder, 'not', 'yet'))).toBe(freeMebibytes(folder));
+});
+
+it('an error of a full disk is known by its code and by its words', () => {
+  expect(fullDiskSentence(Object.assign(new Error('write'), { code: 'ENOSPC' }))).toMatch(
+    /^The disk is full/,
+  );
+  expect(fullDiskSentence(new Error('PANIC: could not write: No space left on device'))).toMatch(
+    /^The disk is full/,
+  );
+  expect(fullDiskSentence(new Error('something else'))).toBeUndefined();
+});

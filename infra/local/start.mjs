@@ -1,0 +1,32 @@
+/**
+ * `npm start`: checks what must be there, installs the packages, and goes on under Node 24 (start.ts).
+ * It begins on any Node and imports no package.
+ */
+import { fileURLToPath } from 'node:url';
+import { requireDisk, requireNode, findJava } from './requirements.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const NEEDED_TO_INSTALL_MB = 2_048;
+
+try {
+  requireNode();
+  const { continueUnderNode, ensureInstalled, staleness } = await import('../install/install.mjs');
+  if (!process.env.KAFKA_BROKERS) findJava();
+  if (staleness(ROOT) !== undefined) requireDisk(ROOT, NEEDED_TO_INSTALL_MB);
+  ensureInstalled(ROOT, (line) => process.stdout.write(`${line}\n`));
+  process.env.PLATFORM_LAUNCHER = String(process.pid);
+  continueUnderNode(ROOT, 'infra/local/start.ts', process.argv.slice(2));
+  endWithNpm();
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}
+
+/** npm passes signals on while it lives; when it was killed, nobody is left who could. */
+function endWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit(143);
+  }, 500).unref();
+}
