@@ -99,7 +99,10 @@ function collect(source: Readable, limit: number): Promise<Buffer> {
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)),
     );
     source.once('error', reject);
-    source.once('close', () => reject(new RequestAborted('The caller closed the connection')));
+    source.once('close', () => {
+      // Every request closes; an error takes a stack, which only a body without an end is worth.
+      if (!source.readableEnded) reject(new RequestAborted('The caller closed the connection'));
+    });
   });
 }
 
