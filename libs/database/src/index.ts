@@ -48,7 +48,7 @@ export {
   type UniqueConstraint,
 } from './resources/constraints.js';
 export { versionTag } from './resources/etag.js';
-export { mergePatch, sameJson } from './resources/merge-patch.js';
+export { mergePatch, sameJson, Whole } from './resources/merge-patch.js';
 export type {
   ChangeOptions,
   LocalReference,

@@ -1,7 +1,7 @@
 import { aContext, anOrganization } from '@customer-platform/testing';
 import type { RequestContext } from '@customer-platform/http';
 import type { Problem } from '@customer-platform/problem-json';
-import { newId, versionTag, type Database } from '../src/index.js';
+import { newId, versionTag, Whole, type Database } from '../src/index.js';
 import type { Widget } from './widget.entity.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
@@ -55,6 +55,14 @@ describe('ResourceStore', () => {
     const cleared = await world.store().update(context, widget.id, { weight: null, settings: { b: null } });
     expect([cleared.weight, cleared.settings]).toEqual([null, { a: 1 }]);
     expect(await world.store().get(context, widget.id)).toEqual(cleared);
+  });
+
+  it('replaces a value that is given as a whole', async () => {
+    const widget = await create();
+    const next = await world.store().update(context, widget.id, { settings: new Whole({ b: 1 }) });
+    expect(next.settings).toEqual({ b: 1 });
+    const same = await world.store().update(context, widget.id, { settings: new Whole({ b: 1 }) });
+    expect(same.updatedAt).toEqual(next.updatedAt);
   });
 
   it('writes nothing for a patch that changes nothing', async () => {

@@ -3,6 +3,7 @@ export { eventually, type Patience } from './eventually.js';
 export { expectEveryTableIsolated } from './expect-every-table-isolated.js';
 export { expectMigrationsReversible } from './expect-migrations-reversible.js';
 export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
+export { InternalPeer, type InternalAnswer } from './internal-peer.js';
 export { KafkaProbe, kafkaProbe, type ProbeEvent } from './kafka-probe.js';
 export { serviceKeys } from './service-keys.js';
 export { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';

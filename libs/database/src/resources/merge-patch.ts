@@ -1,3 +1,8 @@
+/** A value that replaces the stored one as it is, where a merge would keep members that mean nothing any more. */
+export class Whole<T> {
+  constructor(readonly value: T) {}
+}
+
 /**
  * JSON merge patch (RFC 7396): absent members stay, null clears, objects merge member by member, anything else
  * replaces. Neither argument is changed.
@@ -11,6 +16,12 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
     else merged[name] = mergePatch(merged[name], value);
   }
   return merged;
+}
+
+/** The new value of a property: what is whole or an instant replaces, anything else merges. */
+export function patched(current: unknown, given: unknown): unknown {
+  if (given instanceof Whole) return given.value as unknown;
+  return given instanceof Date ? given : mergePatch(current, given);
 }
 
 /** Whether two values are the same JSON, whatever the order of their members. Dates count as their instants. */

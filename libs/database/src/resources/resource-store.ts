@@ -10,7 +10,7 @@ import type { ChangeRecorder } from './change-recorder.js';
 import { constraintProblem } from './constraints.js';
 import { EntityTable } from './entity-table.js';
 import { versionTag } from './etag.js';
-import { mergePatch, sameJson } from './merge-patch.js';
+import { patched, sameJson, type Whole } from './merge-patch.js';
 import type {
   ChangeOptions,
   ResourceChange,
@@ -21,8 +21,8 @@ import type {
 import { writeUnique } from './unique-write.js';
 import { countReferences, enforceLimit } from './resource-limits.js';
 
-/** The new values of an update: absent properties stay, null clears, nested plain objects merge. */
-export type Patch<E> = Partial<{ [P in keyof E]: E[P] | null | DeepPartial<E[P]> }>;
+/** The new values of an update: absent properties stay, null clears, nested plain objects merge unless `whole`. */
+export type Patch<E> = Partial<{ [P in keyof E]: E[P] | null | DeepPartial<E[P]> | Whole<E[P]> }>;
 
 /** What an update adds to `ChangeOptions`. */
 export interface UpdateOptions<E> extends ChangeOptions<E> {
@@ -266,7 +266,7 @@ function differences<E extends object>(before: E, patch: Patch<E>): Record<strin
   for (const [property, given] of Object.entries(patch)) {
     if (given === undefined) continue;
     const current = (before as Record<string, unknown>)[property];
-    const merged = given instanceof Date ? given : mergePatch(current, given);
+    const merged = patched(current, given);
     if (!sameJson(current, merged)) changes[property] = merged;
   }
   return changes;
