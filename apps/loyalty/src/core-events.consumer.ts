@@ -1,11 +1,12 @@
 import { Controller } from '@nestjs/common';
-import { Database, type Transaction } from '@customer-platform/database';
+import { Database, postgresFailure, type Transaction } from '@customer-platform/database';
 import { type EventFailure, OnEvent, Outbox } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { ContactRefs, type ContactState } from './contacts/contact-refs.js';
 import { EarningService, type ToEvaluate } from './earning/earning.service.js';
 import { PointsOutOfRange } from './earning/points.js';
+import { moveSubjects } from './ledger/move-subjects.js';
 
 type ContactChanged = DomainEvent<
   | 'core.contact.created.v1'
@@ -13,6 +14,7 @@ type ContactChanged = DomainEvent<
   | 'core.contact.deleted.v1'
   | 'core.contact.restored.v1'
 >;
+type ContactsMerged = DomainEvent<'core.contact.merged.v1' | 'core.contact.unmerged.v1'>;
 type Evaluable = DomainEvent<'core.event.recorded.v1' | 'core.dead_letter.replayed.v1'>;
 
 /**
@@ -35,7 +37,44 @@ export class CoreEventsConsumer {
     'core.contact.restored.v1',
   ])
   async followContacts(events: ContactChanged[]): Promise<void> {
-    await this.byOrganization(events, (tx, own) => this.contacts.follow(tx, own.map(stateOf)));
+    await this.byOrganization(events, (tx, own) => this.contacts.follow(tx, own.flatMap(statesOf)));
+  }
+
+  @OnEvent('core.contact.purged.v1')
+  async followPurges(events: DomainEvent<'core.contact.purged.v1'>[]): Promise<void> {
+    await this.byOrganization(events, (tx, own) =>
+      this.contacts.follow(
+        tx,
+        own.map(({ data }) => ({
+          id: data.contact_id,
+          state: 'purged',
+          mergedInto: null,
+          version: data.version,
+        })),
+      ),
+    );
+  }
+
+  /** From here on nothing is earned and nothing re-creates the contact; what it earned is the erasure's own work. */
+  @OnEvent('core.contact.erased.v1')
+  async followErasures(events: DomainEvent<'core.contact.erased.v1'>[]): Promise<void> {
+    await this.byOrganization(events, (tx, own) =>
+      this.contacts.forget(
+        tx,
+        own.map(({ data }) => data.contact_id),
+      ),
+    );
+  }
+
+  @OnEvent(['core.contact.merged.v1', 'core.contact.unmerged.v1'])
+  async followMerges(events: ContactsMerged[]): Promise<void> {
+    await this.byOrganization(events, async (tx, own) => {
+      // One after the other: within a run a merge and its undo may both stand.
+      for (const event of own) {
+        await this.contacts.follow(tx, statesOfMerge(event));
+        await moveSubjects(tx, this.contacts, [event.data.survivor_id, event.data.merged_id]);
+      }
+    });
   }
 
   @OnEvent('core.event.recorded.v1', { failed: 'giveUp' })
@@ -82,7 +121,7 @@ export class CoreEventsConsumer {
         data: {
           event_id: recorded.event_id,
           contact_id: recorded.contact_id,
-          code: error instanceof PointsOutOfRange ? 'points_out_of_range' : 'evaluation_failed',
+          code: isOutOfRange(error) ? 'points_out_of_range' : 'evaluation_failed',
           attempts,
         },
       }),
@@ -99,8 +138,27 @@ export class CoreEventsConsumer {
   }
 }
 
-/** An erased contact stays away like a deleted one until its erasure arrives; merges have events of their own. */
-function stateOf({ data: { contact, contact_id: id, version } }: ContactChanged): ContactState {
-  const state = contact.state === 'deleted' || contact.state === 'erased' ? 'deleted' : 'active';
-  return { id, state, mergedInto: null, version };
+/** By a formula alone, or with what the contact has already: the database refuses a sum that is not exact in JSON. */
+function isOutOfRange(error: unknown): boolean {
+  return error instanceof PointsOutOfRange || postgresFailure(error)?.constraint === 'balances_points_exact';
+}
+
+/** An erased contact stays away like a deleted one until its erasure comes; a merged one is told of by its merge. */
+function statesOf({ data: { contact, contact_id: id, version } }: ContactChanged): ContactState[] {
+  if (contact.state === 'merged') return [];
+  return [{ id, state: contact.state === 'active' ? 'active' : 'deleted', mergedInto: null, version }];
+}
+
+function statesOfMerge({ type, data }: ContactsMerged): ContactState[] {
+  const { survivor_id: survivor, merged_id: merged, survivor_version, merged_version } = data;
+  const together = type === 'core.contact.merged.v1';
+  return [
+    { id: survivor, state: 'active', mergedInto: null, version: survivor_version },
+    {
+      id: merged,
+      state: together ? 'merged' : 'active',
+      mergedInto: together ? survivor : null,
+      version: merged_version,
+    },
+  ];
 }

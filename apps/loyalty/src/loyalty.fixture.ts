@@ -3,6 +3,7 @@ import { connectEventBus } from '@customer-platform/event-bus';
 import type { EventData } from '@customer-platform/events';
 import {
   type Caller,
+  InternalPeer,
   type KafkaProbe,
   type TestApp,
   type TestDatabase,
@@ -17,25 +18,72 @@ import { LoyaltyModule } from './loyalty.module.js';
 import { migrations } from './migrations/index.js';
 import type { RuleDto } from './rules/rule.dto.js';
 
-/** The module as its own process would run it, on a database of its own. */
+/** A contact as core's internal look-up answers it. */
+export interface LookedUpContact {
+  id: string;
+  state: 'active' | 'merged' | 'deleted' | 'erased';
+  merged_into: string | null;
+  version: number;
+}
+
+/** The module as its own process would run it, on a database of its own, beside a core that knows `contacts`. */
 export async function startLoyalty(): Promise<{
   app: TestApp;
   database: TestDatabase;
+  core: InternalPeer;
+  contacts: LookedUpContact[];
   close(): Promise<void>;
 }> {
   const database = await testDatabase('loyalty', migrations);
+  const contacts: LookedUpContact[] = [];
+  const core = await InternalPeer.start({
+    'POST /internal/contacts/lookup': (body) => {
+      const { ids } = body as { ids: string[] };
+      return { data: contacts.filter(({ id }) => ids.includes(id)) };
+    },
+  });
   const app = await startTestApp({
     module: 'loyalty',
     root: LoyaltyModule,
     database,
     connect: connectEventBus,
+    env: { CORE_INTERNAL_URL: core.url },
   });
   return {
     app,
     database,
+    core,
+    contacts,
     close: async () => {
       await app.close();
+      await core.close();
       await database.drop();
+    },
+  };
+}
+
+/** The data of an event of a contact's life, in which only its id, state and version matter here. */
+export function aContactChange(
+  id: string,
+  version: number,
+  state: 'active' | 'deleted' = 'active',
+): EventData<'core.contact.updated.v1'> {
+  return {
+    contact_id: id,
+    version,
+    changed_fields: [],
+    contact: {
+      id,
+      external_id: null,
+      email: null,
+      phone: null,
+      first_name: null,
+      last_name: null,
+      locale: null,
+      timezone: null,
+      country: null,
+      attributes: {},
+      state,
     },
   };
 }
@@ -105,6 +153,15 @@ export function aLoyaltyWorld(app: TestApp, probe: KafkaProbe): LoyaltyWorld {
       return answer.body;
     },
     record: async (...events) => {
+      // Core tells of a contact before it tells of its events.
+      const contactIds = [...new Set(events.map(({ contact_id: id }) => id))];
+      await probe.publish(
+        ...contactIds.map((id) => ({
+          type: 'core.contact.created.v1' as const,
+          organizationId,
+          data: aContactChange(id, 1),
+        })),
+      );
       await probe.publish(
         ...events.map((data) => ({
           type: 'core.event.recorded.v1' as const,
@@ -119,9 +176,7 @@ export function aLoyaltyWorld(app: TestApp, probe: KafkaProbe): LoyaltyWorld {
         '/v1/loyalty/rules',
         aRuleBody({ event: marker, formula: { type: 'fixed', points: 1 } }),
       );
-      const last = [...new Set(events.map(({ contact_id: id }) => id))].map((contact_id) =>
-        aRecordedEvent({ contact_id, event: marker }),
-      );
+      const last = contactIds.map((contact_id) => aRecordedEvent({ contact_id, event: marker }));
       await probe.publish(
         ...last.map((data) => ({ type: 'core.event.recorded.v1' as const, organizationId, data })),
       );

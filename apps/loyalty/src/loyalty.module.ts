@@ -4,6 +4,7 @@ import { AuthorizationModule } from '@customer-platform/authorization';
 import { ledgerConfig, readConfig } from '@customer-platform/config';
 import { DatabaseModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
+import { ContactLookup } from './contacts/contact-lookup.js';
 import { ContactRefs } from './contacts/contact-refs.js';
 import { CoreEventsConsumer } from './core-events.consumer.js';
 import { EarningService } from './earning/earning.service.js';
@@ -21,12 +22,13 @@ import { RulesModule } from './rules/rules.module.js';
     DatabaseModule.forRoot({ module: 'loyalty', entities: [Rule], migrations }),
     EventBusModule.forRoot({ module: 'loyalty' }),
     AuditModule.forRoot({ module: 'loyalty' }),
-    AuthorizationModule.forRoot({ module: 'loyalty' }),
+    AuthorizationModule.forRoot({ module: 'loyalty', calls: ['core'] }),
     RulesModule,
   ],
   controllers: [CoreEventsConsumer, LedgerController],
   providers: [
     { provide: LEDGER_KEY, useFactory: () => readConfig(ledgerConfig).LEDGER_KEY },
+    ContactLookup,
     ContactRefs,
     EarningService,
     LedgerService,

@@ -3,37 +3,58 @@ import type { Transaction } from '@customer-platform/database';
 import { LEDGER_KEY } from '../ledger-key.js';
 import { contactHash } from '../earning/rule-event-hash.js';
 
-/** A contact's state as an event of core tells it. */
+/** A contact's state as core tells it. */
 export interface ContactState {
   id: string;
-  state: 'active' | 'merged' | 'deleted';
+  state: 'active' | 'merged' | 'deleted' | 'purged';
   mergedInto: string | null;
   version: number;
 }
 
-/** An older version never overwrites a newer: events of one contact can be delivered again. */
+/** Where the merges of a contact end, as far as loyalty knows. */
+export interface ChainEnd {
+  /** The contact itself if it is not merged; the last survivor known by name. */
+  id: string;
+  /** Undefined: nothing is known of it yet. */
+  state: ContactState['state'] | undefined;
+  erased: boolean;
+}
+
+/**
+ * An older version never overwrites a newer, for events can come again; and nothing brings an erased contact back.
+ */
 const FOLLOW = `
   INSERT INTO contact_refs (organization_id, id, state, merged_into, version)
   SELECT DISTINCT ON (id) $1, id, state, merged_into, version
-    FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::bigint[]) AS given (id, state, merged_into, version)
+    FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::bigint[], $6::bytea[])
+         AS given (id, state, merged_into, version, hash)
+   WHERE NOT EXISTS (SELECT 1 FROM erased_contacts
+                      WHERE organization_id = $1 AND contact_hash = given.hash)
    ORDER BY id, version DESC
   ON CONFLICT (organization_id, id) DO UPDATE
     SET state = excluded.state, merged_into = excluded.merged_into, version = excluded.version
   WHERE contact_refs.version < excluded.version`;
 
-const STATES = `
-  SELECT asked.id, ref.state, ref.merged_into, survivor.state AS survivor_state,
-         erased.contact_hash IS NOT NULL AS erased
-    FROM unnest($2::uuid[], $3::bytea[]) AS asked (id, hash)
-    LEFT JOIN contact_refs ref ON ref.organization_id = $1 AND ref.id = asked.id
-    LEFT JOIN contact_refs survivor ON survivor.organization_id = $1 AND survivor.id = ref.merged_into
-    LEFT JOIN erased_contacts erased ON erased.organization_id = $1 AND erased.contact_hash = asked.hash`;
+/** Core merges at most 100 into one; a longer chain would be a circle. */
+const LONGEST_CHAIN = 200;
 
-interface StateRow {
+const ENDS = `
+  WITH RECURSIVE chain AS (
+    SELECT asked.id AS asked, asked.hash, asked.id, ref.state, ref.merged_into, 0 AS depth
+      FROM unnest($2::uuid[], $3::bytea[]) AS asked (id, hash)
+      LEFT JOIN contact_refs ref ON ref.organization_id = $1 AND ref.id = asked.id
+    UNION ALL
+    SELECT chain.asked, chain.hash, chain.merged_into, ref.state, ref.merged_into, depth + 1
+      FROM chain LEFT JOIN contact_refs ref ON ref.organization_id = $1 AND ref.id = chain.merged_into
+     WHERE chain.state = 'merged' AND depth < ${LONGEST_CHAIN})
+  SELECT DISTINCT ON (asked) asked, id, state, erased.contact_hash IS NOT NULL AS erased
+    FROM chain LEFT JOIN erased_contacts erased ON erased.organization_id = $1 AND erased.contact_hash = chain.hash
+   ORDER BY asked, depth DESC`;
+
+interface EndRow {
+  asked: string;
   id: string;
   state: ContactState['state'] | null;
-  merged_into: string | null;
-  survivor_state: ContactState['state'] | null;
   erased: boolean;
 }
 
@@ -50,26 +71,44 @@ export class ContactRefs {
       contacts.map(({ state }) => state),
       contacts.map(({ mergedInto }) => mergedInto),
       contacts.map(({ version }) => version),
+      contacts.map(({ id }) => this.hashOf(tx, id)),
     ]);
   }
 
+  /** Forgets erased contacts but for a keyed hash of each, so that nothing re-creates them. */
+  async forget(tx: Transaction, ids: readonly string[]): Promise<void> {
+    const sorted = [...new Set(ids)].sort();
+    await tx.query(
+      `INSERT INTO erased_contacts (organization_id, contact_hash) SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING`,
+      [tx.organizationId, sorted.map((id) => this.hashOf(tx, id))],
+    );
+    await tx.query('DELETE FROM contact_refs WHERE organization_id = $1 AND id = ANY($2::uuid[])', [
+      tx.organizationId,
+      sorted,
+    ]);
+  }
+
+  /** Where each of the contacts ends; every id asked has an answer. */
+  async ends(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, ChainEnd>> {
+    const ids = [...new Set(contactIds)];
+    const rows = await tx.query<EndRow>(ENDS, [tx.organizationId, ids, ids.map((id) => this.hashOf(tx, id))]);
+    return new Map(
+      rows.map(({ asked, id, state, erased }) => [asked, { id, state: state ?? undefined, erased }]),
+    );
+  }
+
   /**
-   * Who earns for a contact: itself, or its survivor; nobody for one that is soft-deleted or erased. One that is not
-   * known yet earns: core tells of a contact before it tells of its events.
+   * Who earns for a contact: itself, or its survivor; nobody for one that is soft-deleted, purged or erased. One that
+   * is not known yet earns: core tells of a contact before it tells of its events.
    */
   async earners(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, string>> {
-    const ids = [...new Set(contactIds)];
-    const rows = await tx.query<StateRow>(STATES, [
-      tx.organizationId,
-      ids,
-      ids.map((id) => contactHash(this.key, tx.organizationId, id)),
-    ]);
-    const earners = new Map<string, string>();
-    for (const row of rows) {
-      const owner = row.state === 'merged' && row.merged_into !== null ? row.merged_into : row.id;
-      const state = row.state === 'merged' ? row.survivor_state : row.state;
-      if (!row.erased && state !== 'deleted') earners.set(row.id, owner);
-    }
-    return earners;
+    const ends = await this.ends(tx, contactIds);
+    const earns = ({ state, erased }: ChainEnd): boolean =>
+      !erased && state !== 'deleted' && state !== 'purged';
+    return new Map([...ends].flatMap(([asked, end]) => (earns(end) ? [[asked, end.id] as const] : [])));
+  }
+
+  private hashOf(tx: Transaction, id: string): Buffer {
+    return contactHash(this.key, tx.organizationId, id);
   }
 }

@@ -33,7 +33,8 @@ export function candidatesOf(book: RuleBook, event: RecordedEvent, correlationId
     if (occurredAt < content.validFrom.getTime()) continue;
     if (content.validTo !== null && occurredAt >= content.validTo.getTime()) continue;
     if (!content.conditions.every((condition) => meets(condition, event.properties))) continue;
-    const points = Math.min(pointsOf(content.formula, event.properties), content.maxPerEvent ?? Infinity);
+    const most = Math.min(content.maxPerEvent ?? Infinity, content.maxPerContact?.points ?? Infinity);
+    const points = pointsOf(content.formula, event.properties, most);
     if (points > 0)
       candidates.push({ event, correlationId, ruleId: history.ruleId, version, content, points });
   }

@@ -10,20 +10,25 @@ export class PointsOutOfRange extends Error {
 }
 
 /**
- * What a formula gives for an event's properties, before caps; 0 where an amount is missing, not a positive integer
+ * What a formula gives for an event's properties, at most `most`; 0 where an amount is missing, not a positive integer
  * or of another currency.
- * @throws PointsOutOfRange above 2^53 − 1
+ * @throws PointsOutOfRange above 2^53 − 1, where `most` does not cut it
  */
-export function pointsOf(formula: Formula, properties: Readonly<Record<string, unknown>>): number {
-  if (formula.type === 'fixed') return formula.points;
+export function pointsOf(
+  formula: Formula,
+  properties: Readonly<Record<string, unknown>>,
+  most = Infinity,
+): number {
+  if (formula.type === 'fixed') return Math.min(formula.points, most);
   const amount = valueAt(properties, formula.amount_property);
   if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount <= 0) return 0;
   if (valueAt(properties, formula.currency_property) !== formula.currency) return 0;
-  return perAmount(amount, formula);
+  return perAmount(amount, formula, most);
 }
 
-function perAmount(amount: number, { points, per, rounding }: PerAmountFormula): number {
+function perAmount(amount: number, { points, per, rounding }: PerAmountFormula, most: number): number {
   const result = divide(BigInt(amount) * BigInt(points), BigInt(per), rounding);
+  if (result > most) return most;
   if (result > BigInt(Number.MAX_SAFE_INTEGER)) throw new PointsOutOfRange();
   return Number(result);
 }

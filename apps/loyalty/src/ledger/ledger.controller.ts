@@ -1,5 +1,6 @@
 import { Controller } from '@nestjs/common';
 import {
+  Answer,
   Context,
   GetEndpoint,
   Id,
@@ -9,13 +10,17 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
+import { ContactLookup } from '../contacts/contact-lookup.js';
 import { LedgerService } from './ledger.service.js';
 import { BalanceDto, TransactionDto } from './transaction.dto.js';
 import { TRANSACTIONS_LIST } from './transactions.list.js';
 
 @Controller('v1/loyalty')
 export class LedgerController {
-  constructor(private readonly ledger: LedgerService) {}
+  constructor(
+    private readonly ledger: LedgerService,
+    private readonly contacts: ContactLookup,
+  ) {}
 
   @ListEndpoint({
     path: 'transactions',
@@ -46,9 +51,13 @@ export class LedgerController {
     path: 'contacts/:id/balance',
     permission: 'loyalty.balances.read',
     summary: 'Read a contact’s points',
+    description: 'The id of a merged contact redirects (307) to its survivor.',
     response: BalanceDto,
+    problems: ['not_found', 'dependency_unavailable'],
   })
-  balance(@Context() context: RequestContext, @Id() id: string): Promise<BalanceDto> {
+  async balance(@Context() context: RequestContext, @Id() id: string): Promise<BalanceDto | Answer> {
+    const survivor = await this.contacts.survivorOf(context, id);
+    if (survivor !== id) return Answer.redirect(`/v1/loyalty/contacts/${survivor}/balance`);
     return this.ledger.balance(context, id);
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, type Transaction, pageOf } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { ContactRefs } from '../contacts/contact-refs.js';
 import { sumsOf } from './available.js';
 import type { BalanceDto, ExpiringLotDto, TransactionDto } from './transaction.dto.js';
 import { type TransactionRow, toTransactionDto } from './to-transaction-dto.js';
@@ -22,8 +23,8 @@ const ALL = `
 
 /** The rows of given subjects, in the timeline's order by the index of links. */
 const OF_SUBJECTS = `
-  SELECT t.id, s.contact_id, t.kind, t.points, t.rule_id, t.rule_version, link.event_id, t.reverses_id, link.reason,
-         link.reference, t.expires_at, t.actor_type, t.actor_id, link.occurred_at, link.correlation_id, t.created_at,
+  SELECT link.transaction_id AS id, s.contact_id, t.kind, t.points, t.rule_id, t.rule_version, link.event_id,
+         t.reverses_id, link.reason, link.reference, t.expires_at, t.actor_type, t.actor_id, link.occurred_at, link.correlation_id, t.created_at,
          NULL::timestamptz AS tombstoned_at
     FROM links link
     JOIN transactions t ON t.organization_id = link.organization_id AND t.id = link.transaction_id
@@ -49,11 +50,13 @@ export class LedgerService {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly contacts: ContactRefs,
   ) {}
 
   /** @throws Problem `invalid_sort` where the order of occurrence is asked for without one contact */
-  list(context: RequestContext, query: ListQuery): Promise<Page<TransactionDto>> {
+  list(context: RequestContext, asked: ListQuery): Promise<Page<TransactionDto>> {
     return this.database.inOrganization(context, async (tx) => {
+      const query = await this.followingMerges(tx, asked);
       const contactId = oneContact(query);
       if (contactId === undefined) {
         refuseOccurrenceOrder(query);
@@ -81,15 +84,17 @@ export class LedgerService {
     });
   }
 
-  /** A contact without transactions has zeros. */
+  /**
+   * The sums of a contact that is not merged; one without transactions has zeros.
+   * @param contactId as `ContactLookup.survivorOf` answered it
+   */
   balance(context: RequestContext, contactId: string): Promise<BalanceDto> {
     return this.database.inOrganization(context, async (tx) => {
-      const id = await this.survivorOf(tx, contactId);
       const now = this.clock.now();
-      const sums = (await sumsOf(tx, [id], now)).get(id) ?? { points: 0, available: 0 };
+      const sums = (await sumsOf(tx, [contactId], now)).get(contactId) ?? { points: 0, available: 0 };
       const lots = await tx.query<{ lot_id: string; remaining: string; expires_at: Date }>(EXPIRING, [
         tx.organizationId,
-        id,
+        contactId,
         now,
       ]);
       const expiring = lots.map((lot): ExpiringLotDto => ({
@@ -97,24 +102,32 @@ export class LedgerService {
         points: Number(lot.remaining),
         expires_at: lot.expires_at.toISOString(),
       }));
-      return { contact_id: id, ...sums, expiring, as_of: now.toISOString() };
+      return { contact_id: contactId, ...sums, expiring, as_of: now.toISOString() };
     });
-  }
-
-  private async survivorOf(tx: Transaction, contactId: string): Promise<string> {
-    const [row] = await tx.query<{ merged_into: string | null }>(
-      'SELECT merged_into FROM contact_refs WHERE organization_id = $1 AND id = $2',
-      [tx.organizationId, contactId],
-    );
-    return row?.merged_into ?? contactId;
   }
 
   private async subjectsOf(tx: Transaction, contactId: string): Promise<string[]> {
     const rows = await tx.query<{ subject_ref: string }>(
       'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2',
-      [tx.organizationId, await this.survivorOf(tx, contactId)],
+      [tx.organizationId, contactId],
     );
     return rows.map(({ subject_ref: ref }) => ref);
+  }
+
+  /** In a filter a merged contact means its survivor. */
+  private async followingMerges(tx: Transaction, query: ListQuery): Promise<ListQuery> {
+    const asked = query.filters
+      .filter(({ field }) => field === 'contact_id')
+      .flatMap(({ values }) => values.map(String));
+    if (asked.length === 0) return query;
+    const ends = await this.contacts.ends(tx, asked);
+    const survivor = (id: unknown): string => ends.get(String(id))?.id ?? String(id);
+    const filters = query.filters.map((filter) => {
+      if (filter.field !== 'contact_id') return filter;
+      const values = [...new Set(filter.values.map(survivor))];
+      return { ...filter, values, value: values[0] ?? filter.value };
+    });
+    return { ...query, filters };
   }
 
   private async withLines(

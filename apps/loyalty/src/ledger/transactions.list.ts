@@ -20,7 +20,8 @@ export const TRANSACTIONS_LIST: ListDefinition = {
   },
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
-    occurred_at: { type: 'time', column: 'occurred_at', nulls: 'last' },
+    // Of one contact only, whose rows all have it.
+    occurred_at: { type: 'time', column: 'occurred_at' },
   },
   defaultSort: '-created_at',
   timelineSource: { occurredAt: 'occurred_at' },

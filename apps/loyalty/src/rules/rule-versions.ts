@@ -22,7 +22,11 @@ const RAISE_REVISION = `
 /** Keeps what a change of a rule means for events received before and after it, in the change's transaction. */
 export async function keepVersion(tx: Transaction, change: ResourceChange<Rule>): Promise<void> {
   const { row, before, verb } = change;
-  if (verb === 'purged') return;
+  if (verb === 'purged') {
+    // Its versions go with it; who keeps them in memory must not go on giving points by them.
+    await tx.query(RAISE_REVISION, [row.organizationId]);
+    return;
+  }
   if (before !== undefined && before.version === row.version && verb === 'updated') return;
   await tx.query(ADD_VERSION, [row.organizationId, row.id]);
   await tx.query(ADD_PERIOD, [

@@ -6,7 +6,7 @@ export const RULES_LIST: ListDefinition = {
   filters: {
     event: { type: 'string', column: 'event' },
     enabled: { type: 'boolean', column: 'enabled' },
-    name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
   },

@@ -7,6 +7,7 @@ import {
   type ResourceStore,
   ResourceStores,
   mergePatch,
+  Whole,
   sameJson,
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
@@ -126,9 +127,14 @@ function patchOf(rule: Rule, body: UpdateRuleDto, timezone: string): Patch<Rule>
     enabled: body.enabled ?? rule.enabled,
   };
   const changed = Object.entries(content).some(([name, value]) => !sameJson(value, rule[name as keyof Rule]));
+  if (!changed) return { name: body.name ?? rule.name };
   return {
     name: body.name ?? rule.name,
-    ...(changed ? { ...content, version: rule.version + 1 } : {}),
+    ...content,
+    // Merged above; merged once more they would keep members that the merge removed.
+    formula: new Whole(content.formula),
+    maxPerContact: new Whole(content.maxPerContact),
+    version: rule.version + 1,
   };
 }
 
