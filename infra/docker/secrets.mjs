@@ -1,0 +1,75 @@
+/**
+ * Everything secret that the platform needs, made anew: passwords of the databases, keys that the modules sign with,
+ * and the keys of what they keep. No dependency: it also runs where nothing is installed.
+ */
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+
+export const MODULES = ['core', 'crm', 'identity', 'messaging', 'loyalty'];
+
+const text = () => randomBytes(32).toString('base64url');
+
+function signingKey(module) {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const stamp = { kid: module, alg: 'EdDSA', use: 'sig' };
+  return {
+    private: { ...privateKey.export({ format: 'jwk' }), ...stamp },
+    public: { ...publicKey.export({ format: 'jwk' }), ...stamp },
+  };
+}
+
+/** Secrets by module, and those of the platform as a whole. */
+export function makeSecrets() {
+  const keys = Object.fromEntries(MODULES.map((module) => [module, signingKey(module)]));
+  const modules = Object.fromEntries(
+    MODULES.map((module) => [
+      module,
+      {
+        OWNER_PASSWORD: text(),
+        APP_PASSWORD: text(),
+        SERVICE_PRIVATE_KEY: JSON.stringify(keys[module].private),
+        CURSOR_SECRET: text(),
+        ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+        ...(module === 'messaging' ? { ADDRESS_PEPPERS: text() } : {}),
+        ...(module === 'loyalty' ? { LEDGER_KEY: text() } : {}),
+      },
+    ]),
+  );
+  return {
+    platform: {
+      POSTGRES_PASSWORD: text(),
+      SERVICE_PUBLIC_KEYS: JSON.stringify({ keys: MODULES.map((module) => keys[module].public) }),
+    },
+    modules,
+  };
+}
+
+/** Lines of a file that Docker Compose reads; quoted, for the keys are JSON. */
+export function composeEnvironment({ platform, modules }) {
+  const lines = Object.entries(platform).map(([name, value]) => `${name}='${value}'`);
+  for (const [module, secrets] of Object.entries(modules))
+    for (const [name, value] of Object.entries(secrets))
+      lines.push(`${module.toUpperCase()}_${name}='${value}'`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** For each Secret of Kubernetes, the lines of the file that kustomize makes it from. */
+export function kubernetesSecrets({ platform, modules }, postgresHost = 'postgres') {
+  const address = (role, password, module) => `postgres://${role}:${password}@${postgresHost}:5432/${module}`;
+  const files = { 'service-keys': { SERVICE_PUBLIC_KEYS: platform.SERVICE_PUBLIC_KEYS } };
+  const provisioning = { POSTGRES_PASSWORD: platform.POSTGRES_PASSWORD };
+  for (const [module, { OWNER_PASSWORD, APP_PASSWORD, ...secrets }] of Object.entries(modules)) {
+    files[`${module}-secrets`] = { DATABASE_URL: address(`${module}_app`, APP_PASSWORD, module), ...secrets };
+    files[`${module}-owner`] = { DATABASE_OWNER_URL: address(`${module}_owner`, OWNER_PASSWORD, module) };
+    provisioning[`${module.toUpperCase()}_OWNER_PASSWORD`] = OWNER_PASSWORD;
+    provisioning[`${module.toUpperCase()}_APP_PASSWORD`] = APP_PASSWORD;
+  }
+  files['postgres-provisioning'] = provisioning;
+  return Object.fromEntries(
+    Object.entries(files).map(([name, values]) => [
+      name,
+      Object.entries(values)
+        .map(([key, value]) => `${key}=${value}\n`)
+        .join(''),
+    ]),
+  );
+}
