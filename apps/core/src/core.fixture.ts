@@ -5,6 +5,7 @@ import {
   type Caller,
   type TestApp,
   type TestDatabase,
+  eventually,
 } from '@customer-platform/testing';
 import { coreApp } from './core.app.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';

@@ -22,15 +22,19 @@ export class UnreadableRecord extends Error {
  * A record holds several events: one byte with the version of this format, then frame after frame.
  *
  *   0   1  flags: bit 0 identify, bit 1 unconfirmed
- *   1  16  organization id
- *  17  16  event id
- *  33   6  received at, milliseconds since 1970
- *  39   4  length of the body
- *  43  32  SHA-256 of the key, only if unconfirmed
+ *   1  36  organization id, as text: copying it is cheaper than converting it twice
+ *  37  36  event id
+ *  73   6  received at, milliseconds since 1970
+ *  79   4  length of the body
+ *  83  32  SHA-256 of the key, only if unconfirmed
  *   …   n  body
  */
 const VERSION = 1;
-const HEAD = 43;
+const UUID = 36;
+const EVENT_ID = 1 + UUID;
+const RECEIVED_AT = EVENT_ID + UUID;
+const BODY_LENGTH = RECEIVED_AT + 6;
+const HEAD = BODY_LENGTH + 4;
 const KEY_LENGTH = 32;
 const IDENTIFY = 1;
 const UNCONFIRMED = 2;
@@ -43,10 +47,10 @@ export function encodeFrame(event: QueuedEvent): Buffer {
   const keyLength = unconfirmedKey === undefined ? 0 : KEY_LENGTH;
   const frame = Buffer.allocUnsafe(HEAD + keyLength + body.length);
   frame[0] = (event.kind === 'identify' ? IDENTIFY : 0) | (keyLength ? UNCONFIRMED : 0);
-  writeUuid(frame, event.organizationId, 1);
-  writeUuid(frame, event.eventId, 17);
-  frame.writeUIntBE(event.receivedAt, 33, 6);
-  frame.writeUInt32BE(body.length, 39);
+  frame.write(event.organizationId, 1, 'latin1');
+  frame.write(event.eventId, EVENT_ID, 'latin1');
+  frame.writeUIntBE(event.receivedAt, RECEIVED_AT, 6);
+  frame.writeUInt32BE(body.length, BODY_LENGTH);
   if (unconfirmedKey !== undefined) frame.write(unconfirmedKey, HEAD, 'hex');
   body.copy(frame, HEAD + keyLength);
   return frame;
@@ -69,7 +73,7 @@ export function decodeRecord(record: Buffer): QueuedEvent[] {
 export function decodeAcceptances(record: Buffer): Pick<QueuedEvent, 'organizationId' | 'receivedAt'>[] {
   return decode(record, (at) => ({
     organizationId: readUuid(record, at + 1),
-    receivedAt: record.readUIntBE(at + 33, 6),
+    receivedAt: record.readUIntBE(at + RECEIVED_AT, 6),
   }));
 }
 
@@ -86,7 +90,7 @@ function decode<T>(record: Buffer, read: (at: number) => T): T[] {
 
 function frameEnd(record: Buffer, at: number): number {
   if (at + HEAD > record.length) throw new UnreadableRecord('a frame is cut short');
-  const end = bodyStart(record, at) + record.readUInt32BE(at + 39);
+  const end = bodyStart(record, at) + record.readUInt32BE(at + BODY_LENGTH);
   if (end > record.length) throw new UnreadableRecord('a body is cut short');
   return end;
 }
@@ -100,11 +104,11 @@ function readFrame(record: Buffer, at: number): QueuedEvent {
   const start = bodyStart(record, at);
   return {
     organizationId: readUuid(record, at + 1),
-    eventId: readUuid(record, at + 17),
+    eventId: readUuid(record, at + EVENT_ID),
     kind: flags & IDENTIFY ? 'identify' : 'track',
-    receivedAt: record.readUIntBE(at + 33, 6),
+    receivedAt: record.readUIntBE(at + RECEIVED_AT, 6),
     unconfirmedKey: flags & UNCONFIRMED ? record.toString('hex', at + HEAD, start) : undefined,
-    body: record.subarray(start, start + record.readUInt32BE(at + 39)),
+    body: record.subarray(start, start + record.readUInt32BE(at + BODY_LENGTH)),
   };
 }
 
@@ -112,11 +116,6 @@ function flagsAt(record: Buffer, at: number): number {
   return record.readUInt8(at);
 }
 
-function writeUuid(target: Buffer, uuid: string, at: number): void {
-  target.write(uuid.replaceAll('-', ''), at, 'hex');
-}
-
 function readUuid(source: Buffer, at: number): string {
-  const hex = source.toString('hex', at, at + 16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return source.toString('latin1', at, at + UUID);
 }

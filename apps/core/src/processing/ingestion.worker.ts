@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
@@ -9,6 +9,7 @@ import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 import { CarefulProcessor } from './careful-processor.js';
 import { ChunkProcessor } from './chunk-processor.js';
 import { Confirmation } from './confirmation.js';
+import { Gathering } from './gathering.js';
 import { RaceLost } from './contact-state.js';
 import { QueuePositions } from './queue-positions.js';
 import { readArrival, type Arrival } from './work-item.js';
@@ -18,8 +19,12 @@ export const WORKER = 'worker';
 
 /** One transaction holds about so many events: enough to make each cheap, few enough to end within a second. */
 const CHUNK_EVENTS = 800;
-/** Records fetched at once, at most; a record holds one event or several. */
+/** Records taken from a partition at once, at most; a record holds one event or several. */
 const CHUNK_RECORDS = 500;
+/** How long events wait for others of all partitions, to share a transaction. */
+const GATHER_MS = 30;
+/** While one transaction keeps Postgres busy, the next is prepared. */
+const TRANSACTIONS = 2;
 /** How often a chunk that lost a race begins anew before the consumer pauses. */
 const RACES = 5;
 
@@ -38,6 +43,13 @@ interface ReadRecord extends IncomingRecord {
  */
 @Injectable()
 export class IngestionWorker implements OnApplicationBootstrap {
+  private readonly gathering = new Gathering<readonly ReadRecord[]>({
+    forMs: GATHER_MS,
+    enough: CHUNK_EVENTS,
+    parallel: TRANSACTIONS,
+    run: (chunks) => this.process(chunks.flat()),
+  });
+
   constructor(
     private readonly consumers: RecordConsumers,
     private readonly database: Database,
@@ -53,6 +65,8 @@ export class IngestionWorker implements OnApplicationBootstrap {
       topic: INGESTION_TOPIC,
       group: INGESTION_TOPIC,
       chunkSize: CHUNK_RECORDS,
+      // A partition waits while its events are gathered; the others must not wait for it.
+      concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
       eachChunk: (records, heartbeat) => this.take(records, heartbeat),
     });
   }
@@ -63,24 +77,27 @@ export class IngestionWorker implements OnApplicationBootstrap {
    */
   async take(records: readonly IncomingRecord[], heartbeat: () => Promise<void>): Promise<void> {
     for (const chunk of chunksOf(records.map(readRecord))) {
-      await this.takeChunk(chunk);
+      await this.gathering.add(await this.confirmed(chunk), eventsOf(chunk));
       await heartbeat();
     }
   }
 
-  private async takeChunk(records: readonly ReadRecord[]): Promise<void> {
-    // What is confirmed does not wait for the registry together with what is not.
-    const waiting = records.findIndex(({ arrivals }) =>
-      arrivals.some(({ unconfirmedKey }) => unconfirmedKey),
-    );
-    if (waiting > 0) {
-      await this.takeChunk(records.slice(0, waiting));
-      return this.takeChunk(records.slice(waiting));
-    }
-    const confirmed = await this.confirmed(records);
+  private async confirmed(records: ReadRecord[]): Promise<ReadRecord[]> {
+    if (!records.some(isUnconfirmed)) return records;
+    const arrivals = await this.confirmation.confirm(records.flatMap((record) => record.arrivals));
+    let at = 0;
+    return records.map((record) => {
+      const own = arrivals.slice(at, at + record.arrivals.length);
+      at += own.length;
+      return { ...record, arrivals: own };
+    });
+  }
+
+  /** Processes records of several partitions in one transaction. */
+  private async process(records: readonly ReadRecord[]): Promise<void> {
     for (let races = 1; ; races += 1) {
       try {
-        return await this.processAtOnce(confirmed);
+        return await this.processAtOnce(records);
       } catch (error) {
         if (error instanceof RaceLost && races < RACES) {
           await pause(5 * races);
@@ -91,19 +108,9 @@ export class IngestionWorker implements OnApplicationBootstrap {
           { err: error, records: records.length },
           'A chunk holds an event that fails; processing it singly',
         );
-        return this.processSingly(confirmed);
+        return this.processSingly(records);
       }
     }
-  }
-
-  private async confirmed(records: readonly ReadRecord[]): Promise<ReadRecord[]> {
-    const arrivals = await this.confirmation.confirm(records.flatMap((record) => record.arrivals));
-    let at = 0;
-    return records.map((record) => {
-      const own = arrivals.slice(at, at + record.arrivals.length);
-      at += own.length;
-      return { ...record, arrivals: own };
-    });
   }
 
   private processAtOnce(records: readonly ReadRecord[]): Promise<void> {
@@ -150,17 +157,25 @@ function readRecord(record: IncomingRecord): ReadRecord {
   }
 }
 
+function isUnconfirmed({ arrivals }: ReadRecord): boolean {
+  return arrivals.some(({ unconfirmedKey }) => unconfirmedKey !== undefined);
+}
+
+function eventsOf(records: readonly ReadRecord[]): number {
+  return records.reduce((events, { arrivals }) => events + arrivals.length, 0);
+}
+
+/** Runs of records for one transaction; what is confirmed does not wait for the registry with what is not. */
 function* chunksOf(records: readonly ReadRecord[]): Generator<ReadRecord[]> {
   let chunk: ReadRecord[] = [];
-  let events = 0;
   for (const record of records) {
-    if (chunk.length > 0 && events + record.arrivals.length > CHUNK_EVENTS) {
+    const [first] = chunk;
+    const full = eventsOf(chunk) + record.arrivals.length > CHUNK_EVENTS;
+    if (first && (full || isUnconfirmed(first) !== isUnconfirmed(record))) {
       yield chunk;
       chunk = [];
-      events = 0;
     }
     chunk.push(record);
-    events += record.arrivals.length;
   }
   if (chunk.length > 0) yield chunk;
 }

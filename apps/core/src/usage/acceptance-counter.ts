@@ -4,6 +4,7 @@ import { Database } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { decodeAcceptances, UnreadableRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
+import { Gathering } from '../processing/gathering.js';
 import { QueuePositions } from '../processing/queue-positions.js';
 
 /** The reader whose position says what has been counted. */
@@ -20,11 +21,6 @@ const ADD = `
    ORDER BY organization_id, day, partition
   ON CONFLICT (organization_id, day, partition) DO UPDATE SET counted = day.counted + excluded.counted`;
 
-interface Gathered {
-  readonly records: readonly IncomingRecord[];
-  readonly done: PromiseWithResolvers<void>;
-}
-
 /**
  * Counts the events of the queue, by organization, day of acceptance and partition, whether or not a worker lives: the
  * count is a prefix of each partition, as is the worker's own, and the longer of the two is what has been accepted.
@@ -32,9 +28,12 @@ interface Gathered {
  */
 @Injectable()
 export class AcceptanceCounter implements OnApplicationBootstrap {
-  private gathered: Gathered[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  private hurryUntil = 0;
+  private readonly gathering = new Gathering<readonly IncomingRecord[]>({
+    forMs: GATHER_MS,
+    enough: Infinity,
+    parallel: 1,
+    run: (chunks) => this.add(chunks.flat()),
+  });
 
   constructor(
     private readonly consumers: RecordConsumers,
@@ -50,37 +49,13 @@ export class AcceptanceCounter implements OnApplicationBootstrap {
       chunkSize: 2_000,
       // A partition waits while its chunk is gathered; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
-      eachChunk: (records) => this.gather(records),
+      eachChunk: (records) => this.gathering.add(records, records.length),
     });
   }
 
   /** Someone waits for the count: for a moment nothing is gathered any longer. */
   hurry(): void {
-    this.hurryUntil = Date.now() + 1_000;
-    if (this.gathered.length > 0) void this.count();
-  }
-
-  private gather(records: readonly IncomingRecord[]): Promise<void> {
-    const done = Promise.withResolvers<void>();
-    this.gathered.push({ records, done });
-    if (Date.now() < this.hurryUntil) void this.count();
-    else this.timer ??= setTimeout(() => void this.count(), GATHER_MS);
-    return done.promise;
-  }
-
-  private async count(): Promise<void> {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    const gathered = this.gathered;
-    this.gathered = [];
-    try {
-      const records = gathered.flatMap((chunk) => chunk.records);
-      if (records.length > 0) await this.add(records);
-      for (const { done } of gathered) done.resolve();
-    } catch (error) {
-      // Each chunk is delivered again; the positions tell what was counted.
-      for (const { done } of gathered) done.reject(error);
-    }
+    this.gathering.hurry(1_000);
   }
 
   private async add(records: readonly IncomingRecord[]): Promise<void> {
