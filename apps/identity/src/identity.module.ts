@@ -3,6 +3,7 @@ import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { DatabaseModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
+import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
 import { migrations } from './migrations/index.js';
@@ -16,6 +17,7 @@ import { RolesModule } from './roles/roles.module.js';
     EventBusModule.forRoot({ module: 'identity' }),
     AuditModule.forRoot({ module: 'identity' }),
     AuthorizationModule.forRoot({ module: 'identity', source: DatabaseAuthorizationSource }),
+    ApiKeysModule,
     AuthorizationRegistryModule,
     PermissionsModule,
     RolesModule,

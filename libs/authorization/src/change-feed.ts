@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { log } from '@customer-platform/http';
 import type { AuthorizationSource } from './authorization-source.js';
 import type { CredentialCache } from './credential-cache.js';
@@ -27,7 +26,8 @@ export class ChangeFeed {
   private lastGoodBegan = -Infinity;
   private round = 0;
   private downSince: number | undefined;
-  private stopping: AbortController | undefined;
+  private stopped = false;
+  private wake: (() => void) | undefined;
   private loop: Promise<void> | undefined;
 
   constructor(
@@ -61,26 +61,27 @@ export class ChangeFeed {
   }
 
   start(): void {
-    this.stopping = new AbortController();
-    this.loop = this.readOn(this.stopping.signal);
+    this.loop ??= this.readOn();
   }
 
   async stop(): Promise<void> {
-    this.stopping?.abort();
+    this.stopped = true;
+    this.wake?.();
     await this.loop;
   }
 
-  /** One read; the loop makes them, a test may. Throws what the source throws. */
-  async read(): Promise<void> {
+  /** One read; the loop makes them, a test may. False if the registry did not answer, which is noted. */
+  async read(): Promise<boolean> {
     const began = this.clock.now();
     try {
       this.apply(await this.source.changes(this.cursor, this.pace.timeout));
     } catch (error) {
       this.noteFailure(error);
-      throw error;
+      return false;
     }
     this.lastGoodBegan = began;
     this.noteAnswer();
+    return true;
   }
 
   private apply(page: ChangesPage): void {
@@ -94,13 +95,21 @@ export class ChangeFeed {
     this.cursor = page.cursor;
   }
 
-  private async readOn(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+  private async readOn(): Promise<void> {
+    while (!this.stopped) {
       const began = this.clock.now();
-      await this.read().catch(() => undefined); // noted; the next read follows
-      const rest = this.pace.every - (this.clock.now() - began);
-      await pause(Math.max(0, rest), undefined, { signal, ref: false }).catch(() => undefined); // stopped
+      await this.read();
+      await this.rest(this.pace.every - (this.clock.now() - began));
     }
+  }
+
+  private async rest(milliseconds: number): Promise<void> {
+    if (this.stopped || milliseconds <= 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.wake = resolve;
+    const timer = setTimeout(resolve, milliseconds).unref();
+    await promise;
+    clearTimeout(timer);
   }
 
   private noteAnswer(): void {

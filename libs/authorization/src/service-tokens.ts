@@ -42,7 +42,7 @@ export class ServiceTokens {
     private readonly config: ServiceKeys,
     private readonly now: () => number = Date.now,
   ) {
-    this.keys = createLocalJWKSet(config.SERVICE_PUBLIC_KEYS as { keys: JWK[] });
+    this.keys = createLocalJWKSet(config.SERVICE_PUBLIC_KEYS);
   }
 
   /** A token for calls to `audience`; one is reused for most of its life. */

@@ -67,14 +67,15 @@ export class ApiKeyIssuing {
     ];
     await tx.query(INSERT, [...values, this.clock.now()]);
     if (rotatedFromId === null) {
+      // A rotation is one act with one audit row, which names the former key.
       await this.audit.record(tx, context, {
         action: 'identity.api_keys.create',
         resource: { type: 'api_keys', id: issued.id },
         changedFields: ['name', 'role_id', ...(expiresAt ? ['expires_at'] : [])],
       });
-      const { id, prefix } = issued;
-      await this.publish(tx, context, 'created', { id, prefix, role_id: roleId, expires_at: expiresAt });
     }
+    const { id, prefix } = issued;
+    await this.publish(tx, context, 'created', { id, prefix, role_id: roleId, expires_at: expiresAt });
     return issued;
   }
 

@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { RolesModule } from '../roles/roles.module.js';
+import { ApiKeyIssuing } from './api-key.issuing.js';
+import { ApiKeysController } from './api-keys.controller.js';
+import { ApiKeysService } from './api-keys.service.js';
+
+/** Machines' credentials. */
+@Module({
+  imports: [RolesModule],
+  controllers: [ApiKeysController],
+  providers: [ApiKeyIssuing, ApiKeysService],
+})
+export class ApiKeysModule {}

@@ -1,0 +1,95 @@
+import { hashApiKey, ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
+import { Caller, serviceKeys } from '@customer-platform/testing';
+import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
+
+function tokensOf(module: string): ServiceTokens {
+  const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
+  return new ServiceTokens(module, {
+    SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
+    SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
+  } as ServiceKeys);
+}
+
+interface Body {
+  code: string;
+  reason?: string;
+  errors?: { pointer: string }[];
+}
+
+describe('the internal interface of the registry', () => {
+  let bench: IdentityBench;
+  let organization: TestOrganization;
+  beforeAll(async () => {
+    bench = await IdentityBench.start();
+    organization = await bench.organization();
+  });
+  afterAll(() => bench.end());
+
+  const as = async (module: string) =>
+    new Caller(bench.app.internalUrl, await tokensOf(module).issue('identity'));
+  const ROUTES = [
+    ['POST', '/internal/authz/resolve', { key_hash: 'ab'.repeat(32) }],
+    ['GET', '/internal/authz/changes', undefined],
+    ['POST', '/internal/authz/confirm', { acceptances: [] }],
+    ['POST', '/internal/authz/usage', { uses: [] }],
+  ] as const;
+
+  it.each(ROUTES)('%s %s needs a service token for identity', async (method, path, body) => {
+    const options = body ? { body } : {};
+    const call = (token?: string) =>
+      new Caller(bench.app.internalUrl, token).call<Body>(method, path, options);
+    expect(await call()).toMatchObject({ status: 401, body: { code: 'missing_credentials' } });
+    expect(await call(organization.adminKey)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+    const elsewhere = await tokensOf('core').issue('crm');
+    expect(await call(elsewhere)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+  });
+
+  it.each(ROUTES)('%s %s is not on the public listener', async (method, path, body) => {
+    const caller = new Caller(bench.app.url, await tokensOf('core').issue('identity'));
+    const answer = await caller.call<Body>(method, path, body ? { body } : {});
+    expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
+  });
+
+  it('serves every module, but confirms for core alone', async () => {
+    for (const module of ['core', 'crm', 'loyalty', 'messaging']) {
+      expect((await (await as(module)).get('/internal/authz/changes')).status).toBe(200);
+      const { status, body } = await (
+        await as(module)
+      ).post<Body>('/internal/authz/confirm', { acceptances: [] });
+      expect([status, body.code]).toEqual(module === 'core' ? [200, undefined] : [403, 'permission_denied']);
+    }
+  });
+
+  it('resolves a key for a module, and tells unknown from expired', async () => {
+    const core = await as('core');
+    const resolve = (key: string) =>
+      core.post<Body>('/internal/authz/resolve', { key_hash: hashApiKey(key) });
+    expect(await resolve(organization.adminKey)).toMatchObject({
+      status: 200,
+      body: { organization: { id: organization.id }, principal: { id: organization.adminKeyId } },
+    });
+    expect(await resolve('nobody')).toMatchObject({
+      status: 404,
+      body: { code: 'not_found', reason: 'unknown' },
+    });
+    await bench.within(organization.id, (tx) =>
+      tx.query(`UPDATE api_keys SET expires_at = now() WHERE id = $1`, [organization.adminKeyId]),
+    );
+    expect(await resolve(organization.adminKey)).toMatchObject({ status: 404, body: { reason: 'expired' } });
+  });
+
+  it.each([
+    ['/internal/authz/resolve', { key_hash: 'no hash' }, '/key_hash'],
+    ['/internal/authz/resolve', {}, '/key_hash'],
+    [
+      '/internal/authz/confirm',
+      { acceptances: [{ key_hash: 'ab'.repeat(32), accepted_at: 'today' }] },
+      '/acceptances/0/accepted_at',
+    ],
+    ['/internal/authz/usage', { uses: [{ organization_id: 'x' }] }, '/uses/0/organization_id'],
+  ])('400 at %s for %j', async (path, body, pointer) => {
+    const answer = await (await as('core')).post<Body>(path, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors?.map((error) => error.pointer)).toContain(pointer);
+  });
+});

@@ -1,0 +1,212 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { hashApiKey } from '@customer-platform/authorization';
+import { eventually } from '@customer-platform/testing';
+import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
+import { FaultyLink } from './faulty-link.fixture.js';
+import { ModuleInstance, type Observation } from './module-instance.fixture.js';
+
+/** identity.md §8: no request begun later than this after the 2xx is permitted. */
+const GUARANTEE_MS = 1_000;
+/** Observed for so long after a change. */
+const WATCH_MS = 1_600;
+
+/** Nobody listens there: the guarantee does not depend on Kafka. */
+const WITHOUT_KAFKA = { KAFKA_BROKERS: '127.0.0.1:9' };
+
+const permittedLate = (observations: Observation[], since: number): Observation[] =>
+  observations.filter(({ began, verdict }) => verdict === 'permitted' && began > since + GUARANTEE_MS);
+
+describe('losing a right, with Kafka absent', () => {
+  let bench: IdentityBench;
+  let organization: TestOrganization;
+  const instances: ModuleInstance[] = [];
+
+  beforeAll(async () => {
+    bench = await IdentityBench.start(WITHOUT_KAFKA);
+    for (const module of ['core', 'crm', 'loyalty'] as const) {
+      instances.push(await ModuleInstance.start(bench.app.internalUrl, module));
+    }
+  });
+  afterAll(async () => {
+    await Promise.all(instances.map((instance) => instance.stop()));
+    await bench.end();
+  });
+  beforeEach(async () => {
+    organization = await bench.organization();
+  });
+
+  const aKey = async (permissions = ['core.events.write'] as const) => {
+    const roleId = await bench.role(organization.id, permissions);
+    const { body } = await organization.admin.post<{ id: string; key: string }>('/v1/identity/api-keys', {
+      name: 'Test',
+      role_id: roleId,
+    });
+    return { ...body, roleId };
+  };
+
+  const sql = (statement: string, ...parameters: unknown[]) =>
+    bench.within(organization.id, (tx) => tx.query(statement, [organization.id, ...parameters]));
+
+  it.each([
+    ['its key is revoked', (key) => organization.admin.delete(`/v1/identity/api-keys/${key.id}`)],
+    [
+      'its key is rotated with 0',
+      (key) => organization.admin.post(`/v1/identity/api-keys/${key.id}/rotate`, { expires_in: 0 }),
+    ],
+    ['an operator revokes it', (key) => bench.operator.revokeKey(key.id)],
+    [
+      'its organization is suspended',
+      () =>
+        sql(`UPDATE organizations SET status = 'suspended', suspended_at = now() WHERE organization_id = $1`),
+    ],
+    [
+      'its organization is deleted',
+      () => sql(`UPDATE organizations SET deleted_at = now() WHERE organization_id = $1`),
+    ],
+  ] satisfies [string, (key: Awaited<ReturnType<typeof aKey>>) => Promise<unknown>][])(
+    'no process permits a machine over a second after %s',
+    async (_, end) => {
+      const key = await aKey();
+      for (const instance of instances) expect(await instance.ask(key.key)).toBe('permitted');
+      for (const instance of instances) instance.observe(key.key);
+      await end(key);
+      const ended = performance.now();
+      await pause(WATCH_MS);
+      for (const instance of instances) {
+        const observations = await instance.rest();
+        expect(observations.length).toBeGreaterThan(5);
+        expect(permittedLate(observations, ended)).toEqual([]);
+        expect(observations.at(-1)?.verdict).not.toBe('authorization_unavailable');
+      }
+    },
+  );
+
+  it.each([
+    [
+      'from its role',
+      `UPDATE role_permissions SET removed_at = now() WHERE organization_id = $1 AND role_id = $2`,
+    ],
+    ['with its role', `UPDATE roles SET deleted_at = now() WHERE organization_id = $1 AND id = $2`],
+  ])('no process sees a permission over a second after it was taken %s', async (_, statement) => {
+    const key = await aKey();
+    const holds = async (instance: ModuleInstance) => {
+      const caller = await instance.resolver.authenticate(`Bearer ${key.key}`, { accepts: 'api_key' });
+      return caller.permissions.has('core.events.write');
+    };
+    for (const instance of instances) expect(await holds(instance)).toBe(true);
+    await sql(statement, key.roleId);
+    await pause(GUARANTEE_MS);
+    for (const instance of instances) expect(await holds(instance)).toBe(false);
+  });
+
+  it('a right given takes effect within a second as well', async () => {
+    const key = await aKey();
+    for (const instance of instances) await instance.ask(key.key);
+    await sql(
+      `INSERT INTO role_permissions (organization_id, role_id, permission, granted_at) VALUES ($1, $2, 'crm.notes.read', now())`,
+      key.roleId,
+    );
+    await pause(GUARANTEE_MS);
+    for (const instance of instances) {
+      const caller = await instance.resolver.authenticate(`Bearer ${key.key}`, { accepts: 'api_key' });
+      expect(caller.permissions.has('crm.notes.read')).toBe(true);
+    }
+  });
+
+  it('is not undone by an answer that was on its way while the key was revoked', async () => {
+    const link = await FaultyLink.to(bench.app.internalUrl);
+    const instance = await ModuleInstance.start(link.url);
+    try {
+      const key = await aKey();
+      link.hold();
+      const asked = instance.ask(key.key);
+      await eventually(async () => expect(await usedConnections(bench)).toBe(0));
+      await organization.admin.delete(`/v1/identity/api-keys/${key.id}`);
+      link.release();
+      await asked;
+      await pause(GUARANTEE_MS);
+      expect(await instance.ask(key.key)).toBe('invalid_token');
+    } finally {
+      await instance.stop();
+      await link.close();
+    }
+  });
+
+  it('denies with authorization_unavailable in a process that is cut off, and serves it a second after its return', async () => {
+    const link = await FaultyLink.to(bench.app.internalUrl);
+    const instance = await ModuleInstance.start(link.url);
+    try {
+      const key = await aKey();
+      expect(await instance.ask(key.key)).toBe('permitted');
+      instance.observe(key.key);
+      link.cut(true);
+      const cut = performance.now();
+      await organization.admin.delete(`/v1/identity/api-keys/${key.id}`);
+      const other = await aKey();
+      await pause(WATCH_MS);
+      const observations = await instance.rest();
+      expect(permittedLate(observations, cut)).toEqual([]);
+      const late = observations.filter(({ began }) => began > cut + GUARANTEE_MS);
+      expect(new Set(late.map(({ verdict }) => verdict))).toEqual(new Set(['authorization_unavailable']));
+      expect(await instance.ask(other.key)).toBe('authorization_unavailable');
+      link.cut(false);
+      await pause(GUARANTEE_MS);
+      expect(await instance.ask(other.key)).toBe('permitted');
+      expect(await instance.ask(key.key)).toBe('invalid_token');
+    } finally {
+      await instance.stop();
+      await link.close();
+    }
+  });
+
+  it('lets ingestion go on unconfirmed while cut off, and tells afterwards what was valid', async () => {
+    const link = await FaultyLink.to(bench.app.internalUrl);
+    const instance = await ModuleInstance.start(link.url);
+    const ingestion = { accepts: 'api_key', outlivesOutage: true } as const;
+    try {
+      const key = await aKey();
+      expect(await instance.ask(key.key, ingestion)).toBe('permitted');
+      link.cut(true);
+      await eventually(async () => expect(await instance.ask(key.key, ingestion)).toBe('unconfirmed'));
+      const [before] = [new Date().toISOString(), await pause(5)];
+      await organization.admin.delete(`/v1/identity/api-keys/${key.id}`);
+      const after = await pause(5, new Date(Date.now() + 5).toISOString());
+      expect(await instance.ask(key.key, ingestion)).toBe('unconfirmed');
+      link.cut(false);
+      const acceptances = [before, after].map((accepted_at) => ({
+        key_hash: hashApiKey(key.key),
+        accepted_at,
+        permission: 'core.events.write',
+      }));
+      const verdicts = await eventually(() => instance.source.confirm(acceptances));
+      expect(verdicts).toEqual([true, false]);
+      await eventually(async () => expect(await instance.ask(key.key, ingestion)).toBe('invalid_token'));
+    } finally {
+      await instance.stop();
+      await link.close();
+    }
+  });
+
+  it('reports when a key was last used', async () => {
+    const key = await aKey();
+    const [instance] = instances;
+    await instance?.ask(key.key);
+    const before = Date.now();
+    await instance?.ask(key.key);
+    await instance?.usage.report();
+    const [row] = await bench.database.query<{ last_used_at: Date }>(
+      `SELECT last_used_at FROM api_keys WHERE id = $1`,
+      [key.id],
+    );
+    expect(row?.last_used_at.getTime()).toBeGreaterThanOrEqual(before);
+  });
+});
+
+/** Connections of identity's service that work on a statement right now. */
+async function usedConnections(bench: IdentityBench): Promise<number> {
+  const [row] = await bench.database.query<{ count: number }>(
+    `SELECT count(*)::int FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'identity' AND state <> 'idle'`,
+  );
+  return row?.count ?? 0;
+}

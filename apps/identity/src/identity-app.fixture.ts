@@ -1,0 +1,103 @@
+import { newId, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Caller,
+  startTestApp,
+  testDatabase,
+  type TestApp,
+  type TestDatabase,
+} from '@customer-platform/testing';
+import type { Permission } from '@customer-platform/permissions';
+import { Database } from '@customer-platform/database';
+import { IdentityModule } from './identity.module.js';
+import { migrations } from './migrations/index.js';
+import { anOperator, ROOT } from './operator/operator.fixture.js';
+import type { KeyPurpose, Operator } from './operator/operator.js';
+
+/** An organization of a test with its administrator. */
+export interface TestOrganization {
+  id: string;
+  /** A client with a key that may do everything in the organization. */
+  admin: Caller;
+  adminKey: string;
+  adminKeyId: string;
+}
+
+/** Identity as a running service on a bootstrapped database of its own. */
+export class IdentityBench {
+  private number = 0;
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly app: TestApp,
+    readonly operator: Operator,
+    private readonly closeOperator: () => Promise<void>,
+  ) {}
+
+  static async start(env: Record<string, string> = {}): Promise<IdentityBench> {
+    const database = await testDatabase('identity', migrations);
+    const { operator, close } = await anOperator(database);
+    await operator.bootstrap(ROOT);
+    const app = await startTestApp({ module: 'identity', root: IdentityModule, database, env });
+    return new IdentityBench(database, app, operator, close);
+  }
+
+  async end(): Promise<void> {
+    await this.app.close();
+    await this.closeOperator();
+    await this.database.drop();
+  }
+
+  /** A fresh organization below the root. */
+  async organization(issue: KeyPurpose[] = ['administrator']): Promise<TestOrganization> {
+    this.number += 1;
+    const slug = `organization-${String(this.number)}`;
+    const { organization, keys } = await this.operator.createOrganization({
+      name: slug,
+      slug,
+      issue,
+      reissue: false,
+    });
+    const { id = '', key = '' } = keys.administrator ?? {};
+    return { id: organization.id, admin: new Caller(this.app.url, key), adminKey: key, adminKeyId: id };
+  }
+
+  /** A machine role of the organization's own. */
+  async role(
+    organizationId: string,
+    permissions: readonly Permission[],
+    kind: 'machine' | 'human' = 'machine',
+  ): Promise<string> {
+    const id = newId();
+    await this.within(organizationId, async (tx) => {
+      await tx.query(
+        `INSERT INTO roles (organization_id, id, name, kind, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, now(), now())`,
+        [organizationId, id, `Role ${id}`, kind],
+      );
+      await tx.query(
+        `INSERT INTO role_permissions (organization_id, role_id, permission, granted_at)
+         SELECT $1, $2, permission, $4 FROM unnest($3::text[]) AS permission`,
+        [organizationId, id, permissions, new Date()],
+      );
+    });
+    return id;
+  }
+
+  /** A client of the organization with exactly these permissions. */
+  async caller(organization: TestOrganization, permissions: readonly Permission[]): Promise<Caller> {
+    const roleId = await this.role(organization.id, permissions);
+    const { body } = await organization.admin.post<{ key: string }>('/v1/identity/api-keys', {
+      name: 'Test',
+      role_id: roleId,
+    });
+    return new Caller(this.app.url, body.key);
+  }
+
+  /** Runs statements in the organization, as the service would. */
+  within<T>(organizationId: string, work: (tx: WorkerTransaction) => Promise<T>): Promise<T> {
+    return this.app.app.get(Database).acrossOrganizations(async (tx) => {
+      await tx.useOrganization(organizationId);
+      return work(tx);
+    });
+  }
+}
