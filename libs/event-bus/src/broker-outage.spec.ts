@@ -146,7 +146,7 @@ describe('a broker that is away', () => {
     const records = sender('killed');
     const events = writer(keys);
     let refusedSoFar = 0;
-    for (const _ of [1, 2]) {
+    for (let kills = 0; kills < 2; kills += 1) {
       await eventually(() => {
         expect(consumed.size).toBeGreaterThan(100);
       });

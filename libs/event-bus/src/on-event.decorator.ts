@@ -1,7 +1,7 @@
 import { EventPattern } from '@nestjs/microservices';
 import { UseFilters } from '@nestjs/common';
 import type { DomainEvent, EventType } from '@customer-platform/events';
-import { EventDelivery } from './delivery/event-delivery.js';
+import { EventDelivery, type EventFailure } from './delivery/event-delivery.js';
 import { PassErrorsOn } from './delivery/pass-errors-on.filter.js';
 
 /** Options of {@link OnEvent}. */
@@ -11,12 +11,6 @@ export interface OnEventOptions {
    * Without it the event is written to the table `parked_events`. Either way later events go on.
    */
   readonly failed?: string;
-}
-
-/** Why an event was given up. */
-export interface EventFailure {
-  readonly error: unknown;
-  readonly attempts: number;
 }
 
 /** What `@OnEvent` stands on: a method that takes a run of events. */

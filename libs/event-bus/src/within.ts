@@ -14,7 +14,6 @@ export async function within<T>(timeoutMs: number, promise: Promise<T>): Promise
       reject(new SendTimeout(timeoutMs));
     }, timeoutMs);
   });
-  promise.catch(() => undefined);
   try {
     return await Promise.race([promise, timeout]);
   } finally {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Controller, type INestApplication, Module, type Type } from '@nestjs/common';
+import { type INestApplication, Module, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
   Database,
@@ -77,16 +77,14 @@ export async function aBus(
   options: { role?: 'api' | 'worker' | 'all'; group?: string } = {},
 ): Promise<INestApplication> {
   process.env['PROCESS_ROLE'] = options.role ?? 'all';
-  @Controller()
-  class Nothing {}
-  @Module({
+  class Root {}
+  Module({
     imports: [
       DatabaseModule.forRoot({ module: 'core', entities: [], migrations: [] }),
       EventBusModule.forRoot({ module: 'core', group: options.group }),
     ],
-    controllers: [Nothing, ...controllers],
-  })
-  class Root {}
+    controllers,
+  })(Root);
   const testing = await Test.createTestingModule({ imports: [Root] }).compile();
   const app = testing.createNestApplication({ logger: ['error'] });
   app.enableShutdownHooks([]);

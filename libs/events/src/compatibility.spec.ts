@@ -24,8 +24,7 @@ const base = z.object({
 });
 
 function between(before: z.ZodType, after: z.ZodType): string[] {
-  const schema = (type: z.ZodType): Record<string, unknown> =>
-    z.toJSONSchema(type, { io: 'input' }) as Record<string, unknown>;
+  const schema = (type: z.ZodType): Record<string, unknown> => z.toJSONSchema(type, { io: 'input' });
   return breakingChanges({ 'x.y.v1': schema(before) }, { 'x.y.v1': schema(after) });
 }
 

@@ -45,7 +45,7 @@ function event<T extends EventType>(type: T, organizationId: string, data: Event
     organizationid: organizationId,
     correlationid: randomUUID(),
     data,
-  } as DomainEvent<T>;
+  };
 }
 
 function changeOf(

@@ -55,16 +55,16 @@ export class RecordConsumers implements OnModuleDestroy {
       topics: [consumption.topic],
       concurrency: consumption.concurrency ?? 3,
       chunkSize: consumption.chunkSize ?? 500,
-      process: ({ partition, messages, heartbeat }) =>
+      process: (chunk) =>
         consumption.eachChunk(
-          messages.map((message) => ({
-            partition,
+          chunk.messages.map((message) => ({
+            partition: chunk.partition,
             offset: message.offset,
             key: message.key?.toString('utf8'),
             value: message.value ?? Buffer.alloc(0),
             timestamp: Number(message.timestamp),
           })),
-          heartbeat,
+          () => chunk.heartbeat(),
         ),
     });
     this.started.push(consumer);

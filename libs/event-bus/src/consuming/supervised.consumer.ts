@@ -41,7 +41,7 @@ const CHUNK_BYTES = 4 * 1024 * 1024;
 export class SupervisedConsumer {
   private stopping = false;
   private running: Promise<void> | undefined;
-  private end: ((reason: unknown) => void) | undefined;
+  private end: ((reason: Error | undefined) => void) | undefined;
   private signOfLife = Date.now();
   private downSince: number | undefined = Date.now();
 
@@ -95,13 +95,13 @@ export class SupervisedConsumer {
     const watch = setInterval(() => {
       this.watch(Date.now());
     }, 1_000);
-    const ended = new Promise<unknown>((resolve) => {
+    const ended = new Promise<Error | undefined>((resolve) => {
       this.end = resolve;
     });
     this.observe(consumer);
     try {
       const begun = this.begin(consumer);
-      begun.catch((error: unknown) => this.end?.(error));
+      begun.catch((error: unknown) => this.end?.(asError(error)));
       const reason = await ended;
       if (reason !== undefined) throw reason;
     } finally {
@@ -141,16 +141,16 @@ export class SupervisedConsumer {
       log.info({ group: this.consumption.group }, 'Consuming');
     });
     consumer.on(consumer.events.CRASH, ({ payload }) => {
-      this.end?.(payload.error);
+      this.end?.(asError(payload.error));
     });
   }
 
   private async eachBatch(payload: EachBatchPayload): Promise<void> {
-    const { batch, heartbeat, resolveOffset, isRunning, isStale } = payload;
-    const live = (): boolean => !this.stopping && isRunning() && !isStale();
+    const { batch } = payload;
+    const live = (): boolean => !this.stopping && payload.isRunning() && !payload.isStale();
     const beat = async (): Promise<void> => {
       try {
-        await heartbeat();
+        await payload.heartbeat();
       } catch (error) {
         throw new MembershipLost(error);
       }
@@ -167,7 +167,7 @@ export class SupervisedConsumer {
           pause: (ms) => waitAlive(ms, live, beat),
         });
         const last = messages.at(-1);
-        if (last) resolveOffset(last.offset);
+        if (last) payload.resolveOffset(last.offset);
         await beat();
       }
     } catch (error) {
@@ -208,6 +208,10 @@ class MembershipLost extends Error {
     super('The membership of the consumer group is lost', { cause });
     this.name = 'MembershipLost';
   }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 async function waitAlive(ms: number, live: () => boolean, beat: () => Promise<void>): Promise<void> {

@@ -1,5 +1,10 @@
 import type { DomainEvent } from '@customer-platform/events';
-import type { EventFailure } from '../on-event.decorator.js';
+
+/** Why an event was given up. */
+export interface EventFailure {
+  readonly error: unknown;
+  readonly attempts: number;
+}
 
 /** What the transport hands to a handler: a run of events, or one event that is given up, with the reason. */
 export class EventDelivery {

@@ -32,10 +32,11 @@ let filtered = false;
 export function filterNegativeTimeoutWarning(): void {
   if (filtered) return;
   filtered = true;
-  const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
-  process.emitWarning = ((...args: unknown[]): void => {
+  const emitWarning = Reflect.get(process, 'emitWarning') as (...args: unknown[]) => void;
+  const quieter = (...args: unknown[]): void => {
     const [, kind] = args;
     if (kind === 'TimeoutNegativeWarning' && new Error().stack?.includes('kafkajs')) return;
-    emitWarning(...args);
-  }) as typeof process.emitWarning;
+    Reflect.apply(emitWarning, process, args);
+  };
+  Reflect.set(process, 'emitWarning', quieter);
 }

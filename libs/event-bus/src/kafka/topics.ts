@@ -31,7 +31,7 @@ export class Topics {
       });
       fresh.forEach((topic) => this.underway.set(topic, attempt));
     }
-    await Promise.all(unknown.map((topic) => this.underway.get(topic)));
+    await Promise.all(unknown.map((topic) => this.underway.get(topic) ?? Promise.resolve()));
   }
 
   /** Number of partitions of a topic, as the broker said; before it has, as a new topic would get. */

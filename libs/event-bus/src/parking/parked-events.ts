@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, newId } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import type { EventFailure } from '../on-event.decorator.js';
-import type { ReceivedEvent } from '../transport/event.reader.js';
+import type { EventFailure } from '../delivery/event-delivery.js';
+import type { ReceivedEvent } from '../transport/received-event.js';
 
 /** A message that is no domain event. */
 export interface InvalidMessage {

@@ -38,8 +38,12 @@ export class ProducerLine {
     const { current } = this;
     this.current = undefined;
     if (!current) return;
-    const producer = await current.catch(() => undefined);
-    if (producer) await within(2_000, producer.disconnect()).catch(sayNotDisconnected);
+    try {
+      const producer = await current;
+      await within(2_000, producer.disconnect());
+    } catch (error) {
+      sayNotDisconnected(error);
+    }
   }
 
   private producer(): Promise<Producer> {

@@ -1,23 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import {
-  InvalidDomainEvent,
-  parseDomainEvent,
-  UnknownEventType,
-  type DomainEvent,
-  type EventType,
-} from '@customer-platform/events';
+import { InvalidDomainEvent, parseDomainEvent, UnknownEventType } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import type { KafkaMessage } from 'kafkajs';
 import type { Chunk } from '../consuming/supervised.consumer.js';
 import { ParkedEvents } from '../parking/parked-events.js';
-import type { Keyed } from '../delivery/layers.js';
-
-/** A domain event with its Kafka key. */
-export interface ReceivedEvent extends Keyed {
-  readonly type: EventType;
-  readonly topic: string;
-  readonly event: DomainEvent;
-}
+import type { ReceivedEvent } from './received-event.js';
 
 /** Reads messages as domain events. What is none is parked; what a newer publisher has added is passed over. */
 @Injectable()

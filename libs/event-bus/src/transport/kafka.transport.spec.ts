@@ -13,7 +13,8 @@ import {
   recordedOf,
 } from '../../test/a-bus.js';
 import { Inbox } from '../inbox/inbox.js';
-import { type EventFailure, OnEvent } from '../on-event.decorator.js';
+import type { EventFailure } from '../delivery/event-delivery.js';
+import { OnEvent } from '../on-event.decorator.js';
 import { Outbox } from '../outbox/outbox.js';
 import { RecordProducer } from '../producing/record.producer.js';
 

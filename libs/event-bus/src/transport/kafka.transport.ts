@@ -11,7 +11,8 @@ import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import type { OnEventExtras } from '../on-event.decorator.js';
 import { ParkedEvents } from '../parking/parked-events.js';
-import { EventReader, type ReceivedEvent } from './event.reader.js';
+import { EventReader } from './event.reader.js';
+import type { ReceivedEvent } from './received-event.js';
 
 interface Subscription {
   handle: MessageHandler;
