@@ -19,10 +19,18 @@ export interface TestCore {
   close(): Promise<void>;
 }
 
-/** Starts core for a spec file. */
-export async function startCore(env: Record<string, string> = {}): Promise<TestCore> {
+/** Starts core for a spec file. `whileStarting` sees the environment that the app is started with. */
+export async function startCore(
+  env: Record<string, string> = {},
+  whileStarting: () => void = () => undefined,
+): Promise<TestCore> {
   const database = await testDatabase('core', CORE_MIGRATIONS);
-  const app = await startTestApp({ ...coreApp(), database, env });
+  const boot = coreApp();
+  const connect: typeof boot.connect = async (app) => {
+    whileStarting();
+    await boot.connect?.(app);
+  };
+  const app = await startTestApp({ ...boot, connect, database, env });
   return {
     app,
     database,

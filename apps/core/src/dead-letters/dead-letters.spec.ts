@@ -1,0 +1,225 @@
+import { RecordProducer } from '@customer-platform/event-bus';
+import { newId } from '@customer-platform/database';
+import { eventually, kafkaProbe, type Caller, type KafkaProbe } from '@customer-platform/testing';
+import { accepted, aTrack, startCore, type TestCore } from '../core.fixture.js';
+import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
+
+interface Letter extends Record<string, unknown> {
+  id: string;
+  event_id: string;
+  state: string;
+}
+
+interface Usage {
+  totals: { events: Record<string, number> };
+}
+
+/** What makes an event fail at the store: Postgres refuses its row. */
+const POISON = `
+  CREATE FUNCTION refuse_poison() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN IF NEW.event = 'poison' THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END $$;
+  CREATE TRIGGER poison BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION refuse_poison()`;
+const CURE = 'DROP TRIGGER IF EXISTS poison ON events; DROP FUNCTION IF EXISTS refuse_poison()';
+
+describe('dead letters', () => {
+  let core: TestCore;
+  let probe: KafkaProbe;
+  beforeAll(async () => {
+    core = await startCore();
+    probe = kafkaProbe(core.app);
+    probe.collect('core');
+    await core.database.query(POISON);
+  });
+  afterAll(() => core.close());
+
+  const letters = async (caller: Caller, query = '') =>
+    (await caller.get<{ data: Letter[] }>(`/v1/core/dead-letters${query}`)).body.data;
+
+  const letter = (caller: Caller, query = '') =>
+    eventually(async () => {
+      const [first] = await letters(caller, query);
+      if (!first) throw new Error('no letter has come');
+      return first;
+    });
+
+  const usage = async (caller: Caller) => (await caller.get<Usage>('/v1/core/usage')).body.totals.events;
+
+  const settled = (caller: Caller, counts: Record<string, number>) =>
+    eventually(async () => expect(await usage(caller)).toMatchObject({ ...counts, pending: 0 }));
+
+  const poisonedBatch = async () => {
+    const { id, caller } = core.anOrganization();
+    const poison = aTrack({ event: 'poison', external_id: 'ana', properties: { a: [1, { b: 'é' }] } });
+    const events = [aTrack({ external_id: 'ana' }), poison, aTrack({ external_id: 'ana' }), aTrack()];
+    expect((await caller.post('/v1/core/batch', { events })).status).toBe(202);
+    return { id, caller, poison };
+  };
+
+  it('keep a poison event byte by byte and hold back nobody', async () => {
+    const { id, caller, poison } = await poisonedBatch();
+    await settled(caller, { accepted: 4, stored: 3, dead_lettered: 1 });
+    const kept = await letter(caller);
+    expect(kept).toMatchObject({
+      stage: 'store',
+      code: 'internal_error',
+      attempts: 3,
+      payload: JSON.stringify(poison),
+      external_id: 'ana',
+      state: 'pending',
+      closed_reason: null,
+      correlation_id: kept.event_id,
+    });
+    expect(JSON.stringify(kept)).not.toContain('RAISE');
+    const [told] = await probe.expectEvents('core.event.dead_lettered.v1', id, 1);
+    expect(told).toMatchObject({
+      correlationid: kept.event_id,
+      data: { event_id: kept.event_id, stage: 'store' },
+    });
+    await accepted(caller, poison);
+    await settled(caller, { accepted: 5, stored: 3, dead_lettered: 1, duplicates: 1 });
+  });
+
+  it('run again, once, when the cause is gone', async () => {
+    const { id, caller } = await poisonedBatch();
+    const kept = await letter(caller);
+    const path = `/v1/core/dead-letters/${kept.id}/replay`;
+    expect(await caller.post(path)).toMatchObject({ status: 202, body: { id: kept.id, state: 'replaying' } });
+    await eventually(async () =>
+      expect(await letters(caller)).toMatchObject([{ state: 'pending', attempts: 4 }]),
+    );
+    await core.database.query(CURE);
+    try {
+      const answers = await Promise.all([1, 2, 3].map(() => caller.post(path)));
+      for (const answer of answers)
+        expect(answer).toMatchObject({ status: 202, body: { event_id: kept.event_id } });
+      await eventually(async () => expect(await letters(caller)).toMatchObject([{ state: 'replayed' }]));
+      expect(await caller.post(path)).toMatchObject({ status: 202, body: { state: 'replayed' } });
+      await settled(caller, { accepted: 4, stored: 4, dead_lettered: 0 });
+      const events = await caller.get<{ data: object[] }>(`/v1/core/events?correlation_id=${kept.event_id}`);
+      expect(events.body.data).toMatchObject([{ id: kept.event_id, event: 'poison', external_id: 'ana' }]);
+      await probe.expectEvents('core.event.recorded.v1', id, 4);
+      expect(await probe.expectEvents('core.dead_letter.replayed.v1', id, 1)).toMatchObject([
+        { data: { event_id: kept.event_id, stage: 'store' } },
+      ]);
+    } finally {
+      await core.database.query(POISON);
+    }
+  });
+
+  it('answer 404 to another organization, and 403 without the permission', async () => {
+    const { id, caller } = await poisonedBatch();
+    const kept = await letter(caller);
+    const path = `/v1/core/dead-letters/${kept.id}/replay`;
+    const foreign = await core.anOrganization().caller.post(path);
+    const nobodys = await core.anOrganization().caller.post(`/v1/core/dead-letters/${newId()}/replay`);
+    expect([foreign.status, nobodys.status]).toEqual([404, 404]);
+    expect(foreign.body).toMatchObject({ code: 'not_found' });
+    expect(await core.anOrganization().caller.get('/v1/core/dead-letters')).toMatchObject({
+      body: { data: [] },
+    });
+    const reader = core.app.as(id, ['core.jobs.read']);
+    expect(await reader.post(path)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+    expect((await core.app.as(id, ['core.jobs.replay']).get('/v1/core/dead-letters')).status).toBe(403);
+    expect(await caller.post('/v1/core/dead-letters/x/replay')).toMatchObject({
+      body: { code: 'invalid_id' },
+    });
+  });
+
+  it('filter by what they are', async () => {
+    const { caller } = await poisonedBatch();
+    const kept = await letter(caller);
+    for (const query of [
+      'state=pending',
+      'code=internal_error',
+      'stage=store',
+      `event_id=${kept.event_id}`,
+    ]) {
+      expect(await letters(caller, `?${query}`)).toHaveLength(1);
+    }
+    for (const query of [
+      'state=closed',
+      'code[ne]=internal_error',
+      `correlation_id=${newId()}`,
+      'external_id=x',
+    ]) {
+      expect(await letters(caller, `?${query}`)).toHaveLength(0);
+    }
+    expect(await caller.get('/v1/core/dead-letters?colour=red')).toMatchObject({
+      body: { code: 'unknown_parameter' },
+    });
+  });
+
+  it('hold the events that loyalty could not evaluate, and let loyalty run them again', async () => {
+    const { id, caller } = core.anOrganization();
+    const { event_id: eventId } = await accepted(caller, aTrack({ external_id: 'ana' }));
+    const [recorded] = await probe.expectEvents('core.event.recorded.v1', id, 1);
+    const fail = () =>
+      probe.publish({
+        type: 'loyalty.evaluation.failed.v1',
+        organizationId: id,
+        data: {
+          event_id: eventId,
+          contact_id: recorded?.data.contact_id ?? '',
+          code: 'rule_failed',
+          attempts: 3,
+        },
+      });
+    await fail();
+    const kept = await letter(caller, '?stage=loyalty');
+    expect(kept).toMatchObject({
+      code: 'rule_failed',
+      attempts: 3,
+      state: 'pending',
+      contact_id: recorded?.data.contact_id,
+      external_id: 'ana',
+    });
+    await caller.post(`/v1/core/dead-letters/${kept.id}/replay`);
+    const [replayed] = await probe.expectEvents('core.dead_letter.replayed.v1', id, 1);
+    expect(replayed?.data).toEqual({ event_id: eventId, stage: 'loyalty', recorded: recorded?.data });
+    await eventually(async () => expect(await letters(caller)).toMatchObject([{ state: 'replayed' }]));
+    await fail();
+    await eventually(async () =>
+      expect(await letters(caller)).toMatchObject([{ state: 'pending', attempts: 6 }]),
+    );
+    await settled(caller, { accepted: 1, stored: 1, dead_lettered: 0 });
+  });
+
+  it('take what a revoked key sent during an outage of the registry, while the rest is stored', async () => {
+    const { registry } = core.app;
+    const id = newId();
+    const permissions = ['core.events.write', 'core.jobs.read', 'core.usage.read'] as const;
+    const good = core.app.as(id, permissions);
+    const key = registry.key({ organizationId: id, permissions });
+    const bad = core.app.with(key);
+    await accepted(good, aTrack());
+    await accepted(bad, aTrack());
+    registry.outage(true);
+    try {
+      await eventually(async () => expect((await good.get('/v1/core/usage')).status).toBe(503));
+      registry.revoke(key);
+      await accepted(bad, aTrack({ external_id: 'mallory' }));
+      await accepted(good, aTrack({ external_id: 'ana' }));
+    } finally {
+      registry.outage(false);
+    }
+    await settled(good, { accepted: 4, stored: 3, dead_lettered: 1 });
+    expect(await letters(good)).toMatchObject([
+      {
+        code: 'credential_revoked',
+        state: 'closed',
+        closed_reason: 'credential_revoked',
+        external_id: 'mallory',
+      },
+    ]);
+  });
+
+  it('are not made of records that are none; those are set aside', async () => {
+    const producer = core.app.app.get(RecordProducer, { strict: false });
+    await producer.sendToPartition(INGESTION_TOPIC, 0, 'not a record');
+    const { caller } = core.anOrganization();
+    await Promise.all(Array.from({ length: 20 }, () => accepted(caller, aTrack())));
+    await settled(caller, { stored: 20 });
+    const rows = await core.database.query<{ value: Buffer }>('SELECT value FROM unreadable_records');
+    expect(rows.map(({ value }) => value.toString())).toEqual(['not a record']);
+  });
+});
