@@ -1,5 +1,5 @@
-import { PROBLEMS, problemPage } from '@customer-platform/problem-json';
-import { landingPage, problemIndexPage } from './pages.js';
+import { PROBLEMS, problemIndexPage, problemPage } from '@customer-platform/problem-json';
+import { landingPage } from './pages.js';
 import { mergeOpenApi, type OpenApiDocument } from './openapi-merge.js';
 import { MODULES, type ModuleName } from './routes.js';
 import type { Upstream } from './upstream.js';

@@ -1,9 +1,8 @@
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { GatewayConfig } from './gateway.config.js';
-import { type RunningGateway, startGateway } from './gateway.js';
+import { type GatewayOptions, type RunningGateway, startGateway } from './gateway.js';
 import { MODULES } from './routes.js';
-import type { Patience } from './upstream.js';
 
 export interface Stage {
   gateway: RunningGateway;
@@ -14,7 +13,7 @@ export interface Stage {
 /** A gateway in front of one real HTTP server that plays every module. */
 export async function aGateway(
   answer: RequestListener,
-  options: { config?: Partial<GatewayConfig>; patience?: Patience } = {},
+  options: { config?: Partial<GatewayConfig> } & Partial<GatewayOptions> = {},
 ): Promise<Stage> {
   const upstream = createServer(answer);
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
@@ -35,6 +34,7 @@ export async function aGateway(
     {
       asyncApi: { asyncapi: '3.0.0', info: { title: 'x'.repeat(200) } },
       ...(options.patience === undefined ? {} : { patience: options.patience }),
+      ...(options.onFailure === undefined ? {} : { onFailure: options.onFailure }),
     },
   );
   return {

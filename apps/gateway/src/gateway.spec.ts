@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { type Stage, aGateway, raw } from './gateway.fixture.js';
+import { PATIENCE } from './upstream.js';
 
 interface Echo {
   method: string;
@@ -171,10 +172,6 @@ describe('what the gateway refuses itself', () => {
     ['414 uri_too_long', `GET /v1/core/${'a'.repeat(9_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
     ['431 headers_too_large', `GET /v1/core/events HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['405 method_not_allowed', 'CONNECT core:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
-    [
-      '404 route_not_found',
-      'GET /v1/core/events HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
-    ],
   ])('%s', async (expected, bytes) => {
     const [status, code] = expected.split(' ');
     const text = await raw(stage.gateway.url, bytes);
@@ -186,13 +183,13 @@ describe('what the gateway refuses itself', () => {
   it('405 with Allow for a write to one of its own documents', async () => {
     const answer = await fetch(`${stage.gateway.url}/v1/openapi.json`, { method: 'POST', body: 'x' });
     expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
     expect(await answer.json()).toMatchObject({ code: 'method_not_allowed', instance: '/v1/openapi.json' });
   });
 });
 
 describe('a module that fails', () => {
-  const patience = { connect: 200, headers: 300, body: 300 };
+  const patience = { ...PATIENCE, connect: 200, headers: 300, body: 300 };
 
   it('503 dependency_unavailable with Retry-After when nothing listens', async () => {
     stage = await aGateway(echo);

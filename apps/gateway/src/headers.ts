@@ -46,30 +46,41 @@ export function requestHeaders(request: IncomingMessage, edge: Edge): string[] {
     out.push(name, raw[i + 1] as string);
   }
   const peer = request.socket.remoteAddress ?? '';
-  const before = edge.trustForwarded ? request.headers['x-forwarded-for'] : undefined;
   out.push(
     'x-correlation-id',
     edge.correlationId,
     'x-forwarded-for',
-    before === undefined ? peer : `${String(before)}, ${peer}`,
+    (edge.trustForwarded ? lastOf(request.headers['x-forwarded-for']) : undefined) ?? peer,
     'x-forwarded-proto',
-    edge.trustForwarded ? String(request.headers['x-forwarded-proto'] ?? edge.protocol) : edge.protocol,
+    (edge.trustForwarded ? lastOf(request.headers['x-forwarded-proto']) : undefined) ?? edge.protocol,
   );
   const host = request.headers.host;
   if (host !== undefined) out.push('x-forwarded-host', host);
   return out;
 }
 
+/** The entry that the proxy in front wrote itself: those before it came with the request and can be made up. */
+function lastOf(header: string | string[] | undefined): string | undefined {
+  const last = String(header ?? '')
+    .split(',')
+    .at(-1)
+    ?.trim();
+  return last === '' ? undefined : last;
+}
+
 /** The module's headers as the caller shall see them; repeated ones (`Set-Cookie`) stay apart. */
-export function responseHeaders(raw: readonly (Buffer | string)[], draining: boolean): string[] {
+export function responseHeaders(raw: readonly (Buffer | string)[], correlationId: string): string[] {
   const out: string[] = [];
+  let correlated = false;
   let named: Set<string> | undefined;
   for (let i = 0; i < raw.length; i += 2) {
     const name = String(raw[i]).toLowerCase();
+    if (name === 'x-correlation-id') correlated = true;
     if (name === 'connection') named = namedByConnection(latin1(raw[i + 1]));
     if (!NOT_RETURNED.has(name)) out.push(name, latin1(raw[i + 1]));
   }
-  if (draining) out.push('connection', 'close');
+  // An event's own id stands there after an ingestion call; whoever sends none gets the request's.
+  if (!correlated) out.push('x-correlation-id', correlationId);
   return named === undefined ? out : without(out, named);
 }
 
@@ -77,7 +88,7 @@ const latin1 = (value: Buffer | string | undefined): string =>
   typeof value === 'string' ? value : (value?.toString('latin1') ?? '');
 
 function without(flat: string[], names: Set<string>): string[] {
-  return flat.filter((_, i) => !names.has(flat[i - (i % 2)] as string) || flat[i - (i % 2)] === 'connection');
+  return flat.filter((_, i) => !names.has(flat[i - (i % 2)] as string));
 }
 
 function namedByConnection(value: string | undefined): Set<string> | undefined {

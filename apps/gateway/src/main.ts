@@ -8,7 +8,14 @@ import { startOperations } from './operations.js';
 const config = readOrExit();
 const log = pino({ name: 'gateway', level: config.logLevel });
 let draining = false;
-const gateway = await startGateway(config, { asyncApi: asyncApiDocument() });
+const gateway = await startGateway(config, {
+  asyncApi: asyncApiDocument(),
+  onFailure: (module, problem, correlationId) =>
+    log.warn(
+      { module, code: problem.code, correlation_id: correlationId, err: problem.cause },
+      'a module failed',
+    ),
+});
 const operations = await startOperations(
   gateway.observed,
   { host: config.host, port: config.internalPort },

@@ -1,5 +1,3 @@
-import { PROBLEMS } from '@customer-platform/problem-json';
-
 const STYLE = `
   :root { color-scheme: light dark; --ink: #1c2333; --soft: #5b6478; --line: #d9dee8; --accent: #2a56c6; --paper: #fff; }
   @media (prefers-color-scheme: dark) { :root { --ink: #e8ebf2; --soft: #9aa4b8; --line: #323a4b; --accent: #8fb0ff; --paper: #12161f; } }
@@ -29,19 +27,5 @@ export function landingPage(version: string): string {
 <ul><li><a href="/v1/openapi.json">OpenAPI 3.1</a>: every route, its permission, its latency class and its problems</li>
 <li><a href="/v1/asyncapi.json">AsyncAPI 3</a>: the domain events on Kafka</li>
 <li><a href="/problems">Problem codes</a>: what each error means and what to do about it</li></ul>`,
-  );
-}
-
-/** All problem codes with their status, each a link to its page. */
-export function problemIndexPage(): string {
-  const rows = Object.entries(PROBLEMS)
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(
-      ([code, { status, title }]) =>
-        `<tr><td><a href="/problems/${code}"><code>${code}</code></a></td><td>${status}</td><td>${title}</td></tr>`,
-    );
-  return page(
-    'Problem codes',
-    `<h1>Problem codes</h1><p>Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes. A code never changes its meaning.</p><table><tr><th>Code</th><th>Status</th><th>Title</th></tr>${rows.join('')}</table>`,
   );
 }

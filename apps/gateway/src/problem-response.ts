@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEM_CONTENT_TYPE, Problem, type ProblemCode } from '@customer-platform/problem-json';
 
@@ -34,10 +34,12 @@ export function answerProblem(
 /** The same on a bare socket, where Node's parser refused the request before there was one. */
 export function answerProblemOnSocket(socket: Socket, code: ProblemCode, correlationId: string): void {
   if (!socket.writable) return void socket.destroy();
-  const problem = new Problem(code);
+  const allow = { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' };
+  const problem = new Problem(code, code === 'method_not_allowed' ? { headers: allow } : {});
   const body = JSON.stringify(problem.toBody({ instance: '/', correlationId }));
   const head = [
-    `HTTP/1.1 ${problem.status} ${problem.message}`,
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
+    ...Object.entries(problem.headers).map(([name, value]) => `${name}: ${value}`),
     `content-type: ${PROBLEM_CONTENT_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,
     `x-correlation-id: ${correlationId}`,

@@ -1,30 +1,53 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '@customer-platform/problem-json';
 import { Pool } from 'undici';
+import { BODY_PACE, type BodyPace, watchBody } from './body-watch.js';
 import { type Edge, requestHeaders, responseHeaders } from './headers.js';
 import { answerProblem } from './problem-response.js';
+import { type Body, BodyTooSlow, CallerGone, linger, readBody } from './request-body.js';
 
-/** How long a module may take to begin its answer, and to go on with it, in milliseconds. */
+/** How long a module may take to begin its answer and to go on with it, and a caller to send, in milliseconds. */
 export interface Patience {
   connect: number;
   headers: number;
   body: number;
+  /** For a small body to arrive whole. */
+  smallBody: number;
+  /** For a large one. */
+  pace: BodyPace;
 }
 
-export const PATIENCE: Patience = { connect: 1_000, headers: 30_000, body: 60_000 };
+/** What callers and modules are given in production. */
+export const PATIENCE: Patience = {
+  connect: 1_000,
+  headers: 30_000,
+  body: 60_000,
+  smallBody: 15_000,
+  pace: BODY_PACE,
+};
 
-/** Bodies up to this size are read whole before they are passed on: one write instead of a stream's machinery. */
-const SMALL_BODY = 64 * 1024;
+/** Requests that may wait for a connection to one module; more would wait in vain and fill the memory. */
+const LONGEST_QUEUE = 2_048;
+const CONNECTIONS = 128;
 
 /** Callers that went away are noted with the status nginx made customary; it is never sent. */
 export const CLIENT_CLOSED = 499;
 
+/** Told of a failed exchange: which module, what the caller got, and the cause, which the caller does not learn. */
+export type UpstreamFailed = (module: string, problem: Problem, correlationId: string) => void;
+
+/** One request on its way to a module. */
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   path: string;
   edge: Edge;
-  isDraining: () => boolean;
+}
+
+/** How one try ended: answered (or abandoned by the caller) with a status, or failed before it could be. */
+interface Outcome {
+  status: number;
+  failure?: Error;
 }
 
 /**
@@ -35,151 +58,130 @@ export interface Exchange {
  */
 export class Upstream {
   private readonly pool: Pool;
+  private readonly patience: Patience;
+  private waiting = 0;
 
   constructor(
     readonly name: string,
-    readonly origin: string,
-    patience: Patience = PATIENCE,
-    connections = 128,
+    origin: string,
+    private readonly options: { patience?: Patience; onFailure?: UpstreamFailed } = {},
   ) {
+    this.patience = options.patience ?? PATIENCE;
     this.pool = new Pool(origin, {
-      connections,
+      connections: CONNECTIONS,
       pipelining: 1,
-      // Shorter than the modules' own (bootstrap keeps 65 s), so that it is the gateway that lets go first.
+      // Shorter than the modules keep theirs (75 s), so that it is the gateway that lets go first.
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 50_000,
-      connect: { timeout: patience.connect },
-      headersTimeout: patience.headers,
-      bodyTimeout: patience.body,
+      connect: { timeout: this.patience.connect },
+      headersTimeout: this.patience.headers,
+      bodyTimeout: this.patience.body,
     });
   }
 
   /** Resolves, with the status that was answered, when the exchange is over; never rejects. */
   async forward(exchange: Exchange): Promise<number> {
-    const body = await readBody(exchange.request);
-    if (body === 'aborted') return CLIENT_CLOSED;
-    const headers = requestHeaders(exchange.request, exchange.edge);
-    let outcome = await this.attempt(exchange, headers, body);
-    if (outcome.failure !== undefined && mayRepeat(outcome.failure, exchange, body)) {
-      outcome = await this.attempt(exchange, headers, body);
+    const { request } = exchange;
+    try {
+      if (this.waiting >= CONNECTIONS + LONGEST_QUEUE)
+        throw new Error('too many requests wait for the module');
+      const body = await readBody(request, this.patience.smallBody);
+      const headers = requestHeaders(request, exchange.edge);
+      const first = await this.attempt(exchange, headers, body);
+      const repeat = first.failure !== undefined && mayRepeat(first.failure, exchange, body);
+      const { status, failure } = repeat ? await this.attempt(exchange, headers, body) : first;
+      if (failure === undefined) return status;
+      throw failure;
+    } catch (error) {
+      return this.fail(exchange, error as Error);
+    } finally {
+      linger(request);
     }
-    if (outcome.failure === undefined) return outcome.status;
-    const problem = this.problemOf(outcome.failure);
-    answerProblem(exchange.response, problem, {
-      instance: exchange.path,
-      correlationId: exchange.edge.correlationId,
-    });
-    return problem.status;
   }
 
   /** Fetches a document of the module for the gateway's own use. */
   async json(path: string, timeoutMs: number): Promise<unknown> {
-    const answer = await this.pool.request({
-      path,
-      method: 'GET',
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-    });
-    if (answer.statusCode !== 200) {
-      await answer.body.dump();
-      throw new Error(`${this.name} answered ${answer.statusCode} for ${path}`);
-    }
-    return answer.body.json();
+    const patience = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    const answer = await this.pool.request({ path, method: 'GET', ...patience });
+    if (answer.statusCode === 200) return answer.body.json();
+    await answer.body.dump();
+    throw new Error(`${this.name} answered ${answer.statusCode} for ${path}`);
   }
 
-  close(): Promise<void> {
-    return this.pool.close();
-  }
-
+  /** Cuts every connection to the module. */
   destroy(): Promise<void> {
     return this.pool.destroy();
   }
 
   private attempt(exchange: Exchange, headers: string[], body: Body): Promise<Outcome> {
-    const { request, response } = exchange;
-    return new Promise((settle) => {
+    const { request, response, edge } = exchange;
+    const streamed = body !== null && !Buffer.isBuffer(body);
+    this.waiting += 1;
+    return new Promise<Outcome>((settle) => {
       let status = 0;
-      let onDrain: (() => void) | undefined;
-      let onClose: (() => void) | undefined;
+      let end: (() => void)[] = [];
       const done = (outcome: Outcome): void => {
-        if (onClose !== undefined) response.off('close', onClose);
-        if (onDrain !== undefined) response.off('drain', onDrain);
+        this.waiting -= 1;
+        for (const undo of end) undo();
+        end = [];
         settle(outcome);
       };
       this.pool.dispatch(
         { path: request.url ?? '/', method: request.method ?? 'GET', headers, body },
         {
-          onRequestStart(controller) {
-            onClose = () => {
+          onRequestStart: (controller) => {
+            const onClose = () => {
               if (!response.writableFinished) controller.abort(new CallerGone());
             };
-            response.on('close', onClose);
+            const onDrain = () => controller.resume();
+            response.on('close', onClose).on('drain', onDrain);
+            end.push(() => response.off('close', onClose).off('drain', onDrain));
+            const { pace } = this.patience;
+            if (streamed) end.push(watchBody(request, () => controller.abort(new BodyTooSlow()), pace));
           },
-          onResponseStart(controller, statusCode) {
+          onResponseStart: (controller, statusCode) => {
             if (statusCode < 200) return;
             status = statusCode;
-            onDrain = () => controller.resume();
-            response.on('drain', onDrain);
-            response.writeHead(
-              statusCode,
-              responseHeaders((controller.rawHeaders ?? []) as Buffer[], exchange.isDraining()),
-            );
+            const raw = (controller.rawHeaders ?? []) as Buffer[];
+            response.writeHead(statusCode, responseHeaders(raw, edge.correlationId));
           },
-          onResponseData(controller, chunk) {
+          onResponseData: (controller, chunk) => {
             if (!response.write(chunk)) controller.pause();
           },
-          onResponseEnd() {
+          onResponseEnd: () => {
             response.end();
             done({ status });
           },
-          onResponseError(_controller, error) {
-            done(error instanceof CallerGone ? { status: CLIENT_CLOSED } : { status: 0, failure: error });
-          },
+          onResponseError: (_controller, failure) => done({ status: 0, failure }),
         },
       );
     });
   }
 
-  private problemOf(error: Error): Problem {
-    const code = (error as { code?: string }).code;
+  private fail({ response, path, edge }: Exchange, error: Error): number {
+    const { correlationId } = edge;
+    if (error instanceof CallerGone || response.destroyed) {
+      response.destroy();
+      return CLIENT_CLOSED;
+    }
+    const problem = this.problemOf(error);
+    if (!(error instanceof BodyTooSlow)) this.options.onFailure?.(this.name, problem, correlationId);
+    answerProblem(response, problem, { instance: path, correlationId });
+    return problem.status;
+  }
+
+  private problemOf(cause: Error): Problem {
+    if (cause instanceof BodyTooSlow) return new Problem('request_timeout', { cause });
+    const { code } = cause as { code?: string };
     if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
       return new Problem('upstream_timeout', {
         detail: `The ${this.name} module did not answer in time.`,
-        cause: error,
+        cause,
       });
     }
-    return new Problem('dependency_unavailable', {
-      detail: `The ${this.name} module cannot be reached; try again shortly.`,
-      cause: error,
-    });
+    const detail = `The ${this.name} module cannot be reached; try again shortly.`;
+    return new Problem('dependency_unavailable', { detail, cause });
   }
-}
-
-/** How one try ended: answered (or abandoned by the caller) with a status, or failed before it could be. */
-interface Outcome {
-  status: number;
-  failure?: Error;
-}
-
-class CallerGone extends Error {}
-
-type Body = Buffer | IncomingMessage | null;
-
-/** A small body whole, a large or chunked one as the stream it is, none as null. */
-function readBody(request: IncomingMessage): Promise<Body | 'aborted'> | Body {
-  const declared = request.headers['content-length'];
-  if (declared === undefined) return request.headers['transfer-encoding'] === undefined ? null : request;
-  const length = Number(declared);
-  if (length === 0) return null;
-  if (length > SMALL_BODY) return request;
-  return new Promise((settle) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.once('end', () => settle(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    request.once('close', () => {
-      if (!request.complete) settle('aborted');
-    });
-  });
 }
 
 /** Errors after which undici knows that no byte reached the module. */

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { type Stage, aGateway } from './gateway.fixture.js';
+import { PATIENCE } from './upstream.js';
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+const BIG = 5_000_000;
+
+/** Uploads `size` bytes, or announces them and sends `sent`, and answers what came back. */
+async function upload(size: number, sent = size): Promise<string> {
+  const { hostname, port } = new URL(stage.gateway.url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  socket.on('error', () => undefined);
+  socket.write(`POST /v1/core/imports HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`);
+  socket.write(Buffer.alloc(sent));
+  await until(() => text.endsWith('}'));
+  socket.destroy();
+  return text;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error('It did not happen within 10 s');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('an upload', () => {
+  it('503 when the module is not there, though the body is still coming', async () => {
+    stage = await aGateway(() => undefined);
+    stage.upstream.closeAllConnections();
+    await new Promise((resolve) => stage.upstream.close(resolve));
+    expect(await upload(BIG)).toMatch(/^HTTP\/1\.1 503 [^]*"code":"dependency_unavailable"/);
+  });
+
+  it('503 when the module dies in the middle of it, once and without a retry', async () => {
+    let tries = 0;
+    stage = await aGateway((request) => {
+      tries += 1;
+      request.once('data', () => request.socket.destroy());
+    });
+    expect(await upload(BIG)).toMatch(/^HTTP\/1\.1 503 /);
+    expect(tries).toBe(1);
+  });
+
+  it('504 when the module takes it and does not answer', async () => {
+    stage = await aGateway((request) => void request.resume(), { patience: { ...PATIENCE, headers: 300 } });
+    expect(await upload(BIG)).toMatch(/^HTTP\/1\.1 504 [^]*"code":"upstream_timeout"/);
+  });
+
+  it('408 when a small body does not arrive, and the module never hears of it', async () => {
+    let tries = 0;
+    stage = await aGateway(() => (tries += 1), { patience: { ...PATIENCE, smallBody: 100 } });
+    expect(await upload(100, 50)).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
+    expect(tries).toBe(0);
+  });
+
+  it('408 when a large one stalls, and the module is let go', async () => {
+    const let_go = Promise.withResolvers<void>();
+    stage = await aGateway(
+      (request) => {
+        request.resume().once('close', () => let_go.resolve());
+      },
+      { patience: { ...PATIENCE, pace: { windowMs: 50, leastBytes: 1024 } } },
+    );
+    expect(await upload(BIG, 100_000)).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
+    await let_go.promise;
+  });
+
+  it('is not blamed on the caller when the module reads slowly', async () => {
+    stage = await aGateway(
+      (request, response) => {
+        setTimeout(() => request.resume().once('end', () => response.end('{}')), 300);
+      },
+      { patience: { ...PATIENCE, pace: { windowMs: 50, leastBytes: 1 } } },
+    );
+    expect(await upload(BIG * 4)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('that the caller breaks off reaches the module as broken off, never as complete', async () => {
+    const seen = Promise.withResolvers<boolean>();
+    stage = await aGateway((request: IncomingMessage) => {
+      request.resume().once('close', () => seen.resolve(request.complete));
+    });
+    const { hostname, port } = new URL(stage.gateway.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      'POST /v1/core/imports HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
+    );
+    await once(stage.upstream, 'request');
+    socket.destroy();
+    expect(await seen.promise).toBe(false);
+  });
+});
+
+describe('what the log is told', () => {
+  it('names module, code and cause, which the caller does not see', async () => {
+    const failures: string[] = [];
+    stage = await aGateway((request) => request.socket.destroy(), {
+      onFailure: (module, problem) => failures.push(`${module} ${problem.code} ${String(problem.cause)}`),
+    });
+    const answer = await fetch(`${stage.gateway.url}/v1/core/track`, { method: 'POST', body: '{}' });
+    expect(await answer.text()).not.toContain('socket');
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toMatch(/^core dependency_unavailable .*(closed|hang up|reset)/i);
+  });
+});
+
+describe('an answer', () => {
+  it('of any size goes through with little memory while the caller reads slowly', async () => {
+    const megabyte = Buffer.alloc(1 << 20, 1);
+    let written = 0;
+    stage = await aGateway((_request, response) => {
+      const more = () => {
+        while (written < 300 && !response.destroyed) {
+          written += 1;
+          if (!response.write(megabyte)) return void response.once('drain', more);
+        }
+        if (!response.destroyed) response.end();
+      };
+      more();
+    });
+    const { hostname, port } = new URL(stage.gateway.url);
+    const socket = connect(Number(port), hostname);
+    socket.pause();
+    socket.write('GET /v1/core/events HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(stage.upstream, 'request');
+    let last = -1;
+    await until(() => {
+      const still = last === written && written > 0;
+      last = written;
+      return still;
+    });
+    const held = written;
+    expect(held).toBeLessThan(100);
+    socket.destroy();
+  });
+
+  it('without a correlation id of the module gets the request’s', async () => {
+    stage = await aGateway((_request, response) => response.end('{}'));
+    const id = '7b9f0c1e-7f0a-4d4e-8a53-000000000001';
+    const answer = await fetch(`${stage.gateway.url}/v1/core/events`, {
+      headers: { 'x-correlation-id': id },
+    });
+    expect(answer.headers.get('x-correlation-id')).toBe(id);
+  });
+
+  it('with the event’s own id as correlation keeps it', async () => {
+    const event = '11111111-1111-8111-8111-111111111111';
+    stage = await aGateway((_request, response) =>
+      response.writeHead(202, { 'X-Correlation-Id': event }).end('{}'),
+    );
+    const answer = await fetch(`${stage.gateway.url}/v1/core/track`, { method: 'POST', body: '{}' });
+    expect(answer.headers.get('x-correlation-id')).toBe(event);
+  });
+});
+
+describe('behind a load balancer that is trusted', () => {
+  it('the address and scheme are those it wrote itself, the last of each', async () => {
+    stage = await aGateway((request, response) => response.end(JSON.stringify(request.headers)), {
+      config: { trustForwarded: true },
+    });
+    const headers = { 'x-forwarded-for': '6.6.6.6, 203.0.113.9', 'x-forwarded-proto': 'http, https' };
+    const seen = (await (await fetch(`${stage.gateway.url}/v1/core/events`, { headers })).json()) as object;
+    expect(seen).toMatchObject({ 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https' });
+    const bare = (await (await fetch(`${stage.gateway.url}/v1/core/events`)).json()) as object;
+    expect(bare).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
+  });
+});

@@ -1,0 +1,89 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { GatewayConfig } from './gateway.config.js';
+import { refuseUnreadable } from './unreadable.js';
+import { answerProblemOnSocket } from './problem-response.js';
+import { correlationIdOf } from './correlation.js';
+
+const LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  /** Bodies are watched for progress instead (`body-watch.ts`): an import may take minutes. */
+  requestTimeout: 0,
+  keepAliveTimeout: 65_000,
+  /** Checked by the gateway: Node would answer without a body. */
+  requireHostHeader: false,
+};
+
+/** A connection on which nothing moves for this long is let go, in milliseconds. */
+const SILENCE_MS = 60_000;
+
+/** Answers one request; the listener looks after connections. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** The public server: its limits, its certificate, and an end that loses no answer. */
+export class FrontListener {
+  readonly server: Server;
+  private readonly inFlight = new Set<ServerResponse>();
+  private draining = false;
+
+  constructor(
+    private readonly config: GatewayConfig,
+    private readonly handler: Handler,
+  ) {
+    this.server =
+      config.tls === undefined
+        ? createServer(LIMITS)
+        : createSecureServer({ ...LIMITS, ...config.tls, minVersion: 'TLSv1.2' });
+    this.server.timeout = SILENCE_MS;
+    const receive: Handler = (request, response) => this.receive(request, response);
+    this.server.on('request', receive);
+    this.server.on('checkExpectation', receive); // RFC 9110 §10.1.1 lets a server ignore what it does not know
+    this.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      response.writeContinue();
+      receive(request, response);
+    });
+    this.server.on('connect', (_request, socket: Socket) =>
+      answerProblemOnSocket(socket, 'method_not_allowed', correlationIdOf(undefined)),
+    );
+    this.server.on('clientError', refuseUnreadable);
+  }
+
+  /** Resolves with the base URL. @throws the listen error, for instance EADDRINUSE. */
+  async listen(): Promise<string> {
+    const { config, server } = this;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(config.port, config.host, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    const { port } = server.address() as AddressInfo;
+    const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+    return `${config.tls === undefined ? 'http' : 'https'}://${host}:${port}`;
+  }
+
+  /** Takes no new connection, lets what runs finish, at most `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.draining = true;
+    for (const response of this.inFlight) if (!response.headersSent) response.shouldKeepAlive = false;
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeIdleConnections();
+    const late = setTimeout(() => this.server.closeAllConnections(), graceMs);
+    await closed;
+    clearTimeout(late);
+  }
+
+  private receive(request: IncomingMessage, response: ServerResponse): void {
+    this.inFlight.add(response);
+    if (this.draining) response.shouldKeepAlive = false;
+    response.once('close', () => {
+      this.inFlight.delete(response);
+      // Its head promised to keep the connection; kept, it would hold up the end.
+      if (this.draining) request.socket.destroySoon();
+    });
+    this.handler(request, response);
+  }
+}
