@@ -166,6 +166,12 @@ export default defineConfig(
     },
   },
   {
+    name: 'house/benchmarks',
+    files: ['infra/load/**/*.bench.ts'],
+    // A benchmark runs one app, or one library, inside its own process.
+    rules: { '@nx/enforce-module-boundaries': 'off' },
+  },
+  {
     name: 'house/jest-global',
     files: ['infra/test/global-*.ts'],
     rules: {
