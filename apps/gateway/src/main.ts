@@ -42,6 +42,8 @@ async function stop(signal: string): Promise<void> {
   if (draining) return;
   draining = true;
   log.info({ signal }, 'draining');
+  // Whatever hangs: nothing may keep the process beyond ten seconds.
+  setTimeout(() => process.exit(1), 9_500).unref();
   await gateway.close();
   operations.server.close();
   operations.server.closeAllConnections();

@@ -9,6 +9,14 @@ import { BootError } from './route-table.js';
 
 /** A balancer needs a moment to learn that an instance is not ready any more; at home there is none. */
 const ROTATION_MS = 2_000;
+/** The part of `process` that a start and an end need; tests give their own. */
+export interface ProcessHost {
+  readonly stderr: { write(text: string): unknown };
+  on(event: string, listener: (reason: unknown) => void): unknown;
+  once(event: string, listener: (reason: unknown) => void): unknown;
+  exit(code: number): void;
+}
+
 /** No shutdown takes longer, whatever hangs. */
 const DEADLINE_MS = 9_500;
 
@@ -17,49 +25,48 @@ const DEADLINE_MS = 9_500;
  * SIGTERM and SIGINT end it within 10 s: not ready, requests in flight answered, consumers stopped with their offsets
  * committed, exit 0. A bad environment or a route without authorization: one sentence on stderr, exit 1.
  */
-export async function bootstrap(options: BootOptions): Promise<void> {
-  process.title = `customer-platform ${options.module}`;
+export async function bootstrap(options: BootOptions, host: ProcessHost = process): Promise<void> {
   try {
     const config = readConfig(serviceConfig, options.env);
     await startTracing(options.module, config.OTEL_EXPORTER_OTLP_ENDPOINT);
     const openApi = options.openApi ?? committedOpenApi();
     const running = await createApp({ ...options, ...(openApi ? { openApi } : {}) });
     log.info({ module: options.module, url: running.url, internal_url: running.internalUrl }, 'listening');
-    endOnSignal(running, config.PLATFORM_MODE === 'production' ? ROTATION_MS : 0);
+    endOnSignal(host, running, config.PLATFORM_MODE === 'production' ? ROTATION_MS : 0);
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof BootError))
       log.fatal({ err: error }, 'cannot start');
-    process.stderr.write(`${options.module}: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
+    host.stderr.write(`${options.module}: ${error instanceof Error ? error.message : String(error)}\n`);
+    host.exit(1);
   }
 }
 
-function endOnSignal(running: RunningApp, rotationMs: number): void {
+function endOnSignal(host: ProcessHost, running: RunningApp, rotationMs: number): void {
   let ending = false;
   const end = async (reason: string, code: number) => {
     if (ending) return;
     ending = true;
     log.info({ reason }, 'stopping');
-    setTimeout(() => process.exit(code || 1), DEADLINE_MS).unref();
+    setTimeout(() => host.exit(code || 1), DEADLINE_MS).unref();
     try {
       running.drain();
       await pause(rotationMs);
       await running.close();
       await stopTracing();
-      process.exit(code);
+      host.exit(code);
     } catch (error) {
       log.error({ err: error }, 'the shutdown failed');
-      process.exit(1);
+      host.exit(1);
     }
   };
-  process.once('SIGTERM', () => void end('SIGTERM', 0));
-  process.once('SIGINT', () => void end('SIGINT', 0));
+  host.once('SIGTERM', () => void end('SIGTERM', 0));
+  host.once('SIGINT', () => void end('SIGINT', 0));
   // A state nobody foresaw: better to be started anew than to go on with it.
-  process.on('uncaughtException', (error) => {
+  host.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'an error was caught by nobody');
     void end('uncaught error', 1);
   });
-  process.on('unhandledRejection', (error) => {
+  host.on('unhandledRejection', (error) => {
     log.fatal({ err: error }, 'a rejection was handled by nobody');
     void end('unhandled rejection', 1);
   });
