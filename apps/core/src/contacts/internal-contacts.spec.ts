@@ -1,0 +1,133 @@
+import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
+import { newId } from '@customer-platform/database';
+import { Caller, eventually, serviceKeys } from '@customer-platform/testing';
+import { accepted, anIdentify, startCore, type TestCore } from '../core.fixture.js';
+
+interface Found {
+  id: string;
+  state: string;
+  merged_into: string | null;
+  version: number;
+  contact: Record<string, unknown> | null;
+}
+
+function tokensOf(module: string): ServiceTokens {
+  const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
+  return new ServiceTokens(module, {
+    SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
+    SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
+  } as ServiceKeys);
+}
+
+describe('contacts between modules', () => {
+  let core: TestCore;
+  let organizationId: string;
+  let contactId: string;
+  beforeAll(async () => {
+    core = await startCore();
+    const { id, caller } = core.anOrganization();
+    organizationId = id;
+    const traits = { email: 'Ana@example.cl', phone: '+56912345678', locale: 'es-CL', plan: 'gold' };
+    const identities = [{ type: 'custom.push_token', value: 'token-1' }];
+    await accepted(caller, anIdentify({ external_id: 'ana', traits, identities }), '/v1/core/identify');
+    contactId = await eventually(async () => {
+      const [row] = await core.database.query<{ id: string }>(
+        'SELECT id FROM contacts WHERE organization_id = $1',
+        [id],
+      );
+      return row?.id ?? Promise.reject(new Error('not there yet'));
+    });
+  });
+  afterAll(() => core.close());
+
+  const as = async (module: string) => new Caller(core.app.internalUrl, await tokensOf(module).issue('core'));
+  const lookup = async (ids: string[], organization = organizationId) => {
+    const body = { organization_id: organization, ids };
+    return (await (await as('crm')).post<{ data: Found[] }>('/internal/contacts/lookup', body)).body.data;
+  };
+  const address = async (body: object) =>
+    (await as('messaging')).post('/internal/contacts/address', { organization_id: organizationId, ...body });
+
+  it('are looked up by id, with state and profile; those of nobody are left out', async () => {
+    expect(await lookup([contactId, newId()])).toEqual([
+      {
+        id: contactId,
+        state: 'active',
+        merged_into: null,
+        version: 1,
+        contact: expect.objectContaining({
+          external_id: 'ana',
+          email: 'Ana@example.cl',
+          attributes: { plan: 'gold' },
+          state: 'active',
+        }) as unknown,
+      },
+    ]);
+    expect(await lookup([contactId], newId())).toEqual([]);
+  });
+
+  it.each([
+    ['email', 'Ana@example.cl'],
+    ['sms', '+56912345678'],
+    ['whatsapp', '+56912345678'],
+    ['push', 'token-1'],
+  ])('have an address for %s', async (channel, expected) => {
+    for (const who of [{ contact_id: contactId }, { external_id: 'ana' }]) {
+      expect(await address({ ...who, channel })).toMatchObject({
+        status: 200,
+        body: { contact_id: contactId, state: 'active', channel, address: expected, locale: 'es-CL' },
+      });
+    }
+    expect((await address({ contact_id: contactId, channel: 'in_app' })).body).toMatchObject({
+      address: contactId,
+    });
+  });
+
+  it('are read as their survivor once merged, and have no address once deleted', async () => {
+    const merged = newId();
+    await core.database.query(
+      `INSERT INTO contacts (organization_id, id, source, merged_into) VALUES ($1, $2, 'track', $3)`,
+      [organizationId, merged, contactId],
+    );
+    expect(await lookup([merged])).toMatchObject([
+      { state: 'merged', merged_into: contactId, contact: null },
+    ]);
+    expect((await address({ contact_id: merged, channel: 'email' })).body).toMatchObject({
+      contact_id: contactId,
+    });
+    const deleted = newId();
+    await core.database.query(
+      `INSERT INTO contacts (organization_id, id, source, email, deleted_at) VALUES ($1, $2, 'track', 'x@y.cl', now())`,
+      [organizationId, deleted],
+    );
+    expect(await lookup([deleted])).toMatchObject([{ state: 'deleted', contact: { state: 'deleted' } }]);
+    expect((await address({ contact_id: deleted, channel: 'email' })).body).toMatchObject({
+      state: 'deleted',
+      address: null,
+    });
+  });
+
+  it('refuse what is wrong', async () => {
+    expect(await address({ contact_id: newId(), channel: 'email' })).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
+    expect(await address({ external_id: 'nobody', channel: 'email' })).toMatchObject({ status: 404 });
+    expect(await address({ channel: 'email' })).toMatchObject({ status: 400 });
+    expect(await address({ contact_id: contactId, channel: 'pigeon' })).toMatchObject({ status: 400 });
+    const ids = Array.from({ length: 1_001 }, () => newId());
+    const many = await (
+      await as('crm')
+    ).post('/internal/contacts/lookup', { organization_id: organizationId, ids });
+    expect(many).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+  });
+
+  it('are for the listed modules, on the internal listener only', async () => {
+    const body = { organization_id: organizationId, ids: [] };
+    const path = '/internal/contacts/lookup';
+    expect(await new Caller(core.app.internalUrl).post(path, body)).toMatchObject({ status: 401 });
+    expect(await (await as('identity')).post(path, body)).toMatchObject({ status: 403 });
+    const outside = new Caller(core.app.url, await tokensOf('crm').issue('core'));
+    expect(await outside.post(path, body)).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
+  });
+});

@@ -1,0 +1,45 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { aTrack, startCore, type TestCore } from '../core.fixture.js';
+
+/** A port at which nobody listens. */
+async function deadPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('ingestion without its queue', () => {
+  let core: TestCore;
+  beforeAll(async () => {
+    core = await startCore({ KAFKA_BROKERS: `127.0.0.1:${await deadPort()}` });
+  });
+  afterAll(() => core.close());
+
+  it.each(['/v1/core/track', '/v1/core/batch'])(
+    '%s: 503 queue_unavailable with Retry-After',
+    async (path) => {
+      const { caller } = core.anOrganization();
+      const body = path.endsWith('batch') ? { events: [aTrack(), aTrack()] } : aTrack();
+      const answer = await caller.post(path, body);
+      expect(answer).toMatchObject({ status: 503, body: { code: 'queue_unavailable' } });
+      expect(answer.headers.get('retry-after')).toBe('1');
+    },
+  );
+
+  it('still judges, limits and refuses', async () => {
+    const { caller } = core.anOrganization();
+    expect(await caller.post('/v1/core/track', {})).toMatchObject({ status: 400 });
+    expect(await core.app.with().post('/v1/core/track', aTrack())).toMatchObject({ status: 401 });
+  });
+
+  it('still answers usage, of what was counted so far', async () => {
+    const { caller } = core.anOrganization();
+    expect(await caller.get('/v1/core/usage')).toMatchObject({
+      status: 200,
+      body: { totals: { events: { accepted: 0 } } },
+    });
+  });
+});
