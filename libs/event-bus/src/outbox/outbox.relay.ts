@@ -6,6 +6,7 @@ import type { TopicMessages } from 'kafkajs';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { ProducerLine } from '../producing/producer.line.js';
+import { within } from '../within.js';
 import { OutboxListener } from './outbox.listener.js';
 import { OutboxSignal } from './outbox.signal.js';
 import { SHARDS } from './shards.js';
@@ -21,6 +22,8 @@ const SHARDS_AT_ONCE = SHARDS / 2;
 const ROWS_PER_SHARD = 16;
 const POLL_MS = 250;
 const SEND_TIMEOUT_MS = 10_000;
+/** A shutdown has 10 s in all. */
+const STOP_MS = 3_000;
 /** An outage is told when it begins and then about every half minute. */
 const SAY_EVERY = 75;
 const OUTAGE_PAUSE_MS = [100, 200, 400];
@@ -91,7 +94,14 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     this.wake?.();
-    await this.running;
+    try {
+      await within(STOP_MS, this.running ?? Promise.resolve());
+    } catch (error) {
+      log.warn(
+        { err: error },
+        'The relay is stopped while Kafka owes it an answer; the rows stay and are sent again',
+      );
+    }
     await this.listener?.stop();
     await this.line.close();
   }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, newId } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { log, metrics } from '@customer-platform/http';
+import { Counter } from 'prom-client';
 import type { EventFailure } from '../delivery/event-delivery.js';
 import type { ReceivedEvent } from '../transport/received-event.js';
 
@@ -15,6 +16,13 @@ export interface InvalidMessage {
   readonly payload: string;
   readonly error: Error;
 }
+
+const parkedTotal = new Counter({
+  name: 'events_parked_total',
+  help: 'Events that a consumer could not process and that wait in parked_events',
+  labelNames: ['consumer', 'type'],
+  registers: [metrics],
+});
 
 /** The organization of messages that name none. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -34,6 +42,7 @@ export class ParkedEvents {
   /** Keeps an event that failed for the last time. Repeatable. */
   async park(consumer: string, received: ReceivedEvent, failure: EventFailure): Promise<void> {
     const { event } = received;
+    parkedTotal.inc({ consumer, type: event.type });
     log.error(
       {
         err: failure.error,
@@ -64,6 +73,7 @@ export class ParkedEvents {
   /** Keeps a message that cannot be read, once for its place in the topic. */
   async parkInvalid(consumer: string, message: InvalidMessage): Promise<void> {
     const { topic, partition, offset } = message;
+    parkedTotal.inc({ consumer, type: 'invalid' });
     log.error(
       { err: message.error, consumer, topic, partition, offset },
       'A message that is no domain event is parked',

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { log } from '@customer-platform/http';
-import { Partitioners, type TopicMessages } from 'kafkajs';
+import { type PartitionMetadata, Partitioners, type TopicMessages } from 'kafkajs';
 import { QueueUnavailable } from '../errors.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { protocolErrorType } from '../kafka/protocol-error.js';
@@ -26,6 +26,22 @@ const RECORD_BYTES = 1_000_000;
 const RETRY_MS = 100;
 
 const partitioner = Partitioners.DefaultPartitioner();
+const metadataBySize = new Map<number, PartitionMetadata[]>();
+
+/** As many partitions as that: of a record with a key the partitioner looks at their number only. */
+function metadataOf(partitions: number): PartitionMetadata[] {
+  const known = metadataBySize.get(partitions);
+  if (known) return known;
+  const fresh = Array.from({ length: partitions }, (_, partitionId) => ({
+    partitionErrorCode: 0,
+    partitionId,
+    leader: 0,
+    replicas: [],
+    isr: [],
+  }));
+  metadataBySize.set(partitions, fresh);
+  return fresh;
+}
 
 /**
  * Sends records and resolves each when the broker has acknowledged it on all replicas. Records are gathered for 4 ms
@@ -59,11 +75,10 @@ export class RecordProducer implements OnApplicationShutdown {
 
   /** Which partition of the topic records with this key go to (murmur2, as every Kafka client). */
   partitionOf(topic: string, key: string): number {
-    const partitions = this.topics.partitionsOf(topic);
-    const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({ partitionId }));
+    const partitionMetadata = metadataOf(this.topics.partitionsOf(topic));
     return partitioner({
       topic,
-      partitionMetadata: partitionMetadata as never,
+      partitionMetadata,
       message: { key, value: null },
     });
   }

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { isEventType, topicOf, type EventType } from '@customer-platform/events';
 import { isObservable, lastValueFrom } from 'rxjs';
@@ -29,7 +29,7 @@ const CHUNK_SIZE = 500;
  * from kafkajs's `eachBatch` in runs. Connect it with `connectEventBus(app)`.
  */
 @Injectable()
-export class KafkaTransport extends Server implements CustomTransportStrategy {
+export class KafkaTransport extends Server implements CustomTransportStrategy, OnModuleDestroy {
   override readonly propagatesEventHandlerErrors = true;
   private readonly subscribers = new Map<object, Subscriber>();
   private consumer: SupervisedConsumer | undefined;
@@ -77,6 +77,11 @@ export class KafkaTransport extends Server implements CustomTransportStrategy {
 
   async close(): Promise<void> {
     await this.consumer?.stop();
+  }
+
+  /** Before Nest closes its transports: the relay shall still publish what the last handlers leave in the outbox. */
+  async onModuleDestroy(): Promise<void> {
+    await this.close();
   }
 
   on(): never {
