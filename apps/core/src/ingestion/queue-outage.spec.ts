@@ -1,6 +1,21 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { aTrack, startCore, type TestCore } from '../core.fixture.js';
+import { eventually } from '@customer-platform/testing';
+import { accepted, aTrack, startCore, type TestCore } from '../core.fixture.js';
+
+/** The broker of one's own that the event bus is tested with; a test of another package, so loaded at run time. */
+interface OwnBroker {
+  readonly address: string;
+  start(): Promise<void>;
+  kill(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+async function ownBroker(): Promise<OwnBroker> {
+  const file = new URL('../../../../libs/event-bus/test/own-broker.ts', import.meta.url);
+  const module = (await import(file.href)) as { OwnBroker: { prepare(): Promise<OwnBroker> } };
+  return module.OwnBroker.prepare();
+}
 
 /** A port at which nobody listens. */
 async function deadPort(): Promise<number> {
@@ -42,4 +57,40 @@ describe('ingestion without its queue', () => {
       body: { totals: { events: { accepted: 0 } } },
     });
   });
+});
+
+describe('ingestion while its queue is killed', () => {
+  let broker: OwnBroker;
+  let core: TestCore;
+  beforeAll(async () => {
+    broker = await ownBroker();
+    await broker.start();
+    core = await startCore({ KAFKA_BROKERS: broker.address });
+  }, 60_000);
+  afterAll(async () => {
+    await core.close();
+    await broker.remove();
+  });
+
+  it('answers 503, then 202 again, and every 202 is stored', async () => {
+    const { caller } = core.anOrganization();
+    const before = aTrack();
+    await accepted(caller, before);
+    await broker.kill();
+    const during = aTrack();
+    expect(await caller.post('/v1/core/track', during)).toMatchObject({
+      status: 503,
+      body: { code: 'queue_unavailable' },
+    });
+    await broker.start();
+    await accepted(caller, during);
+    await accepted(caller, aTrack());
+    await eventually(
+      async () => {
+        const usage = await caller.get('/v1/core/usage');
+        expect(usage.body).toMatchObject({ totals: { events: { stored: 3, pending: 0, dead_lettered: 0 } } });
+      },
+      { within: 60_000 },
+    );
+  }, 120_000);
 });
