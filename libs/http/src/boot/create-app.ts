@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { INestApplication, Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { readConfig, secretsConfig, serviceConfig } from '@customer-platform/config';
 import {
   AUTHENTICATOR,
@@ -154,12 +154,12 @@ function authenticatorsOf(
   return { ...(caller ? { caller } : {}), ...(member ? { member } : {}) };
 }
 
+/** A provider that an app may do without; asked for before it is fetched, as Nest logs what it does not find. */
 function optional<T>(app: INestApplication, token: symbol): T | undefined {
-  try {
-    return app.get<T>(token, { strict: false });
-  } catch {
-    return undefined; // Nest has no other way to ask whether a provider exists
-  }
+  const modules = [...app.get(ModulesContainer).values()];
+  return modules.some(({ providers }) => providers.has(token))
+    ? app.get<T>(token, { strict: false })
+    : undefined;
 }
 
 function stopping(app: INestApplication, operations: Operations, listeners: Listeners) {
