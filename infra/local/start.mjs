@@ -3,30 +3,36 @@
  * It begins on any Node and imports no package.
  */
 import { fileURLToPath } from 'node:url';
-import { requireDisk, requireNode, findJava } from './requirements.mjs';
+import { findJava, requireDisk, requireNode } from './requirements.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const NEEDED_TO_INSTALL_MB = 2_048;
+const NEEDED_TO_INSTALL_MB = 2048;
 
-try {
+async function start() {
   requireNode();
-  const { continueUnderNode, ensureInstalled, staleness } = await import('../install/install.mjs');
+  const { continueUnderNode, ensureInstalled, nodeOf, staleness } = await import('../install/install.mjs');
   if (!process.env.KAFKA_BROKERS) findJava();
   if (staleness(ROOT) !== undefined) requireDisk(ROOT, NEEDED_TO_INSTALL_MB);
   ensureInstalled(ROOT, (line) => process.stdout.write(`${line}\n`));
+  if (process.execPath === nodeOf(ROOT)) {
+    await import('./start.ts'); // the Node of the packages already: no second process is needed
+    return;
+  }
   process.env.PLATFORM_LAUNCHER = String(process.pid);
   continueUnderNode(ROOT, 'infra/local/start.ts', process.argv.slice(2));
-  endWithNpm();
-} catch (error) {
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
+  endWithParent();
 }
 
 /** npm passes signals on while it lives; when it was killed, nobody is left who could. */
-function endWithNpm() {
+function endWithParent() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) process.exit(143);
   }, 500).unref();
 }
+
+start().catch((error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+});

@@ -72,6 +72,7 @@ async function start(data: DataFolder, options: StartOptions): Promise<void> {
   boundLogs(data.file('logs'));
   await startAll(platform, data, options);
   const facts = await seed(platform, data);
+  platform.releaseMemory();
   for (const line of summary(facts, progress.elapsed())) progress.say(line);
 }
 
@@ -151,12 +152,13 @@ function stop(signal?: string): Promise<void> {
   return stopping;
 }
 
-/** The launcher that passes Ctrl-C on may be killed; nobody could stop the platform then. */
+/** Whoever passes Ctrl-C on, npm or the launcher, may be killed; nobody could stop the platform then. */
 function watchParent(): void {
-  const launcher = Number(process.env['PLATFORM_LAUNCHER']);
-  if (launcher !== process.ppid) return;
+  const parent = process.ppid;
+  if (process.env['npm_lifecycle_event'] === undefined && process.env['PLATFORM_LAUNCHER'] !== String(parent))
+    return;
   setInterval(() => {
-    if (process.ppid !== launcher) void stop('its launcher is gone');
+    if (process.ppid !== parent) void stop('the process that started this is gone');
   }, PARENT_CHECKED_EVERY_MS).unref();
 }
 

@@ -9,7 +9,7 @@ import type { Mailbox } from './mailbox.ts';
 
 const LARGEST_MESSAGE = 25 * 2 ** 20;
 
-/** Local parts (a tag after + aside) whose mail meets the fate of the name; see the README of local mode. */
+/** Local parts (a tag after + aside) whose mail meets the fate of the name. */
 const REFUSALS: Record<string, { code: number; text: string }> = {
   hardbounce: { code: 550, text: '5.1.1 No such mailbox here' },
   softbounce: { code: 451, text: '4.2.2 Mailbox is full, try again later' },

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Child, waitUntilReady } from '../services/child.ts';
 import type { Guardian } from '../services/guardian.ts';
 
@@ -15,13 +16,14 @@ export interface NodeProcess {
 }
 
 const READY_SECONDS = 60;
+const RELEASE_MEMORY = pathToFileURL(join(import.meta.dirname, 'release-memory.mjs')).href;
 
 /** Starts a program of ours under this very Node; resolves when it serves. */
 export async function startNodeProcess(spec: NodeProcess, began: (child: Child) => void): Promise<void> {
   const child = await Child.start({
     name: spec.name,
     command: process.execPath,
-    args: spec.args,
+    args: ['--import', RELEASE_MEMORY, ...spec.args],
     env: { ...spec.env, NODE_COMPILE_CACHE: join(spec.cwd, 'node_modules/.cache/compiled') },
     cwd: spec.cwd,
     log: spec.log,

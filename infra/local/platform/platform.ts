@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { Guardian } from '../services/guardian.ts';
 import { brokerAnswers, startKafka } from '../services/kafka.ts';
 import { startPostgres } from '../services/postgres.ts';
@@ -9,6 +10,7 @@ import { APPS, type AppName, CACHE, ROOT, mainOf } from './modules.ts';
 import type { StartOptions } from './options.ts';
 import type { PortPlan } from './port-plan.ts';
 import type { Progress } from './progress.ts';
+import { releaseMemory } from './release-memory.mjs';
 import { recordProcesses } from './running-processes.ts';
 import type { Secrets } from './secrets.ts';
 import { Supervisor } from './supervisor.ts';
@@ -149,13 +151,39 @@ export class Platform {
     });
   }
 
+  /** What booting has left behind goes back to the system. */
+  releaseMemory(): void {
+    this.supervisor.signal([...this.apps, 'mail catcher'], 'SIGUSR2');
+    releaseMemory();
+  }
+
   /** Ends everything, the apps before what they use; resolves when no process is left. */
   async stop(): Promise<void> {
     this.supervisor.stopAttending();
+    const { options } = this.parts;
+    // Written down while the apps drain, so that PostgreSQL's own end is short.
+    const checkpoint = options.databaseUrl ? undefined : writeCheckpoint(this.adminUrl);
     await this.supervisor.stop(this.apps);
+    await checkpoint;
     await this.supervisor.stop(this.services);
     await this.supervisor.settled();
     await this.guardian.release();
+  }
+}
+
+async function writeCheckpoint(adminUrl: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: adminUrl,
+    connectionTimeoutMillis: 500,
+    query_timeout: 5_000,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('CHECKPOINT');
+    await client.end();
+  } catch {
+    client.connection.stream.destroy(); // PostgreSQL is away or busy: its own shutdown writes everything down
   }
 }
 

@@ -51,8 +51,8 @@ export class Supervisor {
     this.stopAttending();
     await Promise.all(
       [...names].map(async (name) => {
-        const child = this.running.get(name);
-        await child?.stop(this.wards.get(name)?.patience ?? 0);
+        const ending = await this.running.get(name)?.stop(this.wards.get(name)?.patience ?? 0);
+        if (ending?.signal === 'SIGKILL') this.note(`${name} did not end by itself and was killed.`);
       }),
     );
   }
@@ -66,6 +66,11 @@ export class Supervisor {
   /** Resolves when every restart that was under way is over. */
   async settled(): Promise<void> {
     await Promise.all(this.attending);
+  }
+
+  /** Tells every process that runs. */
+  signal(names: Iterable<string>, signal: NodeJS.Signals): void {
+    for (const name of names) this.running.get(name)?.signal(signal);
   }
 
   pidOf(name: string): number | undefined {

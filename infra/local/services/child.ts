@@ -86,9 +86,14 @@ export class Child {
     return !this.over;
   }
 
+  /** A no-op once it has ended. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.running) this.process.kill(signal);
+  }
+
   /** Asks it to end and, after `patience` ms, ends it. Resolves when it is gone. */
   async stop(patience: number): Promise<Ending> {
-    if (this.running) this.process.kill(this.stopSignal);
+    this.signal(this.stopSignal);
     const impatience = setTimeout(() => this.process.kill('SIGKILL'), patience);
     try {
       return await this.ended;

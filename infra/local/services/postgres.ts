@@ -92,6 +92,8 @@ function settings({ folder, port, durable, maxConnections = 200 }: PostgresOptio
     max_wal_size: '512MB',
     wal_level: 'minimal', // no replicas here
     max_wal_senders: 0,
+    max_logical_replication_workers: 0,
+    io_method: 'sync', // three processes less; everything here is in the page cache
     jit: 'off', // our statements are short; compiling them costs more than it saves
     log_min_messages: 'warning',
     timezone: 'UTC',

@@ -103,7 +103,7 @@ function drawRow(message) {
   return row;
 }
 
-const hue = (text) => [...text].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
+const hue = (text) => [...text].reduce((sum, letter) => (sum * 137 + letter.codePointAt(0) * 61) % 360, 7);
 
 function drawTime(iso) {
   const at = new Date(iso);

@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { type Server, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DemoFacts } from './platform/summary.ts';
+import { StartedPlatform, stillRunning } from './start.fixture.ts';
+
+/** A cold start fetches Kafka and builds; the machine may be busy with other tests. */
+const START_SECONDS = 240;
+const STOP_SECONDS = 10;
+const PATIENCE_MS = 2 * START_SECONDS * 1000;
+
+const occupied: Server[] = [];
+let data: string;
+let platform: StartedPlatform | undefined;
+let first: DemoFacts;
+
+/** Another program has the port; if one has it already, so much the better. */
+function occupy(port: number): Promise<void> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve());
+    server.listen(port, () => {
+      occupied.push(server);
+      resolve();
+    });
+  });
+}
+
+beforeAll(async () => {
+  data = realpathSync(mkdtempSync(join(tmpdir(), 'start-')));
+  await Promise.all([8080, 5432, 9092].map(occupy));
+});
+afterAll(async () => {
+  await platform?.end('SIGTERM');
+  for (const server of occupied) server.close();
+  rmSync(data, { recursive: true, force: true });
+}, 30_000);
+
+/** The printed commands, pasted into a shell one after the other. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are read as they come; assertions judge them
+type Json = any;
+
+function paste(): Json[] {
+  const lines = (platform as StartedPlatform).output.split('\n').filter((line) => line.startsWith('curl '));
+  return lines.map((line) => JSON.parse(execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8' })));
+}
+
+describe('npm start', () => {
+  it(
+    'starts everything beside programs that have the usual ports, and says which it takes instead',
+    async () => {
+      platform = new StartedPlatform(data);
+      await platform.shows(/Ready in .*Ctrl-C/s, START_SECONDS);
+      first = platform.facts;
+      const port = Number(new URL(first.base_url).port);
+      expect(port).toBeGreaterThan(8080);
+      expect(platform.output).toContain(`port 8080 is another program's: the API takes ${port}`);
+      expect(platform.output).toContain(`API               ${first.base_url}`);
+      expect(statSync(join(data, 'demo.json')).mode & 0o777).toBe(0o600);
+      expect(Object.keys(first.database_urls).sort()).toEqual([
+        'core',
+        'crm',
+        'identity',
+        'loyalty',
+        'messaging',
+      ]);
+    },
+    PATIENCE_MS,
+  );
+
+  it('prints three commands that show one correlation id through event, points, mail and timeline', () => {
+    const [{ event_id: id }, timeline, mail] = paste();
+    const chain = timeline.data.filter((item: Json) => item.correlation_id === id);
+    expect(chain.map((item: Json) => item.source).sort()).toEqual(['core', 'loyalty', 'messaging']);
+    expect(chain.find((item: Json) => item.source === 'loyalty').data.points).toBe(12);
+    expect(timeline).not.toHaveProperty('unreachable');
+    expect(mail.data[0]).toMatchObject({ correlation_id: id, subject: 'Gracias por tu compra, Ana' });
+  }, 60_000);
+
+  it('is not started twice on one folder', async () => {
+    const second = new StartedPlatform(data);
+    expect(await second.exit()).toBe(1);
+    expect(second.output.trim()).toMatch(
+      /^The platform is running already \(process \d+, .*\): use it, or stop it/,
+    );
+  }, 60_000);
+
+  it('starts again what dies, and says so', async () => {
+    const running = platform as StartedPlatform;
+    const pids = JSON.parse(execFileSync('cat', [join(data, 'processes.json')], { encoding: 'utf8' }));
+    process.kill(pids.find(({ name }: { name: string }) => name === 'loyalty').pid, 'SIGKILL');
+    await running.shows(/loyalty ended by itself \(SIGKILL\)/, 10);
+    await running.shows(/loyalty is back after/, 60);
+  }, 90_000);
+
+  it('ends within ten seconds of SIGTERM and leaves no process', async () => {
+    const running = platform as StartedPlatform;
+    const pids = running.processes();
+    expect(pids.length).toBeGreaterThan(12);
+    await running.end('SIGTERM');
+    expect(await stillRunning(pids, STOP_SECONDS)).toEqual([]);
+    expect(running.output).toContain('Everything is down.');
+  }, 30_000);
+
+  it(
+    'finds everything as it was, and leaves no process when it is killed with -9',
+    async () => {
+      platform = new StartedPlatform(data);
+      await platform.shows(/Ready in .*Ctrl-C/s, START_SECONDS);
+      const { base_url: _changes, mail_url: _too, ...kept } = platform.facts;
+      expect(first).toMatchObject(kept);
+      const [{ event_id: id }, timeline] = paste();
+      expect(timeline.data[0].correlation_id).toBe(id);
+      const purchases = `${platform.facts.base_url}/v1/core/events?event=purchase_completed`;
+      const answer = await fetch(purchases, { headers: { authorization: `Bearer ${first.admin_key}` } });
+      expect(((await answer.json()) as Json).data).toHaveLength(2);
+      const pids = platform.processes();
+      process.kill(platform.supervisor(), 'SIGKILL');
+      await platform.exit();
+      expect(await stillRunning(pids, 30)).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'comes back from that by itself, and begins anew with --reset',
+    async () => {
+      platform = new StartedPlatform(data);
+      await platform.shows(/Ready in .*Ctrl-C/s, START_SECONDS);
+      expect(platform.facts.organization_id).toBe(first.organization_id);
+      await platform.end('SIGINT');
+      platform = new StartedPlatform(data, '--reset');
+      await platform.shows(/Ready in .*Ctrl-C/s, START_SECONDS);
+      expect(platform.facts.organization_id).not.toBe(first.organization_id);
+    },
+    PATIENCE_MS,
+  );
+});
