@@ -13,8 +13,8 @@ const CHANNEL_SETTINGS = `CREATE TABLE channel_settings (
 const CHANNEL_RATES = `CREATE TABLE channel_rates (
   organization_id uuid NOT NULL,
   channel text NOT NULL,
-  -- Generic cell rate: the instant up to which the channel's rate has been used.
-  used_until timestamptz(3) NOT NULL,
+  -- Generic cell rate: up to when the channel's rate has been used, in milliseconds since 1970 and their fractions.
+  used_until double precision NOT NULL,
   PRIMARY KEY (organization_id, channel)
 ) WITH (fillfactor = 50)`;
 

@@ -37,10 +37,10 @@ const REPORTED: readonly SendState[] = [
 ];
 
 const NEXT: Readonly<Record<string, readonly SendState[]>> = {
-  accepted: ['rendering', 'held'],
-  rendering: ['rendering', 'gated', 'held'],
-  held: ['gated', 'rendering', 'held'],
-  gated: ['gated', 'dispatching', 'rendering', 'held'],
+  accepted: ['rendering'],
+  rendering: ['gated', 'held'],
+  held: ['gated'],
+  gated: ['dispatching', 'held'],
   dispatching: ['sent', 'bounced', 'gated', 'unknown'],
 };
 

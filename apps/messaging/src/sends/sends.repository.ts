@@ -21,7 +21,7 @@ const INSERT_PAYLOADS = `
 /** Ends what waits: not what a dispatcher holds in its hands at this moment, which it will notice by itself. */
 const CANCEL = `
   UPDATE sends SET state = 'canceled', reason = $3, due_at = NULL, release_at = NULL, claim = NULL, updated_at = $4
-   WHERE organization_id = $1 AND source_id = $2 AND due_at IS NOT NULL AND state <> 'dispatching'
+   WHERE organization_id = $1 AND source_id = $2 AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced')
   RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
 
 interface CanceledRow {

@@ -144,7 +144,9 @@ export class Suppressions {
   ): Target | undefined {
     if (scope === 'domain') {
       const domain = channel === 'email' ? checkDomain(text) : undefined;
-      return domain && { scope, address: domain, keys: this.keys.ofDomain(organizationId, domain) };
+      return domain === undefined
+        ? undefined
+        : { scope, address: domain, keys: this.keys.ofDomain(organizationId, domain) };
     }
     const address = checkAddress(channel, text);
     return address && { scope, address: address.canonical, keys: this.keys.of(organizationId, address) };

@@ -56,7 +56,7 @@ export interface HandOff {
 /** One way out of the platform. Held by the gate and by nothing else. */
 export interface Transport {
   readonly provider: string;
-  /** How many further messages it can begin to hand over at once; 0 while what it leads to does not answer. */
+  /** How many messages it takes in hand at once; 0, or 1 to try, while what it leads to does not answer. */
   capacity(): number;
   /** Hands one message over within the lease. Never throws. */
   handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff>;

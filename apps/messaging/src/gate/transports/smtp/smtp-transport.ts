@@ -12,8 +12,8 @@ export interface SmtpTransportOptions {
   readonly maxConnections: number;
 }
 
-/** More than a connection can carry: the next message is ready the moment one is free. */
-const AHEAD = 2;
+/** More than the connections can carry at once: the next message is ready the moment one is free. */
+const AHEAD = 3;
 const IDLE_MS = 30_000;
 /** Servers limit how many messages one connection may bring; a fresh one costs three round trips. */
 const MESSAGES_PER_CONNECTION = 500;
@@ -35,7 +35,6 @@ export class SmtpTransport implements Transport {
   private readonly idle: Pooled[] = [];
   private readonly queue: (() => void)[] = [];
   private open = 0;
-  private active = 0;
   private failures = 0;
   private probeAt = 0;
   private closed = false;
@@ -48,19 +47,14 @@ export class SmtpTransport implements Transport {
 
   capacity(): number {
     if (this.closed) return 0;
-    if (this.failures > 0) return this.active === 0 && performance.now() >= this.probeAt ? 1 : 0;
-    return Math.max(0, this.options.maxConnections * AHEAD - this.active);
+    if (this.failures > 0) return performance.now() >= this.probeAt ? 1 : 0;
+    return this.options.maxConnections * AHEAD;
   }
 
   async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
-    this.active += 1;
     const probe = this.failures > 0;
-    try {
-      if (!(await this.slot(lease))) return { outcome: 'released' };
-      return await this.handOffInSlot(message, lease, probe);
-    } finally {
-      this.active -= 1;
-    }
+    if (!(await this.slot(lease))) return { outcome: 'released' };
+    return this.handOffInSlot(message, lease, probe);
   }
 
   close(): Promise<void> {

@@ -1,39 +1,37 @@
-import { Controller } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
-import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { ConsentsRepository } from './consents.repository.js';
 import { UNKNOWN_PROFILE, type Contact } from './contact.js';
 import { ContactsRepository } from './contacts.repository.js';
 
-type Changed =
+/** A contact as it is now. */
+export type Changed =
   | 'core.contact.created.v1'
   | 'core.contact.updated.v1'
   | 'core.contact.deleted.v1'
   | 'core.contact.restored.v1';
-type Ended = 'core.contact.purged.v1' | 'core.contact.erased.v1';
-type Merge = 'core.contact.merged.v1' | 'core.contact.unmerged.v1';
+/** A contact that is no more. */
+export type Ended = 'core.contact.purged.v1' | 'core.contact.erased.v1';
+/** Two contacts that became one, or two again. */
+export type Merge = 'core.contact.merged.v1' | 'core.contact.unmerged.v1';
+
+/** What a person said about a purpose. */
+export type Consented = 'core.consent.recorded.v1' | 'core.consent.expired.v1';
 
 /** Follows core's contacts and consents. Repeating an event changes nothing: what is older never overwrites. */
-@Controller()
-export class ContactsConsumer {
+@Injectable()
+export class ContactProjection {
   constructor(
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly consents: ConsentsRepository,
   ) {}
 
-  @OnEvent<Changed>([
-    'core.contact.created.v1',
-    'core.contact.updated.v1',
-    'core.contact.deleted.v1',
-    'core.contact.restored.v1',
-  ])
   async changed(events: DomainEvent<Changed>[]): Promise<void> {
     await this.write((tx) => this.contacts.save(tx, events.map(toContact)));
   }
 
-  @OnEvent<Ended>(['core.contact.purged.v1', 'core.contact.erased.v1'])
   async ended(events: DomainEvent<Ended>[]): Promise<void> {
     const gone = events.map(({ organizationid, data }): Contact => ({
       organizationId: organizationid,
@@ -46,7 +44,6 @@ export class ContactsConsumer {
     await this.write((tx) => this.contacts.save(tx, gone));
   }
 
-  @OnEvent<Merge>(['core.contact.merged.v1', 'core.contact.unmerged.v1'])
   async merged(events: DomainEvent<Merge>[]): Promise<void> {
     await this.write(async (tx) => {
       for (const { type, organizationid, data } of events) {
@@ -64,10 +61,7 @@ export class ContactsConsumer {
     });
   }
 
-  @OnEvent(['core.consent.recorded.v1', 'core.consent.expired.v1'])
-  async consented(
-    events: DomainEvent<'core.consent.recorded.v1' | 'core.consent.expired.v1'>[],
-  ): Promise<void> {
+  async consented(events: DomainEvent<Consented>[]): Promise<void> {
     const states = events.map(({ organizationid, time, data }) => ({
       organizationId: organizationid,
       id: data.contact_id,

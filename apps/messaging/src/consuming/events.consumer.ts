@@ -1,0 +1,64 @@
+import { Controller } from '@nestjs/common';
+import { Database } from '@customer-platform/database';
+import { OnEvent } from '@customer-platform/event-bus';
+import type { DomainEvent } from '@customer-platform/events';
+import {
+  ContactProjection,
+  type Changed,
+  type Consented,
+  type Ended,
+  type Merge,
+} from '../contacts/contact-projection.js';
+import { OrganizationStates, type StateChange } from '../organizations/organization-states.js';
+import { routedEvent, ROUTED_TYPES, type RoutedType } from '../routing/routed-event.js';
+import { Router } from '../routing/router.js';
+
+/**
+ * What happens in other modules, from Kafka only (service.md, behaviour 3). One class takes all of it, so that one
+ * contact's history keeps its order: a rule that asks about a contact sees what the contact was told before.
+ */
+@Controller()
+export class EventsConsumer {
+  constructor(
+    private readonly database: Database,
+    private readonly contacts: ContactProjection,
+    private readonly organizations: OrganizationStates,
+    private readonly router: Router,
+  ) {}
+
+  @OnEvent<Changed>([
+    'core.contact.created.v1',
+    'core.contact.updated.v1',
+    'core.contact.deleted.v1',
+    'core.contact.restored.v1',
+  ])
+  contactsChanged(events: DomainEvent<Changed>[]): Promise<void> {
+    return this.contacts.changed(events);
+  }
+
+  @OnEvent<Ended>(['core.contact.purged.v1', 'core.contact.erased.v1'])
+  contactsEnded(events: DomainEvent<Ended>[]): Promise<void> {
+    return this.contacts.ended(events);
+  }
+
+  @OnEvent<Merge>(['core.contact.merged.v1', 'core.contact.unmerged.v1'])
+  contactsMerged(events: DomainEvent<Merge>[]): Promise<void> {
+    return this.contacts.merged(events);
+  }
+
+  @OnEvent<Consented>(['core.consent.recorded.v1', 'core.consent.expired.v1'])
+  consented(events: DomainEvent<Consented>[]): Promise<void> {
+    return this.contacts.consented(events);
+  }
+
+  @OnEvent<StateChange>(['identity.organization.suspended.v1', 'identity.organization.reactivated.v1'])
+  organizationsChanged(events: DomainEvent<StateChange>[]): Promise<void> {
+    return this.organizations.apply(events);
+  }
+
+  @OnEvent<RoutedType>(ROUTED_TYPES)
+  async happened(events: DomainEvent<RoutedType>[]): Promise<void> {
+    const routed = events.flatMap((event) => routedEvent(event) ?? []);
+    if (routed.length > 0) await this.database.acrossOrganizations((tx) => this.router.route(tx, routed));
+  }
+}

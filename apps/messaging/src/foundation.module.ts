@@ -1,0 +1,47 @@
+import { Global, Module } from '@nestjs/common';
+import { AddressKeys } from './addresses/address-keys.provider.js';
+import { ChannelPlans } from './channels/channel-plans.js';
+import { ChannelSettingsRepository } from './channels/channel-settings.repository.js';
+import { ConsentsRepository } from './contacts/consents.repository.js';
+import { ContactRefresh } from './contacts/contact-refresh.js';
+import { ContactsRepository } from './contacts/contacts.repository.js';
+import { GateDatabase } from './gate/gate-database.js';
+import { GateWriter } from './gate/gate-writer.js';
+import { MESSAGING_CONFIG, messagingConfig } from './messaging.config.js';
+import { Renderer } from './rendering/renderer.js';
+import { DispatchSignal } from './sends/dispatch-signal.js';
+import { SendJournal } from './sends/send-journal.js';
+import { SendsRepository } from './sends/sends.repository.js';
+import { Suppressions } from './suppressions/suppressions.service.js';
+import { SuppressionsRepository } from './suppressions/suppressions.repository.js';
+import { MessageRendering } from './templates/message-rendering.js';
+import { TemplateVersions } from './templates/template-versions.js';
+import { UnsubscribeLinks } from './unsubscribe/unsubscribe-links.js';
+
+const shared = [
+  AddressKeys,
+  ChannelPlans,
+  ChannelSettingsRepository,
+  ConsentsRepository,
+  ContactRefresh,
+  ContactsRepository,
+  DispatchSignal,
+  GateDatabase,
+  GateWriter,
+  MessageRendering,
+  Renderer,
+  SendJournal,
+  SendsRepository,
+  Suppressions,
+  SuppressionsRepository,
+  TemplateVersions,
+  UnsubscribeLinks,
+];
+
+/** What several features of messaging stand on. No transport is among it. */
+@Global()
+@Module({
+  providers: [{ provide: MESSAGING_CONFIG, useFactory: () => messagingConfig() }, ...shared],
+  exports: [MESSAGING_CONFIG, ...shared],
+})
+export class FoundationModule {}

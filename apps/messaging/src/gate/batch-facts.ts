@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type WorkerTransaction } from '@customer-platform/database';
+import type { Channel } from '../addresses/channel.js';
+import { ChannelPlans, type SendingPlan } from '../channels/channel-plans.js';
+import { ConsentsRepository, type ConsentStatus } from '../contacts/consents.repository.js';
+import type { ContactRef } from '../contacts/contacts.repository.js';
+import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';
+import type { ClaimedSend } from './claimed-send.js';
+import { Recipients, type ResolvedRecipient } from './recipients.js';
+
+/** Everything the checks need to know of a batch, read at once. */
+export interface BatchFacts {
+  recipient(send: ClaimedSend): ResolvedRecipient;
+  plan(send: ClaimedSend): SendingPlan | undefined;
+  suspended(send: ClaimedSend): boolean;
+  template(send: ClaimedSend): TemplateVersion | undefined;
+  /** For marketing to this contact on the send's channel. */
+  consent(contact: ContactRef, channel: Channel): ConsentStatus | undefined;
+  /** Whether the contact asked for a topic that nobody gets unasked. */
+  chose(contact: ContactRef, channel: Channel, topic: string): boolean;
+}
+
+/** Reads the facts of a batch: two short transactions, whatever its size. */
+@Injectable()
+export class BatchReader {
+  constructor(
+    private readonly database: Database,
+    private readonly recipients: Recipients,
+    private readonly plans: ChannelPlans,
+    private readonly consents: ConsentsRepository,
+    private readonly versions: TemplateVersions,
+  ) {}
+
+  async read(sends: readonly ClaimedSend[]): Promise<BatchFacts> {
+    const recipients = await this.recipients.resolve(sends);
+    const contacts = contactsOf(sends, recipients);
+    return this.database.acrossOrganizations(async (tx) => {
+      const organizations = [...new Set(sends.map((send) => send.organizationId))];
+      const plans = await this.plans.ofAll(tx, organizations);
+      const suspended = await suspendedAmong(tx, organizations);
+      const versions = await this.versions.findAll(tx, templatesOf(sends));
+      const consent = await this.consents.marketing(tx, contacts, [
+        ...new Set(sends.map((send) => send.channel)),
+      ]);
+      const chosen = await chosenTopics(tx, contacts);
+      return {
+        recipient: (send) => recipients.get(send.id) ?? { kind: 'nobody' },
+        plan: (send) => plans.get(send.organizationId),
+        suspended: (send) => suspended.has(send.organizationId),
+        template: (send) =>
+          versions.get(versionKey(send.organizationId, send.templateId ?? '', send.templateVersion ?? 0)),
+        consent,
+        chose: (contact, channel, topic) => chosen.has(choiceKey(contact, channel, topic)),
+      };
+    });
+  }
+}
+
+function contactsOf(
+  sends: readonly ClaimedSend[],
+  recipients: ReadonlyMap<string, ResolvedRecipient>,
+): ContactRef[] {
+  return sends.flatMap((send) => {
+    const recipient = recipients.get(send.id);
+    if (send.category === 'transactional' || recipient?.kind !== 'found' || !recipient.contact) return [];
+    return [{ organizationId: send.organizationId, id: recipient.contact.id }];
+  });
+}
+
+function templatesOf(sends: readonly ClaimedSend[]) {
+  const wanted = new Map<string, { organizationId: string; templateId: string; version: number }>();
+  for (const { organizationId, templateId, templateVersion: version } of sends) {
+    if (templateId === null || version === null) continue;
+    wanted.set(versionKey(organizationId, templateId, version), { organizationId, templateId, version });
+  }
+  return [...wanted.values()];
+}
+
+async function suspendedAmong(
+  tx: WorkerTransaction,
+  organizationIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await tx.query<{ organization_id: string }>(
+    `SELECT organization_id FROM organizations WHERE organization_id = ANY($1::uuid[]) AND status = 'suspended'`,
+    [organizationIds],
+  );
+  return new Set(rows.map((row) => row.organization_id));
+}
+
+async function chosenTopics(tx: WorkerTransaction, contacts: readonly ContactRef[]): Promise<Set<string>> {
+  if (contacts.length === 0) return new Set();
+  const rows = await tx.query<{ organization_id: string; subject: string; channel: string; topic: string }>(
+    `SELECT organization_id, subject, channel, topic FROM preferences
+     WHERE (organization_id, subject) IN (SELECT * FROM unnest($1::uuid[], $2::text[])) AND subscribed`,
+    [contacts.map(({ organizationId }) => organizationId), contacts.map(contactSubject)],
+  );
+  return new Set(rows.map((row) => `${row.organization_id}/${row.subject}/${row.channel}/${row.topic}`));
+}
+
+/** How a contact stands in `preferences`, beside the keys of addresses. */
+export function contactSubject({ id }: Pick<ContactRef, 'id'>): string {
+  return `contact:${id}`;
+}
+
+function choiceKey(contact: ContactRef, channel: string, topic: string): string {
+  return `${contact.organizationId}/${contactSubject(contact)}/${channel}/${topic}`;
+}

@@ -1,0 +1,139 @@
+import type { WorkerTransaction } from '@customer-platform/database';
+import { localDay, localWeek } from '../calendar/local-time.js';
+import type { ReadySend } from './dispatch-decision.js';
+
+/** One cap as it holds for one send: how many of which period are used. */
+interface Counter {
+  readonly organizationId: string;
+  readonly contactId: string;
+  readonly channel: string;
+  readonly period: 'day' | 'week';
+  readonly beginsOn: string;
+}
+
+const LOCK = `
+  SELECT organization_id, contact_id, channel, period, begins_on::text AS begins_on, used FROM cap_counters
+   WHERE (organization_id, contact_id, channel, period, begins_on)
+         IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::date[]))
+   ORDER BY organization_id, contact_id, channel, period, begins_on FOR UPDATE`;
+
+const CREATE = `
+  INSERT INTO cap_counters (organization_id, contact_id, channel, period, begins_on, used)
+  SELECT *, 0 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::date[])
+  ON CONFLICT DO NOTHING`;
+
+const ADD = `
+  UPDATE cap_counters c SET used = c.used + added.count
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::date[], $6::int[])
+      AS added (organization_id, contact_id, channel, period, begins_on, count)
+   WHERE c.organization_id = added.organization_id AND c.contact_id = added.contact_id
+     AND c.channel = added.channel AND c.period = added.period AND c.begins_on = added.begins_on`;
+
+interface Row {
+  organization_id: string;
+  contact_id: string;
+  channel: string;
+  period: 'day' | 'week';
+  begins_on: string;
+  used: number;
+}
+
+/**
+ * Check 5, exact however many dispatchers count at once: the counters of a batch stay locked until its transaction
+ * ends. A send counts once, whatever becomes of its attempts.
+ */
+export class CapCounters {
+  private readonly used = new Map<string, number>();
+  private readonly added = new Map<string, { counter: Counter; count: number }>();
+
+  private constructor(
+    private readonly tx: WorkerTransaction,
+    private readonly now: Date,
+  ) {}
+
+  /** Locks the counters that concern these sends. */
+  static async lock(tx: WorkerTransaction, ready: readonly ReadySend[], now: Date): Promise<CapCounters> {
+    const counters = new CapCounters(tx, now);
+    await counters.lockAll(ready);
+    return counters;
+  }
+
+  /** Whether the send has a place left in each of its caps; if so, the place is its own. */
+  take(ready: ReadySend): boolean {
+    const wanted = this.countersOf(ready);
+    const full = wanted.some(({ counter, limit }) => (this.used.get(keyOf(counter)) ?? 0) >= limit);
+    if (!full) wanted.forEach(({ counter }) => this.count(counter, 1));
+    return !full;
+  }
+
+  /** Gives places back that turned out not to be needed. */
+  release(ready: ReadySend): void {
+    this.countersOf(ready).forEach(({ counter }) => this.count(counter, -1));
+  }
+
+  /** Writes down what was taken. */
+  async save(): Promise<void> {
+    const changed = [...this.added.values()].filter(({ count }) => count !== 0);
+    if (changed.length === 0) return;
+    await this.tx.query(ADD, [
+      ...columns(changed.map(({ counter }) => counter)),
+      changed.map(({ count }) => count),
+    ]);
+  }
+
+  private count(counter: Counter, by: number): void {
+    const key = keyOf(counter);
+    this.used.set(key, (this.used.get(key) ?? 0) + by);
+    this.added.set(key, { counter, count: (this.added.get(key)?.count ?? 0) + by });
+  }
+
+  private async lockAll(ready: readonly ReadySend[]): Promise<void> {
+    const wanted = new Map<string, Counter>();
+    for (const one of ready)
+      for (const { counter } of this.countersOf(one)) wanted.set(keyOf(counter), counter);
+    if (wanted.size === 0) return;
+    // In one order for all dispatchers.
+    const sorted = [...wanted.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, counter]) => counter);
+    await this.tx.query(CREATE, columns(sorted));
+    const rows = await this.tx.query<Row>(LOCK, columns(sorted));
+    for (const row of rows) this.used.set(keyOf(toCounter(row)), row.used);
+  }
+
+  private countersOf({ send, contactId, caps, timezone }: ReadySend): { counter: Counter; limit: number }[] {
+    if (send.category === 'transactional' || send.capCounted || contactId === null) return [];
+    return caps.map(({ channel, limit, window }) => ({
+      limit,
+      counter: {
+        organizationId: send.organizationId,
+        contactId,
+        channel,
+        period: window,
+        beginsOn: window === 'day' ? localDay(this.now, timezone) : localWeek(this.now, timezone),
+      },
+    }));
+  }
+}
+
+function keyOf({ organizationId, contactId, channel, period, beginsOn }: Counter): string {
+  return [organizationId, contactId, channel, period, beginsOn].join('/');
+}
+
+function columns(counters: readonly Counter[]): unknown[] {
+  return [
+    counters.map(({ organizationId }) => organizationId),
+    counters.map(({ contactId }) => contactId),
+    counters.map(({ channel }) => channel),
+    counters.map(({ period }) => period),
+    counters.map(({ beginsOn }) => beginsOn),
+  ];
+}
+
+function toCounter(row: Row): Counter {
+  return {
+    organizationId: row.organization_id,
+    contactId: row.contact_id,
+    channel: row.channel,
+    period: row.period,
+    beginsOn: row.begins_on,
+  };
+}

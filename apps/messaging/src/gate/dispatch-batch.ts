@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { isTransient } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import type { ClaimedSend } from './claimed-send.js';
+import type { ReadySend } from './dispatch-decision.js';
+import { GatePassage, type InFlightSend } from './gate-passage.js';
+import { OutcomeRecorder } from './outcome-recorder.js';
+import { Preparation } from './preparation.js';
+import { Settlement } from './settlement.js';
+import { Transports } from './transports/transports.js';
+
+/** Whoever runs batches: told when a send is out of hand, and asked whether it still is the time to begin. */
+export interface BatchOwner {
+  /** The process is ending: what has not passed the gate goes back. */
+  readonly stopping: boolean;
+  /** A hand-off that goes on after its batch has ended. */
+  inFlight(send: ClaimedSend, work: Promise<void>): void;
+}
+
+/** One batch on its way: settle what a crash left → prepare → gate → hand off → record. */
+@Injectable()
+export class DispatchBatch {
+  constructor(
+    private readonly preparation: Preparation,
+    private readonly gate: GatePassage,
+    private readonly transports: Transports,
+    private readonly recorder: OutcomeRecorder,
+    private readonly settlement: Settlement,
+  ) {}
+
+  async process(sends: readonly ClaimedSend[], owner: BatchOwner): Promise<void> {
+    const lost = sends.filter(({ previous }) => previous === 'dispatching');
+    const bounced = sends.filter(({ previous }) => previous === 'bounced');
+    const open = sends.filter(({ previous }) => previous !== 'dispatching' && previous !== 'bounced');
+    await Promise.all([
+      this.settlement.giveUp(lost),
+      ...bounced.map((send) => this.settlement.suppressBounced(send, send.address ?? '')),
+      open.length > 0 ? this.dispatch(open, owner) : undefined,
+    ]);
+  }
+
+  private async dispatch(sends: readonly ClaimedSend[], owner: BatchOwner): Promise<void> {
+    let passed: InFlightSend[];
+    try {
+      passed = await this.throughGate(sends, owner);
+    } catch (error) {
+      await this.takeApart(sends, owner, error);
+      return;
+    }
+    for (const flight of passed) owner.inFlight(flight.ready.send, this.handOff(flight));
+  }
+
+  private async throughGate(sends: readonly ClaimedSend[], owner: BatchOwner): Promise<InFlightSend[]> {
+    const decisions = await this.preparation.prepare(sends);
+    const ready = decisions.filter((decision): decision is ReadySend => decision.kind === 'ready');
+    await this.settlement.settle(decisions.filter((decision) => decision.kind !== 'ready'));
+    if (!owner.stopping) return this.gate.pass(ready);
+    const until = new Date();
+    await this.settlement.settle(ready.map(({ send }) => ({ kind: 'later', send, until })));
+    return [];
+  }
+
+  /** When the database is away all claims run out; a single send that breaks its batch is found by trying each alone. */
+  private async takeApart(sends: readonly ClaimedSend[], owner: BatchOwner, error: unknown): Promise<void> {
+    if (isTransient(error) || owner.stopping) throw error;
+    log.error({ err: error, sends: sends.length }, 'A batch of sends could not be dispatched');
+    const [only] = sends;
+    if (sends.length > 1) for (const send of sends) await this.dispatch([send], owner);
+    else if (only)
+      await this.settlement.settle([{ kind: 'end', send: only, state: 'failed', reason: 'internal_error' }]);
+  }
+
+  /** Written down one by one as they end: a slow server holds back nobody's record. */
+  private async handOff(flight: InFlightSend): Promise<void> {
+    const { plan, message } = flight.ready;
+    const handOff = await this.transports.of(plan).handOff(message, flight.lease);
+    await this.recorder.record({ flight, handOff });
+  }
+}

@@ -1,0 +1,94 @@
+import type { CheckedAddress } from '../addresses/address.js';
+import { checkAddress } from '../addresses/address.js';
+import { isTimezone } from '../calendar/local-time.js';
+import { quietUntil } from '../calendar/quiet-hours.js';
+import type { ChannelPlan, SendingPlan } from '../channels/channel-plans.js';
+import type { Contact } from '../contacts/contact.js';
+import type { BatchFacts } from './batch-facts.js';
+import type { ClaimedSend } from './claimed-send.js';
+import type { DispatchDecision } from './dispatch-decision.js';
+
+/** What a send that has passed the checks 1 to 4 of messaging.md §1 goes on with. */
+export interface PassedSend {
+  readonly kind: 'passed';
+  readonly send: ClaimedSend;
+  readonly plan: ChannelPlan;
+  readonly sending: SendingPlan;
+  readonly contact: Contact | undefined;
+  readonly address: CheckedAddress;
+}
+
+const RECHECK_SUSPENDED_MS = 3_600_000;
+const ASK_CORE_AGAIN_MS = 15_000;
+/** How long a send waits for a contact that core could not be asked for. */
+const CORE_PATIENCE_MS = 15 * 60_000;
+
+/** Checks 1 to 4, in their order; the first that fails decides. */
+export function checkSend(
+  send: ClaimedSend,
+  facts: BatchFacts,
+  now: Date,
+): PassedSend | Exclude<DispatchDecision, { kind: 'ready' }> {
+  if (facts.suspended(send))
+    return hold(send, new Date(now.getTime() + RECHECK_SUSPENDED_MS), 'organization_suspended');
+  const recipient = facts.recipient(send);
+  if (recipient.kind === 'silent') return waitForCore(send, now);
+  if (recipient.kind === 'nobody') return fail(send, 'recipient_unreachable');
+  const { contact } = recipient;
+  if (contact && contact.state !== 'active') return fail(send, 'contact_deleted');
+  if (send.expiresAt && send.expiresAt <= now) return fail(send, 'expired');
+  const sending = facts.plan(send);
+  const plan = sending?.channels[send.channel];
+  if (!sending || !plan) return fail(send, 'channel_not_configured');
+  if (recipient.address === null) return fail(send, 'recipient_unreachable');
+  const address = checkAddress(send.channel, recipient.address);
+  if (!address) return fail(send, 'invalid_address');
+  if (send.category === 'marketing') {
+    const objection = objectionOf(send, sending, plan, contact, facts);
+    if (objection) return { kind: 'end', send, state: 'opted_out', reason: objection };
+    const release = sending.quietHours && quietUntil(sending.quietHours, timezoneOf(contact), now);
+    if (release) return hold(send, release, 'quiet_hours');
+  }
+  return { kind: 'passed', send, plan, sending, contact, address };
+}
+
+/** The calendar a contact lives by; the settings' own, or the world's, where nobody knows. */
+export function calendarOf(contact: Contact | undefined, sending: SendingPlan): string {
+  return timezoneOf(contact) ?? sending.quietHours?.timezone ?? 'UTC';
+}
+
+/** Check 3: what the person has said. What stands under the address itself is looked at in the gate. */
+function objectionOf(
+  send: ClaimedSend,
+  sending: SendingPlan,
+  plan: ChannelPlan,
+  contact: Contact | undefined,
+  facts: BatchFacts,
+): 'no_consent' | 'preference' | undefined {
+  const consent = contact && facts.consent(contact, send.channel);
+  if (consent === 'denied' || consent === 'withdrawn') return 'no_consent';
+  if (plan.consentMode === 'opt_in' && consent !== 'granted') return 'no_consent';
+  const topic = sending.topics.find(({ key }) => key === send.topic);
+  const unasked = topic?.default === false;
+  return unasked && !(contact && facts.chose(contact, send.channel, topic.key)) ? 'preference' : undefined;
+}
+
+function timezoneOf(contact: Contact | undefined): string | undefined {
+  const zone = contact?.profile.timezone;
+  return zone && isTimezone(zone) ? zone : undefined;
+}
+
+function waitForCore(send: ClaimedSend, now: Date) {
+  const patient = now.getTime() - send.createdAt.getTime() < CORE_PATIENCE_MS;
+  return patient
+    ? ({ kind: 'later', send, until: new Date(now.getTime() + ASK_CORE_AGAIN_MS) } as const)
+    : fail(send, 'recipient_unreachable');
+}
+
+function fail(send: ClaimedSend, reason: string) {
+  return { kind: 'end', send, state: 'failed', reason } as const;
+}
+
+function hold(send: ClaimedSend, until: Date, reason: string) {
+  return { kind: 'hold', send, until, reason } as const;
+}

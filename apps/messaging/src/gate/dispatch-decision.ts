@@ -1,0 +1,33 @@
+import type { KeysOfAddress } from '../addresses/address-keys.js';
+import type { ChannelPlan } from '../channels/channel-plans.js';
+import type { ChannelDocument } from '../channels/channel-document.js';
+import type { SendState } from '../sends/send-state.js';
+import type { ClaimedSend } from './claimed-send.js';
+import type { OutgoingMessage } from './transports/transport.js';
+
+/** A send that stands before the last two checks: composed, addressed, nothing left to decide but caps and suppression. */
+export interface ReadySend {
+  readonly kind: 'ready';
+  readonly send: ClaimedSend;
+  readonly plan: ChannelPlan;
+  readonly message: OutgoingMessage;
+  readonly keys: KeysOfAddress;
+  /** Of the contact it reaches, merges followed. */
+  readonly contactId: string | null;
+  /** Time zone of the calendar in which caps are counted. */
+  readonly timezone: string;
+  readonly caps: ChannelDocument['caps'];
+  readonly subject: string | null;
+  readonly locale: string | null;
+  readonly messageId: string;
+}
+
+/** What the checks before the gate say of a send. */
+export type DispatchDecision =
+  | ReadySend
+  /** It ends here. */
+  | { readonly kind: 'end'; readonly send: ClaimedSend; readonly state: SendState; readonly reason: string }
+  /** It waits for a time. */
+  | { readonly kind: 'hold'; readonly send: ClaimedSend; readonly until: Date; readonly reason: string }
+  /** It is looked at again soon; nobody needs to know. */
+  | { readonly kind: 'later'; readonly send: ClaimedSend; readonly until: Date };

@@ -1,0 +1,178 @@
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { log } from '@customer-platform/http';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { DispatchSignal } from '../sends/dispatch-signal.js';
+import type { ClaimedSend } from './claimed-send.js';
+import { Claims, type GroupShare } from './claims.js';
+import { DispatchBatch, type BatchOwner } from './dispatch-batch.js';
+import { Slots } from './slots.js';
+import { Transports } from './transports/transports.js';
+
+/** Without a signal, sends that become due by time or in other processes are found within this. */
+const POLL_MS = 250;
+/** A batch is one round of each statement; larger ones only make its first send wait for its last. */
+const BATCH = 48;
+/** Batches before the gate at once: while one waits for the database another renders. */
+const BATCHES = 4;
+/** How long a stopping process waits for hand-offs that have begun. */
+const STOP_MS = 4_000;
+const PAUSE_AFTER_FAILURE_MS = 500;
+
+/** What is taken of a group, and the transport that will carry it; undefined where there is none. */
+interface Share extends GroupShare {
+  readonly transport: string | undefined;
+}
+
+/**
+ * Takes up due sends, batch by batch, and no more than the transports can carry: a slow server or a large backlog takes
+ * neither memory nor the turn of others.
+ */
+@Injectable()
+export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown, BatchOwner {
+  stopping = false;
+  private readonly slots = new Slots();
+  private readonly transportOf = new Map<string, string>();
+  private readonly batches = new Set<Promise<void>>();
+  private readonly flights = new Set<Promise<void>>();
+  private wake: (() => void) | undefined;
+  private signaled = false;
+  private turn = 0;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly signal: DispatchSignal,
+    private readonly claims: Claims,
+    private readonly transports: Transports,
+    private readonly work: DispatchBatch,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.config.worker) return;
+    this.signal.listen(() => this.rouse());
+    this.running = this.run();
+  }
+
+  /** Begins nothing new and waits, not for ever, for what has begun. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.rouse();
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_MS)));
+    await Promise.race([this.drained(), patience]);
+    clearTimeout(timer);
+  }
+
+  inFlight(send: ClaimedSend, work: Promise<void>): void {
+    const key = this.transportOf.get(send.id);
+    this.transportOf.delete(send.id);
+    const flight: Promise<void> = work
+      .catch((error: unknown) => log.error({ err: error }, 'A hand-off ended in an error'))
+      .finally(() => {
+        this.flights.delete(flight);
+        this.release(key);
+      });
+    this.flights.add(flight);
+  }
+
+  private async drained(): Promise<void> {
+    await this.running;
+    await Promise.all(this.batches);
+    await Promise.all(this.flights);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      try {
+        this.signaled = false;
+        if (!(await this.round())) await this.idle(POLL_MS);
+      } catch (error) {
+        log.error({ err: error }, 'The dispatcher could not look for due sends; trying again');
+        await this.idle(PAUSE_AFTER_FAILURE_MS);
+      }
+    }
+  }
+
+  /** One look at what is due. @returns whether anything was taken up */
+  private async round(): Promise<boolean> {
+    if (this.batches.size >= BATCHES) await Promise.race(this.batches);
+    if (this.stopping) return false;
+    const shares = await this.shares();
+    const sends = shares.length === 0 ? [] : await this.claims.take(shares);
+    if (sends.length > 0) this.begin(sends, shares);
+    return sends.length > 0;
+  }
+
+  /** What may be taken of each group: fair shares of a batch, within what its transport can carry. */
+  private async shares(): Promise<Share[]> {
+    const groups = this.rotated(await this.claims.dueGroups());
+    const each = Math.max(1, Math.floor(BATCH / Math.max(1, groups.length)));
+    const planned = new Map<string, number>();
+    return groups.slice(0, BATCH).flatMap(({ group, plan }): Share[] => {
+      if (!plan) return [{ ...group, take: each, maxPerSecond: undefined, transport: undefined }];
+      const { transportKey: transport, maxPerSecond } = plan;
+      this.slots.allow(transport, this.transports.of(plan).capacity());
+      if (!this.slots.roomy(transport, BATCH / 4)) return [];
+      const take = Math.min(each, this.slots.free(transport) - (planned.get(transport) ?? 0));
+      planned.set(transport, (planned.get(transport) ?? 0) + take);
+      return take > 0 ? [{ ...group, take, maxPerSecond, transport }] : [];
+    });
+  }
+
+  /** Where there are more groups than places in a batch, another one is first each time. */
+  private rotated<T>(groups: readonly T[]): readonly T[] {
+    if (groups.length <= BATCH) return groups;
+    this.turn = (this.turn + BATCH) % groups.length;
+    return [...groups.slice(this.turn), ...groups.slice(0, this.turn)];
+  }
+
+  private begin(sends: readonly ClaimedSend[], shares: readonly Share[]): void {
+    for (const send of sends) {
+      const share = shares.find(
+        (one) => one.organizationId === send.organizationId && one.channel === send.channel,
+      );
+      if (share?.transport === undefined) continue;
+      this.slots.take(share.transport);
+      this.transportOf.set(send.id, share.transport);
+    }
+    const batch: Promise<void> = this.work
+      .process(sends, this)
+      .catch((error: unknown) => log.error({ err: error }, 'A batch of sends failed; others take it up'))
+      .finally(() => {
+        this.batches.delete(batch);
+        for (const { id } of sends) {
+          this.release(this.transportOf.get(id));
+          this.transportOf.delete(id);
+        }
+      });
+    this.batches.add(batch);
+  }
+
+  private release(transport: string | undefined): void {
+    if (transport === undefined) return;
+    this.slots.give(transport);
+    if (this.slots.roomy(transport, BATCH / 4)) this.rouse();
+  }
+
+  private rouse(): void {
+    this.signaled = true;
+    this.wake?.();
+  }
+
+  private async idle(milliseconds: number): Promise<void> {
+    if (this.signaled || this.stopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.wake = undefined;
+  }
+}

@@ -1,0 +1,193 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { locksOf } from '../addresses/address-keys.js';
+import { SendJournal, type SendStep } from '../sends/send-journal.js';
+import type { SendState } from '../sends/send-state.js';
+import { contactSubject } from './batch-facts.js';
+import { CapCounters } from './cap-counters.js';
+import type { ReadySend } from './dispatch-decision.js';
+import { Lease } from './transports/transport.js';
+
+/** A send that is in flight: it must be handed over within the lease, or not at all. */
+export interface InFlightSend {
+  readonly ready: ReadySend;
+  readonly attempt: number;
+  readonly lease: Lease;
+}
+
+/** How long the database holds a send to be in flight; a writer of a suppression waits for no longer. */
+export const FLIGHT_SECONDS = 10;
+/** How long this process may hand over: less, so that clocks and pauses have room. */
+const HAND_OFF_MS = 8_000;
+/** After this a send in dispatch is taken for lost with its process. */
+const GIVE_UP_MS = (FLIGHT_SECONDS + 5) * 1_000;
+
+/** Each in turn, in the order given: sorted, so that nobody who takes several can wait in a circle. */
+const SHARE_LOCKS = 'SELECT pg_advisory_xact_lock_shared(lock) FROM unnest($1::bigint[]) AS lock';
+
+/**
+ * A later statement than the locks': its snapshot holds every suppression whose writer had the locks before. It also
+ * asks whether the claim still holds: a send that was called off or taken over meanwhile is left alone.
+ */
+const PASS = `
+  WITH candidate AS (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS c (organization_id uuid, id uuid, claim uuid, channel text,
+      category text, topic text, keys text[], subjects text[], contact_id uuid, address text, address_key text,
+      subject text, locale text, provider text, provider_message_id text, cap_counted boolean)
+  ), mine AS (
+    SELECT c.*, s.state AS before, s.attempts FROM candidate c
+      JOIN sends s ON s.organization_id = c.organization_id AND s.id = c.id
+     WHERE s.claim = c.claim AND s.state IN ('rendering', 'gated') FOR UPDATE OF s
+  ), verdict AS (
+    SELECT mine.*,
+      EXISTS (SELECT 1 FROM suppressions x WHERE x.organization_id = mine.organization_id
+        AND x.channel = mine.channel AND x.key = ANY(mine.keys)) AS suppressed,
+      mine.category = 'marketing' AND EXISTS (SELECT 1 FROM preferences p
+        WHERE p.organization_id = mine.organization_id AND p.subject = ANY(mine.subjects)
+        AND p.channel = mine.channel AND p.topic IN ('', coalesce(mine.topic, '')) AND NOT p.subscribed) AS opted_out
+    FROM mine
+  ), flight AS (
+    INSERT INTO in_flight (organization_id, send_id, attempt, keys, lease_until)
+    SELECT organization_id, id, attempts + 1, keys || subjects, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
+      FROM verdict WHERE NOT suppressed AND NOT opted_out
+    ON CONFLICT (organization_id, send_id) DO UPDATE SET attempt = excluded.attempt, keys = excluded.keys,
+      lease_until = excluded.lease_until
+  ), moved AS (
+    UPDATE sends s SET
+      state = CASE WHEN v.opted_out THEN 'opted_out' WHEN v.suppressed THEN 'suppressed' ELSE 'dispatching' END,
+      reason = CASE WHEN v.opted_out THEN 'preference' WHEN v.suppressed THEN 'recipient_suppressed' END,
+      attempts = CASE WHEN v.opted_out OR v.suppressed THEN s.attempts ELSE s.attempts + 1 END,
+      due_at = CASE WHEN v.opted_out OR v.suppressed THEN NULL ELSE $2::timestamptz END,
+      release_at = NULL, updated_at = $3, contact_id = coalesce(v.contact_id, s.contact_id),
+      address = v.address, address_key = v.address_key, subject = v.subject, locale = v.locale, provider = v.provider,
+      provider_message_id = v.provider_message_id, cap_counted = s.cap_counted OR v.cap_counted
+    FROM verdict v WHERE s.organization_id = v.organization_id AND s.id = v.id
+  )
+  SELECT id, before, attempts, suppressed, opted_out FROM verdict`;
+
+const CAP = `
+  UPDATE sends s SET state = 'capped', reason = 'cap', due_at = NULL, claim = NULL, updated_at = $4
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS c (organization_id, id, claim)
+   WHERE s.organization_id = c.organization_id AND s.id = c.id AND s.claim = c.claim
+  RETURNING s.id`;
+
+interface Verdict {
+  id: string;
+  before: SendState;
+  attempts: number;
+  suppressed: boolean;
+  opted_out: boolean;
+}
+
+/**
+ * The gate itself (messaging.md §1, checks 5 and 6), one short transaction: shared locks on the keys → caps → in a
+ * later statement an in-flight row where nothing stands against it → commit. Only what it returns may be handed over.
+ */
+@Injectable()
+export class GatePassage {
+  constructor(
+    private readonly database: Database,
+    private readonly journal: SendJournal,
+    private readonly clock: Clock,
+  ) {}
+
+  async pass(ready: readonly ReadySend[]): Promise<InFlightSend[]> {
+    if (ready.length === 0) return [];
+    return this.database.acrossOrganizations(async (tx) => {
+      const now = this.clock.now();
+      await tx.query(SHARE_LOCKS, [locksOf(ready.flatMap(keysOf))]);
+      const caps = await CapCounters.lock(tx, ready, now);
+      const { true: within = [], false: over = [] } = Object.groupBy(ready, (one) =>
+        caps.take(one) ? 'true' : 'false',
+      );
+      await this.cap(tx, over, now);
+      const startedAt = performance.now();
+      const verdicts = await this.judge(tx, within, now);
+      const lease = Lease.from(startedAt, HAND_OFF_MS);
+      const steps: SendStep[] = [];
+      const passed: InFlightSend[] = [];
+      for (const one of within) {
+        const verdict = verdicts.get(one.send.id);
+        if (verdict) steps.push(...stepsOf(one, verdict));
+        if (verdict && !verdict.suppressed && !verdict.opted_out) {
+          passed.push({ ready: one, attempt: verdict.attempts + 1, lease });
+        } else caps.release(one);
+      }
+      await caps.save();
+      await this.journal.record(tx, steps, now);
+      return passed;
+    });
+  }
+
+  private async judge(
+    tx: WorkerTransaction,
+    ready: readonly ReadySend[],
+    now: Date,
+  ): Promise<Map<string, Verdict>> {
+    if (ready.length === 0) return new Map();
+    const rows = await tx.query<Verdict>(PASS, [
+      JSON.stringify(ready.map(toCandidate)),
+      new Date(now.getTime() + GIVE_UP_MS),
+      now,
+    ]);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  private async cap(tx: WorkerTransaction, over: readonly ReadySend[], now: Date): Promise<void> {
+    if (over.length === 0) return;
+    const rows = await tx.query<{ id: string }>(CAP, [
+      over.map(({ send }) => send.organizationId),
+      over.map(({ send }) => send.id),
+      over.map(({ send }) => send.claim),
+      now,
+    ]);
+    const capped = new Set(rows.map(({ id }) => id));
+    const steps = over
+      .filter(({ send }) => capped.has(send.id))
+      .map(({ send }) => ({ send, state: 'capped' as const, reason: 'cap', attempt: send.attempts }));
+    await this.journal.record(tx, steps, now);
+  }
+}
+
+function stepsOf({ send, contactId }: ReadySend, verdict: Verdict): SendStep[] {
+  const known = { ...send, contactId: contactId ?? send.contactId };
+  const { attempts } = verdict;
+  const gated: SendStep[] =
+    verdict.before === 'gated' ? [] : [{ send: known, state: 'gated', attempt: attempts }];
+  if (verdict.opted_out)
+    return [...gated, { send: known, state: 'opted_out', reason: 'preference', attempt: attempts }];
+  if (verdict.suppressed) {
+    return [
+      ...gated,
+      { send: known, state: 'suppressed', reason: 'recipient_suppressed', attempt: attempts },
+    ];
+  }
+  return [...gated, { send: known, state: 'dispatching', attempt: attempts + 1 }];
+}
+
+/** What is locked: everything that a suppression or an opt-out against this send could stand under. */
+function keysOf({ keys, contactId }: ReadySend): string[] {
+  return [...keys.blocking, ...(contactId === null ? [] : [contactSubject({ id: contactId })])];
+}
+
+function toCandidate(ready: ReadySend) {
+  const { send, keys, contactId, plan, message, subject, locale, messageId } = ready;
+  return {
+    organization_id: send.organizationId,
+    id: send.id,
+    claim: send.claim,
+    channel: send.channel,
+    category: send.category,
+    topic: send.topic,
+    keys: keys.blocking,
+    subjects: [...keys.own, ...(contactId === null ? [] : [contactSubject({ id: contactId })])],
+    contact_id: contactId,
+    address: message.to,
+    address_key: keys.current,
+    subject,
+    locale,
+    provider: plan.provider,
+    provider_message_id: messageId,
+    cap_counted: send.category === 'marketing' && ready.caps.length > 0 && contactId !== null,
+  };
+}

@@ -1,0 +1,163 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import { DispatchSignal } from '../sends/dispatch-signal.js';
+import { SendJournal, type SendStep } from '../sends/send-journal.js';
+import type { SendState } from '../sends/send-state.js';
+import type { InFlightSend } from './gate-passage.js';
+import type { HandOff } from './transports/transport.js';
+
+/** A hand-off that has ended, to be written down. */
+export interface Outcome {
+  readonly flight: InFlightSend;
+  readonly handOff: HandOff;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Pauses after the first, second, … try (messaging.md §5); after the last of them the send has failed. */
+export const RETRY_PAUSES_MS = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR] as const;
+/** A send that was not begun waits this long, so that what keeps it back is not asked without end. */
+const RELEASED_PAUSE_MS = 500;
+const MOST_AT_ONCE = 200;
+
+const RECORD = `
+  UPDATE sends s SET state = o.state, reason = o.reason, due_at = o.due_at, release_at = o.release_at, claim = NULL,
+         attempts = s.attempts - o.taken_back, updated_at = $2,
+         sent_at = CASE WHEN o.state = 'sent' THEN $2 ELSE s.sent_at END
+    FROM jsonb_to_recordset($1::jsonb) AS o (organization_id uuid, id uuid, attempt int, state text, reason text,
+      due_at timestamptz, release_at timestamptz, taken_back int)
+   WHERE s.organization_id = o.organization_id AND s.id = o.id AND s.attempts = o.attempt
+     AND (s.state = 'dispatching' OR (s.state = 'unknown' AND o.state IN ('sent', 'bounced')))
+  RETURNING s.id`;
+
+const LAND = `
+  DELETE FROM in_flight WHERE (organization_id, send_id, attempt) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))`;
+
+interface Recorded {
+  readonly flight: InFlightSend;
+  readonly state: SendState;
+  readonly reason: string | null;
+  readonly code: number | null;
+  readonly dueAt: Date | null;
+  readonly releaseAt: Date | null;
+  readonly takenBack: 0 | 1;
+}
+
+/**
+ * Writes down how hand-offs ended, many in one transaction; one at a time, so that a busy dispatcher writes larger
+ * batches rather than more of them. What cannot be written is tried again until it can: the message has left.
+ */
+@Injectable()
+export class OutcomeRecorder {
+  private readonly waiting: Outcome[] = [];
+  private writing: Promise<void> | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly journal: SendJournal,
+    private readonly signal: DispatchSignal,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Resolves when the outcome is on record. */
+  async record(outcome: Outcome): Promise<void> {
+    this.waiting.push(outcome);
+    while (this.waiting.includes(outcome)) {
+      this.writing ??= this.flush().finally(() => (this.writing = undefined));
+      await this.writing;
+    }
+  }
+
+  private async flush(): Promise<void> {
+    // Outcomes of the same turn of the event loop go together.
+    await pause(2);
+    const batch = this.waiting.slice(0, MOST_AT_ONCE);
+    for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
+      try {
+        await this.database.acrossOrganizations((tx) => this.write(tx, batch));
+        this.waiting.splice(0, batch.length);
+        return;
+      } catch (error) {
+        log.error({ err: error }, 'Outcomes of hand-offs could not be written; trying again');
+        await pause(wait);
+      }
+    }
+  }
+
+  private async write(tx: WorkerTransaction, batch: readonly Outcome[]): Promise<void> {
+    const now = this.clock.now();
+    const recorded = batch.map((outcome) => recordOf(outcome, now));
+    const rows = await tx.query<{ id: string }>(RECORD, [JSON.stringify(recorded.map(toRow)), now]);
+    await tx.query(LAND, [
+      batch.map(({ flight }) => flight.ready.send.organizationId),
+      batch.map(({ flight }) => flight.ready.send.id),
+      batch.map(({ flight }) => flight.attempt),
+    ]);
+    const written = new Set(rows.map(({ id }) => id));
+    const steps = recorded.filter(({ flight }) => written.has(flight.ready.send.id)).map(stepOf);
+    await this.journal.record(tx, steps, now);
+    if (recorded.some(({ dueAt }) => dueAt !== null && dueAt <= now))
+      tx.afterCommit(() => this.signal.raise());
+  }
+}
+
+function recordOf({ flight, handOff }: Outcome, now: Date): Recorded {
+  const common = {
+    flight,
+    code: handOff.code ?? null,
+    reason: null,
+    dueAt: null,
+    releaseAt: null,
+    takenBack: 0 as const,
+  };
+  const at = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
+  switch (handOff.outcome) {
+    case 'sent':
+      return { ...common, state: 'sent' };
+    case 'bounced':
+      // Still due: the dispatcher suppresses the address, for certain even if this process dies now.
+      return {
+        ...common,
+        state: 'bounced',
+        reason: 'provider_rejected',
+        dueAt: handOff.recipientGone ? now : null,
+      };
+    case 'unknown':
+      return { ...common, state: 'unknown', reason: 'outcome_unknown' };
+    case 'released':
+      return { ...common, state: 'gated', dueAt: at(RELEASED_PAUSE_MS), takenBack: 1 };
+    case 'deferred': {
+      const wait = RETRY_PAUSES_MS[flight.attempt - 1];
+      if (wait === undefined) return { ...common, state: 'failed', reason: 'retries_exhausted' };
+      return { ...common, state: 'gated', dueAt: at(wait), releaseAt: at(wait) };
+    }
+  }
+}
+
+function toRow({ flight, state, reason, dueAt, releaseAt, takenBack }: Recorded) {
+  const { organizationId, id } = flight.ready.send;
+  return {
+    organization_id: organizationId,
+    id,
+    attempt: flight.attempt,
+    state,
+    reason,
+    due_at: dueAt,
+    release_at: releaseAt,
+    taken_back: takenBack,
+  };
+}
+
+function stepOf({ flight, state, reason, code, takenBack }: Recorded): SendStep {
+  const { send, contactId } = flight.ready;
+  return {
+    send: { ...send, contactId: contactId ?? send.contactId },
+    state,
+    reason,
+    attempt: flight.attempt - takenBack,
+    smtpCode: code,
+  };
+}

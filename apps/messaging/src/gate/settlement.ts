@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { systemActor } from '@customer-platform/audit';
+import { Clock, Database } from '@customer-platform/database';
+import { SendJournal, type SendStep } from '../sends/send-journal.js';
+import { Suppressions } from '../suppressions/suppressions.service.js';
+import type { ClaimedSend } from './claimed-send.js';
+import type { DispatchDecision } from './dispatch-decision.js';
+
+type Settled = Exclude<DispatchDecision, { kind: 'ready' }>;
+
+const SETTLE = `
+  UPDATE sends s SET state = coalesce(d.state, s.state), reason = coalesce(d.reason, CASE WHEN d.state IS NULL THEN s.reason END),
+         due_at = d.due_at, release_at = d.release_at, claim = NULL, updated_at = $2
+    FROM jsonb_to_recordset($1::jsonb) AS d (organization_id uuid, id uuid, claim uuid, state text, reason text,
+      due_at timestamptz, release_at timestamptz)
+   WHERE s.organization_id = d.organization_id AND s.id = d.id AND s.claim = d.claim
+     AND s.state IN ('rendering', 'gated')
+  RETURNING s.id`;
+
+/** Nothing is live of it any more: whatever process had it is gone, and nobody knows how far it came. */
+const LOST = `
+  UPDATE sends s SET state = 'unknown', reason = 'outcome_unknown', due_at = NULL, claim = NULL, updated_at = $3
+    FROM unnest($1::uuid[], $2::uuid[]) AS lost (organization_id, id)
+   WHERE s.organization_id = lost.organization_id AND s.id = lost.id AND s.state = 'dispatching'
+     AND NOT EXISTS (SELECT 1 FROM in_flight f WHERE f.organization_id = s.organization_id AND f.send_id = s.id
+       AND f.lease_until > clock_timestamp())
+  RETURNING s.id`;
+
+const LAND_LOST = `
+  DELETE FROM in_flight WHERE (organization_id, send_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+     AND lease_until <= clock_timestamp()`;
+
+/** Writes down what does not pass the gate: ends, waits, and what a crash has left behind. */
+@Injectable()
+export class Settlement {
+  constructor(
+    private readonly database: Database,
+    private readonly journal: SendJournal,
+    private readonly suppressions: Suppressions,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Ends and waits decided before the gate. */
+  async settle(decisions: readonly Settled[]): Promise<void> {
+    if (decisions.length === 0) return;
+    await this.database.acrossOrganizations(async (tx) => {
+      const now = this.clock.now();
+      const rows = await tx.query<{ id: string }>(SETTLE, [JSON.stringify(decisions.map(toRow)), now]);
+      const settled = new Set(rows.map(({ id }) => id));
+      const steps = decisions.filter(({ send }) => settled.has(send.id)).flatMap(stepOf);
+      await this.journal.record(tx, steps, now);
+    });
+  }
+
+  /** Sends found in flight past their lease: `unknown`, never sent again (messaging.md §5). */
+  async giveUp(lost: readonly ClaimedSend[]): Promise<void> {
+    if (lost.length === 0) return;
+    const places = [lost.map((send) => send.organizationId), lost.map((send) => send.id)];
+    await this.database.acrossOrganizations(async (tx) => {
+      const now = this.clock.now();
+      const rows = await tx.query<{ id: string }>(LOST, [...places, now]);
+      await tx.query(LAND_LOST, places);
+      const given = new Set(rows.map(({ id }) => id));
+      const steps = lost
+        .filter(({ id }) => given.has(id))
+        .map(
+          (send) => ({ send, state: 'unknown', reason: 'outcome_unknown', attempt: send.attempts }) as const,
+        );
+      await this.journal.record(tx, steps, now);
+    });
+  }
+
+  /** A refusal that blamed the address: nothing goes there any more. Repeatable, and repeated until it has been done. */
+  async suppressBounced(send: ClaimedSend, address: string): Promise<void> {
+    const actor = systemActor(send.organizationId, send.correlationId ?? send.id, 'messaging.gate');
+    const { channel } = send;
+    await this.suppressions.add(actor, {
+      channel,
+      scope: 'address',
+      address,
+      reason: 'hard_bounce',
+      note: null,
+    });
+    await this.database.inOrganization(send, (tx) =>
+      tx.query(
+        `UPDATE sends SET due_at = NULL, claim = NULL WHERE organization_id = $1 AND id = $2 AND state = 'bounced'`,
+        [send.organizationId, send.id],
+      ),
+    );
+  }
+}
+
+function toRow(decision: Settled) {
+  const { send } = decision;
+  const place = { organization_id: send.organizationId, id: send.id, claim: send.claim };
+  switch (decision.kind) {
+    case 'end':
+      return { ...place, state: decision.state, reason: decision.reason, due_at: null, release_at: null };
+    case 'hold':
+      return {
+        ...place,
+        state: 'held',
+        reason: decision.reason,
+        due_at: decision.until,
+        release_at: decision.until,
+      };
+    case 'later':
+      return { ...place, state: null, reason: null, due_at: decision.until, release_at: null };
+  }
+}
+
+function stepOf(decision: Settled): SendStep[] {
+  const { send } = decision;
+  if (decision.kind === 'later') return [];
+  const state = decision.kind === 'end' ? decision.state : 'held';
+  return [{ send, state, reason: decision.reason, attempt: send.attempts }];
+}

@@ -1,0 +1,58 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { ChannelPlan } from '../../channels/channel-plans.js';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
+import { resolveDestination } from '../../network/destination.js';
+import { SmtpTransport } from './smtp/smtp-transport.js';
+import type { Transport } from './transport.js';
+
+const IDLE_MS = 300_000;
+const CONNECTIONS = { platform: 20, organization: 10 };
+
+interface Open {
+  readonly transport: Transport;
+  usedAt: number;
+}
+
+/** The ways out that are open. Only the gate asks for one; nothing outside of its folder can import this. */
+@Injectable()
+export class Transports implements OnApplicationShutdown {
+  private readonly open = new Map<string, Open>();
+  private readonly reaper: NodeJS.Timeout;
+
+  constructor(@Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig) {
+    this.reaper = setInterval(() => void this.closeUnused(Date.now() - IDLE_MS), IDLE_MS / 5);
+    this.reaper.unref();
+  }
+
+  /** The way out that a channel is configured with; its connections live as long as its settings stay the same. */
+  of(plan: ChannelPlan): Transport {
+    let known = this.open.get(plan.transportKey);
+    if (!known) {
+      known = { transport: this.create(plan), usedAt: 0 };
+      this.open.set(plan.transportKey, known);
+    }
+    known.usedAt = Date.now();
+    return known.transport;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.reaper);
+    await this.closeUnused(Infinity);
+  }
+
+  private create({ smtp }: ChannelPlan): Transport {
+    const { host, port, security, username, password, trusted } = smtp;
+    return new SmtpTransport({
+      server: { host, port, security, ...(username ? { username } : {}), ...(password ? { password } : {}) },
+      maxConnections: trusted ? CONNECTIONS.platform : CONNECTIONS.organization,
+      // Each connection resolves anew and checks every address: what was public yesterday may be ours today.
+      resolve: async () => (trusted ? host : (await resolveDestination(host, this.config.local)).address),
+    });
+  }
+
+  private async closeUnused(before: number): Promise<void> {
+    const unused = [...this.open].filter(([, { usedAt }]) => usedAt <= before);
+    for (const [key] of unused) this.open.delete(key);
+    await Promise.all(unused.map(([, { transport }]) => transport.close()));
+  }
+}

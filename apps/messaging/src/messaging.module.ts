@@ -1,0 +1,74 @@
+import { createHmac } from 'node:crypto';
+import { Module } from '@nestjs/common';
+import { AuditModule } from '@customer-platform/audit';
+import { AuthorizationModule } from '@customer-platform/authorization';
+import { Clock, Database, DatabaseModule, IdempotentCalls } from '@customer-platform/database';
+import { EventBusModule } from '@customer-platform/event-bus';
+import { PepperCheck } from './addresses/pepper-check.js';
+import { ChannelSettingsController } from './channels/channel-settings.controller.js';
+import { ChannelSettingsService } from './channels/channel-settings.service.js';
+import { EventsConsumer } from './consuming/events.consumer.js';
+import { ContactProjection } from './contacts/contact-projection.js';
+import { FoundationModule } from './foundation.module.js';
+import { GateModule } from './gate/gate.module.js';
+import { MESSAGING_CONFIG, type MessagingConfig } from './messaging.config.js';
+import { migrations } from './migrations/index.js';
+import { OrganizationStates } from './organizations/organization-states.js';
+import { Router } from './routing/router.js';
+import { RoutingController } from './routing/routing.controller.js';
+import { RoutingService } from './routing/routing.service.js';
+import { RuleCache } from './routing/rule-cache.js';
+import { RuleEntity } from './routing/rule.entity.js';
+import { SendAcceptance } from './sends/send-acceptance.service.js';
+import { SendsController } from './sends/sends.controller.js';
+import { SendsService } from './sends/sends.service.js';
+import { SuppressionsController } from './suppressions/suppressions.controller.js';
+import { TemplateEntity } from './templates/template.entity.js';
+import { TemplatePreview } from './templates/template-preview.service.js';
+import { TemplatesController } from './templates/templates.controller.js';
+import { TemplatesService } from './templates/templates.service.js';
+
+/** Channels, event routing, templates, sends, suppressions, and the one gate they all lead through. */
+@Module({
+  imports: [
+    DatabaseModule.forRoot({ module: 'messaging', entities: [RuleEntity, TemplateEntity], migrations }),
+    EventBusModule.forRoot({ module: 'messaging' }),
+    AuditModule.forRoot({ module: 'messaging' }),
+    AuthorizationModule.forRoot({ module: 'messaging', calls: ['core'] }),
+    FoundationModule,
+    GateModule,
+  ],
+  controllers: [
+    ChannelSettingsController,
+    EventsConsumer,
+    RoutingController,
+    SendsController,
+    SuppressionsController,
+    TemplatesController,
+  ],
+  providers: [
+    {
+      provide: IdempotentCalls,
+      inject: [Database, Clock, MESSAGING_CONFIG],
+      // Sends are remembered for ever: the secret is derived from the one key that outlives them.
+      useFactory: (database: Database, clock: Clock, { encryptionKey }: MessagingConfig) =>
+        new IdempotentCalls(
+          database,
+          clock,
+          createHmac('sha256', encryptionKey).update('idempotency of sends').digest('hex'),
+        ),
+    },
+    ChannelSettingsService,
+    ContactProjection,
+    OrganizationStates,
+    PepperCheck,
+    Router,
+    RoutingService,
+    RuleCache,
+    SendAcceptance,
+    SendsService,
+    TemplatePreview,
+    TemplatesService,
+  ],
+})
+export class MessagingModule {}
