@@ -13,16 +13,17 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { newId } from '@customer-platform/database';
+import { newId, type MigrationClass } from '@customer-platform/database';
 import { serviceKeys, testDatabase, TestRegistry, type TestDatabase } from '@customer-platform/testing';
 import { Pool } from 'undici';
-import { CORE_MIGRATIONS } from '../../apps/core/dist/migrations/core.migrations.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const { values: options } = parseArgs({
   options: {
     role: { type: 'string' },
-    seconds: { type: 'string', default: '8' }, profile: { type: 'boolean', default: false } },
+    seconds: { type: 'string', default: '8' },
+    profile: { type: 'boolean', default: false },
+  },
 });
 const SECONDS = Number(options.seconds);
 const PORT = 18_461;
@@ -39,7 +40,12 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-async function startCore(role: string, database: TestDatabase, registry: TestRegistry, prefix: string): Promise<Core> {
+async function startCore(
+  role: string,
+  database: TestDatabase,
+  registry: TestRegistry,
+  prefix: string,
+): Promise<Core> {
   const profiles = mkdtempSync(join(tmpdir(), 'core-profile-'));
   const profiling = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
   const child = spawn(process.execPath, [...profiling, join(ROOT, 'apps/core/dist/main.js')], {
@@ -97,7 +103,9 @@ function printProfile(file: string): void {
     const name = names.get(id) ?? '';
     times.set(name, (times.get(name) ?? 0) + (timeDeltas[at] ?? 0));
   });
-  const idle = [...times].filter(([name]) => /^\((idle|program)\)/.test(name)).reduce((sum, [, time]) => sum + time, 0);
+  const idle = [...times]
+    .filter(([name]) => /^\((idle|program)\)/.test(name))
+    .reduce((sum, [, time]) => sum + time, 0);
   const busy = timeDeltas.reduce((sum, time) => sum + time, 0) - idle;
   console.log(`  own time, of ${(busy / 1e6).toFixed(1)} s busy:`);
   const top = [...times].filter(([name]) => !/^\((idle|program)\)/.test(name)).sort(([, a], [, b]) => b - a);
@@ -118,7 +126,10 @@ function partOf(name: string): string {
   const [, place = ''] = name.split(/ (?=\S+$)/);
   if (place.startsWith(':')) return `in V8 and libuv: ${name.split(' ')[0] ?? ''}`;
   if (place.startsWith('node:')) return 'node';
-  return place.split('/').slice(0, /^(libs|apps|@)/.test(place) ? 2 : 1).join('/');
+  return place
+    .split('/')
+    .slice(0, /^(libs|apps|@)/.test(place) ? 2 : 1)
+    .join('/');
 }
 
 function anEvent(): object {
@@ -176,7 +187,9 @@ async function load(core: Core, key: string, { path, eventsPerRequest, connectio
 
 async function drained(key: string, began: number, label: string): Promise<void> {
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${PORT}/v1/core/usage`, { headers: { authorization: `Bearer ${key}` } });
+    const answer = await fetch(`http://127.0.0.1:${PORT}/v1/core/usage`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     const { totals } = (await answer.json()) as { totals: { events: Record<string, number> } };
     const { accepted = 0, pending = 0 } = totals.events;
     if (pending === 0) {
@@ -188,6 +201,9 @@ async function drained(key: string, began: number, label: string): Promise<void>
   }
 }
 
+const { CORE_MIGRATIONS } = (await import(join(ROOT, 'apps/core/dist/migrations/core.migrations.js'))) as {
+  CORE_MIGRATIONS: MigrationClass[];
+};
 const database = await testDatabase('core', CORE_MIGRATIONS);
 const registry = await TestRegistry.start();
 const organizationId = newId();
@@ -201,7 +217,8 @@ for (const role of options.role ? [options.role] : ['api', 'all']) {
   console.log(role === 'api' ? '\nAccepting only' : '\nAccepting and processing');
   const core = await startCore(role, database, registry, `bench-${newId()}-`);
   const began = performance.now();
-  for (const connections of [16, 64]) await load(core, key, { path: '/v1/core/track', eventsPerRequest: 1, connections });
+  for (const connections of [16, 64])
+    await load(core, key, { path: '/v1/core/track', eventsPerRequest: 1, connections });
   const single = performance.now();
   if (role === 'all') await drained(key, began, 'single events');
   await load(core, key, { path: '/v1/core/batch', eventsPerRequest: 100, connections: 8 });
