@@ -1,6 +1,7 @@
 export { Caller, type Answer, type CallOptions } from './caller.js';
 export { eventually, type Patience } from './eventually.js';
 export { expectEveryTableIsolated } from './expect-every-table-isolated.js';
+export { expectForeignKeysSeek } from './expect-foreign-keys-seek.js';
 export { expectMigrationsReversible } from './expect-migrations-reversible.js';
 export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
 export { InternalPeer, type InternalAnswer } from './internal-peer.js';

@@ -24,7 +24,7 @@ const INSERT_TRANSACTIONS = `
   SELECT $1, id, 'earn', points, subject_ref, rule_id, rule_version, rule_event_hash, 'system', 'loyalty', expires_at, $9
     FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::int[], $7::bytea[], $8::timestamptz[])
       AS given (id, points, subject_ref, rule_id, rule_version, rule_event_hash, expires_at)
-  ON CONFLICT (organization_id, rule_event_hash) DO NOTHING
+  ON CONFLICT (organization_id, rule_event_hash) WHERE rule_event_hash IS NOT NULL DO NOTHING
   RETURNING id`;
 
 const INSERT_LINKS = `

@@ -4,7 +4,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const CONTACT_REFS = `CREATE TABLE contact_refs (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
-  state text NOT NULL CHECK (state IN ('active', 'merged', 'deleted')),
+  state text NOT NULL CHECK (state IN ('active', 'merged', 'deleted', 'purged')),
   merged_into uuid,
   version bigint NOT NULL,
   PRIMARY KEY (organization_id, id)

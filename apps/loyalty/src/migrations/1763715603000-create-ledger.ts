@@ -11,9 +11,13 @@ const SUBJECTS = `CREATE TABLE subjects (
   CONSTRAINT subjects_origin UNIQUE (organization_id, origin_contact_id)
 )`;
 
+/** The largest number of points that JSON carries exactly: 2^53 − 1. */
+const MOST = 9_007_199_254_740_991;
+
 /**
- * `rule_event_hash`: keyed hash of (rule, event), by which an event earns once. A credit opens a lot that has the
- * transaction's own id and ends at `expires_at`.
+ * A credit opens a lot that has the transaction's own id and ends at `expires_at`. What happens once has a key that is
+ * there once: `rule_event_hash` of (rule, event), `idempotency_hash` of a posting's `Idempotency-Key` (beside the
+ * `request_hash` of its body), `reverses_id`, `expired_lot_id`. The hashes are keyed: nobody can try keys on them.
  */
 const TRANSACTIONS = `CREATE TABLE transactions (
   organization_id uuid NOT NULL,
@@ -25,23 +29,38 @@ const TRANSACTIONS = `CREATE TABLE transactions (
   rule_version integer,
   rule_event_hash bytea,
   reverses_id uuid,
+  expired_lot_id uuid,
+  idempotency_hash bytea,
+  request_hash bytea,
   actor_type text NOT NULL,
   actor_id text NOT NULL,
   expires_at timestamptz(3),
   created_at timestamptz(3) NOT NULL,
   PRIMARY KEY (organization_id, id),
-  CONSTRAINT transactions_once UNIQUE (organization_id, rule_event_hash),
-  CONSTRAINT transactions_reversed_once UNIQUE (organization_id, reverses_id),
+  CONSTRAINT transactions_points_exact CHECK (points BETWEEN -${MOST} AND ${MOST} AND points <> 0),
+  CONSTRAINT transactions_earn_complete CHECK (kind <> 'earn'
+    OR (points > 0 AND rule_id IS NOT NULL AND rule_version IS NOT NULL AND rule_event_hash IS NOT NULL)),
+  CONSTRAINT transactions_reverse_complete CHECK ((kind = 'reverse') = (reverses_id IS NOT NULL)),
+  CONSTRAINT transactions_expire_complete CHECK ((kind = 'expire') = (expired_lot_id IS NOT NULL)),
   CONSTRAINT transactions_rule FOREIGN KEY (organization_id, rule_id) REFERENCES rules (organization_id, id),
   CONSTRAINT transactions_reverses FOREIGN KEY (organization_id, reverses_id)
     REFERENCES transactions (organization_id, id)
 )`;
 
+/**
+ * Partial, not constraints: on a table that is still empty the planner takes any unique index that begins with
+ * organization_id for the foreign keys' look-ups, keeps that plan, and reads all rows of the organization each time.
+ */
+const ONCE = ['rule_event_hash', 'reverses_id', 'expired_lot_id', 'idempotency_hash'].map(
+  (key) =>
+    `CREATE UNIQUE INDEX transactions_once_${key} ON transactions (organization_id, ${key}) WHERE ${key} IS NOT NULL`,
+);
+
 const LINES = `CREATE TABLE lines (
   organization_id uuid NOT NULL,
   transaction_id uuid NOT NULL,
   lot_id uuid NOT NULL,
-  points bigint NOT NULL,
+  points bigint NOT NULL CHECK (points <> 0),
   subject_ref uuid NOT NULL,
   PRIMARY KEY (organization_id, transaction_id, lot_id),
   CONSTRAINT lines_transaction FOREIGN KEY (organization_id, transaction_id)
@@ -72,12 +91,13 @@ const LINKS = `CREATE TABLE links (
     REFERENCES transactions (organization_id, id)
 )`;
 
-/** Derived: Σ lines by subject. */
+/** Derived: Σ lines by subject, which never leaves the numbers that can be told exactly. */
 const BALANCES = `CREATE TABLE balances (
   organization_id uuid NOT NULL,
   subject_ref uuid NOT NULL,
   points bigint NOT NULL,
-  PRIMARY KEY (organization_id, subject_ref)
+  PRIMARY KEY (organization_id, subject_ref),
+  CONSTRAINT balances_points_exact CHECK (points BETWEEN -${MOST} AND ${MOST})
 )`;
 
 /** Derived: Σ lines by lot, with what is needed to take from lots in their order. */
@@ -111,6 +131,7 @@ export class CreateLedger1763715603000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await execute(runner, [
       ...TABLES,
+      ...ONCE,
       ...INDEXES,
       ...['subjects', 'transactions', 'lines', 'tombstones', 'links', 'balances'].flatMap((table) =>
         rowSecurity(table),

@@ -2,8 +2,6 @@ import { CreatePlatformTables1763715600000 } from './1763715600000-create-platfo
 import { CreateContactRefs1763715601000 } from './1763715601000-create-contact-refs.js';
 import { CreateRules1763715602000 } from './1763715602000-create-rules.js';
 import { CreateLedger1763715603000 } from './1763715603000-create-ledger.js';
-import { KeyPostings1763715604000 } from './1763715604000-key-postings.js';
-import { FollowPurgedContacts1763715605000 } from './1763715605000-follow-purged-contacts.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -11,6 +9,4 @@ export const migrations = [
   CreateContactRefs1763715601000,
   CreateRules1763715602000,
   CreateLedger1763715603000,
-  KeyPostings1763715604000,
-  FollowPurgedContacts1763715605000,
 ];

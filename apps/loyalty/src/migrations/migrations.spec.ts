@@ -1,5 +1,6 @@
 import {
   expectEveryTableIsolated,
+  expectForeignKeysSeek,
   expectMigrationsReversible,
   testDatabase,
 } from '@customer-platform/testing';
@@ -8,6 +9,12 @@ import { migrations } from './index.js';
 it('binds every table to one organization', async () => {
   const database = await testDatabase('loyalty', migrations);
   await expectEveryTableIsolated(database);
+  await database.drop();
+});
+
+it('finds the rows behind its foreign keys by their whole key from the first row on', async () => {
+  const database = await testDatabase('loyalty', migrations);
+  await expectForeignKeysSeek(database);
   await database.drop();
 });
 
