@@ -1,13 +1,13 @@
-import { newId, type WorkerTransaction } from '@customer-platform/database';
+import { Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import {
   Caller,
+  eventually,
   startTestApp,
   testDatabase,
   type TestApp,
   type TestDatabase,
 } from '@customer-platform/testing';
 import type { Permission } from '@customer-platform/permissions';
-import { Database } from '@customer-platform/database';
 import { IdentityModule } from './identity.module.js';
 import { migrations } from './migrations/index.js';
 import { anOperator, ROOT } from './operator/operator.fixture.js';
@@ -21,6 +21,9 @@ export interface TestOrganization {
   adminKey: string;
   adminKeyId: string;
 }
+
+/** A route that answers everybody who is known and may read. */
+const ANYTHING = '/v1/identity/permissions?limit=1';
 
 /** Identity as a running service on a bootstrapped database of its own. */
 export class IdentityBench {
@@ -58,7 +61,10 @@ export class IdentityBench {
       reissue: false,
     });
     const { id = '', key = '' } = keys.administrator ?? {};
-    return { id: organization.id, admin: new Caller(this.app.url, key), adminKey: key, adminKeyId: id };
+    const admin = new Caller(this.app.url, key);
+    // The first look-ups of a process connect and compile; a busy machine may take longer than a request waits.
+    if (key) await eventually(async () => expect((await admin.get(ANYTHING)).status).toBe(200));
+    return { id: organization.id, admin, adminKey: key, adminKeyId: id };
   }
 
   /** A machine role of the organization's own. */

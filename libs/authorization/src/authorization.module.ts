@@ -2,7 +2,7 @@ import {
   type DynamicModule,
   Global,
   Module,
-  type OnApplicationShutdown,
+  type OnModuleDestroy,
   type OnModuleInit,
   type Provider,
   type Type,
@@ -38,7 +38,7 @@ export interface AuthorizationModuleOptions {
  */
 @Global()
 @Module({})
-export class AuthorizationModule implements OnModuleInit, OnApplicationShutdown {
+export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
   private forgetReadiness: (() => void) | undefined;
 
   constructor(
@@ -79,7 +79,8 @@ export class AuthorizationModule implements OnModuleInit, OnApplicationShutdown 
     this.forgetReadiness = registerReadiness({ name: 'authorization', check: () => this.demandFirstRead() });
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Before what the source works with is closed. */
+  async onModuleDestroy(): Promise<void> {
     this.forgetReadiness?.();
     await this.usage.stop();
     await this.feed.stop();

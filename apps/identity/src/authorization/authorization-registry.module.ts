@@ -1,10 +1,13 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { AuthorizationController } from './authorization.controller.js';
 import { DatabaseAuthorizationSource } from './database-authorization.source.js';
+import { RegistryPool } from './registry.pool.js';
 
 /** What the other modules ask about credentials. */
+@Global()
 @Module({
   controllers: [AuthorizationController],
-  providers: [DatabaseAuthorizationSource],
+  providers: [RegistryPool, DatabaseAuthorizationSource],
+  exports: [RegistryPool],
 })
 export class AuthorizationRegistryModule {}

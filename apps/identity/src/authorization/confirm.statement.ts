@@ -1,9 +1,13 @@
+import type { NamedStatement } from './registry.pool.js';
+
 /**
  * For each pair of hash `$1` and instant `$2` (and permission `$3`, or null) whether the key was valid then: issued,
  * neither revoked nor ended, its organization neither deleted nor suspended, its role holding the permission. Ends
  * are exclusive: what was accepted at the very instant of the revocation came after it.
  */
-export const CONFIRM_ACCEPTANCES = `
+export const CONFIRM_ACCEPTANCES: NamedStatement = {
+  name: 'confirm_acceptances',
+  text: `
 SELECT EXISTS (
     SELECT FROM api_keys k
       JOIN organizations o ON o.organization_id = k.organization_id
@@ -26,13 +30,17 @@ SELECT EXISTS (
   ) AS valid
   FROM unnest($1::bytea[], $2::timestamptz[], $3::text[]) WITH ORDINALITY
     AS asked (key_hash, at, permission, place)
- ORDER BY place`;
+ ORDER BY place`,
+};
 
 /** Uses as they were reported: organization `$1`, key `$2`, instant `$3`. An earlier one than known changes nothing. */
-export const NOTE_KEY_USES = `
+export const NOTE_KEY_USES: NamedStatement = {
+  name: 'note_key_uses',
+  text: `
 UPDATE api_keys k SET last_used_at = used.at
   FROM (SELECT organization_id, id, least(max(at), now()) AS at
           FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS row (organization_id, id, at)
          GROUP BY organization_id, id ORDER BY organization_id, id) AS used
  WHERE k.organization_id = used.organization_id AND k.id = used.id
-   AND (k.last_used_at IS NULL OR k.last_used_at < used.at)`;
+   AND (k.last_used_at IS NULL OR k.last_used_at < used.at)`,
+};

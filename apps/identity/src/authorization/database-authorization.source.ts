@@ -8,9 +8,9 @@ import {
   type KeyUse,
   type ResolvedCredential,
 } from '@customer-platform/authorization';
-import { Database, DatabaseUnavailable } from '@customer-platform/database';
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
 import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
+import { RegistryPool } from './registry.pool.js';
 import { RESOLVE_API_KEY, type ResolvedKeyRow } from './resolve.statement.js';
 
 /**
@@ -19,12 +19,15 @@ import { RESOLVE_API_KEY, type ResolvedKeyRow } from './resolve.statement.js';
  */
 @Injectable()
 export class DatabaseAuthorizationSource extends AuthorizationSource {
-  constructor(private readonly database: Database) {
+  constructor(private readonly pool: RegistryPool) {
     super();
   }
 
   override async resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential> {
-    const [row] = await within(timeoutMs, this.select<ResolvedKeyRow>(RESOLVE_API_KEY, [fromHex(keyHash)]));
+    const [row] = await within(
+      timeoutMs,
+      this.pool.select<ResolvedKeyRow>(RESOLVE_API_KEY, [fromHex(keyHash)]),
+    );
     if (!row) throw new UnknownCredential('unknown');
     if (row.expired) throw new UnknownCredential('expired');
     return toResolvedCredential(row);
@@ -32,14 +35,14 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
 
   override async changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage> {
     const [incarnation, since] = parseCursor(cursor);
-    const [row] = await within(timeoutMs, this.select<ChangesRow>(READ_CHANGES, [since ?? null]));
+    const [row] = await within(timeoutMs, this.pool.select<ChangesRow>(READ_CHANGES, [since ?? null]));
     if (!row) throw new RegistryUnavailable('The change feed has no row');
     const reset = cursor !== undefined && (row.ahead === true || row.incarnation !== incarnation);
     return { cursor: `${row.incarnation}~${row.cursor}`, reset, changes: reset ? [] : row.changes };
   }
 
   override async confirm(acceptances: readonly Acceptance[]): Promise<boolean[]> {
-    const rows = await this.select<{ valid: boolean }>(CONFIRM_ACCEPTANCES, [
+    const rows = await this.pool.select<{ valid: boolean }>(CONFIRM_ACCEPTANCES, [
       acceptances.map(({ key_hash: hash }) => fromHex(hash)),
       acceptances.map(({ accepted_at: at }) => at),
       acceptances.map(({ permission }) => permission ?? null),
@@ -48,22 +51,11 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
   }
 
   override async reportUsage(uses: readonly KeyUse[]): Promise<void> {
-    await this.select(NOTE_KEY_USES, [
+    await this.pool.select(NOTE_KEY_USES, [
       uses.map(({ organization_id: organizationId }) => organizationId),
       uses.map(({ key_id: id }) => id),
       uses.map(({ last_used_at: at }) => at),
     ]);
-  }
-
-  private async select<Row>(sql: string, parameters: readonly unknown[]): Promise<Row[]> {
-    try {
-      return await this.database.acrossOrganizations((tx) => tx.query<Row>(sql, parameters));
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) {
-        throw new RegistryUnavailable('The registry’s database does not answer', { cause: error });
-      }
-      throw error;
-    }
   }
 }
 

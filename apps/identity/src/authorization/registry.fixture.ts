@@ -7,7 +7,7 @@ import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js
 import { migrations } from '../migrations/index.js';
 import { anOperator, ROOT } from '../operator/operator.fixture.js';
 import type { Operator } from '../operator/operator.js';
-import { DatabaseAuthorizationSource } from './database-authorization.source.js';
+import type { DatabaseAuthorizationSource } from './database-authorization.source.js';
 
 /** An organization of a test with a role of its own and a key for it. */
 export interface Tenant {
@@ -32,11 +32,10 @@ export class RegistryBench {
 
   static async start(): Promise<RegistryBench> {
     const database = await testDatabase('identity', migrations);
-    const { operator, context, close } = await anOperator(database);
+    const { operator, registry, context, close } = await anOperator(database);
     await operator.bootstrap(ROOT);
     const connection = context.get(Database);
-    const source = new DatabaseAuthorizationSource(connection);
-    return new RegistryBench(database, source, connection, operator, context.get(ApiKeyIssuing), close);
+    return new RegistryBench(database, registry, connection, operator, context.get(ApiKeyIssuing), close);
   }
 
   async end(): Promise<void> {

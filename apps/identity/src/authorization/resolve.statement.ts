@@ -1,8 +1,12 @@
+import type { NamedStatement } from './registry.pool.js';
+
 /**
  * A key's SHA-256 → what it may do, read at one instant: rights and epoch are of the same snapshot, which is what the
  * caches' comparison of epochs relies on. `$1` is the hash. Expired keys are returned, marked; revoked ones are not.
  */
-export const RESOLVE_API_KEY = `
+export const RESOLVE_API_KEY: NamedStatement = {
+  name: 'resolve_api_key',
+  text: `
 SELECT k.id, k.organization_id, o.status, o.settings, o.locale, o.timezone, e.epoch::text AS epoch,
        k.expires_at <= statement_timestamp() AS expired,
        floor(extract(epoch FROM k.expires_at - statement_timestamp()) * 1000)::float8 AS expires_in_ms,
@@ -18,7 +22,8 @@ SELECT k.id, k.organization_id, o.status, o.settings, o.locale, o.timezone, e.ep
   JOIN organizations o ON o.organization_id = k.organization_id
   JOIN organization_epochs e ON e.organization_id = k.organization_id
   JOIN roles r ON r.organization_id = k.organization_id AND r.id = k.role_id
- WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND o.deleted_at IS NULL`;
+ WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND o.deleted_at IS NULL`,
+};
 
 /** The row of {@link RESOLVE_API_KEY}. */
 export interface ResolvedKeyRow {

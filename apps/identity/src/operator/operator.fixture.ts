@@ -1,13 +1,21 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { TestDatabase } from '@customer-platform/testing';
+import { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
+import { RegistryPool } from '../authorization/registry.pool.js';
 import { Operator } from './operator.js';
 import { OperatorModule } from './operator.module.js';
 
+/** The operator, and the registry that sees what the operator does. */
+export interface OperatorBench {
+  operator: Operator;
+  registry: DatabaseAuthorizationSource;
+  context: INestApplicationContext;
+  close(): Promise<void>;
+}
+
 /** The operator at a test's database, as the commands have it. */
-export async function anOperator(
-  database: TestDatabase,
-): Promise<{ operator: Operator; context: INestApplicationContext; close(): Promise<void> }> {
+export async function anOperator(database: TestDatabase): Promise<OperatorBench> {
   const former = process.env['DATABASE_URL'];
   process.env['DATABASE_URL'] = database.url;
   try {
@@ -15,7 +23,17 @@ export async function anOperator(
       logger: false,
       abortOnError: false,
     });
-    return { operator: context.get(Operator), context, close: () => context.close() };
+    const pool = new RegistryPool();
+    const close = async () => {
+      await pool.onApplicationShutdown();
+      await context.close();
+    };
+    return {
+      operator: context.get(Operator),
+      registry: new DatabaseAuthorizationSource(pool),
+      context,
+      close,
+    };
   } finally {
     if (former === undefined) delete process.env['DATABASE_URL'];
     else process.env['DATABASE_URL'] = former;

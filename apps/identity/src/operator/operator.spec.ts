@@ -1,26 +1,22 @@
-import { isWellFormedApiKey } from '@customer-platform/authorization';
+import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { testDatabase, type TestDatabase } from '@customer-platform/testing';
-import { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
-import { Database } from '@customer-platform/database';
-import { hashApiKey } from '@customer-platform/authorization';
+import type { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
 import { migrations } from '../migrations/index.js';
-import { anOperator, ROOT } from './operator.fixture.js';
+import { anOperator, ROOT, type OperatorBench } from './operator.fixture.js';
 import { ALREADY_BOOTSTRAPPED, type CreateOrganization, type EquippedOrganization } from './operator.js';
-
-type Bench = Awaited<ReturnType<typeof anOperator>>;
 
 const A_WISH: CreateOrganization = { name: 'Acme', slug: 'acme', issue: [], reissue: false };
 
 describe('the operator', () => {
   let database: TestDatabase;
-  let bench: Bench;
+  let bench: OperatorBench;
   let registry: DatabaseAuthorizationSource;
 
   beforeEach(async () => {
     database = await testDatabase('identity', migrations);
     bench = await anOperator(database);
-    registry = new DatabaseAuthorizationSource(bench.context.get(Database));
+    ({ registry } = bench);
   });
   afterEach(async () => {
     await bench.close();
