@@ -20,10 +20,11 @@ export function run(
   options: { show?: boolean; env?: Record<string, string> } = {},
 ): Promise<Ended> {
   const [name = '', value] = mark.split('=');
+  const { FORCE_COLOR: _color, ...environment } = process.env;
   const child = spawn(command, args, {
     detached: true,
     stdio: options.show ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...options.env, [name]: value, NX_DAEMON: 'false', FORCE_COLOR: '0' },
+    env: { ...environment, ...options.env, [name]: value, NX_DAEMON: 'false', NO_COLOR: '1' },
   });
   running.add(child);
   const chunks: Buffer[] = [];
