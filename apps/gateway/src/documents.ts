@@ -2,6 +2,7 @@ import { PROBLEMS, problemIndexPage, problemPage } from '@customer-platform/prob
 import { landingPage } from './pages.js';
 import { mergeOpenApi, type OpenApiDocument } from './openapi-merge.js';
 import { MODULES, type ModuleName } from './routes.js';
+import { OWN_OPENAPI } from './own-openapi.js';
 import type { Upstream } from './upstream.js';
 
 export interface Document {
@@ -63,7 +64,7 @@ export class Documents {
       version: this.version,
       description: 'Events, contacts, CRM, identity, messaging and loyalty behind one address.',
     };
-    const document = mergeOpenApi(info, [...this.lastSeen]);
+    const document = mergeOpenApi(info, [['gateway', OWN_OPENAPI], ...this.lastSeen]);
     if (missing.length > 0) document['x-missing-modules'] = missing;
     const body = JSON.stringify(document);
     if (missing.length === 0) this.merged = { body, at: this.now() };

@@ -76,11 +76,30 @@ describe('an upload', () => {
   it('is not blamed on the caller when the module reads slowly', async () => {
     stage = await aGateway(
       (request, response) => {
-        setTimeout(() => request.resume().once('end', () => response.end('{}')), 300);
+        setTimeout(() => request.resume().once('end', () => response.end('{}')), 1_600);
       },
-      { patience: { ...PATIENCE, pace: { windowMs: 50, leastBytes: 1 } } },
+      { patience: { ...PATIENCE, pace: { windowMs: 700, leastBytes: 1 } } },
     );
     expect(await upload(BIG * 4)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('of any size waits for its module instead of gathering in memory', async () => {
+    stage = await aGateway(() => undefined); // takes no byte
+    const { hostname, port } = new URL(stage.gateway.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write('POST /v1/core/imports HTTP/1.1\r\nHost: a\r\nContent-Length: 500000000\r\n\r\n');
+    const megabyte = Buffer.alloc(1 << 20);
+    for (let sent = 0; sent < 300; sent += 1) socket.write(megabyte);
+    await once(stage.upstream, 'request');
+    let last = -1;
+    await until(() => {
+      const still = last === socket.bytesWritten - socket.writableLength;
+      last = socket.bytesWritten - socket.writableLength;
+      return still && last > 0;
+    });
+    expect(last).toBeLessThan(100 << 20);
+    socket.destroy();
   });
 
   it('that the caller breaks off reaches the module as broken off, never as complete', async () => {

@@ -10,7 +10,7 @@ export interface OpenApiDocument {
 
 /**
  * One document of the documents of all modules. Components that two modules define alike are kept once;
- * those they define differently get the module's name in front, and the references follow.
+ * those they define differently get the module's name in front, and the references follow; so does every operation.
  */
 export function mergeOpenApi(
   info: Record<string, unknown>,
@@ -40,10 +40,11 @@ function renameClashes(module: string, document: OpenApiDocument, merged: OpenAp
       }
     }
   }
-  if (renamed.size === 0) return document;
-  const text = JSON.stringify(document, (key, value: unknown) =>
-    key === '$ref' && typeof value === 'string' ? (renamed.get(value) ?? value) : value,
-  );
+  const text = JSON.stringify(document, (key, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    if (key === 'operationId') return `${module}.${value}`; // unique in a module only
+    return key === '$ref' ? (renamed.get(value) ?? value) : value;
+  });
   const copy = JSON.parse(text) as OpenApiDocument;
   for (const [from, to] of renamed) {
     const [, , kind = '', name = ''] = from.split('/');

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { ThingsModule } from '../../test/things.module.js';
 import { openApiDocument, writeOpenApi } from '../index.js';
 
@@ -19,6 +20,12 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(document.paths)).toEqual([...Object.keys(document.paths)].sort());
     expect(document.paths['/v1/crm/things/{id}/restore'].post).toBeDefined();
     expect(Object.keys(document.paths).filter((path) => path.startsWith('/internal'))).toEqual([]);
+  });
+
+  it('is valid by the schema of OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
   });
 
   it('says permission, classes and codes of each route', () => {
