@@ -70,6 +70,18 @@ describe('ingestion', () => {
       });
     });
 
+    it('403 organization_suspended', async () => {
+      const key = core.app.registry.key({
+        organizationId: newId(),
+        permissions: ['core.events.write', 'core.contacts.write'],
+        restriction: 'organization_suspended',
+      });
+      expect(await core.app.with(key).post(path, valid())).toMatchObject({
+        status: 403,
+        body: { code: 'organization_suspended' },
+      });
+    });
+
     it('403 permission_denied with every permission but the one needed', async () => {
       const other = path.endsWith('track') ? 'core.contacts.write' : 'core.events.write';
       const answer = await core.app.as(newId(), [other, 'core.events.read']).post(path, valid());

@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 
@@ -14,7 +14,7 @@ const ADD = `
  * law of conservation, so they are gathered in memory and written once a second: no refusal waits for the database.
  */
 @Injectable()
-export class Refusals implements OnModuleInit, OnApplicationShutdown {
+export class Refusals implements OnModuleInit, OnModuleDestroy {
   private counts = new Map<string, number>();
   private writing: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
@@ -29,7 +29,8 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     this.timer.unref();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** The last requests have been answered by then, and the database is still open. */
+  async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
     await this.write();
   }
