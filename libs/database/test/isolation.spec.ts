@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import {
   anOrganization,
   expectEveryTableIsolated,
+  expectForeignKeysSeek,
   expectMigrationsReversible,
 } from '@customer-platform/testing';
 import { newId, type Transaction } from '../src/index.js';
@@ -98,6 +99,10 @@ describe('isolation of organizations', () => {
 
   it('gives every table forced row level security and organization_id first in its keys', async () => {
     await expectEveryTableIsolated(world.test);
+  });
+
+  it('looks up the rows behind foreign keys by their whole key from the first row on', async () => {
+    await expectForeignKeysSeek(world.test);
   });
 
   it('finds a table that is not isolated', async () => {

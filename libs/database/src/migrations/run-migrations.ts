@@ -2,6 +2,7 @@ import { databaseConfig, readConfig } from '@customer-platform/config';
 import { log } from '@customer-platform/http';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { SnakeCaseNaming } from '../snake-case.naming.js';
+import { seedStatistics } from './seed-statistics.js';
 
 /** A migration as `MigrationInterface`, with the time stamp TypeORM orders by at the end of its class name. */
 export type MigrationClass = new () => MigrationInterface;
@@ -70,7 +71,9 @@ async function asOwner<T>(options: MigrationOptions, work: (source: DataSource) 
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await grantToApp(lock, appRoleOf(options.module));
-    return await work(source);
+    const result = await work(source);
+    await seedStatistics(lock);
+    return result;
   } finally {
     await lock.release();
     await source.destroy();
