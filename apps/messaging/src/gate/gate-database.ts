@@ -13,6 +13,7 @@ const POOL_SIZE = 4;
  */
 @Injectable()
 export class GateDatabase implements OnApplicationShutdown {
+  private readonly url = readConfig(databaseConfig).DATABASE_URL;
   private source: DataSource | undefined;
   private opening: Promise<Database> | undefined;
 
@@ -32,7 +33,7 @@ export class GateDatabase implements OnApplicationShutdown {
   private async open(): Promise<Database> {
     this.source = new DataSource({
       type: 'postgres',
-      url: readConfig(databaseConfig).DATABASE_URL,
+      url: this.url,
       poolSize: POOL_SIZE,
       applicationName: 'messaging-gate',
       connectTimeoutMS: 3_000,

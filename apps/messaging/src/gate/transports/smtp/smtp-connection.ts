@@ -43,7 +43,6 @@ export class SmtpConnection {
   /** Whether a mail transaction was refused half-way: the next one begins with RSET. */
   transactionOpen = false;
   private readonly reader = new SmtpReplyReader();
-  private readonly unread: SmtpReply[] = [];
   private waiters: Waiter[] = [];
   private failure: Error | undefined;
   private extensions = new Set<string>();
@@ -82,10 +81,22 @@ export class SmtpConnection {
     return this.extensions.has('PIPELINING');
   }
 
-  /** Writes commands together and waits for one reply to each. @throws when the connection or the lease ends */
+  /**
+   * Writes commands together and waits for one reply to each, or for the first that refuses: a server that closes the
+   * connection after a refusal (421) leaves the others unanswered. @throws when the connection or the lease ends first
+   */
   async commands(lines: readonly string[], lease: Lease): Promise<SmtpReply[]> {
     this.write(lines.map((line) => `${line}\r\n`).join(''), lease);
-    return Promise.all(lines.map(() => this.nextReply()));
+    const pending = lines.map(() => this.nextReply());
+    // Those after a refusal may never come; that nobody waits for them any more is no error.
+    pending.forEach((reply) => void reply.catch(() => undefined));
+    const replies: SmtpReply[] = [];
+    for (const next of pending) {
+      const refused = replies.some(({ code }) => code >= 400);
+      const reply = refused ? await next.catch(() => undefined) : await next;
+      if (reply) replies.push(reply);
+    }
+    return replies;
   }
 
   /** Writes the content and its end mark in one go and waits for the verdict. */
@@ -157,7 +168,6 @@ export class SmtpConnection {
     const plain = this.socket;
     plain.removeAllListeners();
     this.reader.reset();
-    this.unread.length = 0;
     const secured = connectTls({ ...tlsOptions(server), socket: plain });
     this.socket = secured;
     this.listen(secured);
@@ -174,8 +184,6 @@ export class SmtpConnection {
   }
 
   private nextReply(): Promise<SmtpReply> {
-    const ready = this.unread.shift();
-    if (ready) return Promise.resolve(ready);
     if (this.failure) return Promise.reject(this.failure);
     return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
   }
@@ -191,8 +199,9 @@ export class SmtpConnection {
     try {
       for (const reply of this.reader.read(chunk)) {
         const waiter = this.waiters.shift();
+        // A reply nobody asked for: the server says goodbye (421) to a connection that lay idle.
         if (waiter) waiter.resolve(reply);
-        else this.unread.push(reply);
+        else this.destroy(new Error(`the server said ${reply.code} unasked`));
       }
     } catch (error) {
       this.destroy(error as Error);

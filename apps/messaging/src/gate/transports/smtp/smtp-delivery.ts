@@ -6,7 +6,7 @@ import type { SmtpReply } from './smtp-reply.js';
 export interface SmtpDelivery {
   readonly handOff: HandOff;
   readonly reusable: boolean;
-  /** Broke before the server had said anything about this message: a connection the server had closed meanwhile. */
+  /** Broke, or was closed by 421, before the server had said anything about this message. */
   readonly untouched: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function deliver(
   const guard = connection.destroyAtEndOf(lease);
   try {
     const refusal = await envelope(connection, message, lease, progress);
-    if (refusal) return finish(connection, verdictOf(refusal));
+    if (refusal) return finish(connection, verdictOf(refusal.reply), refusal.first);
     progress.contentBegun = true;
     return finish(connection, verdictOf(await connection.content(message.content, lease)));
   } catch {
@@ -35,39 +35,46 @@ export async function deliver(
   }
 }
 
+/** The reply that refused an envelope, and whether it was the first of all. */
+interface Refusal {
+  readonly reply: SmtpReply;
+  readonly first: boolean;
+}
+
 /** @returns the reply that refused the envelope, or undefined when the server waits for the content */
 async function envelope(
   connection: SmtpConnection,
   message: OutgoingMessage,
   lease: Lease,
   progress: { answered: boolean },
-): Promise<SmtpReply | undefined> {
+): Promise<Refusal | undefined> {
   const reset = connection.transactionOpen ? ['RSET'] : [];
   const lines = [...reset, `MAIL FROM:<${message.from}>`, `RCPT TO:<${message.to}>`, 'DATA'];
   if (lines.some((line) => /[^\x20-\x7e]/.test(line)))
     throw new TypeError('an envelope in plain ASCII was expected');
   connection.transactionOpen = true;
   if (!connection.pipelines) {
-    for (const line of lines) {
+    for (const [place, line] of lines.entries()) {
       const [reply] = await connection.commands([line], lease);
       progress.answered = true;
-      if (reply && reply.code >= 400) return reply;
+      if (reply && reply.code >= 400) return { reply, first: place === 0 };
     }
     return undefined;
   }
   const replies = await connection.commands(lines, lease);
   progress.answered = true;
-  const refusal = replies.find((reply) => reply.code >= 400);
+  const place = replies.findIndex((reply) => reply.code >= 400);
+  const reply = replies[place];
   // A server that asks for content though it refused the envelope gets none (RFC 2920 §3.1).
-  if (refusal && replies.at(-1)?.code === 354) connection.destroy();
-  return refusal;
+  if (reply && replies.at(-1)?.code === 354) connection.destroy();
+  return reply && { reply, first: place === 0 };
 }
 
-function finish(connection: SmtpConnection, handOff: HandOff): SmtpDelivery {
+function finish(connection: SmtpConnection, handOff: HandOff, first = false): SmtpDelivery {
   connection.transactionOpen = handOff.outcome !== 'sent';
   // 421: the server is closing.
   const reusable = connection.alive && handOff.code !== 421;
-  return { handOff, reusable, untouched: false };
+  return { handOff, reusable, untouched: first && handOff.code === 421 };
 }
 
 function verdictOf(reply: SmtpReply): HandOff {

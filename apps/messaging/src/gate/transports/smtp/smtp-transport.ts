@@ -77,7 +77,7 @@ export class SmtpTransport implements Transport {
         else pooled.connection.quit();
         // The server had closed a connection that lay idle: nothing was said, another one is taken.
         if (untouched && !fresh) continue;
-        if (untouched) this.unreachable('delivery');
+        if (untouched && handOff.code === undefined) this.unreachable('delivery');
         return handOff;
       }
     } finally {

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { connectEventBus } from '@customer-platform/event-bus';
+import { newId } from '@customer-platform/database';
+import type { Permission } from '@customer-platform/permissions';
+import {
+  anOrganization,
+  type Caller,
+  eventually,
+  kafkaProbe,
+  type KafkaProbe,
+  startTestApp,
+  type TestApp,
+  testDatabase,
+  type TestDatabase,
+} from '@customer-platform/testing';
+import { MailSink } from './mail-sink.fixture.js';
+import { MessagingModule } from './messaging.module.js';
+import { migrations } from './migrations/index.js';
+
+/** Every permission of the module, and what previews for a contact need beside. */
+export const ALL_PERMISSIONS: Permission[] = [
+  'messaging.channels.read',
+  'messaging.channels.update',
+  'messaging.routing.read',
+  'messaging.routing.update',
+  'messaging.routing.delete',
+  'messaging.routing.purge',
+  'messaging.templates.read',
+  'messaging.templates.create',
+  'messaging.templates.update',
+  'messaging.templates.delete',
+  'messaging.templates.purge',
+  'messaging.sends.create',
+  'messaging.sends.read',
+  'messaging.suppressions.read',
+  'messaging.suppressions.create',
+  'messaging.suppressions.delete',
+  'core.contacts.read',
+];
+
+/** Messaging with a database, a mail server and a broker of its own. */
+export interface MessagingWorld {
+  readonly app: TestApp;
+  readonly database: TestDatabase;
+  readonly mail: MailSink;
+  readonly probe: KafkaProbe;
+  /** A fresh organization with a key that may do everything. */
+  organization(): { id: string; api: Caller };
+  close(): Promise<void>;
+}
+
+/** What a test may start differently. */
+export interface WorldOptions {
+  readonly env?: Record<string, string>;
+  /** Without Kafka's consumers where a spec does not need them. */
+  readonly consume?: boolean;
+}
+
+/** Starts it. */
+export async function messagingWorld(options: WorldOptions = {}): Promise<MessagingWorld> {
+  const database = await testDatabase('messaging', migrations);
+  const mail = new MailSink();
+  await mail.start();
+  const app = await startTestApp({
+    module: 'messaging',
+    root: MessagingModule,
+    database,
+    env: { SMTP_URL: mail.url, ...options.env },
+    ...(options.consume === false ? {} : { connect: connectEventBus }),
+  });
+  return {
+    app,
+    database,
+    mail,
+    probe: kafkaProbe(app),
+    organization: () => {
+      const { id } = anOrganization();
+      return { id, api: app.as(id, ALL_PERMISSIONS) };
+    },
+    close: async () => {
+      await app.close();
+      await mail.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** A send as the API shows it. */
+export interface ShownSend {
+  id: string;
+  state: string;
+  reason: string | null;
+  address: string | null;
+  contact_id: string | null;
+  subject: string | null;
+  attempts: number;
+  correlation_id: string;
+  provider_message_id: string | null;
+  release_at: string | null;
+  sent_at: string | null;
+  created_at: string;
+  occurred_at: string;
+}
+
+/** A body of `POST /v1/messaging/sends`. */
+export function aSend(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    channel: 'email',
+    recipient: { address: `${randomUUID()}@example.com` },
+    content: { subject: 'Hello', text: 'Hello there.' },
+    ...overrides,
+  };
+}
+
+/** Sends with a fresh key and gives the send's id. */
+export async function send(
+  api: Caller,
+  body: Record<string, unknown>,
+  key: string = randomUUID(),
+): Promise<string> {
+  const answer = await api.post<{ send_id: string }>('/v1/messaging/sends', body, { 'idempotency-key': key });
+  if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body.send_id;
+}
+
+/** The send as it stands. */
+export async function shown(api: Caller, id: string): Promise<ShownSend> {
+  const { body } = await api.get<{ data: ShownSend[] }>(`/v1/messaging/sends?id=${id}`);
+  const [found] = body.data;
+  if (!found) throw new Error(`there is no send ${id}`);
+  return found;
+}
+
+/** Waits until the send is in one of the states. */
+export async function settled(api: Caller, id: string, ...states: string[]): Promise<ShownSend> {
+  return eventually(
+    async () => {
+      const found = await shown(api, id);
+      if (!states.includes(found.state))
+        throw new Error(`the send is ${found.state} (${found.reason}), not ${states.join(' or ')}`);
+      return found;
+    },
+    { within: 20_000 },
+  );
+}
+
+/** The states the send went through, oldest first. */
+export async function history(
+  api: Caller,
+  id: string,
+): Promise<{ state: string; reason: string | null; attempt: number; smtp_code: number | null }[]> {
+  const { body } = await api.get<{ data: never[] }>(`/v1/messaging/sends/${id}/history`);
+  return body.data;
+}
+
+/** A body of `POST /v1/messaging/templates`. */
+export function aTemplate(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    name: `Template ${randomUUID()}`,
+    channel: 'email',
+    default_locale: 'es',
+    locales: { es: { subject: 'Hola {{ contact.first_name }}', html: '<p>Gracias</p>' } },
+    ...overrides,
+  };
+}
+
+/** Creates a template and gives its id. */
+export async function template(api: Caller, overrides: Record<string, unknown> = {}): Promise<string> {
+  const answer = await api.post<{ id: string }>('/v1/messaging/templates', aTemplate(overrides));
+  if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body.id;
+}
+
+/** A contact's snapshot as core's events carry it. */
+export function aContact(overrides: Record<string, unknown> = {}) {
+  const id = newId();
+  return {
+    id,
+    external_id: `ext-${id}`,
+    email: `${id}@example.com`,
+    phone: null,
+    first_name: 'Ana',
+    last_name: 'Rojas',
+    locale: 'es-CL',
+    timezone: 'America/Santiago',
+    country: 'CL',
+    attributes: {},
+    state: 'active' as const,
+    ...overrides,
+  };
+}
