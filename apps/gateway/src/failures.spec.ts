@@ -118,6 +118,44 @@ describe('an upload', () => {
   });
 });
 
+describe('a module that is overrun', () => {
+  it('503 at once for what would only wait, and service for the rest', async () => {
+    const answers: (() => void)[] = [];
+    stage = await aGateway((_request, response) => void answers.push(() => response.end('{}')), {
+      connections: 1,
+      longestQueue: 1,
+    });
+    const codes: (string | undefined)[] = [];
+    const calls = Array.from({ length: 5 }, async () => {
+      const answer = await fetch(`${stage.gateway.url}/v1/core/events`);
+      codes.push(((await answer.json()) as { code?: string }).code);
+    });
+    await until(() => codes.length === 3 && answers.length === 1);
+    expect(codes).toEqual(Array(3).fill('dependency_unavailable'));
+    answers.shift()?.();
+    await until(() => answers.length === 1);
+    answers.shift()?.();
+    await Promise.all(calls);
+    expect(codes.slice(3)).toEqual([undefined, undefined]);
+  });
+});
+
+describe('chunk extensions', () => {
+  it('beyond reason are body_too_large', async () => {
+    stage = await aGateway((request) => void request.resume());
+    const { hostname, port } = new URL(stage.gateway.url);
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    socket.on('error', () => undefined);
+    const head = 'POST /v1/core/imports HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+    socket.write(`${head}5;${'x'.repeat(20_000)}\r\nhello\r\n`);
+    await until(() => text.endsWith('}'));
+    expect(text).toMatch(/^HTTP\/1\.1 413 [^]*"code":"body_too_large"/);
+    socket.destroy();
+  });
+});
+
 describe('what the log is told', () => {
   it('names module, code and cause, which the caller does not see', async () => {
     const failures: string[] = [];

@@ -1,8 +1,9 @@
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { GatewayConfig } from './gateway.config.js';
-import { type GatewayOptions, type RunningGateway, startGateway } from './gateway.js';
+import { type RunningGateway, startGateway } from './gateway.js';
 import { MODULES } from './routes.js';
+import type { UpstreamOptions } from './upstream.js';
 
 export interface Stage {
   gateway: RunningGateway;
@@ -13,7 +14,7 @@ export interface Stage {
 /** A gateway in front of one real HTTP server that plays every module. */
 export async function aGateway(
   answer: RequestListener,
-  options: { config?: Partial<GatewayConfig> } & Partial<GatewayOptions> = {},
+  { config, ...options }: { config?: Partial<GatewayConfig> } & UpstreamOptions = {},
 ): Promise<Stage> {
   const upstream = createServer(answer);
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
@@ -29,12 +30,11 @@ export async function aGateway(
       tlsFiles: undefined,
       tls: undefined,
       trustForwarded: false,
-      ...options.config,
+      ...config,
     },
     {
       asyncApi: { asyncapi: '3.0.0', info: { title: 'x'.repeat(200) } },
-      ...(options.patience === undefined ? {} : { patience: options.patience }),
-      ...(options.onFailure === undefined ? {} : { onFailure: options.onFailure }),
+      ...options,
     },
   );
   return {

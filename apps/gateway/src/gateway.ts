@@ -8,7 +8,7 @@ import { Observed } from './observed.js';
 import { answerProblem } from './problem-response.js';
 import { readTarget } from './request-target.js';
 import { MODULES, type ModuleName, moduleOf } from './routes.js';
-import { type Patience, type UpstreamFailed, Upstream } from './upstream.js';
+import { type UpstreamOptions, Upstream } from './upstream.js';
 
 /** A started gateway. */
 export interface RunningGateway {
@@ -20,11 +20,8 @@ export interface RunningGateway {
 }
 
 /** What a gateway is started with beside its configuration. */
-export interface GatewayOptions {
+export interface GatewayOptions extends UpstreamOptions {
   asyncApi: object;
-  patience?: Patience;
-  /** Told of every exchange that failed between gateway and module; for the log. */
-  onFailure?: UpstreamFailed;
 }
 
 /** Starts the public listener. @throws the listen error, for instance EADDRINUSE. */
@@ -35,7 +32,13 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
   const observed = new Observed();
   const documents = new Documents(upstreams, config.release, options.asyncApi);
   const gateway = new Gateway(config, upstreams, documents, observed);
-  const listener = new FrontListener(config, (request, response) => void gateway.handle(request, response));
+  const listener = new FrontListener(config, (request, response) => {
+    gateway.handle(request, response).catch((cause: unknown) => {
+      const problem = new Problem('internal_error', { cause });
+      options.onFailure?.('gateway', problem, '');
+      answerProblem(response, problem, { instance: '/', correlationId: correlationIdOf(undefined) });
+    });
+  });
   return {
     url: await listener.listen(),
     observed,

@@ -26,15 +26,23 @@ export const PATIENCE: Patience = {
   pace: BODY_PACE,
 };
 
-/** Requests that may wait for a connection to one module; more would wait in vain and fill the memory. */
-const LONGEST_QUEUE = 2_048;
 const CONNECTIONS = 128;
+const LONGEST_QUEUE = 2_048;
 
 /** Callers that went away are noted with the status nginx made customary; it is never sent. */
 export const CLIENT_CLOSED = 499;
 
 /** Told of a failed exchange: which module, what the caller got, and the cause, which the caller does not learn. */
 export type UpstreamFailed = (module: string, problem: Problem, correlationId: string) => void;
+
+/** What an upstream is made with beside its address; all has a default. */
+export interface UpstreamOptions {
+  patience?: Patience;
+  onFailure?: UpstreamFailed;
+  /** Connections to the module, and requests that may wait for one; more would wait in vain and fill the memory. */
+  connections?: number;
+  longestQueue?: number;
+}
 
 /** One request on its way to a module. */
 export interface Exchange {
@@ -59,16 +67,19 @@ interface Outcome {
 export class Upstream {
   private readonly pool: Pool;
   private readonly patience: Patience;
-  private waiting = 0;
+  private readonly most: number;
+  private running = 0;
 
   constructor(
     readonly name: string,
     origin: string,
-    private readonly options: { patience?: Patience; onFailure?: UpstreamFailed } = {},
+    private readonly options: UpstreamOptions = {},
   ) {
+    const { connections = CONNECTIONS, longestQueue = LONGEST_QUEUE } = options;
     this.patience = options.patience ?? PATIENCE;
+    this.most = connections + longestQueue;
     this.pool = new Pool(origin, {
-      connections: CONNECTIONS,
+      connections,
       pipelining: 1,
       // Shorter than the modules keep theirs (75 s), so that it is the gateway that lets go first.
       keepAliveTimeout: 30_000,
@@ -83,8 +94,7 @@ export class Upstream {
   async forward(exchange: Exchange): Promise<number> {
     const { request } = exchange;
     try {
-      if (this.waiting >= CONNECTIONS + LONGEST_QUEUE)
-        throw new Error('too many requests wait for the module');
+      if (this.running >= this.most) throw new Error('too many requests wait for the module');
       const body = await readBody(request, this.patience.smallBody);
       const headers = requestHeaders(request, exchange.edge);
       const first = await this.attempt(exchange, headers, body);
@@ -116,12 +126,12 @@ export class Upstream {
   private attempt(exchange: Exchange, headers: string[], body: Body): Promise<Outcome> {
     const { request, response, edge } = exchange;
     const streamed = body !== null && !Buffer.isBuffer(body);
-    this.waiting += 1;
+    this.running += 1;
     return new Promise<Outcome>((settle) => {
       let status = 0;
       let end: (() => void)[] = [];
       const done = (outcome: Outcome): void => {
-        this.waiting -= 1;
+        this.running -= 1;
         for (const undo of end) undo();
         end = [];
         settle(outcome);
