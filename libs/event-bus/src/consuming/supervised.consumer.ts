@@ -28,7 +28,9 @@ export interface Consumption {
   process(chunk: Chunk): Promise<void>;
 }
 
-const RESTART_PAUSE_MS = [250, 500, 1_000, 2_000];
+const RESTART_PAUSE_MS = [250, 500, 1_000];
+/** An outage is told when it begins and then about every half minute. */
+const SAY_EVERY = 30;
 /** Without a fetch, a heartbeat or a chunk for this long, the consumer is taken for dead and replaced. */
 const SILENCE_MS = 30_000;
 const DISCONNECT_MS = 3_000;
@@ -80,7 +82,12 @@ export class SupervisedConsumer {
         await this.topics.ensure(this.consumption.topics);
         await this.runOnce();
       } catch (error) {
-        log.warn({ err: error, group: this.consumption.group }, 'A consumer could not run; it is restarted');
+        if (failures % SAY_EVERY === 0) {
+          log.warn(
+            { err: error, group: this.consumption.group, failures },
+            'A consumer could not run; it is restarted',
+          );
+        }
       }
       this.downSince ??= Date.now();
       if (this.stopping) break;

@@ -19,7 +19,10 @@ export const pinoLogCreator: logCreator = () => {
     if (now - (said.get(line) ?? 0) < SAY_AGAIN_MS) return;
     if (said.size > 200) said.clear();
     said.set(line, now);
-    log.warn({ kafka: namespace, broker: entry.broker as unknown }, entry.message);
+    log.warn(
+      { kafka: namespace, broker: entry.broker as unknown, error: entry.error as unknown },
+      entry.message,
+    );
   };
 };
 

@@ -19,7 +19,9 @@ interface OutboxRow {
 
 /** Shards one relay takes at once; the rest is left to relays of other processes. */
 const SHARDS_AT_ONCE = SHARDS / 2;
-const ROWS_PER_SHARD = 16;
+/** What one shard gives at once, at most: so many rows, and about so many bytes as they are stored. */
+const ROWS_PER_SHARD = 256;
+const BYTES_PER_SHARD = 256 * 1024;
 const POLL_MS = 250;
 const SEND_TIMEOUT_MS = 10_000;
 /** A shutdown has 10 s in all. */
@@ -40,15 +42,23 @@ const LOCK_SHARDS = `
   SELECT shard FROM waiting WHERE pg_try_advisory_xact_lock(${String(LOCK_SPACE)}, shard)
    LIMIT ${String(SHARDS_AT_ONCE)}`;
 
-/** Taking is deleting: the rows are gone if the transaction commits, and it does once they are published. */
+/**
+ * Taking is deleting: the rows are gone if the transaction commits, and it does once they are published. A shard gives
+ * its first row and as many more as stay within the bound; after an outage rows are many and small, so a bound by
+ * their number would make the backlog crawl. `pg_column_size` does not unpack what it measures.
+ */
 const TAKE = `
   DELETE FROM outbox USING (
-    SELECT row.organization_id, row.id
+    SELECT head.organization_id, head.id
       FROM unnest($1::smallint[]) AS taken (shard)
      CROSS JOIN LATERAL (
-       SELECT organization_id, id FROM outbox WHERE outbox.shard = taken.shard
-        ORDER BY id LIMIT ${String(ROWS_PER_SHARD)} FOR UPDATE SKIP LOCKED) AS row) AS head
-   WHERE outbox.organization_id = head.organization_id AND outbox.id = head.id
+       SELECT waiting.organization_id, waiting.id, waiting.size,
+              sum(waiting.size) OVER (ORDER BY waiting.id) AS total
+         FROM (SELECT organization_id, id, pg_column_size(messages) AS size FROM outbox
+                WHERE outbox.shard = taken.shard
+                ORDER BY id LIMIT ${String(ROWS_PER_SHARD)} FOR UPDATE SKIP LOCKED) AS waiting) AS head
+     WHERE head.total - head.size < ${String(BYTES_PER_SHARD)}) AS going
+   WHERE outbox.organization_id = going.organization_id AND outbox.id = going.id
   RETURNING outbox.id, outbox.topic, outbox.messages`;
 
 /**

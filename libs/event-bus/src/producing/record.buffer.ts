@@ -1,43 +1,74 @@
 import { QueueUnavailable } from '../errors.js';
 
-/** One record and whoever waits for its acknowledgement. */
-export interface Waiter {
+/** A record to be sent. */
+export interface BufferedRecord {
   readonly topic: string;
   readonly partition?: number;
   readonly key?: string;
   readonly value: Buffer | string;
   readonly headers?: Record<string, string>;
-  readonly bytes: number;
-  /** When it came, in milliseconds. */
-  readonly since: number;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
 }
 
 /** One request takes at most this many records … */
 const BATCH_RECORDS = 500;
 /** … and bytes: all may be of one partition, and the broker takes 1 MiB for one. */
 const BATCH_BYTES = 900_000;
-/** What may wait in all; beyond it a record is refused at once. */
+/** What may be unsettled in all; beyond it a record is refused at once. */
 const BUFFER_BYTES = 32 * 1024 * 1024;
 
-/** Records in the order in which they came, each settled exactly once. */
+/** A record with whoever waits for its fate, which is told once. */
+class Waiter {
+  readonly since = Date.now();
+  readonly bytes: number;
+  readonly fate: Promise<void>;
+  private readonly fulfil: () => void;
+  private readonly fail: (error: Error) => void;
+  private told = false;
+
+  constructor(
+    readonly record: BufferedRecord,
+    private readonly settled: (waiter: Waiter) => void,
+  ) {
+    this.bytes = Buffer.byteLength(record.value) + (record.key?.length ?? 0) + 64;
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    this.fate = promise;
+    this.fulfil = () => {
+      resolve(undefined);
+    };
+    this.fail = reject;
+  }
+
+  get open(): boolean {
+    return !this.told;
+  }
+
+  tell(error?: Error): void {
+    if (this.told) return;
+    this.told = true;
+    this.settled(this);
+    if (error) this.fail(error);
+    else this.fulfil();
+  }
+}
+
+/** Records in the order in which they came: those that wait, and the batch that is being sent. */
 export class RecordBuffer {
   private waiting: Waiter[] = [];
+  private flying: Waiter[] = [];
   private bytes = 0;
-  private open = 0;
+  private unsettledCount = 0;
   private limit = BATCH_RECORDS;
   private wake: (() => void) | undefined;
   private readonly emptied: (() => void)[] = [];
 
-  /** How many wait, not counting those in flight. */
+  /** How many wait, not counting the batch that is being sent. */
   get size(): number {
     return this.waiting.length;
   }
 
-  /** How many are not settled, those in flight included. */
+  /** How many have not been told their fate, the batch that is being sent included. */
   get unsettled(): number {
-    return this.open;
+    return this.unsettledCount;
   }
 
   /** Whether no more may be added. */
@@ -46,34 +77,17 @@ export class RecordBuffer {
   }
 
   /** Adds a record; the promise settles with its fate. */
-  add(record: Omit<Waiter, 'resolve' | 'reject' | 'since' | 'bytes'>): Promise<void> {
-    const bytes = Buffer.byteLength(record.value) + (record.key?.length ?? 0) + 64;
-    return new Promise<void>((resolve, reject) => {
-      this.bytes += bytes;
-      this.open += 1;
-      const settle = (): void => {
-        this.bytes -= bytes;
-        this.open -= 1;
-        if (this.open === 0)
-          this.emptied.splice(0).forEach((run) => {
-            run();
-          });
-      };
-      this.waiting.push({
-        ...record,
-        bytes,
-        since: Date.now(),
-        resolve: () => {
-          settle();
-          resolve();
-        },
-        reject: (error) => {
-          settle();
-          reject(error);
-        },
-      });
-      if (this.waiting.length >= this.limit) this.wake?.();
+  add(record: BufferedRecord): Promise<void> {
+    const waiter = new Waiter(record, ({ bytes }) => {
+      this.bytes -= bytes;
+      this.unsettledCount -= 1;
+      if (this.unsettledCount === 0) for (const run of this.emptied.splice(0)) run();
     });
+    this.bytes += waiter.bytes;
+    this.unsettledCount += 1;
+    this.waiting.push(waiter);
+    if (this.waiting.length >= this.limit) this.wake?.();
+    return waiter.fate;
   }
 
   /** Resolves when a full batch waits or the oldest record has waited `lingerMs`. */
@@ -92,8 +106,8 @@ export class RecordBuffer {
     this.wake = undefined;
   }
 
-  /** Takes the next batch out, oldest first. */
-  take(): Waiter[] {
+  /** Takes the next batch to be sent, oldest first. Its fate is told by `landed`, `refused` or `putBack`. */
+  take(): BufferedRecord[] {
     let bytes = 0;
     let count = 0;
     for (const waiter of this.waiting) {
@@ -102,30 +116,39 @@ export class RecordBuffer {
       count += 1;
     }
     this.limit = BATCH_RECORDS;
-    return this.waiting.splice(0, count);
+    this.flying = this.waiting.splice(0, count);
+    return this.flying.map(({ record }) => record);
   }
 
-  /** Puts a batch that was not sent back to the head; the next take holds at most `limit` records. */
-  putBack(batch: Waiter[], limit = BATCH_RECORDS): void {
-    this.waiting = [...batch, ...this.waiting];
+  /** The batch is written. */
+  landed(): void {
+    for (const waiter of this.flying.splice(0)) waiter.tell();
+  }
+
+  /** The batch will never be taken. */
+  refused(error: Error): void {
+    for (const waiter of this.flying.splice(0)) waiter.tell(error);
+  }
+
+  /** The batch was not sent: what still has time goes back to the head; the next take holds at most `limit` records. */
+  putBack(limit = BATCH_RECORDS): void {
+    this.waiting = [...this.flying.splice(0).filter(({ open }) => open), ...this.waiting];
     this.limit = limit;
   }
 
-  /** Tells those who have waited too long. */
-  refuseOlderThan(ms: number): void {
+  /** Tells those that have waited too long, those being sent included; returns how many. */
+  refuseOlderThan(ms: number): number {
     const before = Date.now() - ms;
-    const count = this.waiting.findIndex(({ since }) => since > before);
-    this.refuse(this.waiting.splice(0, count < 0 ? this.waiting.length : count));
+    const late = [...this.flying, ...this.waiting].filter(({ since, open }) => open && since <= before);
+    if (late.length === 0) return 0;
+    for (const waiter of late) waiter.tell(new QueueUnavailable());
+    this.waiting = this.waiting.filter(({ open }) => open);
+    return late.length;
   }
 
-  /** Tells all who wait. */
-  refuseAll(): void {
-    this.refuse(this.waiting.splice(0));
-  }
-
-  /** Resolves when every record is settled, or after `ms`. */
+  /** Resolves when every record is settled; what is left after `ms` is refused. */
   async drained(ms: number): Promise<void> {
-    if (this.open === 0) return;
+    if (this.unsettledCount === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.emptied.push(() => {
@@ -133,9 +156,6 @@ export class RecordBuffer {
         resolve();
       });
     });
-  }
-
-  private refuse(waiters: Waiter[]): void {
-    for (const { reject } of waiters) reject(new QueueUnavailable());
+    this.refuseOlderThan(0);
   }
 }

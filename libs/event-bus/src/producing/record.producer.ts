@@ -7,7 +7,7 @@ import { protocolErrorType } from '../kafka/protocol-error.js';
 import { Topics } from '../kafka/topics.js';
 import { ProducerLine } from './producer.line.js';
 import { pause, within } from '../within.js';
-import { RecordBuffer, type Waiter } from './record.buffer.js';
+import { type BufferedRecord, RecordBuffer } from './record.buffer.js';
 
 /** A record to be sent; the key decides the partition. */
 export interface OutgoingRecord {
@@ -18,6 +18,11 @@ export interface OutgoingRecord {
 
 /** What is answered within: a waiter is told `QueueUnavailable` at the latest this long after it came. */
 const PATIENCE_MS = 850;
+/**
+ * How long a request may take before its connection is given up. Longer than the patience of those who wait: a broker
+ * that is merely slow is not helped by new connections.
+ */
+const REQUEST_MS = 5_000;
 /** How long a lone record waits for company. */
 const LINGER_MS = 4;
 /** Below the 1 MiB that the broker takes, with room for key and headers. */
@@ -106,11 +111,10 @@ export class RecordProducer implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.closed = true;
     await this.buffer.drained(PATIENCE_MS);
-    this.buffer.refuseAll();
     await this.line.close();
   }
 
-  private enqueue(record: Omit<Waiter, 'resolve' | 'reject' | 'since' | 'bytes'>): Promise<void> {
+  private enqueue(record: BufferedRecord): Promise<void> {
     if (Buffer.byteLength(record.value) > RECORD_BYTES) {
       return Promise.reject(new RangeError('The record is larger than the broker takes'));
     }
@@ -125,7 +129,7 @@ export class RecordProducer implements OnApplicationShutdown {
   private async pump(): Promise<void> {
     this.pumping = true;
     const sweep = setInterval(() => {
-      this.buffer.refuseOlderThan(PATIENCE_MS);
+      this.refuseLate();
     }, 50);
     try {
       while (!this.closed || this.buffer.size > 0) {
@@ -139,34 +143,36 @@ export class RecordProducer implements OnApplicationShutdown {
     }
   }
 
+  /** Who has waited too long is told, and that the broker does not answer is remembered. */
+  private refuseLate(): void {
+    if (this.buffer.refuseOlderThan(PATIENCE_MS) > 0) this.awaySince ??= Date.now();
+  }
+
   private async sendNext(): Promise<void> {
     await this.buffer.gathered(LINGER_MS);
+    this.refuseLate();
     const batch = this.buffer.take();
-    const [first] = batch;
-    if (!first) return;
+    if (batch.length === 0) return;
     try {
-      const left = (): number => PATIENCE_MS - (Date.now() - first.since);
-      await within(left(), this.topics.ensure([...new Set(batch.map(({ topic }) => topic))]));
-      await this.line.send(this.grouped(batch), left());
-      batch.forEach(({ resolve }) => {
-        resolve();
-      });
+      await within(REQUEST_MS, this.topics.ensure([...new Set(batch.map(({ topic }) => topic))]));
+      await this.line.send(this.grouped(batch), REQUEST_MS);
+      this.awaySince = undefined;
+      this.buffer.landed();
     } catch (error) {
       this.failed(batch, error);
     }
   }
 
   /** What the broker refuses is told; what it could not be asked goes back to the head and waits for it. */
-  private failed(batch: Waiter[], error: unknown): void {
+  private failed(batch: readonly BufferedRecord[], error: unknown): void {
     const refusal = refusalIn(error);
-    const [only] = batch;
-    if (refusal && batch.length === 1) only?.reject(refusal);
-    else if (refusal) this.buffer.putBack(batch, 1);
+    if (refusal && batch.length === 1) this.buffer.refused(refusal);
+    else if (refusal) this.buffer.putBack(1);
     else {
       log.warn({ err: error, records: batch.length }, 'Kafka did not acknowledge');
-      this.awaySince = Date.now();
+      this.awaySince ??= Date.now();
       this.topics.forget(batch.map(({ topic }) => topic));
-      this.buffer.putBack(batch);
+      this.buffer.putBack();
     }
   }
 
@@ -180,7 +186,7 @@ export class RecordProducer implements OnApplicationShutdown {
     }
   }
 
-  private grouped(batch: readonly Waiter[]): TopicMessages[] {
+  private grouped(batch: readonly BufferedRecord[]): TopicMessages[] {
     const byTopic = new Map<string, TopicMessages>();
     for (const { topic, partition, key, value, headers } of batch) {
       const entry = byTopic.get(topic) ?? { topic: this.named(topic), messages: [] };
