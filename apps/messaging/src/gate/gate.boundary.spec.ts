@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const SOURCE = join(import.meta.dirname, '..');
+/** What can carry bytes out of the process. */
+const WAYS_OUT = /from '(?:node:)?(?:net|tls|http|https|http2|dgram|undici|nodemailer)'/;
+
+/** Files of the service itself: specs and fixtures may stand at the other end of the line. */
+function sources(): { file: string; text: string }[] {
+  return readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !/\.(spec|fixture)\.ts$/.test(name))
+    .map((name) => ({
+      file: relative(SOURCE, join(SOURCE, name)),
+      text: readFileSync(join(SOURCE, name), 'utf8'),
+    }));
+}
+
+describe('the gate', () => {
+  it('alone reaches for a transport', () => {
+    const others = sources().filter(({ file }) => !file.startsWith('gate/'));
+    expect(others.length).toBeGreaterThan(30);
+    expect(others.filter(({ text }) => /gate\/transports\//.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+
+  it('has the only files that can open a connection in their transports', () => {
+    const found = sources()
+      .filter(({ text }) => WAYS_OUT.test(text))
+      .map(({ file }) => file);
+    // The checker of addresses uses `node:net` for its lists of networks and opens nothing.
+    expect(found.filter((file) => !file.startsWith('gate/transports/'))).toEqual(['network/destination.ts']);
+    expect(readFileSync(join(SOURCE, 'network/destination.ts'), 'utf8')).toContain(
+      "import { BlockList, isIP } from 'node:net'",
+    );
+  });
+
+  it('asks its transports to hand over in one place, after the gate has been passed', () => {
+    const callers = sources().filter(
+      ({ file, text }) => /\.handOff\(message/.test(text) && !file.includes('transports/'),
+    );
+    expect(callers.map(({ file }) => file)).toEqual(['gate/dispatch-batch.ts']);
+  });
+
+  it('is exported by no module', () => {
+    const text = readFileSync(join(SOURCE, 'gate/gate.module.ts'), 'utf8');
+    expect(text).not.toMatch(/^\s*exports:/m);
+  });
+});
