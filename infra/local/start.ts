@@ -73,6 +73,7 @@ async function start(data: DataFolder, options: StartOptions): Promise<void> {
   await startAll(platform, data, options);
   const facts = await seed(platform, data);
   platform.releaseMemory();
+  platform.prepareNextStart();
   for (const line of summary(facts, progress.elapsed())) progress.say(line);
 }
 
@@ -115,10 +116,10 @@ async function seed({ wiring, adminUrl }: Platform, data: DataFolder): Promise<D
     const target = { baseUrl: baseUrl(ports), identityDatabaseUrl: databases.identity.url };
     const demo = await seedDemo(target, data.readJson<DemoAccess>('demo.json'));
     const facts: DemoFacts = {
+      ...demo, // first: what was kept from an earlier start holds that start's addresses too
       base_url: baseUrl(ports),
       core_url: coreUrl(ports),
       mail_url: mailUrl(ports),
-      ...demo,
       kafka_brokers: brokers,
       database_urls: Object.fromEntries(Object.entries(databases).map(([module, { url }]) => [module, url])),
       postgres_url: adminUrl,

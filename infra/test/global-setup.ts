@@ -65,6 +65,7 @@ async function giveKafka(services: TestServices): Promise<void> {
     log: join(services.folder, 'kafka.log'),
     cache: CACHE,
     guardian: services.guardian,
+    brief: true,
   });
   process.env['TEST_KAFKA_BROKERS'] = services.kafka.broker;
 }

@@ -15,7 +15,7 @@ export interface NodeProcess {
   readyUrl: string;
 }
 
-const READY_SECONDS = 60;
+const READY_SECONDS = 120;
 const RELEASE_MEMORY = pathToFileURL(join(import.meta.dirname, 'release-memory.mjs')).href;
 
 /** Starts a program of ours under this very Node; resolves when it serves. */
@@ -24,7 +24,7 @@ export async function startNodeProcess(spec: NodeProcess, began: (child: Child) 
     name: spec.name,
     command: process.execPath,
     args: ['--import', RELEASE_MEMORY, ...spec.args],
-    env: { ...spec.env, NODE_COMPILE_CACHE: join(spec.cwd, 'node_modules/.cache/compiled') },
+    env: { ...spec.env, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' },
     cwd: spec.cwd,
     log: spec.log,
     stopSignal: 'SIGTERM',

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Guardian } from '../services/guardian.ts';
+import { makeKafkaArchive } from '../services/kafka-archive.ts';
 import { brokerAnswers, startKafka } from '../services/kafka.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { type Wiring, appEnvironment, mailUrl } from './app-environment.ts';
@@ -15,9 +16,9 @@ import { recordProcesses } from './running-processes.ts';
 import type { Secrets } from './secrets.ts';
 import { Supervisor } from './supervisor.ts';
 
-/** Of the ten seconds that a stop may take: the apps drain first, then what they use ends. */
+/** A stop is over within ten seconds: the apps drain first, what they use has the rest of the time. */
 const APP_PATIENCE_MS = 6_000;
-const SERVICE_PATIENCE_MS = 3_000;
+const STOP_MS = 9_500;
 
 export interface PlatformParts {
   data: DataFolder;
@@ -34,6 +35,7 @@ export class Platform {
   private readonly parts: PlatformParts;
   private readonly apps: string[] = [];
   private readonly services: string[] = [];
+  private endPreparation: () => Promise<void> = () => Promise.resolve();
 
   constructor(parts: PlatformParts) {
     this.parts = parts;
@@ -62,7 +64,6 @@ export class Platform {
     this.services.push('PostgreSQL');
     await this.supervisor.keep({
       name: 'PostgreSQL',
-      patience: SERVICE_PATIENCE_MS,
       start: (began) =>
         startPostgres({
           folder: data.file('postgres', 'cluster'),
@@ -81,7 +82,6 @@ export class Platform {
     this.services.push('Kafka');
     await this.supervisor.keep({
       name: 'Kafka',
-      patience: SERVICE_PATIENCE_MS,
       start: (began) =>
         startKafka({
           folder: data.file('kafka'),
@@ -100,7 +100,6 @@ export class Platform {
     this.services.push('mail catcher');
     await this.supervisor.keep({
       name: 'mail catcher',
-      patience: SERVICE_PATIENCE_MS,
       start: (began) =>
         startNodeProcess(
           {
@@ -134,7 +133,6 @@ export class Platform {
     this.apps.push(app);
     await this.supervisor.keep({
       name: app,
-      patience: APP_PATIENCE_MS,
       start: (began) =>
         startNodeProcess(
           {
@@ -151,6 +149,18 @@ export class Platform {
     });
   }
 
+  /** Spares later starts some seconds; nothing waits for it. */
+  prepareNextStart(): void {
+    const { data, options } = this.parts;
+    if (options.brokers) return;
+    this.endPreparation = makeKafkaArchive({
+      cache: CACHE,
+      kafkaFolder: data.file('kafka'),
+      log: data.log('kafka-archive'),
+      guardian: this.guardian,
+    });
+  }
+
   /** What booting has left behind goes back to the system. */
   releaseMemory(): void {
     this.supervisor.signal([...this.apps, 'mail catcher'], 'SIGUSR2');
@@ -163,9 +173,11 @@ export class Platform {
     const { options } = this.parts;
     // Written down while the apps drain, so that PostgreSQL's own end is short.
     const checkpoint = options.databaseUrl ? undefined : writeCheckpoint(this.adminUrl);
-    await this.supervisor.stop(this.apps);
+    const begun = performance.now();
+    await this.supervisor.stop(this.apps, APP_PATIENCE_MS);
     await checkpoint;
-    await this.supervisor.stop(this.services);
+    const left = STOP_MS - (performance.now() - begun);
+    await Promise.all([this.supervisor.stop(this.services, left), this.endPreparation()]);
     await this.supervisor.settled();
     await this.guardian.release();
   }

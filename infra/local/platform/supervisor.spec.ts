@@ -18,7 +18,7 @@ beforeEach(() => {
   supervisor = new Supervisor({ note: (line) => notes.push(line) });
 });
 afterEach(async () => {
-  await supervisor.stop();
+  await supervisor.stop(['core', 'gateway'], 300);
   await supervisor.settled();
   await guardian.release();
   rmSync(folder, { recursive: true });
@@ -28,7 +28,6 @@ afterEach(async () => {
 function ward(name: string, script: string, beforeReady: () => Promise<void> = async () => undefined): Ward {
   return {
     name,
-    patience: 2_000,
     start: async (began) => {
       began(
         await Child.start({
@@ -90,19 +89,19 @@ it('throws where the first start fails, and leaves no process after the stop', a
   );
   await expect(failing).rejects.toThrow('never ready');
   const pid = supervisor.pidOf('core') as number;
-  await supervisor.stop();
+  await supervisor.stop(['core', 'gateway'], 300);
   expect(commandLine(pid)).toBeUndefined();
   expect(notes).toEqual([]);
 });
 
 it('ends what takes too long to end by itself, and starts nothing again after a stop', async () => {
-  await supervisor.keep({ ...ward('core', `trap '' TERM; ${IDLE}`), patience: 300 });
+  await supervisor.keep(ward('core', `trap '' TERM; ${IDLE}`));
   await supervisor.keep(ward('gateway', IDLE));
   const pids = [supervisor.pidOf('core'), supervisor.pidOf('gateway')] as number[];
-  await supervisor.stop();
+  await supervisor.stop(['core', 'gateway'], 300);
   await supervisor.settled();
   expect(pids.map(commandLine)).toEqual([undefined, undefined]);
-  expect(notes).toEqual([]);
+  expect(notes).toEqual(['core did not end by itself and was killed.']);
 });
 
 it('ends also what is just being started again when the stop comes', async () => {
@@ -117,7 +116,7 @@ it('ends also what is just being started again when the stop comes', async () =>
   process.kill(supervisor.pidOf('core') as number, 'SIGKILL');
   await until(() => ready !== undefined);
   const second = supervisor.pidOf('core') as number;
-  await supervisor.stop();
+  await supervisor.stop(['core', 'gateway'], 300);
   ready?.();
   await supervisor.settled();
   expect(commandLine(second)).toBeUndefined();

@@ -7,14 +7,14 @@ export interface Ward {
   name: string;
   /** Starts it: hands over the process as soon as there is one, resolves when it serves. */
   start: (began: (child: Child) => void) => Promise<unknown>;
-  /** Milliseconds it may take to end in an orderly way. */
-  patience: number;
 }
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 /** Who has run this long died of something new; it is started at once again. */
 const STEADY_MS = 30_000;
+/** What comes up while everything ends has nothing to lose. */
+const LATE_PATIENCE_MS = 1_000;
 
 export interface SupervisorOptions {
   /** Says what happened by itself. */
@@ -26,7 +26,6 @@ export interface SupervisorOptions {
 /** Keeps processes alive: what ends by itself is started again, and its end is said. */
 export class Supervisor {
   private readonly running = new Map<string, Child>();
-  private readonly wards = new Map<string, Ward>();
   private readonly note: (line: string) => void;
   private readonly changed: (running: ReadonlyMap<string, Child>) => void;
   private readonly pauses = new Set<() => void>();
@@ -40,18 +39,17 @@ export class Supervisor {
 
   /** Starts it for the first time. @throws what its start throws; only what once ran is started again. */
   async keep(ward: Ward): Promise<void> {
-    this.wards.set(ward.name, ward);
     const child = await this.start(ward);
     const task = this.keepAlive(ward, child).finally(() => this.attending.delete(task));
     this.attending.add(task);
   }
 
-  /** Ends these, or all that are left, at the same time; resolves when they are gone. */
-  async stop(names: Iterable<string> = [...this.wards.keys()]): Promise<void> {
+  /** Ends these at the same time, after `patience` ms by force; resolves when they are gone. */
+  async stop(names: Iterable<string>, patience: number): Promise<void> {
     this.stopAttending();
     await Promise.all(
       [...names].map(async (name) => {
-        const ending = await this.running.get(name)?.stop(this.wards.get(name)?.patience ?? 0);
+        const ending = await this.running.get(name)?.stop(patience);
         if (ending?.signal === 'SIGKILL') this.note(`${name} did not end by itself and was killed.`);
       }),
     );
@@ -94,7 +92,7 @@ export class Supervisor {
       if (this.running.get(ward.name) === child) this.running.delete(ward.name);
       this.changed(this.running);
     });
-    if (this.stopping) void child.stop(ward.patience);
+    if (this.stopping) void child.stop(LATE_PATIENCE_MS);
   }
 
   private async keepAlive(ward: Ward, first: Child): Promise<void> {

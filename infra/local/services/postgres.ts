@@ -38,7 +38,7 @@ export interface Postgres {
 }
 
 const SUPERUSER = 'postgres';
-const READY_SECONDS = 60; // recovery after a kill under load included
+const READY_SECONDS = 120; // recovery after a kill under load included
 
 /** Starts a PostgreSQL cluster, made first if it is not there. @throws Error in a sentence. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
