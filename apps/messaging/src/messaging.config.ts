@@ -41,14 +41,14 @@ const ownConfig = z.object({
 });
 
 /** Reads the environment. @throws ConfigError naming what is missing or wrong */
-export function messagingConfig(environment: NodeJS.ProcessEnv = process.env): MessagingConfig {
+export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfig {
   const shape = z.object({
     ...serviceConfig.shape,
     ...addressPeppersConfig.shape,
     ...encryptionConfig.shape,
     ...ownConfig.shape,
   });
-  const read = readConfig(shape, environment);
+  const read = environment === undefined ? readConfig(shape) : readConfig(shape, environment);
   return {
     local: read.PLATFORM_MODE === 'local',
     worker: read.PROCESS_ROLE !== 'api',

@@ -64,7 +64,8 @@ function metered(text: string): string {
 function plain(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(plain).join('');
-  return typeof value === 'object' && !(value instanceof SafeHtml) ? JSON.stringify(value) : String(value);
+  if (value instanceof SafeHtml) return value.toString();
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function escapeHtml(value: unknown): string {

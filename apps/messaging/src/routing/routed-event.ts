@@ -37,6 +37,6 @@ export function routedEvent(event: DomainEvent<RoutedType>): RoutedEvent | undef
     type: type.slice(0, -'.v1'.length) as RoutableEvent,
     name: type === 'core.event.recorded.v1' ? data.event : null,
     contactId: data.contact_id,
-    data: data as Record<string, unknown>,
+    data: data,
   };
 }

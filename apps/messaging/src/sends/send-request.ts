@@ -43,9 +43,7 @@ export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
     channel: dto.channel,
     recipient,
     templateId: dto.template_id?.toLowerCase() ?? null,
-    content: dto.content
-      ? (readShape(partsOfChannel[dto.channel], dto.content, '/content') as LocaleParts)
-      : null,
+    content: dto.content ? readShape(partsOfChannel[dto.channel], dto.content, '/content') : null,
     data: dto.data ?? {},
     locale: dto.locale ?? null,
     category: dto.category ?? 'transactional',

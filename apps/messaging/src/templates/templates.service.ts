@@ -172,7 +172,7 @@ export class TemplatesService {
 }
 
 function checkContent(channel: TemplateEntity['channel'], content: object): TemplateContent {
-  return readShape(templateContent(channel), content, '') as TemplateContent;
+  return readShape(templateContent(channel), content, '');
 }
 
 function contentOf(row: TemplateEntity): TemplateContent {

@@ -9,7 +9,7 @@ export function toTemplateDto(row: TemplateEntity): TemplateDto {
     channel: row.channel,
     default_locale: row.defaultLocale,
     locales: row.locales,
-    variables: row.variables as unknown as Record<string, unknown>,
+    variables: row.variables,
     strict: row.strict,
     version: row.version,
     published_version: row.publishedVersion,

@@ -89,12 +89,15 @@ export class SmtpConnection {
     this.write(lines.map((line) => `${line}\r\n`).join(''), lease);
     const pending = lines.map(() => this.nextReply());
     // Those after a refusal may never come; that nobody waits for them any more is no error.
-    pending.forEach((reply) => void reply.catch(() => undefined));
+    void Promise.allSettled(pending);
     const replies: SmtpReply[] = [];
     for (const next of pending) {
       const refused = replies.some(({ code }) => code >= 400);
-      const reply = refused ? await next.catch(() => undefined) : await next;
-      if (reply) replies.push(reply);
+      if (!refused) replies.push(await next);
+      else {
+        const [late] = await Promise.allSettled([next]);
+        if (late.status === 'fulfilled') replies.push(late.value);
+      }
     }
     return replies;
   }

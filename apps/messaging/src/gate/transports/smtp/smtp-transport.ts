@@ -137,10 +137,10 @@ export class SmtpTransport implements Transport {
   }
 
   private async connect(lease: Lease): Promise<Pooled | undefined> {
-    const { server, resolve } = this.options;
+    const { server } = this.options;
     const within = Lease.from(performance.now(), Math.min(CONNECT_MS, lease.remaining()));
     try {
-      const address = await resolve(server.host);
+      const address = await this.options.resolve(server.host);
       const connection = await SmtpConnection.open({ ...server, address, clientName: clientName() }, within);
       this.failures = 0;
       return { connection, carried: 0, idleSince: Date.now() };

@@ -1,0 +1,298 @@
+import { randomUUID } from 'node:crypto';
+import { itBehavesLikeASoftDeletableResource, type Caller } from '@customer-platform/testing';
+import {
+  aContact,
+  aSend,
+  aTemplate,
+  messagingWorld,
+  send,
+  settled,
+  template,
+  type MessagingWorld,
+} from '../messaging.fixture.js';
+
+const TEMPLATES = '/v1/messaging/templates';
+
+interface Shown {
+  id: string;
+  version: number;
+  published_version: number | null;
+  locales: Record<string, Record<string, string>>;
+}
+
+let world: MessagingWorld;
+beforeAll(async () => {
+  world = await messagingWorld();
+});
+afterAll(() => world.close());
+
+describe('templates', () => {
+  itBehavesLikeASoftDeletableResource({
+    app: () => world.app,
+    path: TEMPLATES,
+    permissions: {
+      read: 'messaging.templates.read',
+      create: 'messaging.templates.create',
+      update: 'messaging.templates.update',
+      delete: 'messaging.templates.delete',
+      purge: 'messaging.templates.purge',
+    },
+    body: (number) => aTemplate({ name: `Template ${number}` }),
+    patch: (number) => ({ locales: { es: { subject: `Asunto ${number}` } } }),
+    unique: 'name',
+  });
+});
+
+describe('POST /v1/messaging/templates', () => {
+  it.each([
+    [{ locales: { es: { subject: '{{ unclosed', html: '<p>x</p>' } } }, '/locales/es/subject'],
+    [{ locales: { es: { subject: 'x', html: '{% include "x" %}' } } }, '/locales/es/html'],
+    [{ locales: { es: { subject: 'x', html: '{{ data.x | raw }}' } } }, '/locales/es/html'],
+    [{ locales: { es: { subject: 'x', text: '{% if %}' } } }, '/locales/es/text'],
+  ])('422 template_invalid for %j', async (content, pointer) => {
+    const { api } = world.organization();
+    const answer = await api.post<{ code: string; errors: { pointer: string; code: string }[] }>(
+      TEMPLATES,
+      aTemplate(content),
+    );
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'template_invalid', errors: [{ pointer, code: 'template_invalid' }] },
+    });
+  });
+
+  it('refuses MJML clearly', async () => {
+    const { api } = world.organization();
+    const answer = await api.post(
+      TEMPLATES,
+      aTemplate({ locales: { es: { subject: 'x', html: 'x', mjml: '<mjml/>' } } }),
+    );
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/locales/es/mjml', code: 'not_allowed' }] },
+    });
+  });
+
+  it('takes a template of each channel', async () => {
+    const { api } = world.organization();
+    const parts = {
+      sms: { text: 'x' },
+      push: { title: 't', body: 'b' },
+      in_app: { title: 't', body: 'b', url: 'https://a.example' },
+      whatsapp: { text: 'x' },
+    };
+    for (const [channel, es] of Object.entries(parts)) {
+      expect((await api.post(TEMPLATES, aTemplate({ channel, locales: { es } }))).status).toBe(201);
+    }
+  });
+});
+
+describe('PATCH /v1/messaging/templates/{id}', () => {
+  async function change(api: Caller, id: string, patch: object): Promise<Shown> {
+    const answer = await api.patch<Shown>(`${TEMPLATES}/${id}`, patch);
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    return answer.body;
+  }
+
+  it('makes a version of each change of the content, drafts and rolls back', async () => {
+    const { api } = world.organization();
+    const id = await template(api);
+    expect(await change(api, id, { name: 'Another name' })).toMatchObject({
+      version: 1,
+      published_version: 1,
+    });
+    expect(await change(api, id, { locales: { es: { subject: 'Two' } } })).toMatchObject({
+      version: 2,
+      published_version: 2,
+    });
+    expect(await change(api, id, { strict: false, publish: false })).toMatchObject({
+      version: 3,
+      published_version: 2,
+    });
+    expect(await change(api, id, { publish: true })).toMatchObject({ version: 3, published_version: 3 });
+    expect(await change(api, id, { published_version: 1 })).toMatchObject({
+      version: 3,
+      published_version: 1,
+    });
+    const unknown = await api.patch(`${TEMPLATES}/${id}`, { published_version: 9 });
+    expect(unknown).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/published_version', code: 'out_of_range' }] },
+    });
+    const versions = await world.database.query(
+      'SELECT version FROM template_versions WHERE template_id = $1 ORDER BY 1',
+      [id],
+    );
+    expect(versions.map(({ version }) => version)).toEqual([1, 2, 3]);
+  });
+
+  it('takes a locale away, but not the default one', async () => {
+    const { api } = world.organization();
+    const id = await template(api, {
+      locales: { es: { subject: 'a', text: 'b' }, en: { subject: 'a', text: 'b' } },
+    });
+    expect(Object.keys((await change(api, id, { locales: { en: null } })).locales)).toEqual(['es']);
+    const refused = await api.patch(`${TEMPLATES}/${id}`, {
+      locales: { es: null, pt: { subject: 'a', text: 'b' } },
+    });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '/default_locale' }] } });
+  });
+
+  it('never changes the channel', async () => {
+    const { api } = world.organization();
+    const answer = await api.patch(`${TEMPLATES}/${await template(api)}`, { channel: 'sms' });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/channel', code: 'immutable' }] },
+    });
+  });
+
+  it('loses no version when several change at once', async () => {
+    const { api } = world.organization();
+    const id = await template(api);
+    const changes = await Promise.all(
+      Array.from({ length: 4 }, (_, n) =>
+        api.patch<Shown>(`${TEMPLATES}/${id}`, { locales: { es: { subject: `S${n}` } } }),
+      ),
+    );
+    const versions = changes.filter(({ status }) => status === 200).map(({ body }) => body.version);
+    expect(new Set(versions).size).toBe(versions.length);
+    expect((await api.get<Shown>(`${TEMPLATES}/${id}`)).body.version).toBe(1 + versions.length);
+  });
+});
+
+describe('DELETE /v1/messaging/templates/{id}/purge', () => {
+  it('409 while an unfinished send uses it', async () => {
+    const { api } = world.organization();
+    const id = await template(api);
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    await send(api, aSend({ template_id: id, content: undefined, not_before: later }));
+    await api.delete(`${TEMPLATES}/${id}`);
+    const answer = await api.delete(`${TEMPLATES}/${id}/purge`);
+    expect(answer).toMatchObject({
+      status: 409,
+      body: {
+        code: 'resource_referenced',
+        references: [{ module: 'messaging', resource: 'sends', count: 1 }],
+      },
+    });
+  });
+});
+
+describe('POST /v1/messaging/templates/{id}/preview', () => {
+  const content = {
+    variables: { order: { type: 'string', required: true }, greeting: { type: 'string', default: 'Hola' } },
+    locales: {
+      es: {
+        subject: '{{ data.greeting }} {{ contact.first_name }}',
+        html: '<p>Pedido {{ data.order }} <a href="{{ unsubscribe_url }}">x</a></p>',
+      },
+      en: { subject: 'Hi {{ contact.first_name }}', html: '<p>Order {{ data.order }}</p>' },
+    },
+  };
+
+  it('shows the bytes that are sent, token apart', async () => {
+    const { id: organizationId, api } = world.organization();
+    const contact = aContact({ first_name: 'Ñandú <b>' });
+    const { id: contactId } = contact;
+    await world.probe.publish({
+      type: 'core.contact.created.v1',
+      organizationId,
+      data: { contact_id: contactId, version: 1, changed_fields: [], contact },
+    });
+    const id = await template(api, content);
+    const data = { order: '<A&1>' };
+    const preview = await previewOnceKnown(api, id, { data, contact_id: contactId });
+    await settled(
+      api,
+      await send(
+        api,
+        aSend({ recipient: { contact_id: contactId }, template_id: id, content: undefined, data }),
+      ),
+      'sent',
+    );
+    const [mail] = await world.mail.parsed(String(contact.email));
+    const withoutToken = (text: string | undefined): string =>
+      (text ?? '').replace(/token=[\w.-]+/g, 'token=').trim();
+    expect(mail?.subject).toBe(preview.subject);
+    expect(preview.subject).toBe('Hola Ñandú <b>');
+    expect(withoutToken(mail?.html)).toBe(withoutToken(preview.html));
+    expect(withoutToken(mail?.text)).toBe(withoutToken(preview.text));
+    expect(preview.html).toContain('Pedido &lt;A&amp;1&gt;');
+    expect(preview.text).toContain('Pedido <A&1>');
+  });
+
+  async function previewOnceKnown(api: Caller, id: string, body: object): Promise<Record<string, string>> {
+    for (;;) {
+      const answer = await api.post<{ parts: Record<string, string> }>(`${TEMPLATES}/${id}/preview`, body);
+      if (answer.status === 200) return answer.body.parts;
+      // Until Kafka has told of the contact, core is asked, and in this test there is none.
+      expect(answer.status).toBe(503);
+    }
+  }
+
+  it('chooses the locale and the version', async () => {
+    const { api } = world.organization();
+    const id = await template(api, content);
+    await api.patch(`${TEMPLATES}/${id}`, { locales: { en: { subject: 'Draft' } }, publish: false });
+    const subject = async (body: object): Promise<string> =>
+      (
+        await api.post<{ parts: { subject: string } }>(`${TEMPLATES}/${id}/preview`, {
+          data: { order: '1' },
+          ...body,
+        })
+      ).body.parts.subject;
+    expect(await subject({})).toBe('Hola');
+    expect(await subject({ locale: 'en-GB' })).toBe('Hi');
+    expect(await subject({ locale: 'en', version: 2 })).toBe('Draft');
+    const unknown = await api.post(`${TEMPLATES}/${id}/preview`, { data: { order: '1' }, version: 7 });
+    expect(unknown).toMatchObject({ status: 400, body: { errors: [{ pointer: '/version' }] } });
+  });
+
+  it('400 with the pointer of a required variable that is missing', async () => {
+    const { api } = world.organization();
+    const answer = await api.post(`${TEMPLATES}/${await template(api, content)}/preview`, {});
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed', errors: [{ pointer: '/data/order', code: 'required' }] },
+    });
+  });
+
+  it('422 render_failed and render_limit_exceeded, each with the part', async () => {
+    const { api } = world.organization();
+    const failing = await template(api, { locales: { es: { subject: '{{ data.nope }}', text: 'x' } } });
+    expect(await api.post(`${TEMPLATES}/${failing}/preview`, {})).toMatchObject({
+      status: 422,
+      body: { code: 'render_failed' },
+    });
+    const looping = await template(api, {
+      locales: {
+        es: {
+          subject: 'x',
+          text: '{% for a in (1..9999) %}{% for b in (1..9999) %}{{ b }}{% endfor %}{% endfor %}',
+        },
+      },
+    });
+    expect(await api.post(`${TEMPLATES}/${looping}/preview`, {})).toMatchObject({
+      status: 422,
+      body: { code: 'render_limit_exceeded' },
+    });
+  });
+
+  it('403 for a contact without the permission to read contacts', async () => {
+    const { id: organizationId, api } = world.organization();
+    const id = await template(api);
+    const reader = world.app.as(organizationId, ['messaging.templates.read']);
+    const answer = await reader.post(`${TEMPLATES}/${id}/preview`, { contact_id: randomUUID() });
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { code: 'permission_denied', permission: 'core.contacts.read' },
+    });
+  });
+
+  it('counts the segments of an SMS', async () => {
+    const { api } = world.organization();
+    const id = await template(api, { channel: 'sms', locales: { es: { text: `${'a'.repeat(161)}` } } });
+    expect((await api.post(`${TEMPLATES}/${id}/preview`, {})).body).toMatchObject({ sms_segments: 2 });
+  });
+});
