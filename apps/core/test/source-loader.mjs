@@ -22,7 +22,11 @@ registerHooks({
   load(url, context, next) {
     if (!url.endsWith('.ts')) return next(url, context);
     const filename = fileURLToPath(url);
-    const { code } = transformSync(readFileSync(filename, 'utf8'), { filename, configFile, sourceMaps: false });
+    const { code } = transformSync(readFileSync(filename, 'utf8'), {
+      filename,
+      configFile,
+      sourceMaps: false,
+    });
     return { format: 'module', source: code, shortCircuit: true };
   },
 });
