@@ -77,15 +77,35 @@ export function anIdentify(overrides: Record<string, unknown> = {}): Record<stri
   };
 }
 
-/** Sends an event until it is accepted: a machine with more to do than it can may be too late with a 202. */
+/** How long a spec's `beforeAll` may take when it waits for {@link processing}. */
+export const START_MS = 120_000;
+
+/** Resolves when the worker processes: joining its group takes seconds, which are no part of any test. */
+export async function processing(core: TestCore): Promise<void> {
+  const { id, caller } = core.anOrganization();
+  await accepted(caller, aTrack());
+  await eventually(
+    async () => {
+      const rows = await core.database.query('SELECT 1 FROM events WHERE organization_id = $1', [id]);
+      if (rows.length === 0) throw new Error('the first event is not stored yet');
+    },
+    { within: START_MS - 30_000 },
+  );
+}
+
+/**
+ * Sends an event until it is accepted, as a client should: a 503 is waited out as its `Retry-After` asks, and not by
+ * all at the same moment. A machine with more to do than it can is too late with a 202 now and then.
+ */
 export async function accepted(
   caller: Caller,
   body: Record<string, unknown>,
   path = '/v1/core/track',
 ): Promise<{ event_id: string }> {
-  return eventually(async () => {
+  const send = async (): Promise<{ event_id: string }> => {
     const answer = await caller.post<{ event_id: string }>(path, body);
     if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
-  });
+  };
+  return eventually(send, { within: 60_000, every: 1_000 + Math.random() * 1_000 });
 }

@@ -1,7 +1,7 @@
 import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
 import { Caller, eventually, serviceKeys } from '@customer-platform/testing';
-import { accepted, anIdentify, startCore, type TestCore } from '../core.fixture.js';
+import { accepted, anIdentify, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 
 interface Found {
   id: string;
@@ -25,6 +25,7 @@ describe('contacts between modules', () => {
   let contactId: string;
   beforeAll(async () => {
     core = await startCore();
+    await processing(core);
     const { id, caller } = core.anOrganization();
     organizationId = id;
     const traits = { email: 'Ana@example.cl', phone: '+56912345678', locale: 'es-CL', plan: 'gold' };
@@ -37,7 +38,7 @@ describe('contacts between modules', () => {
       );
       return row?.id ?? Promise.reject(new Error('not there yet'));
     });
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const as = async (module: string) => new Caller(core.app.internalUrl, await tokensOf(module).issue('core'));

@@ -1,7 +1,7 @@
 import { RecordProducer } from '@customer-platform/event-bus';
 import { newId } from '@customer-platform/database';
 import { eventually, kafkaProbe, type Caller, type KafkaProbe } from '@customer-platform/testing';
-import { accepted, aTrack, startCore, type TestCore } from '../core.fixture.js';
+import { accepted, aTrack, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 
 interface Letter extends Record<string, unknown> {
@@ -26,10 +26,11 @@ describe('dead letters', () => {
   let probe: KafkaProbe;
   beforeAll(async () => {
     core = await startCore();
+    await processing(core);
     probe = kafkaProbe(core.app);
     probe.collect('core');
     await core.database.query(POISON);
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const letters = async (caller: Caller, query = '') =>

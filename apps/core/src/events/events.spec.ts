@@ -1,6 +1,6 @@
 import { eventually, type Caller } from '@customer-platform/testing';
 import { newId } from '@customer-platform/database';
-import { aTrack, anIdentify, startCore, type TestCore } from '../core.fixture.js';
+import { aTrack, anIdentify, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 
 interface Event extends Record<string, unknown> {
   id: string;
@@ -25,20 +25,20 @@ describe('GET /v1/core/events', () => {
 
   beforeAll(async () => {
     core = await startCore();
+    await processing(core);
     ({ caller, id: organizationId } = core.anOrganization());
     const events = Array.from({ length: 24 }, (_, at) =>
       // Pairs at one instant, so that the id has to break ties.
       aTrack({ external_id: `x${at % 3}`, event: at % 4 ? 'viewed' : 'paid', occurred_at: minute(at >> 1) }),
     );
-    await caller.post('/v1/core/batch', {
-      events: [...events, { type: 'identify', ...anIdentify({ external_id: 'x0' }) }],
-    });
+    const identify = { type: 'identify', ...anIdentify({ external_id: 'x0' }) };
+    await caller.post('/v1/core/batch', { events: [...events, identify] });
     all = await eventually(async () => {
       const { data } = (await caller.get<Listed>('/v1/core/events')).body;
       expect(data).toHaveLength(25);
       return data;
     });
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const ids = async (query: string) =>

@@ -66,11 +66,11 @@ describe('ingestion while its queue is killed', () => {
     broker = await ownBroker();
     await broker.start();
     core = await startCore({ KAFKA_BROKERS: broker.address });
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await core.close();
     await broker.remove();
-  });
+  }, 60_000);
 
   it('answers 503, then 202 again, and every 202 is stored', async () => {
     const { caller } = core.anOrganization();
@@ -92,5 +92,5 @@ describe('ingestion while its queue is killed', () => {
       },
       { within: 60_000 },
     );
-  }, 120_000);
+  }, 240_000);
 });
