@@ -65,7 +65,7 @@ function plain(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(plain).join('');
   if (value instanceof SafeHtml) return value.toString();
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? JSON.stringify(value) : (value as number | boolean).toString();
 }
 
 function escapeHtml(value: unknown): string {
