@@ -5,6 +5,8 @@ import { ROOT } from './platform/modules.ts';
 import type { DemoFacts } from './platform/summary.ts';
 import { commandLine } from './services/orphans.ts';
 
+const EXIT_SECONDS = 60;
+
 /** `npm start` as a person runs it, in a data folder of its own. */
 export class StartedPlatform {
   private readonly npm: ChildProcess;
@@ -19,6 +21,7 @@ export class StartedPlatform {
       // Node's own options of the test run are not for the platform.
       env: { ...process.env, NODE_OPTIONS: '', DATABASE_URL: '', KAFKA_BROKERS: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
     });
     for (const stream of [this.npm.stdout, this.npm.stderr])
       stream?.on('data', (chunk: Buffer) => (this.text += chunk.toString('utf8')));
@@ -53,14 +56,20 @@ export class StartedPlatform {
     }
   }
 
-  /** Sends npm a signal; resolves with its exit code. */
-  async end(signal: NodeJS.Signals): Promise<number | null> {
-    this.npm.kill(signal);
+  /** Ends it as a process manager does, with SIGTERM to npm, or as Ctrl-C does, with SIGINT to all of the terminal's. */
+  async end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
+    const pid = this.npm.pid as number;
+    if (this.code === undefined) process.kill(signal === 'SIGINT' ? -pid : pid, signal);
     return this.exit();
   }
 
+  /** Waits for its end. @returns the exit code; null after a signal. @throws Error with the output when it goes on */
   async exit(): Promise<number | null> {
-    while (this.code === undefined) await pause();
+    const deadline = Date.now() + EXIT_SECONDS * 1000;
+    while (this.code === undefined) {
+      if (Date.now() > deadline) throw new Error(`npm start does not end:\n${this.text}`);
+      await pause();
+    }
     return this.code;
   }
 }
