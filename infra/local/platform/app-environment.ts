@@ -19,6 +19,9 @@ export interface Wiring {
 
 export type ProcessRole = 'all' | 'api' | 'worker';
 
+/** One process of each module works here: more partitions would only cut its work into smaller pieces. */
+const LOCAL_PARTITIONS = '2';
+
 const url = (port: number): string => `http://127.0.0.1:${port}`;
 
 export const baseUrl = (ports: PortPlan): string => url(ports.public.gateway);
@@ -33,6 +36,7 @@ export function appEnvironment(
 ): NodeJS.ProcessEnv {
   const { ports } = wiring;
   return {
+    KAFKA_PARTITIONS: LOCAL_PARTITIONS,
     ...inherited(env),
     PLATFORM_MODE: 'local',
     PROCESS_ROLE: role,

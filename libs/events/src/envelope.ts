@@ -65,14 +65,18 @@ export function sourceOf(type: string): string {
 }
 
 /**
- * Reads one message of a topic `<module>.domain-events`. Fields that a newer publisher added are kept.
+ * Reads one message of a topic `<module>.domain-events`. Fields that a newer publisher added are kept. Of a type that
+ * is not `wanted` it gives undefined, and spends no time on checking it.
  * @throws InvalidDomainEvent when the text is not JSON, not an envelope, or carries other data than its type promises
  * @throws UnknownEventType when the envelope is right and its type is not known here
  */
-export function parseDomainEvent(text: string): DomainEvent {
+export function parseDomainEvent(text: string): DomainEvent;
+export function parseDomainEvent(text: string, wanted: ReadonlySet<EventType>): DomainEvent | undefined;
+export function parseDomainEvent(text: string, wanted?: ReadonlySet<EventType>): DomainEvent | undefined {
   const value = readJson(text);
-  const envelope = envelopeSchema.safeParse(value);
   const type = typeOf(value);
+  if (wanted && type !== undefined && isEventType(type) && !wanted.has(type)) return undefined;
+  const envelope = envelopeSchema.safeParse(value);
   if (!envelope.success) throw new InvalidDomainEvent(type, describe(envelope.error, ''));
   if (!isEventType(envelope.data.type)) throw new UnknownEventType(envelope.data.type);
   checkData(envelope.data.type, (value as { data?: unknown }).data);

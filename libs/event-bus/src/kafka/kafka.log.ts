@@ -25,21 +25,3 @@ export const pinoLogCreator: logCreator = () => {
     );
   };
 };
-
-let filtered = false;
-
-/**
- * kafkajs computes a timeout from a throttle that never was and hands `setTimeout` a negative number (its request
- * queue, `scheduleCheckPendingRequests`); Node takes it as 1 ms and warns. Only that warning is dropped.
- */
-export function filterNegativeTimeoutWarning(): void {
-  if (filtered) return;
-  filtered = true;
-  const emitWarning = Reflect.get(process, 'emitWarning') as (...args: unknown[]) => void;
-  const quieter = (...args: unknown[]): void => {
-    const [, kind] = args;
-    if (kind === 'TimeoutNegativeWarning' && new Error().stack?.includes('kafkajs')) return;
-    Reflect.apply(emitWarning, process, args);
-  };
-  Reflect.set(process, 'emitWarning', quieter);
-}

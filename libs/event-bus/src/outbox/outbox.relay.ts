@@ -6,7 +6,7 @@ import type { TopicMessages } from 'kafkajs';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { ProducerLine } from '../producing/producer.line.js';
-import { within } from '../within.js';
+import { pause, within } from '../within.js';
 import { OutboxListener } from './outbox.listener.js';
 import { OutboxSignal } from './outbox.signal.js';
 import { SHARDS } from './shards.js';
@@ -22,7 +22,11 @@ const SHARDS_AT_ONCE = SHARDS / 2;
 /** What one shard gives at once, at most: so many rows, and about so many bytes as they are stored. */
 const ROWS_PER_SHARD = 256;
 const BYTES_PER_SHARD = 256 * 1024;
+/** After so many rows more may wait already. */
+const ENOUGH_ROWS = ROWS_PER_SHARD;
 const POLL_MS = 250;
+/** How long the rows of one transaction wait for those of others, to share a look, a request and a commit. */
+const GATHER_MS = 20;
 const SEND_TIMEOUT_MS = 10_000;
 /** A shutdown has 10 s in all. */
 const STOP_MS = 3_000;
@@ -124,6 +128,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
         const relayed = await this.relayOnce();
         failures = 0;
         if (relayed === 0) await this.idle(POLL_MS);
+        if (relayed < ENOUGH_ROWS && !this.stopping) await pause(GATHER_MS);
       } catch (error) {
         if (failures % SAY_EVERY === 0)
           log.warn({ err: error, failures }, 'The outbox cannot be relayed; trying again');

@@ -1,21 +1,25 @@
 import { Injectable } from '@nestjs/common';
-import { InvalidDomainEvent, parseDomainEvent, UnknownEventType } from '@customer-platform/events';
+import { InvalidDomainEvent, parseDomainEvent, UnknownEventType, type EventType } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import type { KafkaMessage } from 'kafkajs';
 import type { Chunk } from '../consuming/supervised.consumer.js';
 import { ParkedEvents } from '../parking/parked-events.js';
 import type { ReceivedEvent } from './received-event.js';
 
-/** Reads messages as domain events. What is none is parked; what a newer publisher has added is passed over. */
+/**
+ * Reads those messages that are domain events of the wanted types. What is no event is parked; what a newer publisher
+ * has added is passed over.
+ */
 @Injectable()
 export class EventReader {
   constructor(private readonly parked: ParkedEvents) {}
 
-  async read(chunk: Chunk, consumer: string): Promise<ReceivedEvent[]> {
+  async read(chunk: Chunk, consumer: string, wanted: ReadonlySet<EventType>): Promise<ReceivedEvent[]> {
     const events: ReceivedEvent[] = [];
     for (const message of chunk.messages) {
       try {
-        const event = parseDomainEvent(message.value?.toString('utf8') ?? '');
+        const event = parseDomainEvent(message.value?.toString('utf8') ?? '', wanted);
+        if (!event) continue;
         const key = message.key?.toString('utf8') ?? '';
         events.push({ key, type: event.type, topic: chunk.topic, event });
       } catch (error) {

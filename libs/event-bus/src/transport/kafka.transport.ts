@@ -32,6 +32,7 @@ const CHUNK_SIZE = 500;
 export class KafkaTransport extends Server implements CustomTransportStrategy, OnModuleDestroy {
   override readonly propagatesEventHandlerErrors = true;
   private readonly subscribers = new Map<object, Subscriber>();
+  private types: ReadonlySet<EventType> = new Set();
   private consumer: SupervisedConsumer | undefined;
 
   constructor(
@@ -61,8 +62,8 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
 
   /** Starts consuming in the background and returns at once; readiness tells when it is in its group. */
   listen(callback: () => void): void {
-    const types = new Set([...this.subscribers.values()].flatMap((each) => [...each.keys()]));
-    const topics = [...new Set([...types].map((type) => topicOf(type)))];
+    this.types = new Set([...this.subscribers.values()].flatMap((each) => [...each.keys()]));
+    const topics = [...new Set([...this.types].map((type) => topicOf(type)))];
     if (topics.length > 0) {
       this.consumer = this.consumers.start(this.client, this.topics, {
         group: this.group,
@@ -97,7 +98,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
   }
 
   private async process(chunk: Chunk): Promise<void> {
-    const events = await this.reader.read(chunk, this.group);
+    const events = await this.reader.read(chunk, this.group, this.types);
     for (const subscriber of this.subscribers.values()) {
       const wanted = events.filter(({ type }) => subscriber.has(type));
       if (wanted.length > 0) await this.deliver(subscriber, wanted, chunk);

@@ -1,0 +1,47 @@
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { repairRequestQueue } from './request-queue.js';
+
+const MAX_IN_FLIGHT = 1;
+const logger = { namespace: () => logger, debug: () => undefined };
+
+interface Queue {
+  pending: object[];
+  throttleCheckTimeoutId: NodeJS.Timeout | null;
+  maybeThrottle(ms: number): void;
+  scheduleCheckPendingRequests(): void;
+  checkPendingRequests(): void;
+  destroy(): void;
+}
+
+function aQueue(): Queue {
+  return new RequestQueue({
+    logger,
+    requestTimeout: 1_000,
+    maxInFlightRequests: MAX_IN_FLIGHT,
+    enforceRequestTimeout: true,
+    clientId: 'test',
+    broker: 'nowhere',
+    isConnected: () => true,
+  }) as Queue;
+}
+
+describe('the requests of a connection', () => {
+  beforeAll(() => repairRequestQueue());
+
+  it('set no timer while none waits', () => {
+    const queue = aQueue();
+    queue.checkPendingRequests();
+    expect(queue.throttleCheckTimeoutId).toBeNull();
+  });
+
+  it('go out when the broker no longer throttles', async () => {
+    const queue = aQueue();
+    const { promise: sent, resolve } = Promise.withResolvers<void>();
+    queue.maybeThrottle(30);
+    queue.pending.push({ send: resolve, completed: () => undefined, entry: {} });
+    queue.checkPendingRequests();
+    expect(queue.throttleCheckTimeoutId).not.toBeNull();
+    await sent;
+    queue.destroy();
+  });
+});
