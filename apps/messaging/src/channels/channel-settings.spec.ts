@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { PERMISSIONS } from '@customer-platform/permissions';
+import { MailSink } from '../mail-sink.fixture.js';
+import { aSend, messagingWorld, send, settled, type MessagingWorld } from '../messaging.fixture.js';
+
+const PATH = '/v1/messaging/channel-settings';
+
+interface Secret {
+  set: boolean;
+  fingerprint: string | null;
+}
+interface Shown {
+  channels: { email?: Record<string, unknown> & { password: Secret } };
+  quiet_hours: object | null;
+  caps: object[];
+  topics: object[];
+}
+
+describe('channel settings', () => {
+  let world: MessagingWorld;
+  beforeAll(async () => {
+    world = await messagingWorld({ consume: false });
+  });
+  afterAll(() => world.close());
+
+  const email = (overrides: Record<string, unknown> = {}): Record<string, unknown> => ({
+    provider: 'smtp',
+    from: 'Shop <hello@shop.example>',
+    host: '127.0.0.1',
+    port: 2525,
+    security: 'none',
+    ...overrides,
+  });
+
+  it('begin with the platform’s own server in local mode, in a form that PUT takes back', async () => {
+    const { api } = world.organization();
+    const first = await api.get<Shown>(PATH);
+    expect(first).toMatchObject({
+      status: 200,
+      body: {
+        channels: { email: { enabled: true, provider: 'smtp', host: '127.0.0.1', security: 'none' } },
+        quiet_hours: null,
+        caps: [],
+        topics: [],
+      },
+    });
+    const put = await api.call<Shown>('PUT', PATH, { body: first.body });
+    expect(put).toMatchObject({ status: 200, body: first.body });
+  });
+
+  it('never give a secret back; keep, clear and drop it by the rules', async () => {
+    const { id: organizationId, api } = world.organization();
+    const put = async (overrides: Record<string, unknown>): Promise<Secret | undefined> => {
+      const answer = await api.call<Shown>('PUT', PATH, { body: { channels: { email: email(overrides) } } });
+      expect(answer.status).toBe(200);
+      expect(JSON.stringify(answer.body)).not.toContain('hunter2');
+      return answer.body.channels.email?.password;
+    };
+    const written = await put({ username: 'shop', password: 'hunter2' });
+    expect(written).toMatchObject({ set: true, fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/) });
+    expect(await put({ username: 'shop' })).toEqual(written);
+    expect(await put({ username: 'shop', password: written })).toEqual(written);
+    expect(await put({ port: 2526 })).toEqual(written);
+    expect(await put({ password: 'hunter2!' })).not.toEqual(written);
+    expect(await put({ password: null })).toEqual({ set: false, fingerprint: null, updated_at: null });
+    await put({ password: 'hunter2' });
+    expect(await put({ host: 'localhost' })).toMatchObject({ set: false });
+    await put({ host: 'localhost', password: 'hunter2' });
+    const rows = await world.database.query<{ row: string }>(
+      `SELECT channel_settings::text || (SELECT string_agg(a::text, '') FROM audit_entries a) AS row FROM channel_settings WHERE organization_id = $1`,
+      [organizationId],
+    );
+    expect(rows[0]?.row).not.toContain('hunter2');
+    await api.call('PUT', PATH, { body: { channels: {} } });
+    const [left] = await world.database.query(
+      'SELECT secrets FROM channel_settings WHERE organization_id = $1',
+      [organizationId],
+    );
+    expect(left).toEqual({ secrets: {} });
+  });
+
+  it('disable a channel that is left out', async () => {
+    const { api } = world.organization();
+    await api.call('PUT', PATH, { body: { channels: {} } });
+    const answer = await api.post('/v1/messaging/sends', aSend(), { 'idempotency-key': randomUUID() });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'channel_not_configured' } });
+  });
+
+  it('send through the organization’s own server, from its own address, no faster than it may', async () => {
+    const own = new MailSink();
+    const port = await own.start();
+    const { api } = world.organization();
+    await api.call('PUT', PATH, {
+      body: { channels: { email: email({ port, reply_to: 'help@shop.example', max_per_second: 4 }) } },
+    });
+    const ids = await Promise.all(Array.from({ length: 10 }, () => send(api, aSend())));
+    for (const id of ids) await settled(api, id, 'sent');
+    expect(own.mails).toHaveLength(10);
+    expect(new Set(own.mails.map(({ from }) => from))).toEqual(new Set(['hello@shop.example']));
+    const [first, last] = [own.mails[0]?.at ?? 0, own.mails.at(-1)?.at ?? 0];
+    // A burst of one second's worth, then a quarter of a second each.
+    expect(last - first).toBeGreaterThan(1_000);
+    await own.stop();
+  });
+
+  it('change with If-Match only as seen', async () => {
+    const { api } = world.organization();
+    const etag = (await api.get(PATH)).headers.get('etag') ?? '';
+    const put = (tag: string) =>
+      api.call('PUT', PATH, { body: { channels: {} }, headers: { 'if-match': tag } });
+    expect((await put(etag)).status).toBe(200);
+    expect(await put(etag)).toMatchObject({ status: 412, body: { code: 'etag_mismatch' } });
+  });
+
+  it.each([
+    [
+      { channels: { email: email({ host: '10.0.0.1' }) } },
+      '/channels/email/host',
+      'destination_not_allowed',
+      422,
+    ],
+    [
+      { channels: { email: email({ host: '169.254.169.254' }) } },
+      '/channels/email/host',
+      'destination_not_allowed',
+      422,
+    ],
+    [{ channels: { email: email({ host: 'a b' }) } }, '/channels/email/host', 'invalid_format', 400],
+    [{ channels: { email: email({ from: 'x' }) } }, '/channels/email/from', 'invalid_address', 400],
+    [
+      { channels: { email: email({ from: 'Shop <a@b.example>\r\nBcc: x@y.example' }) } },
+      '/channels/email/from',
+      'invalid_address',
+      400,
+    ],
+    [
+      { channels: { email: email({ provider: 'mailgun' }) } },
+      '/channels/email/provider',
+      'invalid_enum',
+      400,
+    ],
+    [{ channels: { email: email({ port: 0 }) } }, '/channels/email/port', 'out_of_range', 400],
+    [{ channels: { email: email({ pasword: 'x' }) } }, '/channels/email/pasword', 'unknown_field', 400],
+    [{ channels: { sms: { provider: 'twilio' } } }, '/channels/sms', 'not_allowed', 400],
+    [
+      { channels: {}, quiet_hours: { start: '25:00', end: '08:00', timezone: 'America/Santiago' } },
+      '/quiet_hours/start',
+      'invalid_format',
+      400,
+    ],
+    [
+      { channels: {}, quiet_hours: { start: '22:00', end: '08:00', timezone: 'Mars/Phobos' } },
+      '/quiet_hours/timezone',
+      'invalid_format',
+      400,
+    ],
+    [
+      { channels: {}, caps: Array(11).fill({ channel: 'email', limit: 1, window: 'day' }) },
+      '/caps',
+      'too_long',
+      400,
+    ],
+    [
+      {
+        channels: {},
+        caps: [
+          { channel: 'email', limit: 1, window: 'day' },
+          { channel: 'email', limit: 2, window: 'day' },
+        ],
+      },
+      '/caps/1',
+      'duplicate_item',
+      400,
+    ],
+    [
+      { channels: {}, topics: [{ key: 'Bad Key', name: 'x', channels: ['email'], default: true }] },
+      '/topics/0/key',
+      'invalid_format',
+      400,
+    ],
+    [{}, '/channels', 'required', 400],
+  ])('refuse %j', async (body, pointer, code, status) => {
+    const { api } = world.organization();
+    const answer = await api.call<{ errors: object[] }>('PUT', PATH, { body });
+    expect(answer.status).toBe(status);
+    expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer, code }));
+  });
+
+  it.each([
+    ['GET', 'messaging.channels.read'],
+    ['PUT', 'messaging.channels.update'],
+  ] as const)('%s needs %s', async (method, permission) => {
+    const { id } = world.organization();
+    const options = method === 'PUT' ? { body: {} } : {};
+    const others = world.app.as(
+      id,
+      PERMISSIONS.filter((one) => one !== permission),
+    );
+    expect(await others.call(method, PATH, options)).toMatchObject({ status: 403, body: { permission } });
+    expect((await world.app.as(id, [permission]).call(method, PATH, options)).status).not.toBe(403);
+  });
+
+  it('are each organization’s own', async () => {
+    const [mine, other] = [world.organization(), world.organization()];
+    await mine.api.call('PUT', PATH, { body: { channels: { email: email({ from: 'mine@shop.example' }) } } });
+    expect((await other.api.get<Shown>(PATH)).body.channels.email?.['from']).not.toBe('mine@shop.example');
+  });
+});
