@@ -10,6 +10,8 @@ export interface Platform {
   ingestion_key: string;
   admin_key: string;
   kafka_brokers: string;
+  /** The server as its administrator. */
+  postgres_url?: string;
 }
 
 const LOOPBACK = /^https?:\/\/(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?(?:\/|$)/;

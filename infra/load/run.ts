@@ -1,15 +1,19 @@
 /**
- * `npm run load -- track|batch|timeline --rate N[,N…] --duration S [--target gateway|core] [--batch N]`
+ * `npm run load -- track|batch|timeline --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
+ *    [--processing on|off]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
- * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline.
+ * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
+ * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Usage, readUsage } from '@customer-platform/client/processes.ts';
+import { startAcceptingCore } from './accepting-core.ts';
 import { findK6, runK6 } from './k6.ts';
+import { type Attempt, kneeOf, ratesOf } from './rates.ts';
 import {
   type EventCounts,
   type Platform,
@@ -23,6 +27,8 @@ import { measureVisibility } from './visibility.ts';
 const KINDS = ['track', 'batch', 'timeline'] as const;
 type Kind = (typeof KINDS)[number];
 const LONGEST_S = 600;
+/** p95 that a rate must keep to count as held: the budget of ingestion; of the timeline, its own. */
+const BUDGET_MS: Record<Kind, number> = { track: 100, batch: 100, timeline: 1_000 };
 
 const root = resolve(import.meta.dirname, '../..');
 const { values, positionals } = parseArgs({
@@ -30,7 +36,8 @@ const { values, positionals } = parseArgs({
   options: {
     rate: { type: 'string', default: '500' },
     duration: { type: 'string', default: '20' },
-    target: { type: 'string', default: 'gateway' },
+    target: { type: 'string' },
+    processing: { type: 'string', default: 'on' },
     batch: { type: 'string', default: '100' },
     contacts: { type: 'string', default: '10000' },
     'points-every': { type: 'string', default: '10' },
@@ -53,13 +60,50 @@ async function main(): Promise<void> {
   const duration = Number(values.duration);
   if (!(duration > 0 && duration <= LONGEST_S))
     throw new Error(`--duration is in seconds, at most ${LONGEST_S}.`);
+  const rates = ratesOf(values.rate);
   const platform = readPlatform(values.data);
-  const target = values.target === 'core' ? platform.core_url : platform.base_url;
-  if (target === undefined) throw new Error('demo.json names no core_url; start the platform anew.');
   const k6 = await findK6(root, say);
-  for (const rate of values.rate.split(',').map(Number)) {
-    await measure({ kind, rate, duration, target, platform, k6 });
+  const chosen = await chooseTarget(kind, platform);
+  const attempts: Attempt[] = [];
+  try {
+    for (const rate of rates) attempts.push(await measure({ ...chosen, kind, rate, duration, platform, k6 }));
+  } finally {
+    await chosen.stop();
   }
+  if (attempts.length > 1) {
+    const knee = kneeOf(attempts, BUDGET_MS[kind]);
+    say(
+      `\nKnee: ${knee === undefined ? 'none of these rates was held' : `${knee} requests/s`} (p95 below ${BUDGET_MS[kind]} ms, no drop, no failure)`,
+    );
+  }
+}
+
+interface Target {
+  target: string;
+  name: string;
+  processing: boolean;
+  stop(): Promise<void>;
+}
+
+async function chooseTarget(kind: Kind, platform: Platform): Promise<Target> {
+  const processing = values.processing === 'on';
+  const name = values.target ?? (processing ? 'gateway' : 'core');
+  if (!['gateway', 'core'].includes(name)) throw new Error('--target is gateway or core.');
+  if (!['on', 'off'].includes(values.processing)) throw new Error('--processing is on or off.');
+  const { core_url: coreUrl, postgres_url: postgresUrl } = platform;
+  if (processing) {
+    const target = name === 'core' ? coreUrl : platform.base_url;
+    if (target === undefined) throw new Error('demo.json names no core_url; start the platform anew.');
+    return { target, name, processing, stop: () => Promise.resolve() };
+  }
+  if (name !== 'core' || kind === 'timeline')
+    throw new Error(
+      '--processing off goes with track or batch and --target core: nothing is there to be seen.',
+    );
+  if (coreUrl === undefined || postgresUrl === undefined)
+    throw new Error('demo.json names no core_url or postgres_url; start the platform anew.');
+  const core = await startAcceptingCore(root, coreUrl, postgresUrl);
+  return { target: core.url, name: 'a core that processes nothing', processing, stop: () => core.stop() };
 }
 
 interface Load {
@@ -67,15 +111,17 @@ interface Load {
   rate: number;
   duration: number;
   target: string;
+  name: string;
+  processing: boolean;
   platform: Platform;
   k6: string;
 }
 
-async function measure(load: Load): Promise<void> {
+async function measure(load: Load): Promise<Attempt> {
   const { kind, rate, duration, platform } = load;
   const size = kind === 'batch' ? Number(values.batch) : 1;
   say(
-    `\n${kind}: ${rate} requests/s for ${duration} s to ${values.target} (${load.target})${size > 1 ? `, ${size} events each` : ''}`,
+    `\n${kind}: ${rate} requests/s for ${duration} s to ${load.name} (${load.target})${size > 1 ? `, ${size} events each` : ''}`,
   );
   const folder = mkdtempSync(join(tmpdir(), 'load-'));
   const summary = join(folder, 'summary.json');
@@ -94,7 +140,9 @@ async function measure(load: Load): Promise<void> {
   const countsBefore = await readCounts(platform);
   const before = readUsage();
   const probing =
-    values['no-probe'] || kind === 'timeline' ? Promise.resolve([]) : measureVisibility(platform, duration);
+    values['no-probe'] || kind === 'timeline' || !load.processing
+      ? Promise.resolve([])
+      : measureVisibility(platform, duration);
   // Read before k6 goes away, so that its own CPU is in the account.
   let after: Usage = before;
   const sampling = setInterval(() => (after = readUsage()), 500);
@@ -103,17 +151,21 @@ async function measure(load: Load): Promise<void> {
   const delays = (await probing).sort((a, b) => a - b);
   const metrics = JSON.parse(readFileSync(summary, 'utf8')) as Record<string, Trend>;
   rmSync(folder, { recursive: true });
-  const requests = report(metrics, rate * duration);
-  if (kind !== 'timeline') reportCounts(countsBefore, await drained(platform, 120));
+  const { requests, ...attempt } = report(metrics, rate * duration);
+  if (kind !== 'timeline' && load.processing) reportCounts(countsBefore, await drained(platform, 120));
   reportCpu(before, after, requests, size);
   if (delays.length > 0) {
     say(
       `  202 → timeline with points and message: p50 ${ms(at(delays, 0.5))}, p95 ${ms(at(delays, 0.95))} (${delays.length} probes)`,
     );
   }
+  return { rate, ...attempt };
 }
 
-function report(metrics: Record<string, Trend>, planned: number): number {
+function report(
+  metrics: Record<string, Trend>,
+  planned: number,
+): { requests: number; p95: number; dropped: number; failed: number } {
   const duration = metrics['http_req_duration']?.values ?? {};
   const requests = metrics['http_reqs']?.values['count'] ?? 0;
   const dropped = metrics['dropped_iterations']?.values['count'] ?? 0;
@@ -122,7 +174,7 @@ function report(metrics: Record<string, Trend>, planned: number): number {
     `  p50 ${ms(duration['med'] ?? NaN)}, p95 ${ms(duration['p(95)'] ?? NaN)}, p99 ${ms(duration['p(99)'] ?? NaN)}, max ${ms(duration['max'] ?? NaN)}`,
   );
   say(`  ${requests} requests of ${planned} planned, ${dropped} dropped, ${failed} not answered 2xx`);
-  return requests;
+  return { requests, p95: duration['p(95)'] ?? NaN, dropped, failed };
 }
 
 function reportCounts(before: EventCounts, after: EventCounts): void {
