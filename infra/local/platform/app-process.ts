@@ -11,6 +11,7 @@ export interface NodeProcess {
   cwd: string;
   log: string;
   guardian: Guardian;
+  niceness?: number;
   /** Answers 200 when the process serves. */
   readyUrl: string;
 }
@@ -30,6 +31,7 @@ export async function startNodeProcess(spec: NodeProcess, began: (child: Child) 
     stopSignal: 'SIGTERM',
     stage: 'app',
     guardian: spec.guardian,
+    ...(spec.niceness === undefined ? {} : { niceness: spec.niceness }),
   });
   began(child);
   await waitUntilReady(child, () => isReady(spec.readyUrl), READY_SECONDS);

@@ -19,6 +19,10 @@ import { Supervisor } from './supervisor.ts';
 /** A stop is over within ten seconds: the apps drain first, what they use has the rest of the time. */
 const APP_PATIENCE_MS = 6_000;
 const STOP_MS = 9_500;
+/** What an event passes until its 202, with the broker. The rest works from the queue, which waits. */
+const ACCEPTING: ReadonlySet<AppName> = new Set(['gateway', 'core', 'identity']);
+/** All share two processors: when those are busy, accepting goes first and processing catches up. */
+const YIELDING = 10;
 
 export interface PlatformParts {
   data: DataFolder;
@@ -72,6 +76,7 @@ export class Platform {
           log: data.log('postgres'),
           guardian: this.guardian,
           durable: true,
+          niceness: YIELDING,
           began,
         }),
     });
@@ -142,6 +147,7 @@ export class Platform {
             cwd: ROOT,
             log: data.log(app),
             guardian: this.guardian,
+            ...(ACCEPTING.has(app) ? {} : { niceness: YIELDING }),
             readyUrl: `http://127.0.0.1:${port}/health/ready`,
           },
           began,

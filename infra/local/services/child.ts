@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import type { Guardian, Stage } from './guardian.ts';
 
@@ -12,6 +13,8 @@ export interface ChildOptions {
   cwd?: string;
   uid?: number;
   gid?: number;
+  /** 0 to 19: the nicer, the more it leaves to others when all processors are busy. */
+  niceness?: number;
   /** Standard output and error are appended here by the process itself, so nothing is lost when its parent dies. */
   log: string;
   /** What asks it to end in an orderly way. */
@@ -76,7 +79,10 @@ export class Child {
           reject(new Error(`${options.name} cannot be started: ${cause.message}.`, { cause }));
         });
       });
-      return new Child(process, process.pid as number, options, logFrom);
+      const child = new Child(process, process.pid as number, options, logFrom);
+      // Before it has threads or children, which inherit it.
+      if (options.niceness !== undefined && child.running) setPriority(child.pid, options.niceness);
+      return child;
     } finally {
       closeSync(log);
     }

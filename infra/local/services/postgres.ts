@@ -29,6 +29,8 @@ export interface PostgresOptions {
   /** false: nothing is flushed to disk; for tests only, a power cut loses the cluster. */
   durable: boolean;
   maxConnections?: number;
+  /** Of the server and its backends, 0 to 19. */
+  niceness?: number;
 }
 
 export interface Postgres {
@@ -55,6 +57,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     cwd: dirname(options.folder),
     ...(uid === undefined || gid === undefined ? {} : { uid, gid }),
     log: options.log,
+    ...(options.niceness === undefined ? {} : { niceness: options.niceness }),
     stopSignal: 'SIGINT', // fast shutdown: clients are cut, everything is on disk
     stage: 'service',
     guardian: options.guardian,

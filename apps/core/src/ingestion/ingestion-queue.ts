@@ -8,6 +8,9 @@ export const INGESTION_TOPIC = 'core.ingestion';
 /** A record is closed at this size; the broker takes 1 MiB, and one event is at most 32 KiB. */
 const RECORD_BYTES = 512 * 1024;
 
+/** How long the first event of a record waits for others: fewer, larger records cost all of their readers less. */
+const GATHER_MS = 4;
+
 /** An accepted event and the identifier whose order must be kept. */
 export interface EventToQueue extends QueuedEvent {
   readonly externalId: string;
@@ -43,8 +46,7 @@ export class IngestionQueue {
     for (const event of events) records.add(this.place(event));
     if (!this.flushing) {
       this.flushing = true;
-      // Whatever this turn of the event loop accepts travels together; the producer then gathers a few milliseconds.
-      setImmediate(() => this.flush());
+      setTimeout(() => this.flush(), GATHER_MS);
     }
     await Promise.all([...records].map(({ sent }) => sent.promise));
   }

@@ -22,7 +22,7 @@ const CHUNK_EVENTS = 800;
 /** Records taken from a partition at once, at most; a record holds one event or several. */
 const CHUNK_RECORDS = 500;
 /** How long events wait for others of all partitions, to share a transaction. */
-const GATHER_MS = 30;
+const GATHER_MS = 60;
 /** While one transaction keeps Postgres busy, the next is prepared. */
 const TRANSACTIONS = 2;
 /** How often a chunk that lost a race begins anew before the consumer pauses. */

@@ -35,6 +35,10 @@ const SAY_EVERY = 30;
 const SILENCE_MS = 30_000;
 const DISCONNECT_MS = 3_000;
 const CHUNK_BYTES = 4 * 1024 * 1024;
+/** A partition that brings so many messages at once is busy … */
+const BUSY_MESSAGES = 20;
+/** … and is read so often at most once all of it is processed: what comes meanwhile shares a fetch and a transaction. */
+const BUSY_EVERY_MS = 300;
 
 /**
  * A consumer that goes on for as long as the process: whatever ends kafkajs's consumer (a broker that is away, an
@@ -154,6 +158,7 @@ export class SupervisedConsumer {
 
   private async eachBatch(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
+    const began = Date.now();
     const live = (): boolean => !this.stopping && payload.isRunning() && !payload.isStale();
     const beat = async (): Promise<void> => {
       try {
@@ -176,6 +181,9 @@ export class SupervisedConsumer {
         const last = messages.at(-1);
         if (last) payload.resolveOffset(last.offset);
         await beat();
+      }
+      if (batch.messages.length >= BUSY_MESSAGES && batch.offsetLag() === '0') {
+        await waitAlive(began + BUSY_EVERY_MS - Date.now(), live, beat);
       }
     } catch (error) {
       if (error instanceof ConsumptionEnded) return;

@@ -1,3 +1,4 @@
+// @ts-expect-error kafkajs does not type its inner modules
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { repairRequestQueue } from './request-queue.js';
 

@@ -1,3 +1,4 @@
+// @ts-expect-error kafkajs does not type its inner modules
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /** What kafkajs itself waits before it looks again at requests that wait. */
@@ -23,7 +24,7 @@ let repaired = false;
 export function repairRequestQueue(): void {
   if (repaired) return;
   repaired = true;
-  (RequestQueue.prototype as Queue).scheduleCheckPendingRequests = function (this: Queue) {
+  (RequestQueue as { prototype: Queue }).prototype.scheduleCheckPendingRequests = function (this: Queue) {
     if (this.throttleCheckTimeoutId || this.pending.length === 0) return;
     const throttledFor = this.throttledUntil - Date.now();
     this.throttleCheckTimeoutId = setTimeout(

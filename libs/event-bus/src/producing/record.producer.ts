@@ -24,7 +24,7 @@ const PATIENCE_MS = 850;
  */
 const REQUEST_MS = 5_000;
 /** How long a lone record waits for company. */
-const LINGER_MS = 4;
+const LINGER_MS = 1;
 /** Below the 1 MiB that the broker takes, with room for key and headers. */
 const RECORD_BYTES = 1_000_000;
 /** Pause between two attempts at a broker that is away. */
@@ -49,7 +49,7 @@ function metadataOf(partitions: number): PartitionMetadata[] {
 }
 
 /**
- * Sends records and resolves each when the broker has acknowledged it on all replicas. Records are gathered for 4 ms
+ * Sends records and resolves each when the broker has acknowledged it on all replicas. Records are gathered for 1 ms
  * or until 500 of them wait, then sent as one request; one request is in flight.
  *
  * While the broker is away, records wait for it up to 0.85 s, then are refused; once it has been away that long, new

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { InvalidDomainEvent, parseDomainEvent, UnknownEventType, type EventType } from '@customer-platform/events';
+import {
+  InvalidDomainEvent,
+  parseDomainEvent,
+  UnknownEventType,
+  type EventType,
+} from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import type { KafkaMessage } from 'kafkajs';
 import type { Chunk } from '../consuming/supervised.consumer.js';
