@@ -1,0 +1,133 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+/** The checkout. */
+export const ROOT = resolve(import.meta.dirname, '../../..');
+
+const READY_WITHIN_MS = 120_000;
+/** Below what Linux gives to outgoing connections: a port must still be free when its process has started. */
+const LOWEST_PORT = 15_000;
+const HIGHEST_PORT = 32_000;
+const END_WITHIN_MS = 12_000;
+/** What a test run marks its processes with, so that none is left behind unseen. */
+const RUN_MARK = 'CUSTOMER_PLATFORM_TEST_RUN';
+
+/** Processes that run: none of them outlives the one that started it, whatever ends that. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A program of the platform as a process of its own. */
+export class AppProcess {
+  private output = '';
+  private readonly child: ChildProcess;
+  private readonly ended: Promise<void>;
+
+  constructor(
+    readonly name: string,
+    script: string,
+    env: Record<string, string>,
+    private readonly readyUrl: string,
+  ) {
+    const mark = process.env[RUN_MARK];
+    this.child = spawn(process.execPath, [join(ROOT, script)], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'], ...(mark ? { [RUN_MARK]: mark } : {}), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
+    running.add(this.child);
+    this.ended = new Promise((done) => {
+      this.child.once('exit', () => {
+        running.delete(this.child);
+        done();
+      });
+    });
+  }
+
+  /** Everything the process has written so far. */
+  get log(): string {
+    return this.output;
+  }
+
+  /** Resolves when it serves; throws with what it wrote if it ends instead, or takes too long. */
+  async ready(): Promise<void> {
+    const giveUpAt = performance.now() + READY_WITHIN_MS;
+    let reason = '';
+    while (this.child.exitCode === null && performance.now() < giveUpAt) {
+      try {
+        const answer = await fetch(this.readyUrl);
+        reason = await answer.text();
+        if (answer.status === 200) return;
+      } catch (error) {
+        reason = String(error);
+      }
+      await pause(100);
+    }
+    throw new Error(`${this.name} does not serve (${reason}):\n${this.output.slice(-4_000)}`);
+  }
+
+  /** Kills the process as a crash would. */
+  async crash(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  /** Ends the process in order, or by force if it takes too long. */
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.child.kill('SIGTERM');
+    const late = setTimeout(() => this.child.kill('SIGKILL'), END_WITHIN_MS);
+    await this.ended;
+    clearTimeout(late);
+  }
+}
+
+/** Brings every app's and library's built code up to its sources; costs nothing where it is. */
+export async function buildAll(): Promise<void> {
+  const script = `await (await import('${join(ROOT, 'infra/local/platform/build.ts')}')).build()`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+}
+
+/** Runs a script of an app to its end and returns what it printed. */
+export async function runScript(
+  script: string,
+  args: string[],
+  env: Record<string, string>,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, script), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  return stdout;
+}
+
+/** Ports that are free now, each another. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const { promise, resolve: tell } = Promise.withResolvers<boolean>();
+  server.once('error', () => tell(false));
+  server.listen(port, '127.0.0.1', () => tell(true));
+  const free = await promise;
+  if (free) await new Promise((done) => server.close(done));
+  return free;
+}

@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
+import { eventually, type Caller } from '@customer-platform/testing';
+import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
+
+interface Listed<T> {
+  data: T[];
+}
+interface Correlated {
+  id: string;
+  correlation_id: string;
+}
+
+const EVENT = 'invoice_paid';
+const SETTLED = { within: 30_000 };
+
+/** What an administrator sets up once: a rule that earns, a template, and the route that sends it. */
+async function prepare({ admin }: Tenant): Promise<void> {
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await admin.post<{ id: string }>(path, body);
+    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body.id;
+  };
+  await made('/v1/loyalty/rules', {
+    name: 'A point per 1,000 CLP',
+    event: EVENT,
+    formula: { type: 'per_amount', currency: 'CLP', per: 1000, points: 1 },
+  });
+  const template = await made('/v1/messaging/templates', {
+    name: 'Receipt',
+    channel: 'email',
+    default_locale: 'en',
+    locales: {
+      en: {
+        subject: 'Receipt {{ event.properties.invoice_id }}',
+        html: '<p>Thanks, {{ contact.first_name }}.</p>',
+      },
+    },
+  });
+  await made('/v1/messaging/event-routing', {
+    name: 'Receipts',
+    event_type: 'core.event.recorded',
+    event_name: EVENT,
+    channel: 'email',
+    category: 'transactional',
+    template_id: template,
+  });
+}
+
+async function introduce(ingestion: Caller, externalId: string, email: string): Promise<void> {
+  const { status } = await ingestion.post('/v1/core/identify', {
+    external_id: externalId,
+    idempotency_key: randomUUID(),
+    occurred_at: new Date(Date.now() - 60_000).toISOString(),
+    traits: { email, first_name: 'Ana' },
+  });
+  expect(status).toBe(202);
+}
+
+jest.setTimeout(120_000);
+
+describe('one event, through all six services', () => {
+  let platform: PlatformUnderTest;
+  let tenant: Tenant;
+
+  beforeAll(async () => {
+    platform = await PlatformUnderTest.start();
+    tenant = await platform.tenant();
+    await prepare(tenant);
+  }, START_WITHIN_MS);
+  afterAll(() => platform.stop(), END_WITHIN_MS);
+
+  it('earns points and sends a mail, all under one correlation id, and stands in the timeline', async () => {
+    const externalId = `customer-${randomUUID()}`;
+    const email = `${externalId}@example.com`;
+    await introduce(tenant.ingestion, externalId, email);
+    const tracked = await tenant.ingestion.post<{ event_id: string }>('/v1/core/track', {
+      event: EVENT,
+      external_id: externalId,
+      idempotency_key: randomUUID(),
+      occurred_at: new Date().toISOString(),
+      properties: { amount: 12_990, currency: 'CLP', invoice_id: 'F-1001' },
+    });
+    expect(tracked.status).toBe(202);
+    // For an ingested event the correlation id is the event's own (the public contract, "Words").
+    const id = tracked.body.event_id;
+    expect(tracked.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+
+    const event = await eventually(async () => {
+      const { body } = await tenant.admin.get<Listed<Correlated & { contact_id: string }>>(
+        `/v1/core/events?correlation_id=${id}`,
+      );
+      expect(body.data).toHaveLength(1);
+      return body.data[0];
+    }, SETTLED);
+    expect(event).toMatchObject({ id, correlation_id: id, event: EVENT, external_id: externalId });
+    const contactId = event?.contact_id ?? '';
+
+    const entry = await eventually(async () => {
+      const { body } = await tenant.admin.get<Listed<Correlated & { points: number }>>(
+        `/v1/loyalty/transactions?correlation_id=${id}`,
+      );
+      expect(body.data).toHaveLength(1);
+      return body.data[0];
+    }, SETTLED);
+    expect(entry).toMatchObject({ correlation_id: id, kind: 'earn', points: 12 });
+
+    const send = await eventually(async () => {
+      const { body } = await tenant.admin.get<Listed<Correlated>>(`/v1/messaging/sends?correlation_id=${id}`);
+      expect(body.data).toEqual([expect.objectContaining({ state: 'sent', correlation_id: id })]);
+      return body.data[0];
+    }, SETTLED);
+
+    const mail = await eventually(async () => {
+      const mails = await platform.mailsTo(email);
+      expect(mails).toHaveLength(1);
+      return mails[0];
+    }, SETTLED);
+    expect(mail).toMatchObject({ subject: 'Receipt F-1001', correlation_id: id });
+    expect(await platform.mailSource(mail?.id ?? '')).toContain(`X-Correlation-ID: ${id}`);
+
+    const entries = await eventually(async () => {
+      const { status, body } = await tenant.admin.get<Listed<Correlated & { source: string }>>(
+        `/v1/crm/contacts/${contactId}/timeline`,
+      );
+      expect(status).toBe(200);
+      const caused = body.data.filter((item) => item.correlation_id === id);
+      expect(caused).toHaveLength(3);
+      return caused;
+    }, SETTLED);
+    expect(entries.map((item) => item.id).sort()).toEqual([id, entry?.id, send?.id].sort());
+  });
+
+  it('has one effect however often it is sent', async () => {
+    const externalId = `customer-${randomUUID()}`;
+    const email = `${externalId}@example.com`;
+    await introduce(tenant.ingestion, externalId, email);
+    const body = {
+      event: EVENT,
+      external_id: externalId,
+      idempotency_key: randomUUID(),
+      occurred_at: new Date().toISOString(),
+      properties: { amount: 5_000, currency: 'CLP', invoice_id: 'F-1002' },
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => tenant.ingestion.post<{ event_id: string }>('/v1/core/track', body)),
+    );
+    const ids = new Set(answers.map((answer) => answer.body.event_id));
+    expect([ids.size, new Set(answers.map(({ status }) => status))]).toEqual([1, new Set([202])]);
+    const [id] = ids;
+    await eventually(async () => expect(await platform.mailsTo(email)).toHaveLength(1), SETTLED);
+    // The duplicates have been counted, so all twenty are processed: what they caused has been caused.
+    await eventually(async () => {
+      const { body: usage } = await tenant.admin.get<{ totals: { events: Record<string, number> } }>(
+        '/v1/core/usage',
+      );
+      const { accepted, stored, duplicates, dead_lettered, pending } = usage.totals.events;
+      expect(duplicates).toBeGreaterThanOrEqual(19);
+      expect([pending, (stored ?? 0) + (duplicates ?? 0) + (dead_lettered ?? 0)]).toEqual([0, accepted]);
+    }, SETTLED);
+    const count = async (path: string) =>
+      (await tenant.admin.get<Listed<object>>(`${path}?correlation_id=${id ?? ''}`)).body.data.length;
+    expect([
+      await count('/v1/core/events'),
+      await count('/v1/loyalty/transactions'),
+      await count('/v1/messaging/sends'),
+    ]).toEqual([1, 1, 1]);
+    expect(await platform.mailsTo(email)).toHaveLength(1);
+  });
+
+  it('shows in the timeline only what the caller may see elsewhere', async () => {
+    const { key } = await platform.keyWith(tenant, ['crm.timeline.read', 'core.events.read']);
+    const { body: events } = await tenant.admin.get<Listed<{ contact_id: string }>>(
+      `/v1/core/events?event=${EVENT}&limit=1`,
+    );
+    const path = `/v1/crm/contacts/${events.data[0]?.contact_id ?? ''}/timeline`;
+    const { body } = await eventually(async () => {
+      const answer = await platform
+        .as(key)
+        .get<Listed<{ source: string }> & { unreachable?: string[] }>(path);
+      expect(answer.status).toBe(200);
+      return answer;
+    });
+    expect(new Set(body.data.map(({ source }) => source))).toEqual(new Set(['core']));
+  });
+
+  it('refuses a revoked key at every module within a second', async () => {
+    const { id, key } = await platform.keyWith(tenant, [
+      'core.events.read',
+      'crm.timeline.read',
+      'identity.permissions.read',
+      'loyalty.rules.read',
+      'messaging.templates.read',
+    ]);
+    const routes = [
+      '/v1/core/events',
+      '/v1/identity/permissions',
+      '/v1/loyalty/rules',
+      '/v1/messaging/templates',
+      `/v1/crm/contacts/${randomUUID()}/timeline`,
+    ];
+    const caller = platform.as(key);
+    const statuses = () => Promise.all(routes.map(async (route) => (await caller.get(route)).status));
+    await eventually(async () => expect(await statuses()).toEqual([200, 200, 200, 200, 404]));
+    expect((await tenant.admin.delete(`/v1/identity/api-keys/${id}`)).status).toBe(204);
+    await eventually(async () => expect(await statuses()).toEqual([401, 401, 401, 401, 401]), {
+      within: 1_000,
+    });
+  });
+
+  it('goes on accepting events while identity is dead, and stores only what its keys might send', async () => {
+    const externalId = `customer-${randomUUID()}`;
+    const send = async () => {
+      const { status, body } = await tenant.ingestion.post<{ event_id: string }>('/v1/core/track', {
+        event: 'page_seen',
+        external_id: externalId,
+        idempotency_key: randomUUID(),
+        occurred_at: new Date().toISOString(),
+      });
+      expect(status).toBe(202);
+      return body.event_id;
+    };
+    await send();
+    await platform.processes['identity']?.crash();
+    await eventually(async () => {
+      const { status, body } = await tenant.admin.get<{ code: string }>('/v1/core/events');
+      expect([status, body.code]).toEqual([503, 'authorization_unavailable']);
+    });
+    const during = await send();
+    await platform.restart('identity');
+    await eventually(async () => {
+      const { body } = await tenant.admin.get<Listed<{ id: string }>>(
+        `/v1/core/events?correlation_id=${during}`,
+      );
+      expect(body.data).toHaveLength(1);
+    }, SETTLED);
+  });
+
+  it('has left no key in a log, a row or a message', async () => {
+    const logs = platform.logs;
+    expect(logs.length).toBeGreaterThan(0);
+    for (const key of [tenant.adminKey, tenant.ingestionKey]) {
+      // Thirteen characters may be shown: the prefix.
+      const secret = key.slice(13, 30);
+      expect(logs).not.toContain(secret);
+      for (const module of ['identity', 'core', 'loyalty', 'messaging', 'crm'] as const) {
+        expect(await tablesWith(platform, module, secret)).toEqual([]);
+      }
+    }
+  });
+});
+
+/** Names of the tables in which a text occurs, in whatever column. */
+async function tablesWith(
+  platform: PlatformUnderTest,
+  module: Parameters<PlatformUnderTest['query']>[0],
+  text: string,
+): Promise<string[]> {
+  const tables = await platform.query<{ name: string }>(
+    module,
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const [row] = await platform.query<{ found: boolean }>(
+      module,
+      `SELECT EXISTS (SELECT FROM ${name} AS t WHERE strpos(to_jsonb(t)::text, $1) > 0) AS found`,
+      [text],
+    );
+    if (row?.found) found.push(name);
+  }
+  return found;
+}

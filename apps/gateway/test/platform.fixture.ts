@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { newId, provisionDatabase } from '@customer-platform/database';
+import type { Permission } from '@customer-platform/permissions';
+import { Caller, eventually, requiredVariable, serviceKeys } from '@customer-platform/testing';
+import { AppProcess, buildAll, freePorts, runScript } from './app-processes.fixture.js';
+
+/** A build, five migrations and seven processes, on a machine that may have much else to do. */
+export const START_WITHIN_MS = 300_000;
+export const END_WITHIN_MS = 60_000;
+
+/** The modules, each an app with a database of its own. */
+export const MODULES = ['identity', 'core', 'loyalty', 'messaging', 'crm'] as const;
+
+/** A module. */
+export type Module = (typeof MODULES)[number];
+
+/** An organization with the two keys that an operator issues. */
+export interface Tenant {
+  id: string;
+  slug: string;
+  /** May do everything in the organization. */
+  admin: Caller;
+  adminKey: string;
+  adminKeyId: string;
+  /** May send events and contacts. */
+  ingestion: Caller;
+  ingestionKey: string;
+}
+
+/** A mail as the catcher shows it. */
+export interface CaughtMail {
+  id: string;
+  to: string[];
+  subject: string;
+  correlation_id: string | null;
+}
+
+interface Database {
+  url: string;
+  ownerUrl: string;
+  adminUrl: string;
+}
+
+const local = (port = 0): string => `http://127.0.0.1:${String(port)}`;
+const record = <T>(names: readonly string[], make: (name: string, at: number) => T): Record<string, T> =>
+  Object.fromEntries(names.map((name, at) => [name, make(name, at)]));
+
+/** All six apps as processes on real databases, a real broker and a real SMTP server, as they run in production. */
+export class PlatformUnderTest {
+  readonly processes: Record<string, AppProcess> = {};
+  private number = 0;
+  private readonly ports: Record<string, number>;
+  private readonly run = randomBytes(5).toString('hex');
+  private readonly databases: Partial<Record<Module, Database>> = {};
+
+  private constructor(ports: number[]) {
+    const names = [...MODULES, 'gateway'].flatMap((name) => [name, `${name} internal`]);
+    this.ports = record([...names, 'smtp', 'mail'], (_, at) => ports[at] ?? 0);
+  }
+
+  static async start(): Promise<PlatformUnderTest> {
+    await buildAll();
+    const platform = new PlatformUnderTest(await freePorts(14));
+    try {
+      await Promise.all(MODULES.map((module) => platform.migrate(module)));
+      await runScript('apps/identity/dist/bootstrap.js', ['--json'], platform.envOf('identity'));
+      platform.startMailCatcher();
+      for (const app of [...MODULES, 'gateway']) platform.startApp(app);
+      await Promise.all(Object.values(platform.processes).map((process) => process.ready()));
+      return platform;
+    } catch (error) {
+      await platform.stop();
+      throw error;
+    }
+  }
+
+  /** The front door. */
+  get url(): string {
+    return local(this.ports['gateway']);
+  }
+
+  /** A module's public listener, behind the gateway. */
+  urlOf(module: Module): string {
+    return local(this.ports[module]);
+  }
+
+  internalUrlOf(module: Module): string {
+    return local(this.ports[`${module} internal`]);
+  }
+
+  /** Everything all processes have written so far. */
+  get logs(): string {
+    return Object.values(this.processes)
+      .map(({ log }) => log)
+      .join('\n');
+  }
+
+  /** Starts an app again that has ended. */
+  async restart(app: Module | 'gateway'): Promise<void> {
+    await this.startApp(app).ready();
+  }
+
+  /** A client of the front door with this key, or without one. */
+  as(key?: string): Caller {
+    return new Caller(this.url, key);
+  }
+
+  /** Founds an organization below the root, as an operator does. */
+  async tenant(): Promise<Tenant> {
+    this.number += 1;
+    const slug = `tenant-${String(this.number)}`;
+    const args = ['--name', slug, '--slug', slug, '--issue', 'ingestion', '--issue', 'administrator'];
+    const printed = await runScript(
+      'apps/identity/dist/create-organization.js',
+      args,
+      this.envOf('identity'),
+    );
+    const { organization_id: id, keys } = JSON.parse(printed) as {
+      organization_id: string;
+      keys: Record<'ingestion' | 'administrator', { id: string; key: string }>;
+    };
+    const { administrator, ingestion } = keys;
+    const tenant = {
+      id,
+      slug,
+      admin: this.as(administrator.key),
+      adminKey: administrator.key,
+      adminKeyId: administrator.id,
+      ingestion: this.as(ingestion.key),
+      ingestionKey: ingestion.key,
+    };
+    await eventually(async () => expect((await tenant.admin.get('/v1/identity/api-keys')).status).toBe(200));
+    return tenant;
+  }
+
+  /** A key of the organization with exactly these permissions. */
+  async keyWith(tenant: Tenant, permissions: readonly Permission[]): Promise<{ id: string; key: string }> {
+    const roleId = newId();
+    await this.query(
+      'identity',
+      `WITH role AS (
+         INSERT INTO roles (organization_id, id, name, kind, created_at, updated_at)
+         VALUES ($1, $2::uuid, 'Test ' || $2::text, 'machine', now(), now()) RETURNING organization_id, id)
+       INSERT INTO role_permissions (organization_id, role_id, permission, granted_at)
+       SELECT organization_id, id, permission, now() FROM role, unnest($3::text[]) AS permission`,
+      [tenant.id, roleId, permissions],
+    );
+    const { status, body } = await tenant.admin.post<{ id: string; key: string }>('/v1/identity/api-keys', {
+      name: 'Test',
+      role_id: roleId,
+    });
+    if (status !== 201) throw new Error(`No key was issued: ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /** Runs a statement on a module's database as superuser. */
+  async query<Row = Record<string, unknown>>(
+    module: Module,
+    sql: string,
+    values: unknown[] = [],
+  ): Promise<Row[]> {
+    const client = new Client({ connectionString: this.databases[module]?.adminUrl ?? '' });
+    await client.connect();
+    try {
+      return (await client.query(sql, values)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Mails that have come for an address; `source` has the whole of one. */
+  async mailsTo(address: string): Promise<CaughtMail[]> {
+    const answer = await fetch(`${local(this.ports['mail'])}/messages?to=${encodeURIComponent(address)}`);
+    return ((await answer.json()) as { data: CaughtMail[] }).data;
+  }
+
+  async mailSource(id: string): Promise<string> {
+    return (await fetch(`${local(this.ports['mail'])}/messages/${id}/source`)).text();
+  }
+
+  /** Ends all processes and drops their databases. */
+  async stop(): Promise<void> {
+    await Promise.all(Object.values(this.processes).map((process) => process.stop()));
+    const server = new Client({ connectionString: requiredVariable('TEST_POSTGRES_URL') });
+    await server.connect();
+    for (const { adminUrl } of Object.values(this.databases)) {
+      await server.query(`DROP DATABASE ${new URL(adminUrl).pathname.slice(1)} WITH (FORCE)`);
+    }
+    await server.end();
+  }
+
+  private async migrate(module: Module): Promise<void> {
+    const adminUrl = requiredVariable('TEST_POSTGRES_URL');
+    const database = `${module}_e2e_${this.run}`;
+    const passwords = { ownerPassword: 'test', appPassword: 'test' };
+    const addresses = await provisionDatabase({ adminUrl, module, database, ...passwords });
+    const asSuperuser = new URL(adminUrl);
+    asSuperuser.pathname = `/${database}`;
+    this.databases[module] = { ...addresses, adminUrl: asSuperuser.toString() };
+    await runScript(`apps/${module}/dist/migrate.js`, [], this.envOf(module));
+  }
+
+  private startApp(app: string): AppProcess {
+    // The gateway proxies its public listener: its own health is on the other.
+    const port = this.ports[app === 'gateway' ? 'gateway internal' : app];
+    const process = new AppProcess(
+      app,
+      `apps/${app}/dist/main.js`,
+      this.envOf(app),
+      `${local(port)}/health/ready`,
+    );
+    this.processes[app] = process;
+    return process;
+  }
+
+  private startMailCatcher(): void {
+    const env = { SMTP_PORT: String(this.ports['smtp']), HTTP_PORT: String(this.ports['mail']) };
+    const health = `${local(this.ports['mail'])}/health`;
+    this.processes['mail'] = new AppProcess('mail', 'infra/local/mail-catcher/main.ts', env, health);
+  }
+
+  private envOf(app: string): Record<string, string> {
+    const database = this.databases[app as Module];
+    return {
+      PORT: String(this.ports[app]),
+      INTERNAL_PORT: String(this.ports[`${app} internal`]),
+      PUBLIC_URL: this.url,
+      PLATFORM_MODE: 'local',
+      LOG_LEVEL: 'info',
+      ...(database ? { DATABASE_URL: database.url, DATABASE_OWNER_URL: database.ownerUrl } : {}),
+      KAFKA_BROKERS: requiredVariable('TEST_KAFKA_BROKERS'),
+      KAFKA_TOPIC_PREFIX: `e2e-${this.run}-`,
+      KAFKA_PARTITIONS: '2',
+      ...Object.fromEntries(
+        MODULES.flatMap((module) => [
+          [`${module.toUpperCase()}_URL`, this.urlOf(module)],
+          [`${module.toUpperCase()}_INTERNAL_URL`, this.internalUrlOf(module)],
+        ]),
+      ),
+      ...serviceKeys(app),
+      CURSOR_SECRET: 'a secret of tests, long enough for cursors',
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      ADDRESS_PEPPERS: 'a pepper of tests, long enough',
+      LEDGER_KEY: 'a ledger key of tests, long enough for it',
+      SMTP_URL: `smtp://127.0.0.1:${String(this.ports['smtp'])}`,
+    };
+  }
+}
