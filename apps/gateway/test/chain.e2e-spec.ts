@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { eventually, type Caller } from '@customer-platform/testing';
+import { eventually } from '@customer-platform/testing';
+import { EVENT, introduce, prepareChain } from './chain.fixture.js';
 import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
 
 interface Listed<T> {
@@ -11,51 +12,7 @@ interface Correlated {
   correlation_id: string;
 }
 
-const EVENT = 'invoice_paid';
 const SETTLED = { within: 30_000 };
-
-/** What an administrator sets up once: a rule that earns, a template, and the route that sends it. */
-async function prepare({ admin }: Tenant): Promise<void> {
-  const made = async (path: string, body: object): Promise<string> => {
-    const answer = await admin.post<{ id: string }>(path, body);
-    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body.id;
-  };
-  await made('/v1/loyalty/rules', {
-    name: 'A point per 1,000 CLP',
-    event: EVENT,
-    formula: { type: 'per_amount', currency: 'CLP', per: 1000, points: 1 },
-  });
-  const template = await made('/v1/messaging/templates', {
-    name: 'Receipt',
-    channel: 'email',
-    default_locale: 'en',
-    locales: {
-      en: {
-        subject: 'Receipt {{ event.properties.invoice_id }}',
-        html: '<p>Thanks, {{ contact.first_name }}.</p>',
-      },
-    },
-  });
-  await made('/v1/messaging/event-routing', {
-    name: 'Receipts',
-    event_type: 'core.event.recorded',
-    event_name: EVENT,
-    channel: 'email',
-    category: 'transactional',
-    template_id: template,
-  });
-}
-
-async function introduce(ingestion: Caller, externalId: string, email: string): Promise<void> {
-  const { status } = await ingestion.post('/v1/core/identify', {
-    external_id: externalId,
-    idempotency_key: randomUUID(),
-    occurred_at: new Date(Date.now() - 60_000).toISOString(),
-    traits: { email, first_name: 'Ana' },
-  });
-  expect(status).toBe(202);
-}
 
 jest.setTimeout(120_000);
 
@@ -66,7 +23,7 @@ describe('one event, through all six services', () => {
   beforeAll(async () => {
     platform = await PlatformUnderTest.start();
     tenant = await platform.tenant();
-    await prepare(tenant);
+    await prepareChain(tenant);
   }, START_WITHIN_MS);
   afterAll(() => platform.stop(), END_WITHIN_MS);
 

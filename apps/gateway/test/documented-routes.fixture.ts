@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './app-processes.fixture.js';
+
+/** A route as the OpenAPI document of the whole has it; CI holds the document to what the apps serve. */
+export interface DocumentedRoute {
+  method: string;
+  path: string;
+  permission?: string;
+}
+
+/** Every route of every module. */
+export function documentedRoutes(): DocumentedRoute[] {
+  const text = readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8');
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Record<string, string>>> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => 'responses' in operation)
+      .map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        path,
+        permission: operation['x-permission'],
+      })),
+  );
+}

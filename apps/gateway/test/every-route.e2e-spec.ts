@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
+import { isPermission, PERMISSIONS, type Permission } from '@customer-platform/permissions';
+import { eventually, type Answer, type Caller } from '@customer-platform/testing';
+import { prepareChain, sendPurchase } from './chain.fixture.js';
+import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
+import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
+
+interface Page {
+  data: { id: string }[];
+}
+interface Refusal {
+  code: string;
+  permission?: string;
+}
+
+/** Bodies of calls on an item that are right in form, since a wrong form is refused before existence is looked at. */
+const BODIES: Record<string, object> = {
+  'POST /v1/messaging/templates/{id}/preview': { locale: 'en' },
+};
+
+const routes = documentedRoutes();
+const guarded = routes.flatMap((route) => {
+  const { permission = '' } = route;
+  return isPermission(permission) ? [{ ...route, permission }] : [];
+});
+const items = guarded.filter(({ path }) => path.includes('{id}'));
+const collections = guarded.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+
+jest.setTimeout(60_000);
+
+let platform: PlatformUnderTest;
+let mine: Tenant;
+let other: Tenant;
+/** Of `mine`, by the collection that the ids belong to. */
+const ids = new Map<string, string>();
+const keys = new Map<string, Promise<Caller>>();
+
+beforeAll(async () => {
+  platform = await PlatformUnderTest.start();
+  [mine, other] = [await platform.tenant(), await platform.tenant()];
+  await prepareChain(mine);
+  await fill();
+}, START_WITHIN_MS);
+afterAll(() => platform.stop(), END_WITHIN_MS);
+
+/** Leaves something of `mine` behind every route that shows or changes an item. */
+async function fill(): Promise<void> {
+  const { externalId, body } = await sendPurchase(mine.ingestion);
+  // The same key with another body: a dead letter.
+  await mine.ingestion.post('/v1/core/track', { ...body, properties: { amount: 1, currency: 'CLP' } });
+  await mine.admin.post('/v1/messaging/suppressions', { channel: 'email', address: 'nobody@example.com' });
+  const contact = await eventually(async () => {
+    const path = `/v1/core/events?event=${body.event}&external_id=${externalId}`;
+    const events = await mine.admin.get<{ data: { contact_id: string }[] }>(path);
+    expect(events.body.data).toHaveLength(1);
+    return events.body.data[0]?.contact_id ?? '';
+  });
+  for (const collection of new Set(items.map(collectionOf))) {
+    if (collection.endsWith('/contacts')) ids.set(collection, contact);
+    else ids.set(collection, await firstOf(collection));
+  }
+}
+
+function firstOf(collection: string): Promise<string> {
+  return eventually(async () => {
+    const { body } = await mine.admin.get<Page>(collection);
+    expect([collection, body.data?.length]).not.toEqual([collection, 0]);
+    return body.data[0]?.id ?? '';
+  });
+}
+
+function collectionOf({ path }: DocumentedRoute): string {
+  return path.slice(0, path.indexOf('/{id}'));
+}
+
+function call<T>(caller: Caller, route: DocumentedRoute, id: string = randomUUID()): Promise<Answer<T>> {
+  const { method } = route;
+  const path = route.path.replace('{id}', id).replaceAll(/\{\w+\}/g, randomUUID());
+  const body = BODIES[`${method} ${route.path}`] ?? {};
+  const headers = { 'idempotency-key': randomUUID() };
+  return caller.call<T>(method, path, method === 'GET' || method === 'DELETE' ? {} : { body, headers });
+}
+
+/** A key of `mine` with all permissions but one, or with that one only. */
+function keyFor(kind: 'all but' | 'only', permission: Permission): Promise<Caller> {
+  const name = `${kind} ${permission}`;
+  const held = kind === 'only' ? [permission] : PERMISSIONS.filter((one) => one !== permission);
+  const made = keys.get(name) ?? platform.keyWith(mine, held).then(({ key }) => platform.as(key));
+  keys.set(name, made);
+  return made;
+}
+
+it('are as many as the document has, and every one of an item has an item of mine', () => {
+  expect(guarded.length).toBe(routes.length);
+  expect(items.length).toBeGreaterThan(20);
+  for (const route of items) expect([route.path, ids.get(collectionOf(route))]).not.toContain(undefined);
+});
+
+describe.each(guarded)('$method $path', (route) => {
+  const { permission } = route;
+
+  it('401 without a credential, with a malformed one and with one nobody has', async () => {
+    const codes = await Promise.all(
+      [undefined, 'nonsense', `cpk_live_${'0'.repeat(38)}`].map(async (key) => {
+        const { status, body, headers } = await call<Refusal>(platform.as(key), route);
+        return [status, body.code, headers.has('www-authenticate')];
+      }),
+    );
+    expect(codes).toEqual([
+      [401, 'missing_credentials', true],
+      [401, 'invalid_token', true],
+      [401, 'invalid_token', true],
+    ]);
+  });
+
+  it(`403 naming ${permission} to a key with all others`, async () => {
+    const { status, body } = await call<Refusal>(await keyFor('all but', permission), route);
+    expect([status, body.code, body.permission]).toEqual([403, 'permission_denied', permission]);
+  });
+
+  it(`is not 403 to a key with ${permission} only`, async () => {
+    const { status } = await call(await keyFor('only', permission), route);
+    expect([401, 403, 500, 502, 503, 504]).not.toContain(status);
+  });
+});
+
+describe.each(items)('$method $path of another organization', (route) => {
+  it('answers as for an id that nobody has, and changes nothing', async () => {
+    const id = ids.get(collectionOf(route)) ?? '';
+    const unknown = randomUUID();
+    const foreign = await call<object>(other.admin, route, id);
+    const nobodys = await call<object>(other.admin, route, unknown);
+    // A deletion of what is in no one's collection may be answered as done; a look never is.
+    expect(foreign.status).toBe(nobodys.status);
+    expect(foreign.status).toBe(404);
+    expect(comparable(foreign.body, id)).toEqual(comparable(nobodys.body, unknown));
+  });
+});
+
+describe.each(collections)('$method $path of another organization', (route) => {
+  it('shows nothing of mine', async () => {
+    const { status, body } = await call(other.admin, route);
+    expect(status).toBe(200);
+    const text = JSON.stringify(body);
+    for (const id of ids.values()) expect(text).not.toContain(id);
+  });
+});
+
+it('leave all that is mine as it was', async () => {
+  for (const [collection, id] of ids) {
+    if (collection.endsWith('/contacts')) continue;
+    const { body } = await mine.admin.get<Page>(`${collection}?limit=200`);
+    expect(body.data.map((one) => one.id)).toContain(id);
+  }
+});
+
+function comparable(problem: object, id: string): object {
+  const { correlation_id: _each, ...rest } = problem as Record<string, unknown>;
+  return JSON.parse(JSON.stringify(rest).replaceAll(id, 'ID')) as object;
+}
