@@ -31,6 +31,11 @@ export {
   type MigrationClass,
   type MigrationOptions,
 } from './migrations/run-migrations.js';
+export { ReferenceHolds, type HeldResource } from './references/reference-holds.js';
+export { dropReferenceHoldsTable, referenceHoldsTable } from './references/reference-holds.table.js';
+export { ReferencesModule } from './references/references.module.js';
+export type { ReferencesModuleOptions, ReferenceSource } from './references/references.options.js';
+export { RemoteReferences, type RemoteHold } from './references/remote-references.js';
 export {
   ChangeRecorder,
   type ChangeEvent,

@@ -1,6 +1,6 @@
 import { aContext, anOrganization } from '@customer-platform/testing';
 import type { RequestContext } from '@customer-platform/http';
-import type { Problem } from '@customer-platform/problem-json';
+import { Problem } from '@customer-platform/problem-json';
 import { newId, versionTag, Whole, type Database } from '../src/index.js';
 import type { Widget } from './widget.entity.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
@@ -157,14 +157,38 @@ describe('ResourceStore', () => {
     expect(refused.members['references']).toEqual([{ module: 'widgets', resource: 'parts', count: 2 }]);
     // A store that does not count still cannot break the foreign key.
     expect((await refusal(world.store().purge(context, widget.id))).code).toBe('resource_referenced');
-    const asking = world.store({
-      remoteReferences: async () => [{ module: 'crm', resource: 'notes', count: 1 }],
-    });
-    expect((await refusal(asking.purge(context, widget.id))).code).toBe('resource_referenced');
     await world.database.inOrganization(context, (tx) => tx.query('DELETE FROM parts'));
     await store.purge(context, widget.id);
     expect((await refusal(store.get(context, widget.id))).code).toBe('not_found');
     expect(verbsOf(widget.id)).toEqual(['created', 'deleted', 'purged']);
+  });
+
+  it('releases what other modules hold back when the purge does not come about', async () => {
+    let released = 0;
+    const asking = (count: number, stands: boolean) =>
+      world.store({
+        remoteReferences: {
+          hold: async () => ({
+            references: [{ module: 'crm', resource: 'notes', count }],
+            demandStanding: () => {
+              if (!stands) throw new Problem('dependency_unavailable');
+            },
+            release: async () => {
+              released += 1;
+            },
+          }),
+        },
+      });
+    const widget = await create();
+    await world.store().softDelete(context, widget.id);
+    const refused = await refusal(asking(1, true).purge(context, widget.id));
+    expect(refused.members['references']).toEqual([{ module: 'crm', resource: 'notes', count: 1 }]);
+    expect(released).toBe(1);
+    expect((await refusal(asking(0, false).purge(context, widget.id))).code).toBe('dependency_unavailable');
+    expect(released).toBe(2);
+    expect(await world.store().get(context, widget.id)).toMatchObject({ id: widget.id });
+    await asking(0, true).purge(context, widget.id);
+    expect(released).toBe(2);
   });
 
   it('lets no reference slip in between the count and the delete', async () => {

@@ -2,7 +2,8 @@ import type { RequestContext } from '@customer-platform/http';
 import type { EntityTarget } from 'typeorm';
 import type { Transaction } from '../transaction.js';
 import type { ChangeEvent, ChangeVerb } from './change-recorder.js';
-import type { ConstraintMap, ReferenceCount } from './constraints.js';
+import type { RemoteReferences } from '../references/remote-references.js';
+import type { ConstraintMap } from './constraints.js';
 
 /** The columns that every soft-deletable resource has. */
 export interface SoftDeletable {
@@ -48,8 +49,10 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   afterChange?: (tx: Transaction, context: RequestContext, change: ResourceChange<E>) => Promise<void>;
   /** Rows of this module that point to the resource; counted under the row's lock before a purge. */
   referencedBy?: LocalReference[];
-  /** References in other modules, asked before a purge; throws `dependency_unavailable` when one is silent. */
-  remoteReferences?: (context: RequestContext, id: string) => Promise<ReferenceCount[]>;
+  /** Asks the other modules before a purge and holds back new references in them until it is done. */
+  remoteReferences?: Pick<RemoteReferences, 'hold'>;
+  /** Properties that keep books on others and are told of nowhere: not in audit rows, not as changed. */
+  bookkeeping?: readonly (keyof E & string)[];
 }
 
 /** What a single call adds. */

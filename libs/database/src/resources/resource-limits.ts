@@ -1,4 +1,5 @@
 import { Problem } from '@customer-platform/problem-json';
+import type { RemoteHold } from '../references/remote-references.js';
 import type { Transaction } from '../transaction.js';
 import { resourceReferenced, type ReferenceCount } from './constraints.js';
 import type { ResourceDefinition, SoftDeletable } from './resource-definition.js';
@@ -33,15 +34,14 @@ export async function enforceLimit<E extends SoftDeletable>(
 
 /**
  * Counts what points to a row whose lock the transaction holds: a foreign key's insert waits for that lock, so none
- * can appear between the count and the delete.
- * @throws Problem `resource_referenced` with the counts
+ * can appear between the count and the delete. In other modules the hold that is answered keeps them back.
+ * @throws Problem `resource_referenced` with the counts, `dependency_unavailable` when a module is silent
  */
 export async function countReferences<E extends SoftDeletable>(
   tx: Transaction,
   definition: ResourceDefinition<E>,
   id: string,
-  askOthers: (() => Promise<ReferenceCount[]>) | undefined,
-): Promise<void> {
+): Promise<RemoteHold | undefined> {
   const references: ReferenceCount[] = [];
   for (const { table, column, resource } of definition.referencedBy ?? []) {
     const [row] = await tx.query<{ count: number }>(
@@ -50,7 +50,13 @@ export async function countReferences<E extends SoftDeletable>(
     );
     references.push({ module: definition.module, resource, count: row?.count ?? 0 });
   }
-  if (askOthers) references.push(...(await askOthers()));
-  const counted = references.filter(({ count }) => count > 0);
-  if (counted.length > 0) throw resourceReferenced(counted);
+  const hold = await definition.remoteReferences?.hold({
+    organizationId: tx.organizationId,
+    resource: `${definition.module}.${definition.resource}`,
+    id,
+  });
+  const counted = [...references, ...(hold?.references ?? [])].filter(({ count }) => count > 0);
+  if (counted.length === 0) return hold;
+  await hold?.release();
+  throw resourceReferenced(counted);
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import { newId } from '../ids.js';
 import { pageOf } from '../lists/page-of.js';
+import type { RemoteHold } from '../references/remote-references.js';
 import type { Transaction } from '../transaction.js';
 import type { ChangeRecorder } from './change-recorder.js';
 import { constraintProblem } from './constraints.js';
@@ -152,15 +153,16 @@ export class ResourceStore<E extends SoftDeletable> {
 
   /**
    * Removes a soft-deleted row for good.
-   * @throws Problem `not_soft_deleted`; `resource_referenced` with `references` while rows of any module point to it
+   * @throws Problem `not_soft_deleted`; `resource_referenced` with `references` while rows of any module point to it;
+   * `dependency_unavailable` when a module that may point to it is silent: nothing is removed then
    */
   async purge(context: RequestContext, id: string, options: ChangeOptions<E> = {}): Promise<void> {
-    const remote = this.definition.remoteReferences;
-    await this.within(context, options.tx, async (tx) => {
+    let hold: RemoteHold | undefined;
+    const work = async (tx: Transaction): Promise<void> => {
       const row = await this.lock(tx, context, id);
       if (!row.deletedAt) throw new Problem('not_soft_deleted');
       await options.guard?.(tx, row);
-      await countReferences(tx, this.definition, id, remote ? () => remote(context, id) : undefined);
+      hold = await countReferences(tx, this.definition, id);
       const change: ResourceChange<E> = { verb: 'purged', before: row, row, changed: [] };
       await this.definition.afterChange?.(tx, context, change);
       try {
@@ -169,7 +171,14 @@ export class ResourceStore<E extends SoftDeletable> {
         throw constraintProblem(error, this.definition.constraints ?? {});
       }
       await this.tell(tx, context, change, options);
-    });
+      hold?.demandStanding();
+    };
+    try {
+      await this.within(context, options.tx, work);
+    } catch (error) {
+      await hold?.release();
+      throw error;
+    }
   }
 
   /** The row, locked until the transaction ends. For a service's own changes that go through `update` afterwards. */
@@ -220,14 +229,16 @@ export class ResourceStore<E extends SoftDeletable> {
     change: ResourceChange<E>,
     options: ChangeOptions<E>,
   ): Promise<void> {
-    const { module, resource, event } = this.definition;
+    const { module, resource, event, bookkeeping = [] } = this.definition;
     const table = this.table(tx);
     const published = event?.(change);
     await this.recorder.record(tx, context, {
       verb: change.verb,
       resource: `${module}.${resource}`,
       id: change.row.id,
-      changedFields: change.changed.map((property) => table.columnOf(property)),
+      changedFields: change.changed
+        .filter((property) => !(bookkeeping as readonly string[]).includes(property))
+        .map((property) => table.columnOf(property)),
       ...(options.reason === undefined ? {} : { reason: options.reason }),
       ...(published ? { event: published } : {}),
     });
