@@ -67,7 +67,14 @@ export type {
 export { parseListRequest } from './lists/parse-list-request.js';
 export { queryParameters, refuseUnknown, type QueryParameter } from './reading/query-string.js';
 export { parseForm, parseJsonBytes, readBytes, RequestAborted, type BodyRule } from './reading/read-body.js';
-export { custom, IsInstant, IsStorableText, MayBeAbsent, MayBeNull } from './reading/field-decorators.js';
+export {
+  custom,
+  IsImmutable,
+  IsInstant,
+  IsStorableText,
+  MayBeAbsent,
+  MayBeNull,
+} from './reading/field-decorators.js';
 export { inspect, validateBody, validateQuery } from './reading/validate-dto.js';
 export { canonicalJson } from './json/canonical-json.js';
 export { checkJson, isStorableText, MAX_JSON_DEPTH, pointerToken } from './json/check-json.js';

@@ -1,8 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsImmutable, IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
-import { IsImmutable } from '../shapes/immutable.decorator.js';
 
 const LOCALES = {
   description: 'Parts by locale. E-mail: `subject`, `html`, `text` (derived from `html` when left out).',

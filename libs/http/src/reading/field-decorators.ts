@@ -26,6 +26,17 @@ export function IsStorableText(options: ValidationOptions = {}): PropertyDecorat
   return custom('isStorableText', (value) => typeof value === 'string' && isStorableText(value), options);
 }
 
+/** A field that is set at creation and never again: given at all, it is refused as `immutable`. */
+export function IsImmutable(): PropertyDecorator {
+  return (target, property) => {
+    MayBeAbsent()(target, property);
+    custom('isImmutable', () => false, {
+      message: '$property cannot be changed',
+      context: { code: 'immutable' },
+    })(target, property);
+  };
+}
+
 /**
  * A constraint of one's own. Give it a published code with `{ context: { code: 'placeholder_identifier' } }` in the
  * options; without one the code is `invalid_format`.

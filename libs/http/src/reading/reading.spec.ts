@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { RunningApp } from '../index.js';
+import { IsImmutable, validateBody, type RunningApp } from '../index.js';
 import { call, problemOf, raw, startThings } from '../../test/things.fixture.js';
 
 let app: RunningApp;
@@ -57,6 +57,20 @@ describe('validation', () => {
       parts: [{ name: '' }],
     };
     expect((await post(thing)).body).toMatchObject(thing);
+  });
+
+  it('refuses a field that is set once, whatever is given', async () => {
+    class ChangeDto {
+      @IsImmutable()
+      key?: unknown;
+    }
+    await expect(validateBody(ChangeDto, {})).resolves.toEqual({});
+    for (const key of ['a', null]) {
+      await expect(validateBody(ChangeDto, { key })).rejects.toMatchObject({
+        code: 'validation_failed',
+        errors: [{ pointer: '/key', code: 'immutable', detail: '`key` cannot be changed.' }],
+      });
+    }
   });
 
   it('names an unknown field with the allowed ones', async () => {
