@@ -56,6 +56,7 @@ async function fill(): Promise<void> {
     expect(events.body.data).toHaveLength(1);
     return events.body.data[0]?.contact_id ?? '';
   });
+  await mine.admin.post('/v1/crm/notes', { contact_id: contact, body: 'Prefers to be called after 18:00.' });
   for (const collection of new Set(items.map(collectionOf))) {
     if (collection.endsWith('/contacts')) ids.set(collection, contact);
     else ids.set(collection, await firstOf(collection));

@@ -1,29 +1,31 @@
 import { Controller } from '@nestjs/common';
-import { Database } from '@customer-platform/database';
+import { Database, type Transaction } from '@customer-platform/database';
 import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import type { ContactRef } from './contact-ref.js';
 import { ContactRefsRepository } from './contact-refs.repository.js';
+import { ContactRowsRegistry } from './contact-rows.js';
 
 type Change = DomainEvent<
   | 'core.contact.created.v1'
   | 'core.contact.updated.v1'
   | 'core.contact.deleted.v1'
   | 'core.contact.restored.v1'
-  | 'core.contact.purged.v1'
-  | 'core.contact.erased.v1'
 >;
+type End = DomainEvent<'core.contact.purged.v1' | 'core.contact.erased.v1'>;
 type Merge = DomainEvent<'core.contact.merged.v1' | 'core.contact.unmerged.v1'>;
 
 /**
- * Keeps `contact_refs` in step with core. The version of the contact is all the idempotence it needs: an event that
- * comes again, or late, changes nothing.
+ * Keeps `contact_refs` in step with core, and the rows that belong to contacts with them, in one transaction: whoever
+ * writes such a row has locked its contact, so none slips past a merge or an end. The version of the contact is all
+ * the idempotence it needs: an event that comes again, or late, changes nothing.
  */
 @Controller()
 export class ContactRefsConsumer {
   constructor(
     private readonly database: Database,
     private readonly refs: ContactRefsRepository,
+    private readonly rows: ContactRowsRegistry,
   ) {}
 
   @OnEvent([
@@ -31,32 +33,52 @@ export class ContactRefsConsumer {
     'core.contact.updated.v1',
     'core.contact.deleted.v1',
     'core.contact.restored.v1',
-    'core.contact.purged.v1',
-    'core.contact.erased.v1',
   ])
   follow(events: Change[]): Promise<void> {
-    return this.write(events, refsOfChange);
+    return this.byOrganization(events, (tx, own) => this.refs.write(tx, own.flatMap(refsOfChange)));
+  }
+
+  /** Nothing of a contact that is gone stays, soft-deleted rows included. */
+  @OnEvent(['core.contact.purged.v1', 'core.contact.erased.v1'])
+  followEnds(events: End[]): Promise<void> {
+    return this.byOrganization(events, async (tx, own) => {
+      await this.refs.write(tx, own.map(refOfEnd));
+      const gone = own.map(({ data }) => data.contact_id);
+      for (const rows of this.rows.all()) await rows.remove(tx, gone);
+    });
   }
 
   @OnEvent(['core.contact.merged.v1', 'core.contact.unmerged.v1'])
   followMerges(events: Merge[]): Promise<void> {
-    return this.write(events, refsOfMerge);
+    return this.byOrganization(events, async (tx, own) => {
+      await this.refs.write(tx, own.flatMap(refsOfMerge));
+      const concerned = own.flatMap(({ data }) => [data.survivor_id, data.merged_id]);
+      await this.moveRows(tx, [...new Set(concerned)]);
+    });
   }
 
-  private async write<E extends Change | Merge>(
-    events: E[],
-    refsOf: (event: E) => ContactRef[],
-  ): Promise<void> {
-    const byOrganization = new Map<string, ContactRef[]>();
-    for (const event of events) {
-      const refs = byOrganization.get(event.organizationid) ?? [];
-      refs.push(...refsOf(event));
-      byOrganization.set(event.organizationid, refs);
+  /**
+   * Every row goes to where the merges of the contact it was written on end now. So a merge moves it, an undo moves it
+   * back, and a repeat or another order of the two changes nothing.
+   */
+  private async moveRows(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+    for (const rows of this.rows.all()) {
+      const ends = await this.refs.follow(tx, await rows.origins(tx, contactIds));
+      // Where a chain goes on to a contact that is not known here yet, the last one known keeps the row until it is.
+      const moves = ends.map(({ asked, id }) => ({ origin: asked, to: id }));
+      await rows.move(tx, contactIds, moves);
     }
+  }
+
+  private async byOrganization<E extends DomainEvent>(
+    events: readonly E[],
+    work: (tx: Transaction, own: E[]) => Promise<void>,
+  ): Promise<void> {
+    const groups = Map.groupBy(events, ({ organizationid }) => organizationid);
     await this.database.acrossOrganizations(async (tx) => {
-      for (const [organizationId, refs] of [...byOrganization].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      for (const [organizationId, own] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
         await tx.useOrganization(organizationId);
-        await this.refs.write(tx, refs);
+        await work(tx, own);
       }
     });
   }
@@ -71,15 +93,16 @@ function refsOfChange({ type, data }: Change): ContactRef[] {
       return ref('deleted');
     case 'core.contact.restored.v1':
       return ref('active');
-    case 'core.contact.purged.v1':
-      return ref('purged');
-    case 'core.contact.erased.v1':
-      return ref('erased');
     case 'core.contact.created.v1':
     case 'core.contact.updated.v1':
       // Into which contact one was merged only the event of the merge says.
       return data.contact.state === 'merged' ? [] : ref(data.contact.state);
   }
+}
+
+function refOfEnd({ type, data }: End): ContactRef {
+  const state = type === 'core.contact.purged.v1' ? 'purged' : 'erased';
+  return { id: data.contact_id, state, mergedInto: null, version: data.version };
 }
 
 function refsOfMerge({ type, data }: Merge): ContactRef[] {

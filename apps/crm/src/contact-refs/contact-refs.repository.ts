@@ -22,6 +22,10 @@ const FOLLOW = `
      WHERE chain.state = 'merged' AND chain.step < ${String(LONGEST_CHAIN)})
   SELECT DISTINCT ON (asked) asked, id, state, merged_into FROM chain ORDER BY asked, step DESC`;
 
+/** Not FOR SHARE: sharers that keep coming would hold up a merge or an erasure for as long as they come. */
+const KEEP_ACTIVE = `
+  SELECT id FROM contact_refs WHERE organization_id = $1 AND id = $2 AND state = 'active' FOR NO KEY UPDATE`;
+
 /** The end of a contact's chain of merges, as far as it is known here. */
 export interface ChainEnd {
   readonly asked: string;
@@ -54,5 +58,13 @@ export class ContactRefsRepository {
   /** Follows each id through its merges. Ids that are not known are left out. */
   async follow(tx: Transaction, ids: readonly string[]): Promise<ChainEnd[]> {
     return tx.query<ChainEnd>(FOLLOW, [tx.organizationId, ids]);
+  }
+  /**
+   * Keeps an active contact from being merged, deleted or erased here until the transaction ends; false if it is not
+   * active, or no longer after waiting for whoever changes it.
+   */
+  async keepActive(tx: Transaction, id: string): Promise<boolean> {
+    const rows = await tx.query(KEEP_ACTIVE, [tx.organizationId, id]);
+    return rows.length > 0;
   }
 }

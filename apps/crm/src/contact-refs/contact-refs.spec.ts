@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Database, newId } from '@customer-platform/database';
 import { RecordProducer } from '@customer-platform/event-bus';
-import type { DomainEvent, EventData, EventType } from '@customer-platform/events';
+import type { DomainEvent } from '@customer-platform/events';
 import { eventually, type Caller } from '@customer-platform/testing';
+import { changeOf, event } from './core-events.fixture.js';
 import { startCrm, type Behaviour, type TestCrm } from '../crm.fixture.js';
 import type { ContactRef } from './contact-ref.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
@@ -31,31 +31,6 @@ function refsOf(organizationId: string): Promise<Record<string, unknown>[]> {
     'SELECT id, state, merged_into, version FROM contact_refs WHERE organization_id = $1 ORDER BY id',
     [organizationId],
   );
-}
-
-function event<T extends EventType>(type: T, organizationId: string, data: EventData<T>): DomainEvent<T> {
-  return {
-    specversion: '1.0',
-    id: randomUUID(),
-    type,
-    source: 'urn:customer-platform:core',
-    subject: 'contacts/x',
-    time: new Date().toISOString(),
-    datacontenttype: 'application/json',
-    organizationid: organizationId,
-    correlationid: randomUUID(),
-    data,
-  };
-}
-
-function changeOf(
-  id: string,
-  version: number,
-  state: 'active' | 'deleted' = 'active',
-): EventData<'core.contact.created.v1'> {
-  const nothing = { external_id: null, email: null, phone: null, first_name: null, last_name: null };
-  const contact = { id, ...nothing, locale: null, timezone: null, country: null, attributes: {}, state };
-  return { contact_id: id, version, changed_fields: [], contact };
 }
 
 function publish(...events: DomainEvent[]): Promise<void[]> {
@@ -255,7 +230,7 @@ describe('following core’s events', () => {
     const id = newId();
     const end = { contact_id: id, version: 9, changed_fields: [], contact: null };
     const consumer = crm.app.app.get(ContactRefsConsumer);
-    await consumer.follow([event('core.contact.purged.v1', organizationId, end)]);
+    await consumer.followEnds([event('core.contact.purged.v1', organizationId, end)]);
     await consumer.follow([event('core.contact.updated.v1', organizationId, changeOf(id, 8))]);
     expect((await caller.get(timeline(id))).status).toBe(404);
     expect(crm.modules.lookups).toEqual([]);

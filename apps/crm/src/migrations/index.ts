@@ -1,9 +1,13 @@
 import type { MigrationClass } from '@customer-platform/database';
 import { CreatePlatformTables1764000000000 } from './1764000000000-create-platform-tables.js';
 import { CreateContactRefs1764000001000 } from './1764000001000-create-contact-refs.js';
+import { CreateReferenceHolds1764300000000 } from './1764300000000-create-reference-holds.js';
+import { CreateNotes1764300001000 } from './1764300001000-create-notes.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
   CreatePlatformTables1764000000000,
   CreateContactRefs1764000001000,
+  CreateReferenceHolds1764300000000,
+  CreateNotes1764300001000,
 ];

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+
+/** Rows written on `origin` belong to the contact `to` now. */
+export interface ContactMove {
+  readonly origin: string;
+  readonly to: string;
+}
+
+/** A table whose rows belong to contacts, and go where these go (crm.md §1, §5). */
+export interface ContactRows {
+  /** The contacts on which the rows of these contacts were written. */
+  origins(tx: Transaction, contactIds: readonly string[]): Promise<string[]>;
+  /** Gives the rows of these contacts to whom they belong after a merge or its undo. */
+  move(tx: Transaction, contactIds: readonly string[], moves: readonly ContactMove[]): Promise<void>;
+  /** Removes the contacts' rows, soft-deleted too. */
+  remove(tx: Transaction, contactIds: readonly string[]): Promise<void>;
+}
+
+/** The tables of crm whose rows belong to contacts. A feature adds its own when it is made. */
+@Injectable()
+export class ContactRowsRegistry {
+  private readonly tables: ContactRows[] = [];
+
+  add(rows: ContactRows): void {
+    this.tables.push(rows);
+  }
+
+  all(): readonly ContactRows[] {
+    return this.tables;
+  }
+}
+
+/**
+ * The rows of a table with the columns `contact_id` and `origin_contact_id`. A move leaves `updated_at` as it is: the
+ * row has not been edited, and after an undo it is what it was. `table` is trusted.
+ */
+export function contactTable(table: string): ContactRows {
+  return {
+    origins: async (tx, contactIds) => {
+      const rows = await tx.query<{ origin: string }>(
+        `SELECT DISTINCT origin_contact_id AS origin FROM ${table}
+         WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`,
+        [tx.organizationId, contactIds],
+      );
+      return rows.map(({ origin }) => origin);
+    },
+    move: async (tx, contactIds, moves) => {
+      await tx.query(
+        `UPDATE ${table} SET contact_id = given.contact_id
+           FROM unnest($3::uuid[], $4::uuid[]) AS given (origin, contact_id)
+          WHERE ${table}.organization_id = $1 AND ${table}.contact_id = ANY($2::uuid[])
+            AND ${table}.origin_contact_id = given.origin AND ${table}.contact_id <> given.contact_id`,
+        [tx.organizationId, contactIds, moves.map(({ origin }) => origin), moves.map(({ to }) => to)],
+      );
+    },
+    remove: async (tx, contactIds) => {
+      await tx.query(`DELETE FROM ${table} WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`, [
+        tx.organizationId,
+        contactIds,
+      ]);
+    },
+  };
+}
