@@ -9,6 +9,8 @@ export interface NewApiKey {
   name: string;
   roleId: string;
   expiresAt?: Date | null;
+  /** When its life begins; the present, unless the caller has reckoned from an instant of its own. */
+  createdAt?: Date;
   /** The key it replaces. */
   rotatedFromId?: string;
 }
@@ -53,7 +55,7 @@ export class ApiKeyIssuing {
   async issue(tx: Transaction, context: AuditContext, key: NewApiKey): Promise<IssuedApiKey> {
     const text = newApiKey();
     const issued = { id: newId(), prefix: apiKeyPrefix(text), key: text };
-    const { name, roleId, expiresAt = null, rotatedFromId = null } = key;
+    const { name, roleId, expiresAt = null, createdAt = this.clock.now(), rotatedFromId = null } = key;
     const hash = Buffer.from(hashApiKey(text), 'hex');
     const values = [
       tx.organizationId,
@@ -65,7 +67,7 @@ export class ApiKeyIssuing {
       expiresAt,
       rotatedFromId,
     ];
-    await tx.query(INSERT, [...values, this.clock.now()]);
+    await tx.query(INSERT, [...values, createdAt]);
     if (rotatedFromId === null) {
       // A rotation is one act with one audit row, which names the former key.
       await this.audit.record(tx, context, {

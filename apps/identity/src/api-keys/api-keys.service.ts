@@ -101,6 +101,7 @@ export class ApiKeysService {
         name: former.name,
         roleId: former.role_id,
         expiresAt: renewed(former, now),
+        createdAt: now,
         rotatedFromId: id,
       });
       await this.endFormer(tx, context, id, now, new Date(now.getTime() + expiresIn * 1_000), issued);
