@@ -76,7 +76,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
    * processed is set aside.
    */
   async take(records: readonly IncomingRecord[], heartbeat: () => Promise<void>): Promise<void> {
-    for (const chunk of chunksOf(records.map(readRecord))) {
+    for (const chunk of chunksOf(read(records))) {
       await this.gathering.add(await this.confirmed(chunk), eventsOf(chunk));
       await heartbeat();
     }
@@ -147,6 +147,11 @@ export class IngestionWorker implements OnApplicationBootstrap {
   }
 }
 
+/** One after the other, as they are taken: a backlog read at once would keep requests waiting. */
+function* read(records: readonly IncomingRecord[]): Generator<ReadRecord> {
+  for (const record of records) yield readRecord(record);
+}
+
 function readRecord(record: IncomingRecord): ReadRecord {
   try {
     const events = decodeRecord(record.value);
@@ -166,7 +171,7 @@ function eventsOf(records: readonly ReadRecord[]): number {
 }
 
 /** Runs of records for one transaction; what is confirmed does not wait for the registry with what is not. */
-function* chunksOf(records: readonly ReadRecord[]): Generator<ReadRecord[]> {
+function* chunksOf(records: Iterable<ReadRecord>): Generator<ReadRecord[]> {
   let chunk: ReadRecord[] = [];
   for (const record of records) {
     const [first] = chunk;
