@@ -56,7 +56,10 @@ export class StartedPlatform {
     }
   }
 
-  /** Ends it as a process manager does, with SIGTERM to npm, or as Ctrl-C does, with SIGINT to all of the terminal's. */
+  /**
+   * Ends it as a process manager does, with SIGTERM to npm, or as Ctrl-C does, with SIGINT to all of the terminal's.
+   * npm ends last: no process writes into the data folder any more.
+   */
   async end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
     const pid = this.npm.pid as number;
     if (this.code === undefined) process.kill(signal === 'SIGINT' ? -pid : pid, signal);

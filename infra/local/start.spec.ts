@@ -99,7 +99,7 @@ describe('npm start', () => {
     const running = platform as StartedPlatform;
     const pids = running.processes();
     expect(pids.length).toBeGreaterThan(12);
-    await running.end('SIGTERM');
+    expect(await running.end('SIGTERM')).toBe(0);
     expect(await stillRunning(pids, STOP_SECONDS)).toEqual([]);
     expect(running.output).toContain('Everything is down.');
   }, 30_000);
