@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { differences } from './comparison.ts';
 import { endpointsPage } from './endpoints-page.ts';
 import { MODULES, routesIn, servedRoutes, type ServedRoute } from './operations.ts';
 import { brokenCodes, currentCodes, publishedCodes } from './published-codes.ts';
-import { fieldsOf, listedRoutes, parseRoutes, ROUTES_FILE, type ListedRoute } from './route-table.ts';
+import { fieldsOf, listedRoutes, parseRoutes, type ListedRoute } from './route-table.ts';
 
-const specification = new URL('../../../shared/spec/endpoints.csv', import.meta.url);
 const aRoute = (over: Partial<ListedRoute> = {}): ListedRoute => ({
   module: 'core',
   method: 'GET',
@@ -40,11 +38,6 @@ describe('the route table', () => {
     const credentials = ['api_key', 'user', 'api_key|user'];
     for (const route of routes)
       expect([route.path, route.permission !== '']).toEqual([route.path, credentials.includes(route.auth)]);
-  });
-
-  (existsSync(specification) ? it : it.skip)('is the specification’s, where that is at hand', () => {
-    expect(listedRoutes()).toEqual(parseRoutes(readFileSync(specification, 'utf8')));
-    expect(readFileSync(ROUTES_FILE, 'utf8')).toBe(readFileSync(specification, 'utf8'));
   });
 });
 
