@@ -1,0 +1,129 @@
+import type { Field, FieldType } from '../field.ts';
+import type { Resource } from '../resource.ts';
+
+/** What the column `integer` holds. */
+const LEAST = '-2_147_483_648';
+const MOST = '2_147_483_647';
+
+const WIRE_TYPES: Record<FieldType, string> = {
+  string: 'string',
+  integer: 'number',
+  boolean: 'boolean',
+  time: 'string',
+};
+
+/** What the description shows: the field's own name in words. */
+function exampleOf({ name, max }: Field): string {
+  return `'${`${name.slice(0, 1).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`.slice(0, max)}'`;
+}
+
+function schemaOf(field: Field, given: boolean): string {
+  const { type, max, optional } = field;
+  const parts: string[] = [];
+  if (given) parts.push('required: false');
+  if (optional) parts.push('nullable: true');
+  if (type === 'string')
+    parts.push(`type: 'string', minLength: 1, maxLength: ${max}, example: ${exampleOf(field)}`);
+  if (type === 'integer') parts.push(`type: 'integer', minimum: ${LEAST}, maximum: ${MOST}`);
+  if (type === 'boolean') parts.push(`type: 'boolean'`);
+  if (type === 'time') parts.push(`type: 'string', format: 'date-time'`);
+  return `@ApiProperty({ ${parts.join(', ')} })`;
+}
+
+function checks({ type, max }: Field): string[] {
+  switch (type) {
+    case 'string':
+      return ['@IsString()', '@MinLength(1)', `@MaxLength(${max})`];
+    case 'integer':
+      return ['@IsInt()', `@Min(${LEAST})`, `@Max(${MOST})`];
+    case 'boolean':
+      return ['@IsBoolean()'];
+    case 'time':
+      return ['@IsInstant()'];
+  }
+}
+
+/** A field of a body; in a patch, and where it is optional, it may be absent. */
+function bodyField(field: Field, inPatch: boolean): string {
+  const { name, type, optional, immutable } = field;
+  if (inPatch && immutable) return `@IsImmutable()\n${name}?: unknown;`;
+  const absent = inPatch || optional;
+  return [
+    schemaOf(field, absent),
+    ...(absent ? ['@MayBeAbsent()'] : []),
+    ...(optional ? ['@MayBeNull()'] : []),
+    ...checks(field),
+    `${name}${absent ? '?' : ''}: ${WIRE_TYPES[type]}${optional ? ' | null' : ''};`,
+  ].join('\n');
+}
+
+function answerField(field: Field): string {
+  const { name, type, optional } = field;
+  return `${schemaOf(field, false)} ${name}: ${WIRE_TYPES[type]}${optional ? ' | null' : ''};`;
+}
+
+/** The names that the text uses, for its imports. */
+function used(text: string, names: string[]): string[] {
+  return names.filter((name) => text.includes(`@${name}(`));
+}
+
+/** `activity-type.dto.ts` */
+export function dtoTemplate({ module, plural, singularClass, aWord, fields }: Resource): string {
+  const bodies = `
+/** What \`POST /v1/${module}/${plural}\` takes. */
+export class Create${singularClass}Dto {
+${fields.map((field) => bodyField(field, false)).join('\n\n')}
+}
+
+/** What \`PATCH /v1/${module}/${plural}/{id}\` takes: JSON merge. */
+export class Update${singularClass}Dto {
+${fields.map((field) => bodyField(field, true)).join('\n\n')}
+}
+
+/** ${aWord.slice(0, 1).toUpperCase()}${aWord.slice(1)} as it is answered. */
+export class ${singularClass}Dto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+${fields.map(answerField).join('\n')}
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+  @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}
+`;
+  const http = used(bodies, ['IsImmutable', 'IsInstant', 'MayBeAbsent', 'MayBeNull']);
+  const validator = used(bodies, ['IsBoolean', 'IsInt', 'IsString', 'Max', 'MaxLength', 'Min', 'MinLength']);
+  return `import { ApiProperty } from '@nestjs/swagger';
+${http.length > 0 ? `import { ${http.join(', ')} } from '@customer-platform/http';` : ''}
+${validator.length > 0 ? `import { ${validator.join(', ')} } from 'class-validator';` : ''}
+${bodies}`;
+}
+
+function answered({ name, property, type, optional }: Field, row: string): string {
+  if (type !== 'time') return `${name}: ${row}.${property},`;
+  return optional
+    ? `${name}: ${row}.${property}?.toISOString() ?? null,`
+    : `${name}: ${row}.${property}.toISOString(),`;
+}
+
+/** `to-activity-type-dto.ts` */
+export function toDtoTemplate({
+  singular,
+  singularClass,
+  singularName: row,
+  aWord,
+  fields,
+}: Resource): string {
+  return `import type { ${singularClass}Dto } from './${singular}.dto.js';
+import type { ${singularClass} } from './${singular}.entity.js';
+
+/** ${aWord.slice(0, 1).toUpperCase()}${aWord.slice(1)} as the API answers it. */
+export function to${singularClass}Dto(${row}: ${singularClass}): ${singularClass}Dto {
+  return {
+    id: ${row}.id,
+    ${fields.map((field) => answered(field, row)).join('\n    ')}
+    created_at: ${row}.createdAt.toISOString(),
+    updated_at: ${row}.updatedAt.toISOString(),
+    deleted_at: ${row}.deletedAt?.toISOString() ?? null,
+  };
+}
+`;
+}

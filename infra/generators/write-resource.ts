@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import type { Resource } from './resource.ts';
+import { dtoTemplate, toDtoTemplate } from './templates/dto.ts';
+import { controllerTemplate, listTemplate, moduleTemplate } from './templates/routes.ts';
+import { eventsTemplate, serviceTemplate } from './templates/service.ts';
+import { specTemplate } from './templates/spec.ts';
+import { entityTemplate, migrationClass, migrationTemplate } from './templates/storage.ts';
+import { migrationsWith, moduleWith, wiringOf } from './wiring.ts';
+
+/** Where the new migration is, without `.ts`. */
+function migrationFile({ timestamp, plural }: Resource): string {
+  return `${timestamp}-create-${plural}`;
+}
+
+function newFiles(app: string, resource: Resource): [file: string, text: string][] {
+  const { plural, singular, event } = resource;
+  const wiring = wiringOf(app, resource.module);
+  const files: [string, string][] = [
+    [`migrations/${migrationFile(resource)}.ts`, migrationTemplate(resource)],
+    [`${plural}/${singular}.entity.ts`, entityTemplate(resource)],
+    [`${plural}/${singular}.dto.ts`, dtoTemplate(resource)],
+    [`${plural}/to-${singular}-dto.ts`, toDtoTemplate(resource)],
+    [`${plural}/${plural}.list.ts`, listTemplate(resource)],
+    [`${plural}/${plural}.service.ts`, serviceTemplate(resource)],
+    [`${plural}/${plural}.controller.ts`, controllerTemplate(resource)],
+    [`${plural}/${plural}.module.ts`, moduleTemplate(resource)],
+    [`${plural}/${plural}.controller.spec.ts`, specTemplate(resource, wiring)],
+  ];
+  if (event) files.push([`${plural}/${singular}.events.ts`, eventsTemplate(resource, event)]);
+  return files;
+}
+
+function changedFiles(app: string, resource: Resource): [file: string, text: string][] {
+  const { module, plural, singular, pluralClass, singularClass } = resource;
+  const list = `migrations/${wiringOf(app, module).migrationsFile}.ts`;
+  const feature = {
+    module: `${pluralClass}Module`,
+    entity: singularClass,
+    folder: plural,
+    entityFile: singular,
+  };
+  const migration = { name: migrationClass(resource), file: migrationFile(resource) };
+  return [
+    [`${module}.module.ts`, moduleWith(join(app, 'src', `${module}.module.ts`), feature)],
+    [list, migrationsWith(join(app, 'src', list), migration)],
+  ];
+}
+
+/**
+ * Writes a resource of the common administrative form into an app, with its migration and its tests, and names it
+ * where the app names its parts. Nothing is written where something of it is there already.
+ * @returns what was written, from the app's folder
+ * @throws Error that says in one sentence why not
+ */
+export async function writeResource(app: string, resource: Resource): Promise<string[]> {
+  const fresh = newFiles(app, resource);
+  const taken = [`${resource.plural}`, ...fresh.map(([file]) => file)].find((file) =>
+    existsSync(join(app, 'src', file)),
+  );
+  if (taken !== undefined) throw new Error(`${join(app, 'src', taken)} is there already.`);
+  const files = [...fresh, ...changedFiles(app, resource)];
+  const style = await resolveConfig(join(import.meta.dirname, 'write-resource.ts'));
+  const texts = await Promise.all(
+    files.map(
+      async ([file, text]) => [file, await format(text, { ...style, parser: 'typescript' })] as const,
+    ),
+  );
+  for (const [file, text] of texts) {
+    const path = join(app, 'src', file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return files.map(([file]) => join('src', file));
+}
