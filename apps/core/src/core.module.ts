@@ -3,6 +3,7 @@ import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { DatabaseModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
+import { CatalogsModule } from './catalogs/catalogs.module.js';
 import { ContactsModule } from './contacts/contacts.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
@@ -18,6 +19,7 @@ import { UsageModule } from './usage/usage.module.js';
     EventBusModule.forRoot({ module: 'core' }),
     AuditModule.forRoot({ module: 'core' }),
     AuthorizationModule.forRoot({ module: 'core' }),
+    CatalogsModule,
     ContactsModule,
     DeadLettersModule,
     EventsModule,
