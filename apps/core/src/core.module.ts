@@ -4,6 +4,7 @@ import { AuthorizationModule } from '@customer-platform/authorization';
 import { DatabaseModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { CatalogsModule } from './catalogs/catalogs.module.js';
+import { ConsentsModule } from './consents/consents.module.js';
 import { ContactsModule } from './contacts/contacts.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
@@ -20,6 +21,7 @@ import { UsageModule } from './usage/usage.module.js';
     AuditModule.forRoot({ module: 'core' }),
     AuthorizationModule.forRoot({ module: 'core' }),
     CatalogsModule,
+    ConsentsModule,
     ContactsModule,
     DeadLettersModule,
     EventsModule,

@@ -1,14 +1,90 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import type { FilterValue, ListQuery } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { stateOf, type ContactRow } from './contact.row.js';
 
 const SURVIVORS = `
   SELECT id, merged_into FROM contacts
    WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND merged_into IS NOT NULL`;
 
+const STANDING = `
+  SELECT id, merged_into, deleted_at, erased_at FROM contacts WHERE organization_id = $1 AND id = $2`;
+
+/** Its own id, and those of all that were merged into it, one into another. */
+const FAMILY = `
+  WITH RECURSIVE family AS (
+    SELECT id FROM contacts WHERE organization_id = $1 AND id = $2
+    UNION
+    SELECT merged.id FROM contacts AS merged JOIN family ON merged.merged_into = family.id
+     WHERE merged.organization_id = $1)
+  SELECT id FROM family`;
+
+type Standing = Pick<ContactRow, 'id' | 'merged_into' | 'deleted_at' | 'erased_at'>;
+
+/** A contact named in a path: the ids under which its history stands, or the survivor to go to. */
+export type PathContact = { readonly ids: readonly string[] } | { readonly survivorId: string };
+
 /** Reads a merged contact's id as its survivor's. */
 @Injectable()
 export class ContactLookup {
+  /**
+   * The contact of a path that is read, soft-deleted or not.
+   * @throws Problem `not_found` for one that never was, of another organization, or erased
+   */
+  async read(tx: Transaction, id: string): Promise<PathContact> {
+    const contact = await standing(tx, id, '');
+    if (contact.merged_into) return { survivorId: await this.survivorOf(tx, contact.merged_into) };
+    const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, id]);
+    return { ids: rows.map((row) => row.id) };
+  }
+
+  /**
+   * The same, locked until the transaction ends, so that nobody changes, merges or removes it meanwhile.
+   * @throws Problem `not_found`, `contact_merged` with `survivor_id`, `resource_deleted`
+   */
+  async lockForWrite(tx: Transaction, id: string): Promise<readonly string[]> {
+    const contact = await standing(tx, id, 'FOR NO KEY UPDATE');
+    if (contact.merged_into) {
+      const survivor = await this.survivorOf(tx, contact.merged_into);
+      throw new Problem('contact_merged', { members: { survivor_id: survivor } });
+    }
+    if (contact.deleted_at) throw new Problem('resource_deleted');
+    const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, id]);
+    return rows.map((row) => row.id);
+  }
+
+  /**
+   * Whoever has the history of this id now, locked: the contact itself or its survivor, soft-deleted or not.
+   * Undefined for one that was erased.
+   */
+  async lockHolder(
+    tx: Transaction,
+    id: string,
+  ): Promise<{ contactId: string; ids: readonly string[] } | undefined> {
+    const contactId = await this.survivorOf(tx, id);
+    const [contact] = await tx.query<Standing>(`${STANDING} FOR NO KEY UPDATE`, [
+      tx.organizationId,
+      contactId,
+    ]);
+    // Merged in the moment before the lock: the next holder.
+    if (contact?.merged_into) return this.lockHolder(tx, contact.merged_into);
+    if (!contact || stateOf(contact) === 'erased') return undefined;
+    const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, contactId]);
+    return { contactId, ids: rows.map((row) => row.id) };
+  }
+
+  private async survivorOf(tx: Transaction, id: string): Promise<string> {
+    let survivor = id;
+    const seen = new Set<string>();
+    while (!seen.has(survivor)) {
+      seen.add(survivor);
+      const [row] = await tx.query<Standing>(STANDING, [tx.organizationId, survivor]);
+      survivor = row?.merged_into ?? survivor;
+    }
+    return survivor;
+  }
+
   /** The list request with the values of `contact_id` filters replaced by their survivors (core.md, "Marks"). */
   async resolveFilters(tx: Transaction, organizationId: string, query: ListQuery): Promise<ListQuery> {
     const named = query.filters.filter(({ field, op }) => field === 'contact_id' && op !== 'is_null');
@@ -24,4 +100,10 @@ export class ContactLookup {
     });
     return { ...query, filters };
   }
+}
+
+async function standing(tx: Transaction, id: string, lock: string): Promise<Standing> {
+  const [contact] = await tx.query<Standing>(`${STANDING} ${lock}`, [tx.organizationId, id]);
+  if (!contact || stateOf(contact) === 'erased') throw new Problem('not_found');
+  return contact;
 }

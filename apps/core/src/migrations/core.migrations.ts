@@ -4,6 +4,7 @@ import { CreateContacts1764000001000 } from './1764000001000-create-contacts.js'
 import { CreateEvents1764000002000 } from './1764000002000-create-events.js';
 import { CreateDeadLetters1764000003000 } from './1764000003000-create-dead-letters.js';
 import { CreateUsage1764000004000 } from './1764000004000-create-usage.js';
+import { CreateConsents1764200000000 } from './1764200000000-create-consents.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -12,4 +13,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateEvents1764000002000,
   CreateDeadLetters1764000003000,
   CreateUsage1764000004000,
+  CreateConsents1764200000000,
 ];

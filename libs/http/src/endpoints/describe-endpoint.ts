@@ -13,8 +13,9 @@ import {
 import { PROBLEM_CONTENT_TYPE, PROBLEMS, type ProblemCode } from '@customer-platform/problem-json';
 import { queryUseOf, type Dto, type RouteDeclaration } from './route-declaration.js';
 
-/** The type of an answer: a DTO class, a page of one, or a list of one. */
-export type ResponseType = Dto | { readonly page: Dto | ResponseType } | { readonly items: Dto };
+/** The type of an answer: a DTO class, one of several, a page of one, or a list of one. */
+export type ResponseType =
+  Dto | { readonly page: Dto | ResponseType } | { readonly items: Dto } | { readonly oneOf: readonly Dto[] };
 
 /** What the description needs beside the declaration. */
 interface DescriptionOptions {
@@ -112,7 +113,7 @@ function success(route: RouteDeclaration, response: ResponseType | undefined): M
   if (response === undefined)
     return [ApiResponse({ status, description: status === 204 ? 'Done' : 'Success' })];
   return [
-    ApiExtraModels(modelOf(response)),
+    ApiExtraModels(...modelsOf(response)),
     ApiResponse({
       status,
       description: 'Success',
@@ -121,13 +122,15 @@ function success(route: RouteDeclaration, response: ResponseType | undefined): M
   ];
 }
 
-function modelOf(response: ResponseType): Dto {
-  if (typeof response === 'function') return response;
-  return 'page' in response ? modelOf(response.page) : response.items;
+function modelsOf(response: ResponseType): readonly Dto[] {
+  if (typeof response === 'function') return [response];
+  if ('oneOf' in response) return response.oneOf;
+  return 'page' in response ? modelsOf(response.page) : [response.items];
 }
 
 function schemaOf(response: ResponseType): Record<string, unknown> {
   if (typeof response === 'function') return { $ref: getSchemaPath(response) };
+  if ('oneOf' in response) return { oneOf: response.oneOf.map((dto) => ({ $ref: getSchemaPath(dto) })) };
   if ('items' in response) return { type: 'array', items: { $ref: getSchemaPath(response.items) } };
   return {
     type: 'object',

@@ -1,0 +1,277 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { custom, IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString, Length } from 'class-validator';
+import {
+  CONSENT_CHANNELS,
+  isPurpose,
+  SAID,
+  STATES,
+  type ConsentEventRow,
+  type ConsentStateRow,
+  type ConsentStatus,
+  type Said,
+} from './consent.js';
+
+const EVIDENCE_BYTES = 8_192;
+const PURPOSE = {
+  description:
+    '`marketing`, `loyalty`, `profiling`, `analytics`, `research`, `third_party_sharing` or `custom.<slug>`.',
+};
+const CHANNEL = { type: String, enum: CONSENT_CHANNELS, nullable: true, description: 'Null: all channels.' };
+
+/** Decorators of an optional short text. */
+function optionalText(longest: number, description?: string): PropertyDecorator {
+  return (target, name) => {
+    ApiPropertyOptional({ type: String, nullable: true, ...(description ? { description } : {}) })(
+      target,
+      name,
+    );
+    MayBeAbsent()(target, name);
+    MayBeNull()(target, name);
+    IsString()(target, name);
+    Length(1, longest)(target, name);
+  };
+}
+
+/** Decorators of an optional list of short texts. */
+function optionalTexts(): PropertyDecorator {
+  return (target, name) => {
+    ApiPropertyOptional({ type: [String], default: [] })(target, name);
+    MayBeAbsent()(target, name);
+    IsArray()(target, name);
+    ArrayMaxSize(50)(target, name);
+    IsString({ each: true })(target, name);
+    Length(1, 200, { each: true })(target, name);
+  };
+}
+
+/** Body of `POST /v1/core/contacts/{id}/consents`. */
+export class CreateConsentDto {
+  @ApiProperty(PURPOSE)
+  @IsString()
+  @custom('isPurpose', isPurpose, {
+    message: `$property must be a purpose: ${PURPOSE.description}`,
+    context: { code: 'invalid_enum' },
+  })
+  purpose: string;
+
+  @ApiPropertyOptional(CHANNEL)
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsIn(CONSENT_CHANNELS)
+  channel?: string | null;
+
+  @ApiProperty({ enum: SAID })
+  @IsIn(SAID)
+  status: Said;
+
+  @optionalText(100, 'Of the notice that was shown; required to grant.')
+  notice_version?: string | null;
+
+  @optionalText(200, 'Digest of the notice that was shown.')
+  notice_hash?: string | null;
+
+  @optionalText(60, 'How it was said, such as `web_form`; required to grant.')
+  method?: string | null;
+
+  @ApiPropertyOptional({ default: 'consent' })
+  @MayBeAbsent()
+  @IsString()
+  @Length(1, 60)
+  legal_basis?: string;
+
+  @optionalText(20)
+  jurisdiction?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    nullable: true,
+    description: 'Proof, at most 8 KiB.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  @custom('isSmall', (value) => Buffer.byteLength(JSON.stringify(value)) <= EVIDENCE_BYTES, {
+    message: `$property may have at most ${String(EVIDENCE_BYTES)} bytes`,
+    context: { code: 'too_long' },
+  })
+  evidence?: Record<string, unknown> | null;
+
+  @optionalTexts()
+  pii_categories?: string[];
+
+  @optionalTexts()
+  recipients?: string[];
+
+  @optionalTexts()
+  storage_locations?: string[];
+
+  @optionalText(200)
+  retention?: string | null;
+
+  @optionalText(200)
+  withdrawal_method?: string | null;
+
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description: 'Default now. Up to 60 s ahead is taken as now, more is refused.',
+  })
+  @MayBeAbsent()
+  @IsInstant()
+  occurred_at?: string;
+
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, description: 'Of a grant only.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsInstant()
+  expires_at?: string | null;
+}
+
+/** Who recorded it. */
+export class ConsentActorDto {
+  @ApiProperty()
+  type: string;
+
+  @ApiProperty()
+  id: string;
+
+  @ApiProperty({ type: String, nullable: true })
+  impersonator_id: string | null;
+}
+
+/** What was said, as it was recorded. */
+export class ConsentDto {
+  @ApiProperty({ format: 'uuid' })
+  id: string;
+
+  @ApiProperty({
+    format: 'uuid',
+    description: 'Whose it was when it was recorded; a merge changes no history.',
+  })
+  contact_id: string;
+
+  @ApiProperty(PURPOSE)
+  purpose: string;
+
+  @ApiProperty(CHANNEL)
+  channel: string | null;
+
+  @ApiProperty({ enum: SAID })
+  status: Said;
+
+  @ApiProperty({ type: String, nullable: true })
+  notice_version: string | null;
+
+  @ApiProperty({ type: String, nullable: true })
+  notice_hash: string | null;
+
+  @ApiProperty({ type: String, nullable: true })
+  method: string | null;
+
+  @ApiProperty()
+  legal_basis: string;
+
+  @ApiProperty({ type: String, nullable: true })
+  jurisdiction: string | null;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true })
+  evidence: Record<string, unknown> | null;
+
+  @ApiProperty({ type: [String] })
+  pii_categories: string[];
+
+  @ApiProperty({ type: [String] })
+  recipients: string[];
+
+  @ApiProperty({ type: [String] })
+  storage_locations: string[];
+
+  @ApiProperty({ type: String, nullable: true })
+  retention: string | null;
+
+  @ApiProperty({ type: String, nullable: true })
+  withdrawal_method: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  expires_at: string | null;
+
+  @ApiProperty({ format: 'date-time' })
+  occurred_at: string;
+
+  @ApiProperty({ format: 'uuid', description: 'The organization: it decides about the data.' })
+  controller: string;
+
+  @ApiProperty({ type: ConsentActorDto })
+  actor: ConsentActorDto;
+
+  @ApiProperty({ format: 'uuid' })
+  correlation_id: string;
+
+  @ApiProperty({ format: 'date-time' })
+  recorded_at: string;
+
+  @ApiProperty({ format: 'date-time' })
+  created_at: string;
+
+  @ApiProperty({ format: 'date-time' })
+  updated_at: string;
+}
+
+/** What holds for a purpose and channel, and the event that decides it. */
+export class ConsentStateDto {
+  @ApiProperty(PURPOSE)
+  purpose: string;
+
+  @ApiProperty(CHANNEL)
+  channel: string | null;
+
+  @ApiProperty({ enum: STATES })
+  status: ConsentStatus;
+
+  @ApiProperty({ format: 'uuid' })
+  event_id: string;
+
+  @ApiProperty({ format: 'date-time' })
+  occurred_at: string;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  expires_at: string | null;
+
+  @ApiProperty({ type: String, nullable: true })
+  notice_version: string | null;
+
+  @ApiProperty({ type: String, nullable: true })
+  method: string | null;
+
+  @ApiProperty()
+  legal_basis: string;
+
+  @ApiProperty({ format: 'uuid' })
+  correlation_id: string;
+}
+
+/** An event as the API shows it. */
+export function toConsentDto(row: ConsentEventRow): ConsentDto {
+  const { actor_type: type, actor_id: id, impersonator_id, ...rest } = row;
+  const recordedAt = row.recorded_at.toISOString();
+  return {
+    ...rest,
+    expires_at: row.expires_at?.toISOString() ?? null,
+    occurred_at: row.occurred_at.toISOString(),
+    actor: { type, id, impersonator_id },
+    recorded_at: recordedAt,
+    created_at: recordedAt,
+    updated_at: recordedAt,
+  };
+}
+
+/** A state as the API shows it. */
+export function toConsentStateDto(row: ConsentStateRow): ConsentStateDto {
+  const { id: _pair, ...rest } = row;
+  return {
+    ...rest,
+    occurred_at: row.occurred_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+  };
+}
