@@ -141,6 +141,62 @@ describe('one event, through all six services', () => {
     expect(new Set(body.data.map(({ source }) => source))).toEqual(new Set(['core']));
   });
 
+  it('keeps marketing from who has withdrawn, two seconds later, and shows what was said in the timeline', async () => {
+    const externalId = `customer-${randomUUID()}`;
+    const email = `${externalId}@example.com`;
+    await introduce(tenant.ingestion, externalId, email);
+    await tenant.ingestion.post('/v1/core/track', {
+      event: 'page_seen',
+      external_id: externalId,
+      idempotency_key: randomUUID(),
+      occurred_at: new Date().toISOString(),
+    });
+    const contactId = await eventually(async () => {
+      const { body } = await tenant.admin.get<Listed<{ contact_id: string }>>(
+        `/v1/core/events?external_id=${externalId}&event=page_seen`,
+      );
+      expect(body.data).toHaveLength(1);
+      return body.data[0]?.contact_id ?? '';
+    }, SETTLED);
+    const say = async (status: string) => {
+      const answer = await tenant.admin.post<Correlated>(`/v1/core/contacts/${contactId}/consents`, {
+        ...{ purpose: 'marketing', channel: 'email', status },
+        ...{ notice_version: '2026-03', method: 'web_form' },
+      });
+      expect(answer.status).toBe(201);
+      return answer.body.id;
+    };
+    const market = async () => {
+      const { body } = await tenant.admin.post<{ send_id: string }>(
+        '/v1/messaging/sends',
+        {
+          channel: 'email',
+          category: 'marketing',
+          recipient: { contact_id: contactId },
+          content: { subject: 'Offers', html: '<p>Offers</p>' },
+        },
+        { 'idempotency-key': randomUUID() },
+      );
+      return eventually(async () => {
+        const found = await tenant.admin.get<Listed<{ state: string; reason: string | null }>>(
+          `/v1/messaging/sends?id=${body.send_id}`,
+        );
+        const [{ state, reason } = { state: '', reason: null }] = found.body.data;
+        expect(['sent', 'opted_out']).toContain(state);
+        return [state, reason];
+      }, SETTLED);
+    };
+    const granted = await say('granted');
+    expect(await market()).toEqual(['sent', null]);
+    const withdrawn = await say('withdrawn');
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await market()).toEqual(['opted_out', 'no_consent']);
+    const { body } = await tenant.admin.get<Listed<{ id: string; title: string }>>(
+      `/v1/crm/contacts/${contactId}/timeline?type=consent`,
+    );
+    expect(body.data.map(({ id }) => id)).toEqual([withdrawn, granted]);
+  });
+
   it('refuses a revoked key at every module within a second', async () => {
     const { id, key } = await platform.keyWith(tenant, [
       'core.events.read',

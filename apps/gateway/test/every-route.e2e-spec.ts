@@ -17,6 +17,7 @@ interface Refusal {
 /** Bodies of calls on an item that are right in form, since a wrong form is refused before existence is looked at. */
 const BODIES: Record<string, object> = {
   'POST /v1/messaging/templates/{id}/preview': { locale: 'en' },
+  'POST /v1/core/contacts/{id}/consents': { purpose: 'marketing', status: 'denied' },
 };
 
 const routes = documentedRoutes();
