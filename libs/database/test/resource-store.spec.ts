@@ -146,6 +146,13 @@ describe('ResourceStore', () => {
     await world.store().update(context, first.id, { name: 'Unique' });
   });
 
+  it('names changed fields by their columns unless told otherwise', async () => {
+    const store = world.store({ fieldNames: { name: 'title' }, bookkeeping: ['weight'] });
+    const widget = await create();
+    await store.update(context, widget.id, { name: 'Renamed', weight: 5, settings: { color: 'red' } });
+    expect(world.recorder.changes.at(-1)?.changedFields.sort()).toEqual(['settings', 'title']);
+  });
+
   it('purges only what is soft-deleted and unreferenced', async () => {
     const store = world.store({ referencedBy: [{ table: 'parts', column: 'widget_id', resource: 'parts' }] });
     const widget = await create();

@@ -53,6 +53,8 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   remoteReferences?: Pick<RemoteReferences, 'hold'>;
   /** Properties that keep books on others and are told of nowhere: not in audit rows, not as changed. */
   bookkeeping?: readonly (keyof E & string)[];
+  /** How audit rows name a property, where not by its column. */
+  fieldNames?: Partial<Record<keyof E & string, string>>;
 }
 
 /** What a single call adds. */

@@ -229,19 +229,25 @@ export class ResourceStore<E extends SoftDeletable> {
     change: ResourceChange<E>,
     options: ChangeOptions<E>,
   ): Promise<void> {
-    const { module, resource, event, bookkeeping = [] } = this.definition;
+    const { module, resource, event } = this.definition;
     const table = this.table(tx);
     const published = event?.(change);
     await this.recorder.record(tx, context, {
       verb: change.verb,
       resource: `${module}.${resource}`,
       id: change.row.id,
-      changedFields: change.changed
-        .filter((property) => !(bookkeeping as readonly string[]).includes(property))
-        .map((property) => table.columnOf(property)),
+      changedFields: this.toldNames(table, change.changed),
       ...(options.reason === undefined ? {} : { reason: options.reason }),
       ...(published ? { event: published } : {}),
     });
+  }
+
+  private toldNames(table: EntityTable<E>, properties: readonly string[]): string[] {
+    const bookkeeping: readonly string[] = this.definition.bookkeeping ?? [];
+    const names: Record<string, string | undefined> = this.definition.fieldNames ?? {};
+    return properties
+      .filter((property) => !bookkeeping.includes(property))
+      .map((property) => names[property] ?? table.columnOf(property));
   }
 
   private within<T>(
