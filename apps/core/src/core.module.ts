@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
-import { DatabaseModule } from '@customer-platform/database';
+import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { CatalogsModule } from './catalogs/catalogs.module.js';
 import { ConsentsModule } from './consents/consents.module.js';
+import { Contact } from './contacts/contact.entity.js';
 import { ContactsModule } from './contacts/contacts.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
@@ -16,10 +17,11 @@ import { UsageModule } from './usage/usage.module.js';
 /** Core: contacts, and the events that are about them. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'core', entities: [], migrations: CORE_MIGRATIONS }),
+    DatabaseModule.forRoot({ module: 'core', entities: [Contact], migrations: CORE_MIGRATIONS }),
     EventBusModule.forRoot({ module: 'core' }),
     AuditModule.forRoot({ module: 'core' }),
-    AuthorizationModule.forRoot({ module: 'core' }),
+    AuthorizationModule.forRoot({ module: 'core', calls: ['crm', 'loyalty', 'messaging'] }),
+    ReferencesModule.forRoot({ module: 'core', ask: ['crm', 'loyalty', 'messaging'] }),
     CatalogsModule,
     ConsentsModule,
     ContactsModule,

@@ -5,8 +5,14 @@ import { Problem } from '@customer-platform/problem-json';
 import { stateOf, type ContactRow } from './contact.row.js';
 
 const SURVIVORS = `
-  SELECT id, merged_into FROM contacts
-   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND merged_into IS NOT NULL`;
+  WITH RECURSIVE chain AS (
+    SELECT id AS asked, merged_into AS id FROM contacts
+     WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND merged_into IS NOT NULL
+    UNION
+    SELECT chain.asked, next.merged_into FROM chain JOIN contacts AS next ON next.id = chain.id
+     WHERE next.organization_id = $1 AND next.merged_into IS NOT NULL)
+  SELECT asked, chain.id AS survivor FROM chain JOIN contacts AS last ON last.id = chain.id
+   WHERE last.organization_id = $1 AND last.merged_into IS NULL`;
 
 const STANDING = `
   SELECT id, merged_into, deleted_at, erased_at FROM contacts WHERE organization_id = $1 AND id = $2`;
@@ -74,7 +80,8 @@ export class ContactLookup {
     return { contactId, ids: rows.map((row) => row.id) };
   }
 
-  private async survivorOf(tx: Transaction, id: string): Promise<string> {
+  /** Where the merges of a contact end: itself if it is not merged. */
+  async survivorOf(tx: Transaction, id: string): Promise<string> {
     let survivor = id;
     const seen = new Set<string>();
     while (!seen.has(survivor)) {
@@ -90,9 +97,9 @@ export class ContactLookup {
     const named = query.filters.filter(({ field, op }) => field === 'contact_id' && op !== 'is_null');
     if (named.length === 0) return query;
     const ids = named.flatMap(({ values }) => values);
-    const rows = await tx.query<{ id: string; merged_into: string }>(SURVIVORS, [organizationId, ids]);
+    const rows = await tx.query<{ asked: string; survivor: string }>(SURVIVORS, [organizationId, ids]);
     if (rows.length === 0) return query;
-    const survivors = new Map<FilterValue, FilterValue>(rows.map(({ id, merged_into }) => [id, merged_into]));
+    const survivors = new Map<FilterValue, FilterValue>(rows.map(({ asked, survivor }) => [asked, survivor]));
     const filters = query.filters.map((filter) => {
       if (!named.includes(filter)) return filter;
       const values = filter.values.map((value) => survivors.get(value) ?? value);

@@ -92,12 +92,22 @@ function applyKnown(
     return;
   }
   if (isLate(profile.times.fields, trait, occurredAt)) return;
-  profile.times.fields[trait] = occurredAt;
   change.taken.push(trait);
-  if (profile[trait] === read.value) return;
-  profile[trait] = read.value;
-  if (trait === 'email') profile.emailNormal = read.value === null ? null : (normalEmail(read.value) ?? null);
-  change.changed.push(trait);
+  if (setField(profile, trait, read.value, occurredAt)) change.changed.push(trait);
+}
+
+/** Gives a field its value as of an instant; answers whether the value is another now. */
+export function setField(
+  profile: ContactProfile,
+  field: KnownTrait,
+  value: string | null,
+  occurredAt: string,
+): boolean {
+  profile.times.fields[field] = occurredAt;
+  if (profile[field] === value) return false;
+  profile[field] = value;
+  if (field === 'email') profile.emailNormal = value === null ? null : (normalEmail(value) ?? null);
+  return true;
 }
 
 function applyAttribute(
@@ -108,17 +118,27 @@ function applyAttribute(
   change: ProfileChange,
 ): void {
   if (isLate(profile.times.attributes, key, occurredAt)) return;
+  const outcome = setAttribute(profile, key, value, occurredAt);
+  if (outcome === 'full') {
+    change.warnings.push({ pointer: childPointer('/traits', key), code: 'limit_reached' });
+  } else if (outcome === 'changed') change.changed.push(`attributes.${key}`);
+}
+
+/** Gives an attribute its value as of an instant, null taking it away; `full` where it would be one too many. */
+export function setAttribute(
+  profile: ContactProfile,
+  key: string,
+  value: unknown,
+  occurredAt: string,
+): 'same' | 'changed' | 'full' {
   const before = JSON.stringify(profile.attributes[key]);
   const after = value === null ? undefined : JSON.stringify(value);
-  if (after !== undefined && !fits(profile.attributes, key, value)) {
-    change.warnings.push({ pointer: childPointer('/traits', key), code: 'limit_reached' });
-    return;
-  }
+  if (after !== undefined && !fits(profile.attributes, key, value)) return 'full';
   profile.times.attributes[key] = occurredAt;
-  if (before === after) return;
+  if (before === after) return 'same';
   if (after === undefined) delete profile.attributes[key];
   else profile.attributes[key] = value;
-  change.changed.push(`attributes.${key}`);
+  return 'changed';
 }
 
 /** Instants are texts of one form, so that they sort as they follow each other. */

@@ -1,12 +1,26 @@
 import { Module } from '@nestjs/common';
+import { encryptionConfig, readConfig } from '@customer-platform/config';
+import { ContactCounters } from './contact-counters.js';
+import { ContactIdentities } from './contact-identities.js';
 import { ContactLookup } from './contact-lookup.js';
+import { ContactsController } from './contacts.controller.js';
+import { ContactsService } from './contacts.service.js';
 import { InternalContactsController } from './internal-contacts.controller.js';
 import { InternalContactsService } from './internal-contacts.service.js';
+import { MASTER_KEY, NationalIdVault } from './national-id.vault.js';
 
 /** Contacts, and what other modules ask about them. */
 @Module({
-  controllers: [InternalContactsController],
-  providers: [ContactLookup, InternalContactsService],
+  controllers: [ContactsController, InternalContactsController],
+  providers: [
+    { provide: MASTER_KEY, useFactory: () => readConfig(encryptionConfig).ENCRYPTION_KEY },
+    ContactCounters,
+    ContactIdentities,
+    ContactLookup,
+    ContactsService,
+    InternalContactsService,
+    NationalIdVault,
+  ],
   exports: [ContactLookup],
 })
 export class ContactsModule {}

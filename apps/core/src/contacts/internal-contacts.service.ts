@@ -8,11 +8,11 @@ const BY_IDS = `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE organization_id = 
 
 const BY_EXTERNAL_ID = `
   SELECT contact_id FROM identities
-   WHERE organization_id = $1 AND type = 'external_id' AND normal_value = $2`;
+   WHERE organization_id = $1 AND type = 'external_id' AND normal_value = $2 AND yielded_at IS NULL`;
 
 const PUSH_TOKEN = `
   SELECT value FROM identities
-   WHERE organization_id = $1 AND contact_id = $2 AND type = 'custom.push_token'
+   WHERE organization_id = $1 AND contact_id = $2 AND type = 'custom.push_token' AND yielded_at IS NULL
    ORDER BY last_seen_at DESC, id DESC LIMIT 1`;
 
 /** A contact as the other modules are told of it. */

@@ -4,6 +4,7 @@ import { CreateContacts1764000001000 } from './1764000001000-create-contacts.js'
 import { CreateEvents1764000002000 } from './1764000002000-create-events.js';
 import { CreateDeadLetters1764000003000 } from './1764000003000-create-dead-letters.js';
 import { CreateUsage1764000004000 } from './1764000004000-create-usage.js';
+import { AdministerContacts1764110000000 } from './1764110000000-administer-contacts.js';
 import { CreateConsents1764200000000 } from './1764200000000-create-consents.js';
 
 /** Core's migrations, oldest first. */
@@ -13,5 +14,6 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateEvents1764000002000,
   CreateDeadLetters1764000003000,
   CreateUsage1764000004000,
+  AdministerContacts1764110000000,
   CreateConsents1764200000000,
 ];

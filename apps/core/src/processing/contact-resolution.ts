@@ -8,7 +8,8 @@ const OWNERS = `
          i.first_seen_at AS "firstSeenAt", i.last_seen_at AS "lastSeenAt"
     FROM unnest($2::text[], $3::text[]) AS wanted (type, normal_value)
     JOIN identities i
-      ON i.organization_id = $1 AND i.type = wanted.type AND i.normal_value = wanted.normal_value`;
+      ON i.organization_id = $1 AND i.type = wanted.type AND i.normal_value = wanted.normal_value
+     AND i.yielded_at IS NULL`;
 
 const TOUCH = `
   UPDATE contact_activity AS activity SET last_seen_at = greatest(activity.last_seen_at, seen.seen_at)

@@ -18,10 +18,11 @@ const INSERT_ACTIVITY = `
   INSERT INTO contact_activity (organization_id, contact_id, last_seen_at)
   SELECT $1, contact_id, seen_at FROM unnest($2::uuid[], $3::timestamptz[]) AS seen (contact_id, seen_at)`;
 
-/** A field that was only confirmed changes \`field_times\`, and neither version nor \`updated_at\`. */
+/** A field that was only confirmed changes \`field_times\`, and neither version nor \`updated_at\`, which is the ETag. */
 const UPDATE_CONTACTS = `
   UPDATE contacts AS contact
-     SET updated_at = CASE WHEN contact.version = new.version THEN contact.updated_at ELSE now() END,
+     SET updated_at = CASE WHEN contact.version = new.version THEN contact.updated_at
+                           ELSE greatest(now(), contact.updated_at + interval '1 ms') END,
          version = new.version, email = new.email, email_normal = new.email_normal, phone = new.phone,
          first_name = new.first_name, last_name = new.last_name, locale = new.locale, timezone = new.timezone,
          country = new.country, attributes = new.attributes::jsonb, field_times = new.field_times::jsonb
@@ -37,7 +38,7 @@ const INSERT_IDENTITIES = `
                 $9::timestamptz[])
       AS identity (id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at)
    ORDER BY type, normal_value
-  ON CONFLICT (organization_id, type, normal_value) DO NOTHING
+  ON CONFLICT (organization_id, type, normal_value) WHERE yielded_at IS NULL DO NOTHING
   RETURNING id`;
 
 const DELETE_IDENTITIES = `DELETE FROM identities WHERE organization_id = $1 AND id = ANY($2::uuid[])`;

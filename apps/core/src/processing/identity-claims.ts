@@ -9,7 +9,8 @@ import type { WorkItem } from './work-item.js';
 const OF_CONTACTS = `
   SELECT id, contact_id AS "contactId", type, value, normal_value AS normal, first_seen_at AS "firstSeenAt",
          last_seen_at AS "lastSeenAt"
-    FROM identities WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
+    FROM identities
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND yielded_at IS NULL`;
 
 /** An identity that an identify names for its contact. */
 export interface Claim {

@@ -1,0 +1,112 @@
+import type { Patch } from '@customer-platform/database';
+import { sameJson, Whole } from '@customer-platform/database';
+import type { CreateContactDto, UpdateContactDto } from './contact.dto.js';
+import type { Contact } from './contact.entity.js';
+import { applyFields, demandIdentifier, externalIdAfter, readNationalId } from './contact-fields.js';
+import { emptyProfile, type ContactProfile, type FieldTimes } from './contact-profile.js';
+import type { NationalIdVault } from './national-id.vault.js';
+
+type Content = Partial<Contact>;
+
+/**
+ * The columns of a new contact.
+ * @throws Problem `validation_failed` and the codes of fields
+ */
+export function newContact(
+  vault: NationalIdVault,
+  organizationId: string,
+  body: CreateContactDto,
+  now: string,
+): Content {
+  const profile = emptyProfile();
+  applyFields(profile, body, now);
+  const { email, phone } = profile;
+  const externalId = body.external_id ?? null;
+  demandIdentifier({ external_id: externalId, email, phone });
+  if (body.birth_date) profile.times.fields['birth_date'] = now;
+  const content = {
+    ...columnsOf(profile),
+    ...nationalIdColumns(vault, organizationId, body.national_id ?? null),
+    fieldTimes: profile.times,
+    externalId,
+    birthDate: body.birth_date ?? null,
+    version: 1,
+    source: 'api',
+  };
+  // What is not given is null by itself, and no change to tell of.
+  return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null));
+}
+
+/** What a PATCH makes of a contact, and when its fields were said: those that were only confirmed count too. */
+export interface ContactChange {
+  readonly patch: Patch<Contact>;
+  readonly times: FieldTimes;
+}
+
+/**
+ * The merge of a contact with what a PATCH gives.
+ * @throws Problem `validation_failed` and the codes of fields
+ */
+export function changedContact(
+  vault: NationalIdVault,
+  contact: Contact,
+  body: UpdateContactDto,
+  now: string,
+): ContactChange {
+  const profile = profileOf(contact);
+  applyFields(profile, body, now);
+  if (body.birth_date !== undefined) profile.times.fields['birth_date'] = now;
+  const content: Content = {
+    ...columnsOf(profile),
+    externalId: externalIdAfter(contact.externalId, body.external_id),
+    birthDate: body.birth_date === undefined ? contact.birthDate : body.birth_date,
+    ...nationalIdChange(vault, contact, body),
+  };
+  const changed = Object.entries(content).some(
+    ([name, value]) => !sameJson(value, contact[name as keyof Contact]),
+  );
+  if (!changed) return { patch: {}, times: profile.times };
+  const attributes = new Whole(profile.attributes);
+  return { patch: { ...content, attributes, version: contact.version + 1 }, times: profile.times };
+}
+
+function profileOf(contact: Contact): ContactProfile {
+  const { email, emailNormal, phone, locale, timezone, country } = contact;
+  return {
+    email,
+    emailNormal,
+    phone,
+    first_name: contact.firstName,
+    last_name: contact.lastName,
+    locale,
+    timezone,
+    country,
+    attributes: { ...contact.attributes },
+    times: structuredClone(contact.fieldTimes),
+  };
+}
+
+function columnsOf(profile: ContactProfile): Content {
+  const { first_name: firstName, last_name: lastName, times: _, ...rest } = profile;
+  return { ...rest, firstName, lastName };
+}
+
+function nationalIdColumns(
+  vault: NationalIdVault,
+  organizationId: string,
+  sent: CreateContactDto['national_id'],
+): Content {
+  if (!sent) {
+    return { nationalIdType: null, nationalIdIndex: null, nationalIdSealed: null, nationalIdMasked: null };
+  }
+  const { type, value } = readNationalId(sent);
+  const { index, sealed, masked } = vault.seal(organizationId, type, value);
+  return { nationalIdType: type, nationalIdIndex: index, nationalIdSealed: sealed, nationalIdMasked: masked };
+}
+
+/** The same value is sealed anew each time: it counts as unchanged by its index. */
+function nationalIdChange(vault: NationalIdVault, contact: Contact, body: UpdateContactDto): Content {
+  if (body.national_id === undefined) return {};
+  const columns = nationalIdColumns(vault, contact.organizationId, body.national_id);
+  return columns.nationalIdIndex === contact.nationalIdIndex ? {} : columns;
+}

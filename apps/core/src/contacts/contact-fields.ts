@@ -1,0 +1,123 @@
+import type { FieldError } from '@customer-platform/problem-json';
+import { Problem } from '@customer-platform/problem-json';
+import { mergePatch } from '@customer-platform/database';
+import { childPointer } from '../ingestion/json-pointer.js';
+import { mayBeInexact } from '../ingestion/json-numbers.js';
+import { normalizeNationalId } from '../national-ids/national-id.js';
+import type { NationalIdType } from '../national-ids/national-id-types.js';
+import type { NationalIdInputDto, UpdateContactDto } from './contact.dto.js';
+import { setAttribute, setField, type ContactProfile } from './contact-profile.js';
+import { KNOWN_TRAITS, readTrait, type KnownTrait, type TraitFault } from './known-traits.js';
+
+const DETAILS: Record<TraitFault, string> = {
+  wrong_type: 'It must be text.',
+  invalid_format: 'It has another form than its kind asks for.',
+  too_long: 'It is too long.',
+  too_short: 'It must not be blank.',
+  invalid_enum: 'It is not among the known values.',
+};
+
+/** The identifiers a contact is found by. */
+export interface Identifiers {
+  readonly external_id: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+}
+
+/**
+ * Applies the fields of a request to a profile, as of now: they win over what was said before, and over a clock that
+ * ran ahead. The rules of values are those of identify (core.md §2), but what is malformed refuses the whole.
+ * @throws Problem `validation_failed` and the published codes of fields, with every error at once
+ */
+export function applyFields(profile: ContactProfile, body: UpdateContactDto, now: string): void {
+  const errors: FieldError[] = [];
+  for (const field of KNOWN_TRAITS) applyField(profile, field, body[field], now, errors);
+  if (body.attributes !== undefined) applyAttributes(profile, body.attributes, now, errors);
+  if (errors.length > 0) throw Problem.validation(errors);
+}
+
+function applyField(
+  profile: ContactProfile,
+  field: KnownTrait,
+  sent: string | null | undefined,
+  now: string,
+  errors: FieldError[],
+): void {
+  if (sent === undefined) return;
+  const read = readTrait(field, sent, profile.country);
+  if ('fault' in read) errors.push({ pointer: `/${field}`, code: read.fault, detail: DETAILS[read.fault] });
+  else setField(profile, field, read.value, latest(profile.times.fields[field], now));
+}
+
+/** Attributes merge key by key and within a key; null takes away, one key or all. */
+function applyAttributes(
+  profile: ContactProfile,
+  sent: Record<string, unknown> | null,
+  now: string,
+  errors: FieldError[],
+): void {
+  const given = sent ?? Object.fromEntries(Object.keys(profile.attributes).map((key) => [key, null]));
+  for (const [key, value] of Object.entries(given)) {
+    const pointer = childPointer('/attributes', key);
+    refuseInexact(value, pointer, errors);
+    const merged: unknown = value === null ? null : mergePatch(profile.attributes[key], value);
+    const at = latest(profile.times.attributes[key], now);
+    if (setAttribute(profile, key, merged, at) !== 'full') continue;
+    errors.push({
+      pointer,
+      code: 'too_long',
+      detail: 'A contact has at most 200 attributes of 64 KiB together.',
+    });
+    return;
+  }
+}
+
+/** Beyond 2^53 a number may have lost digits when it was read (core.md §8). */
+function refuseInexact(value: unknown, pointer: string, errors: FieldError[]): void {
+  if (typeof value === 'number' && mayBeInexact(value)) {
+    const detail = 'The number is beyond 2^53 and cannot be carried exactly; send it as text.';
+    errors.push({ pointer, code: 'out_of_range', detail });
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, child] of Object.entries(value))
+      refuseInexact(child, childPointer(pointer, key), errors);
+  }
+}
+
+/**
+ * A contact is found by something.
+ * @throws Problem `validation_failed`
+ */
+export function demandIdentifier({ external_id, email, phone }: Identifiers): void {
+  if (external_id !== null || email !== null || phone !== null) return;
+  const detail = 'One of `external_id`, `email` and `phone` is required.';
+  throw Problem.validation([{ pointer: '/external_id', code: 'required', detail }]);
+}
+
+/**
+ * The external id after a PATCH: it is set once.
+ * @throws Problem `validation_failed` with `immutable`
+ */
+export function externalIdAfter(current: string | null, sent: string | null | undefined): string | null {
+  if (sent === undefined || sent === current) return current;
+  if (current === null) return sent;
+  const detail = '`external_id` is set once.';
+  throw Problem.validation([{ pointer: '/external_id', code: 'immutable', detail }]);
+}
+
+/**
+ * The value of a national id as it is stored.
+ * @throws Problem `invalid_national_id`, `placeholder_identifier`; neither quotes the value
+ */
+export function readNationalId({ type, value }: NationalIdInputDto): { type: NationalIdType; value: string } {
+  const read = normalizeNationalId(type, value);
+  if ('value' in read) return { type, value: read.value };
+  const detail =
+    read.problem === 'invalid_national_id'
+      ? 'It is no national id of its type, or its check digit is wrong.'
+      : 'It stands for no national id.';
+  throw Problem.validation([{ pointer: '/national_id/value', code: read.problem, detail }]);
+}
+
+function latest(known: string | undefined, now: string): string {
+  return known !== undefined && known > now ? known : now;
+}

@@ -1,0 +1,162 @@
+import { ApiProperty, PartialType } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsIn, IsObject, IsString, MaxLength, MinLength, ValidateNested } from 'class-validator';
+import { custom, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsNoPlaceholder } from '../identities/no-placeholder.decorator.js';
+import { NATIONAL_ID_TYPES, type NationalIdType } from '../national-ids/national-id-types.js';
+
+/** A date of the calendar, `2000-02-29`, not after today. */
+function IsPastDate(): PropertyDecorator {
+  return custom('isPastDate', isPastDate, { message: '$property must be a past date, such as 1990-05-17' });
+}
+
+function isPastDate(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^(?!0000)\d{4}-\d\d-\d\d$/.test(value)) return false;
+  const read = new Date(`${value}T00:00:00.000Z`);
+  return (
+    !Number.isNaN(read.getTime()) && read.toISOString().startsWith(value) && read.getTime() <= Date.now()
+  );
+}
+
+/** A national id as it is sent; it is never answered so but by the audited read. */
+export class NationalIdInputDto {
+  @ApiProperty({ enum: NATIONAL_ID_TYPES, example: 'CL_RUT' })
+  @IsIn(NATIONAL_ID_TYPES)
+  type: NationalIdType;
+
+  @ApiProperty({ minLength: 1, maxLength: 64, example: '12.345.678-5' })
+  @IsString()
+  @MinLength(1)
+  @MaxLength(64)
+  value: string;
+}
+
+const text = (maxLength: number, example: string, description?: string) =>
+  ApiProperty({
+    type: String,
+    required: false,
+    nullable: true,
+    minLength: 1,
+    maxLength,
+    example,
+    ...(description === undefined ? {} : { description }),
+  });
+
+/** What `POST /v1/core/contacts` takes; one of `external_id`, `email` and `phone` is required. */
+export class CreateContactDto {
+  @text(200, 'customer-1042', 'Compared byte by byte; set once.')
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsNoPlaceholder()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(200)
+  external_id?: string | null;
+
+  @text(254, 'ana@example.com')
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsNoPlaceholder()
+  @IsString()
+  @MaxLength(254)
+  email?: string | null;
+
+  @text(40, '+56912345678', 'E.164; a national form is read by `country`.')
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsNoPlaceholder()
+  @IsString()
+  @MaxLength(40)
+  phone?: string | null;
+
+  @text(100, 'Ana')
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  first_name?: string | null;
+
+  @text(100, 'Rojas')
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  last_name?: string | null;
+
+  @ApiProperty({ type: String, required: false, nullable: true, format: 'date', example: '1990-05-17' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsPastDate()
+  birth_date?: string | null;
+
+  @text(35, 'es-CL', 'BCP 47.')
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  locale?: string | null;
+
+  @text(64, 'America/Santiago', 'IANA name.')
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  timezone?: string | null;
+
+  @text(2, 'CL', 'ISO 3166-1 alpha-2.')
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  country?: string | null;
+
+  @ApiProperty({ type: NationalIdInputDto, required: false, nullable: true })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => NationalIdInputDto)
+  national_id?: NationalIdInputDto | null;
+
+  @ApiProperty({
+    type: 'object',
+    selfRequired: false,
+    nullable: true,
+    additionalProperties: true,
+    description: 'At most 200 keys, 64 KiB together.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  attributes?: Record<string, unknown> | null;
+}
+
+/** What `PATCH /v1/core/contacts/{id}` takes: JSON merge. */
+export class UpdateContactDto extends PartialType(CreateContactDto, { skipNullProperties: false }) {}
+
+/** A national id as it is shown. */
+export class MaskedNationalIdDto {
+  @ApiProperty({ enum: NATIONAL_ID_TYPES }) type: NationalIdType;
+  @ApiProperty({ example: '***5678-5' }) masked: string;
+}
+
+const nullable = (format?: string) =>
+  ApiProperty({ type: String, nullable: true, ...(format === undefined ? {} : { format }) });
+
+/** A contact as it is answered. */
+export class ContactDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @nullable() external_id: string | null;
+  @nullable() email: string | null;
+  @nullable() phone: string | null;
+  @nullable() first_name: string | null;
+  @nullable() last_name: string | null;
+  @nullable('date') birth_date: string | null;
+  @nullable() locale: string | null;
+  @nullable() timezone: string | null;
+  @nullable() country: string | null;
+  @ApiProperty({ type: MaskedNationalIdDto, nullable: true }) national_id: MaskedNationalIdDto | null;
+  @ApiProperty({ type: 'object', additionalProperties: true }) attributes: Record<string, unknown>;
+  @ApiProperty({ minimum: 1, type: 'integer' }) version: number;
+  @ApiProperty({ description: 'What made it: `api`, `track` or `identify`.' }) source: string;
+  @ApiProperty({ format: 'date-time', description: 'Of its latest event; of its creation before that.' })
+  last_seen_at: string;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+  @nullable('date-time') deleted_at: string | null;
+}

@@ -1,0 +1,35 @@
+import type { SoftDeletable } from '@customer-platform/database';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { NationalIdType } from '../national-ids/national-id-types.js';
+import type { FieldTimes } from './contact-profile.js';
+
+/** A contact as its administration changes it; events change the same rows in bulk. */
+@Entity('contacts')
+export class Contact implements SoftDeletable {
+  @PrimaryColumn('uuid') organizationId: string;
+  @PrimaryColumn('uuid') id: string;
+  @Column('text', { nullable: true }) externalId: string | null;
+  @Column('text', { nullable: true }) email: string | null;
+  @Column('text', { nullable: true }) emailNormal: string | null;
+  @Column('text', { nullable: true }) phone: string | null;
+  @Column('text', { nullable: true }) firstName: string | null;
+  @Column('text', { nullable: true }) lastName: string | null;
+  @Column('date', { nullable: true }) birthDate: string | null;
+  @Column('text', { nullable: true }) locale: string | null;
+  @Column('text', { nullable: true }) timezone: string | null;
+  @Column('text', { nullable: true }) country: string | null;
+  @Column('text', { nullable: true }) nationalIdType: NationalIdType | null;
+  /** Keyed hash: tells equal values, and nothing else. */
+  @Column('text', { nullable: true }) nationalIdIndex: string | null;
+  @Column('text', { nullable: true }) nationalIdSealed: string | null;
+  @Column('text', { nullable: true }) nationalIdMasked: string | null;
+  @Column('jsonb') attributes: Record<string, unknown>;
+  @Column('jsonb') fieldTimes: FieldTimes;
+  @Column('integer') version: number;
+  @Column('text') source: string;
+  @Column('uuid', { nullable: true }) mergedInto: string | null;
+  @Column('timestamptz') createdAt: Date;
+  @Column('timestamptz') updatedAt: Date;
+  @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
+  @Column('timestamptz', { nullable: true }) erasedAt: Date | null;
+}

@@ -1,0 +1,68 @@
+import type { ChangeEvent, ResourceChange } from '@customer-platform/database';
+import type { Contact } from './contact.entity.js';
+import { snapshotOf } from './contact.row.js';
+
+/** Properties of a contact, by the names that events tell them by; what keeps books is told of nowhere. */
+const TOLD: Partial<Record<keyof Contact, string>> = {
+  externalId: 'external_id',
+  email: 'email',
+  phone: 'phone',
+  firstName: 'first_name',
+  lastName: 'last_name',
+  birthDate: 'birth_date',
+  locale: 'locale',
+  timezone: 'timezone',
+  country: 'country',
+  nationalIdIndex: 'national_id',
+  deletedAt: 'deleted_at',
+};
+
+/** What audit rows do not tell of: it follows from other fields. */
+export const BOOKKEEPING = [
+  'nationalIdType',
+  'nationalIdSealed',
+  'nationalIdMasked',
+  'emailNormal',
+  'fieldTimes',
+  'source',
+  'version',
+] as const satisfies readonly (keyof Contact)[];
+
+/** `core.contact.<verb>`, with the contact as it is after the change; never the national id. */
+export function contactEvent({ verb, before, row, changed }: ResourceChange<Contact>): ChangeEvent {
+  const fields = changed.flatMap((property) => {
+    if (property === 'attributes') return changedAttributes(before, row);
+    return TOLD[property as keyof Contact] ?? [];
+  });
+  return {
+    type: `core.contact.${verb}.v1`,
+    key: row.id,
+    subject: `contacts/${row.id}`,
+    data: {
+      contact_id: row.id,
+      version: verb === 'purged' ? row.version + 1 : row.version,
+      changed_fields: fields,
+      contact: verb === 'purged' ? null : snapshotOf(toRow(row)),
+    },
+  };
+}
+
+function changedAttributes(before: Contact | undefined, row: Contact): string[] {
+  const old = before?.attributes ?? {};
+  const keys = new Set([...Object.keys(old), ...Object.keys(row.attributes)]);
+  return [...keys]
+    .filter((key) => JSON.stringify(old[key]) !== JSON.stringify(row.attributes[key]))
+    .map((key) => `attributes.${key}`);
+}
+
+function toRow(contact: Contact) {
+  return {
+    ...contact,
+    external_id: contact.externalId,
+    first_name: contact.firstName,
+    last_name: contact.lastName,
+    merged_into: contact.mergedInto,
+    deleted_at: contact.deletedAt,
+    erased_at: contact.erasedAt,
+  };
+}

@@ -1,0 +1,36 @@
+import type { ListDefinition } from '@customer-platform/http';
+
+/** The order of contacts without a last name: before all others, in one index with them. */
+export const LAST_NAME_ORDER = `coalesce(last_name, '')`;
+
+/**
+ * `GET /v1/core/contacts` (core.md §13). Emails and numbers are read in any form in which they match, `identity` as
+ * `<type>:<value>`.
+ */
+export const CONTACT_LIST: ListDefinition = {
+  resource: 'core.contacts',
+  filters: {
+    external_id: { type: 'string', column: 'external_id' },
+    email: { type: 'string', column: 'email_normal' },
+    phone: { type: 'string', column: 'phone' },
+    identity: {
+      type: 'string',
+      column: 'id',
+      ops: ['eq', 'in'],
+      description: 'A type and a value, such as `anonymous_id:9f1c`.',
+    },
+    last_name: { type: 'string', column: 'last_name' },
+    country: { type: 'string', column: 'country' },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+    last_seen_at: { type: 'time', column: 'last_seen_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+    last_seen_at: { type: 'time', column: 'last_seen_at' },
+    last_name: { type: 'string', column: LAST_NAME_ORDER },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};

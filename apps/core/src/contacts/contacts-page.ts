@@ -1,0 +1,137 @@
+import { pageOf, type Transaction } from '@customer-platform/database';
+import type { FilterValue, ListFilter, ListQuery, Page } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
+import { normalEmail, normalIdentity, normalPhone } from '../identities/identity-value.js';
+import type { NationalIdType } from '../national-ids/national-id-types.js';
+import { LAST_NAME_ORDER } from './contact.list.js';
+import type { ContactDto } from './contact.dto.js';
+
+const SHOWN = `c.external_id, c.email, c.email_normal, c.phone, c.first_name, c.last_name,
+  c.birth_date::text AS birth_date, c.locale, c.timezone, c.country, c.national_id_type, c.national_id_masked,
+  c.attributes, c.version, c.source, a.last_seen_at, c.created_at, c.updated_at, c.deleted_at`;
+
+/** `id` is of the table whose index has the order, so that the whole sort key is read from that one index. */
+const contacts = (id: string): string => `
+  SELECT ${id} AS id, ${SHOWN}
+    FROM contacts c
+    JOIN contact_activity a ON a.organization_id = c.organization_id AND a.contact_id = c.id
+   WHERE c.organization_id = $1 AND a.organization_id = $1 AND c.merged_into IS NULL AND c.erased_at IS NULL`;
+
+const BY_CONTACT = contacts('c.id');
+const BY_ACTIVITY = contacts('a.contact_id');
+
+const OWNERS = `
+  SELECT i.contact_id
+    FROM unnest($2::text[], $3::text[]) AS wanted (type, normal_value)
+    JOIN identities i
+      ON i.organization_id = $1 AND i.type = wanted.type AND i.normal_value = wanted.normal_value
+   WHERE i.yielded_at IS NULL OR $4`;
+
+interface ContactListRow {
+  id: string;
+  external_id: string | null;
+  email: string | null;
+  email_normal?: string | null;
+  phone: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  birth_date: string | null;
+  locale: string | null;
+  timezone: string | null;
+  country: string | null;
+  national_id_type: NationalIdType | null;
+  national_id_masked: string | null;
+  attributes: Record<string, unknown>;
+  version: number;
+  source: string;
+  last_seen_at: Date;
+  created_at: Date;
+  updated_at: Date;
+  deleted_at: Date | null;
+}
+
+/** One page of contacts; merged and erased ones are in no list. */
+export async function pageOfContacts(tx: Transaction, query: ListQuery): Promise<Page<ContactDto>> {
+  const read = { ...query, filters: await readFilters(tx, query) };
+  const select = query.sort[0]?.field === 'last_seen_at' ? BY_ACTIVITY : BY_CONTACT;
+  const live = query.visibility === 'live' ? ' AND c.deleted_at IS NULL' : '';
+  return pageOf<ContactListRow, ContactDto>(tx, select + live, read, {
+    parameters: [tx.organizationId],
+    map: toListedDto,
+  });
+}
+
+function toListedDto(row: ContactListRow): ContactDto {
+  const { national_id_type: type, national_id_masked: masked, email_normal: _, ...shown } = row;
+  const { last_seen_at, created_at, updated_at, deleted_at, attributes, version, source, ...fields } = shown;
+  return {
+    ...fields,
+    national_id: type === null || masked === null ? null : { type, masked },
+    attributes,
+    version,
+    source,
+    last_seen_at: last_seen_at.toISOString(),
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+    deleted_at: deleted_at?.toISOString() ?? null,
+  };
+}
+
+/** Filters in the forms in which values are stored and indexed. */
+async function readFilters(tx: Transaction, query: ListQuery): Promise<ListFilter[]> {
+  const filters: ListFilter[] = [];
+  for (const filter of query.filters) {
+    if (filter.op === 'is_null') filters.push(filter);
+    else if (filter.field === 'identity') filters.push(await byIdentity(tx, filter, query.visibility));
+    else filters.push(byField(filter));
+  }
+  return filters;
+}
+
+function byField(filter: ListFilter): ListFilter {
+  switch (filter.field) {
+    case 'email':
+      return withValues(filter, (value) => normalEmail(value.trim()) ?? value);
+    case 'phone':
+      return withValues(filter, (value) => normalPhone(value, null) ?? value);
+    case 'country':
+      return withValues(filter, (value) => value.toUpperCase());
+    case 'last_name':
+      // The index's own expression.
+      return { ...filter, column: LAST_NAME_ORDER };
+    default:
+      return filter;
+  }
+}
+
+function withValues(filter: ListFilter, read: (value: string) => string): ListFilter {
+  const values: FilterValue[] = filter.values.map((value) => read(String(value)));
+  return { ...filter, values, value: values[0] ?? filter.value };
+}
+
+async function byIdentity(
+  tx: Transaction,
+  filter: ListFilter,
+  visibility: ListQuery['visibility'],
+): Promise<ListFilter> {
+  const wanted = filter.values.map((value) => readIdentity(String(value)));
+  const rows = await tx.query<{ contact_id: string }>(OWNERS, [
+    tx.organizationId,
+    wanted.map(({ type }) => type),
+    wanted.map(({ normal }) => normal),
+    visibility === 'any',
+  ]);
+  return { ...filter, op: 'in', type: 'uuid', column: 'id', values: rows.map((row) => row.contact_id) };
+}
+
+function readIdentity(text: string): { type: string; normal: string } {
+  const at = text.indexOf(':');
+  const type = text.slice(0, at);
+  const value = text.slice(at + 1);
+  if (at > 0 && value !== '' && IDENTITY_TYPE.test(type)) {
+    return { type, normal: normalIdentity(type, value, null) ?? value };
+  }
+  const detail = '`identity` takes a type and a value, such as `anonymous_id:9f1c`.';
+  throw Problem.validation([{ parameter: 'identity', code: 'invalid_filter', detail }]);
+}

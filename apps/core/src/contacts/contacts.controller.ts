@@ -1,0 +1,115 @@
+import { Controller } from '@nestjs/common';
+import { versionTag } from '@customer-platform/database';
+import {
+  Answer,
+  Body,
+  Context,
+  CreateEndpoint,
+  GetEndpoint,
+  Id,
+  ListEndpoint,
+  ListRequest,
+  PurgeEndpoint,
+  RestoreEndpoint,
+  SoftDeleteEndpoint,
+  UpdateEndpoint,
+  type ListQuery,
+  type Page,
+  type RequestContext,
+} from '@customer-platform/http';
+import { ContactDto, CreateContactDto, UpdateContactDto } from './contact.dto.js';
+import { CONTACT_LIST } from './contact.list.js';
+import { ContactsService } from './contacts.service.js';
+import { toContactDto, type SeenContact } from './to-contact-dto.js';
+
+const OF_FIELDS = ['duplicate_value', 'placeholder_identifier', 'invalid_national_id'] as const;
+
+@Controller('v1/core/contacts')
+export class ContactsController {
+  constructor(private readonly contacts: ContactsService) {}
+
+  @CreateEndpoint({
+    permission: 'core.contacts.create',
+    summary: 'Create a contact',
+    description:
+      'One of `external_id`, `email` and `phone` is required. A value of another contact is 409 with `conflicting_id`.',
+    response: ContactDto,
+    problems: OF_FIELDS,
+  })
+  async create(@Context() context: RequestContext, @Body() body: CreateContactDto): Promise<Answer> {
+    const contact = await this.contacts.create(context, body);
+    return Answer.created(toContactDto(contact), `/v1/core/contacts/${contact.id}`, {
+      ETag: versionTag(contact),
+    });
+  }
+
+  @ListEndpoint({ permission: 'core.contacts.read', summary: 'List contacts', response: ContactDto })
+  list(
+    @Context() context: RequestContext,
+    @ListRequest(CONTACT_LIST) query: ListQuery,
+  ): Promise<Page<ContactDto>> {
+    return this.contacts.list(context, query);
+  }
+
+  @GetEndpoint({
+    permission: 'core.contacts.read',
+    summary: 'Read a contact',
+    description: 'The id of a merged contact redirects (307) to its survivor.',
+    response: ContactDto,
+  })
+  async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    const contact = await this.contacts.get(context, id);
+    if (!('survivorId' in contact)) return tagged(contact);
+    const Location = `/v1/core/contacts/${contact.survivorId}`;
+    // A merge can be undone: nobody may keep the redirect.
+    return new Answer(undefined, { Location, 'Cache-Control': 'no-store' }, 307);
+  }
+
+  @UpdateEndpoint({
+    permission: 'core.contacts.update',
+    summary: 'Change a contact',
+    description:
+      'Counts as said now: no event of an earlier `occurred_at` overwrites it. Releases replaced values.',
+    response: ContactDto,
+    problems: [...OF_FIELDS, 'last_identity', 'contact_merged'],
+  })
+  async update(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Body() body: UpdateContactDto,
+  ): Promise<Answer> {
+    return tagged(await this.contacts.update(context, id, body));
+  }
+
+  @SoftDeleteEndpoint({
+    permission: 'core.contacts.delete',
+    summary: 'Soft-delete a contact',
+    problems: ['contact_merged'],
+  })
+  softDelete(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.contacts.softDelete(context, id);
+  }
+
+  @RestoreEndpoint({
+    permission: 'core.contacts.delete',
+    summary: 'Restore a contact',
+    response: ContactDto,
+    problems: ['contact_merged'],
+  })
+  async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    return tagged(await this.contacts.restore(context, id));
+  }
+
+  @PurgeEndpoint({
+    permission: 'core.contacts.purge',
+    summary: 'Purge a contact without history',
+    description:
+      'Every module is asked for references, and holds back new ones meanwhile; while one is silent nothing is removed.',
+    problems: ['contact_merged'],
+  })
+  purge(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.contacts.purge(context, id);
+  }
+}
+
+const tagged = (contact: SeenContact): Answer => Answer.tagged(toContactDto(contact), versionTag(contact));

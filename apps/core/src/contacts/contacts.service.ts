@@ -1,0 +1,202 @@
+import { Injectable } from '@nestjs/common';
+import {
+  Clock,
+  Database,
+  duplicateValue,
+  RemoteReferences,
+  ResourceStores,
+  sameJson,
+  type ResourceChange,
+  type ResourceStore,
+  type Transaction,
+} from '@customer-platform/database';
+import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { ContactIdentities } from './contact-identities.js';
+import { changedContact, newContact } from './contact-changes.js';
+import type { ContactDto, CreateContactDto, UpdateContactDto } from './contact.dto.js';
+import { Contact } from './contact.entity.js';
+import { BOOKKEEPING, contactEvent } from './contact.events.js';
+import { ContactLookup } from './contact-lookup.js';
+import { pageOfContacts } from './contacts-page.js';
+import { ContactCounters } from './contact-counters.js';
+import { NationalIdVault } from './national-id.vault.js';
+import type { SeenContact } from './to-contact-dto.js';
+
+const LAST_SEEN = 'SELECT last_seen_at FROM contact_activity WHERE organization_id = $1 AND contact_id = $2';
+const BEGIN_ACTIVITY = `
+  INSERT INTO contact_activity (organization_id, contact_id, last_seen_at) VALUES ($1, $2, $3)`;
+const LOCK_ACTIVITY = `${LAST_SEEN} FOR UPDATE`;
+const SET_TIMES = 'UPDATE contacts SET field_times = $3 WHERE organization_id = $1 AND id = $2';
+const RAISE_VERSION =
+  'UPDATE contacts SET version = version + 1 WHERE organization_id = $1 AND id = $2 RETURNING version';
+
+/** A read of a contact that was merged: the survivor has it now. */
+export interface MergedAway {
+  readonly survivorId: string;
+}
+
+/**
+ * The administration of contacts (core.md §2). Events change the same rows: values follow the same rules, the latest
+ * word on each field wins, and an identity has one owner whichever way it comes.
+ */
+@Injectable()
+export class ContactsService {
+  private readonly contacts: ResourceStore<Contact>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly lookup: ContactLookup,
+    private readonly identities: ContactIdentities,
+    private readonly counters: ContactCounters,
+    private readonly vault: NationalIdVault,
+    stores: ResourceStores,
+    remoteReferences: RemoteReferences,
+  ) {
+    this.contacts = stores.of<Contact>({
+      entity: Contact,
+      module: 'core',
+      resource: 'contacts',
+      constraints: {
+        unique: {
+          contacts_national_id: {
+            field: 'national_id',
+            pointer: '/national_id',
+            value: `national_id_type || ' ' || national_id_index`,
+            tellConflicting: true,
+          },
+        },
+      },
+      bookkeeping: BOOKKEEPING,
+      fieldNames: { nationalIdIndex: 'national_id' },
+      event: contactEvent,
+      afterChange: (tx, context, change) => this.afterChange(tx, context, change),
+      referencedBy: [
+        { table: 'events', column: 'contact_id', resource: 'events' },
+        { table: 'consent_events', column: 'contact_id', resource: 'consents' },
+        { table: 'contacts', column: 'merged_into', resource: 'contacts' },
+      ],
+      remoteReferences,
+    });
+  }
+
+  list(context: RequestContext, query: ListQuery): Promise<Page<ContactDto>> {
+    return this.database.inOrganization(context, (tx) => pageOfContacts(tx, query));
+  }
+
+  /** @throws Problem `validation_failed`, `placeholder_identifier`, `invalid_national_id`, `duplicate_value` */
+  create(context: RequestContext, body: CreateContactDto): Promise<SeenContact> {
+    const now = this.clock.now().toISOString();
+    const values = newContact(this.vault, context.organizationId, body, now);
+    return this.seen(context, (tx) => this.contacts.create(context, values, { tx }));
+  }
+
+  /** The contact, or where it was merged into. @throws Problem `not_found` */
+  get(context: RequestContext, id: string): Promise<SeenContact | MergedAway> {
+    return this.database.inOrganization(context, async (tx) => {
+      const contact = await this.contacts.get(context, id, 'any', tx);
+      if (contact.erasedAt) throw new Problem('not_found');
+      if (contact.mergedInto) return { survivorId: await this.lookup.survivorOf(tx, contact.mergedInto) };
+      return withActivity(tx, contact);
+    });
+  }
+
+  /** @throws Problem as `create`, and `immutable`, `last_identity`, `contact_merged`, `resource_deleted` */
+  update(context: RequestContext, id: string, body: UpdateContactDto): Promise<SeenContact> {
+    return this.seen(context, async (tx) => {
+      await this.lockUnmerged(tx, context, id);
+      return this.contacts.update(context, id, (contact) => this.patch(tx, contact, body), { tx });
+    });
+  }
+
+  /** @throws Problem `contact_merged` */
+  async softDelete(context: RequestContext, id: string): Promise<void> {
+    await this.database.inOrganization(context, async (tx) => {
+      await this.lockAgainstEvents(tx, context, id);
+      await this.contacts.softDelete(context, id, { tx });
+    });
+  }
+
+  /** @throws Problem `not_deleted`, `restore_conflict`, `contact_merged` */
+  restore(context: RequestContext, id: string): Promise<SeenContact> {
+    return this.seen(context, async (tx) => {
+      await this.lockAgainstEvents(tx, context, id);
+      return this.contacts.restore(context, id, { tx });
+    });
+  }
+
+  /**
+   * Removes a contact that nothing in any module points to.
+   * @throws Problem `not_soft_deleted`, `resource_referenced`, `dependency_unavailable`, `contact_merged`
+   */
+  async purge(context: RequestContext, id: string): Promise<void> {
+    await this.database.inOrganization(context, async (tx) => {
+      await this.lockAgainstEvents(tx, context, id);
+      await this.contacts.purge(context, id, { tx });
+    });
+  }
+
+  /** The row, for changes that go through it to others of the contact. @throws Problem as a PATCH */
+  async lockForChange(tx: Transaction, context: RequestContext, id: string): Promise<Contact> {
+    const contact = await this.lockUnmerged(tx, context, id);
+    if (contact.deletedAt) throw new Problem('resource_deleted');
+    return contact;
+  }
+
+  /** Locks first what an event locks first: none is under way that still takes the contact for what it was. */
+  private async lockAgainstEvents(tx: Transaction, context: RequestContext, id: string): Promise<void> {
+    await tx.query(LOCK_ACTIVITY, [tx.organizationId, id]);
+    await this.lockUnmerged(tx, context, id);
+  }
+
+  /** @throws Problem `not_found` for an erased one too, `contact_merged` */
+  private async lockUnmerged(tx: Transaction, context: RequestContext, id: string): Promise<Contact> {
+    const contact = await this.contacts.lock(tx, context, id);
+    if (contact.erasedAt) throw new Problem('not_found');
+    if (!contact.mergedInto) return contact;
+    const survivorId = await this.lookup.survivorOf(tx, contact.mergedInto);
+    throw new Problem('contact_merged', { members: { survivor_id: survivorId } });
+  }
+
+  private async patch(tx: Transaction, contact: Contact, body: UpdateContactDto) {
+    const now = this.clock.now().toISOString();
+    const { patch, times } = changedContact(this.vault, contact, body, now);
+    // A field that was only confirmed keeps its value, and no earlier word on it counts any more.
+    if (!sameJson(times, contact.fieldTimes)) {
+      await tx.query(SET_TIMES, [tx.organizationId, contact.id, JSON.stringify(times)]);
+    }
+    return patch;
+  }
+
+  private async afterChange(
+    tx: Transaction,
+    context: RequestContext,
+    change: ResourceChange<Contact>,
+  ): Promise<void> {
+    const { verb, row, before } = change;
+    const now = this.clock.now();
+    if (verb === 'created') await tx.query(BEGIN_ACTIVITY, [row.organizationId, row.id, row.createdAt]);
+    if (verb === 'created' || verb === 'updated') {
+      const taken = await this.identities.follow(tx, context, before, row, now);
+      if (taken) throw duplicateValue({ ...taken, tellConflicting: true }, taken.conflictingId);
+    } else if (verb === 'restored') {
+      const owner = await this.identities.takeBack(tx, row.id);
+      if (owner) throw new Problem('restore_conflict', { members: { conflicting_id: owner } });
+    } else if (verb === 'purged') await this.identities.remove(tx, row.id);
+    if (verb === 'deleted' || verb === 'restored') {
+      const [raised] = await tx.query<{ version: number }>(RAISE_VERSION, [row.organizationId, row.id]);
+      if (raised) row.version = raised.version;
+    }
+    await this.counters.count(tx, verb, now);
+  }
+
+  private seen(context: RequestContext, work: (tx: Transaction) => Promise<Contact>): Promise<SeenContact> {
+    return this.database.inOrganization(context, async (tx) => withActivity(tx, await work(tx)));
+  }
+}
+
+async function withActivity(tx: Transaction, contact: Contact): Promise<SeenContact> {
+  const [row] = await tx.query<{ last_seen_at: Date }>(LAST_SEEN, [tx.organizationId, contact.id]);
+  return Object.assign(contact, { lastSeenAt: row?.last_seen_at ?? contact.createdAt });
+}
