@@ -6,6 +6,7 @@ import { EventBusModule } from '@customer-platform/event-bus';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
+import { entities } from './entities.js';
 import { migrations } from './migrations/index.js';
 import { PermissionsModule } from './permissions/permissions.module.js';
 import { RolesModule } from './roles/roles.module.js';
@@ -13,7 +14,7 @@ import { RolesModule } from './roles/roles.module.js';
 /** Who may do what. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'identity', entities: [], migrations }),
+    DatabaseModule.forRoot({ module: 'identity', entities, migrations }),
     EventBusModule.forRoot({ module: 'identity' }),
     AuditModule.forRoot({ module: 'identity' }),
     AuthorizationModule.forRoot({ module: 'identity', source: DatabaseAuthorizationSource }),

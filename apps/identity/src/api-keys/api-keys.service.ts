@@ -4,7 +4,7 @@ import { Clock, Database, pageOf, type Transaction } from '@customer-platform/da
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { demandHeld } from '../roles/escalation.js';
-import { MachineRoles } from '../roles/machine-roles.js';
+import { RoleGrants } from '../roles/role-grants.js';
 import type { ApiKeyDto, ApiKeyStatus, CreateApiKeyDto, IssuedApiKeyDto } from './api-key.dto.js';
 import { ApiKeyIssuing, type IssuedApiKey } from './api-key.issuing.js';
 
@@ -48,7 +48,7 @@ const MOST_ACTIVE = 200;
 export class ApiKeysService {
   constructor(
     private readonly database: Database,
-    private readonly roles: MachineRoles,
+    private readonly grants: RoleGrants,
     private readonly issuing: ApiKeyIssuing,
     private readonly audit: Audit,
     private readonly clock: Clock,
@@ -70,7 +70,10 @@ export class ApiKeysService {
    */
   async create(context: RequestContext, wish: CreateApiKeyDto): Promise<IssuedApiKeyDto> {
     return this.database.inOrganization(context, async (tx) => {
-      demandHeld(context, await this.roles.permissionsOf(tx, wish.role_id, '/role_id'));
+      demandHeld(
+        context,
+        await this.grants.referenced(tx, { id: wish.role_id, kind: 'machine', pointer: '/role_id' }),
+      );
       await this.enforceLimit(tx);
       const issued = await this.issuing.issue(tx, context, {
         name: wish.name,
@@ -95,7 +98,7 @@ export class ApiKeysService {
           members: { state: former.status },
         });
       }
-      demandHeld(context, await this.roles.permissionsOf(tx, former.role_id));
+      demandHeld(context, await this.grants.referenced(tx, { id: former.role_id, kind: 'machine' }));
       const now = this.clock.now();
       const issued = await this.issuing.issue(tx, context, {
         name: former.name,

@@ -1,7 +1,13 @@
 import { Module } from '@nestjs/common';
 import { BuiltInPermissions } from './built-in.permissions.js';
-import { MachineRoles } from './machine-roles.js';
+import { RoleGrants } from './role-grants.js';
+import { RolesController } from './roles.controller.js';
+import { RolesService } from './roles.service.js';
 
 /** Roles and what they permit. */
-@Module({ providers: [BuiltInPermissions, MachineRoles], exports: [BuiltInPermissions, MachineRoles] })
+@Module({
+  controllers: [RolesController],
+  providers: [BuiltInPermissions, RoleGrants, RolesService],
+  exports: [BuiltInPermissions, RoleGrants],
+})
 export class RolesModule {}

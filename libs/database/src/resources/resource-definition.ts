@@ -63,6 +63,8 @@ export interface ChangeOptions<E> {
   tx?: Transaction;
   /** Refuses the change by throwing; sees the locked row (the values to insert, on create). */
   guard?: (tx: Transaction, row: E) => Promise<void> | void;
+  /** Fields of the API that are set besides the columns, in rows of their own: told as changed too. */
+  furtherFields?: readonly string[];
   /** Why, for the audit row's reader. */
   reason?: string;
 }

@@ -94,7 +94,8 @@ export class ResourceStore<E extends SoftDeletable> {
         await tx.manager.insert(this.definition.entity, row as QueryDeepPartialEntity<E>);
       });
       const stored = await this.get(context, row.id, 'any', tx);
-      await this.changed(tx, context, { verb: 'created', row: stored, changed: namesOf(values) }, options);
+      const changed = [...namesOf(values), ...(options.furtherFields ?? [])];
+      await this.changed(tx, context, { verb: 'created', row: stored, changed }, options);
       return stored;
     });
   }
@@ -236,18 +237,24 @@ export class ResourceStore<E extends SoftDeletable> {
       verb: change.verb,
       resource: `${module}.${resource}`,
       id: change.row.id,
-      changedFields: this.toldNames(table, change.changed),
+      changedFields: this.toldNames(table, change.changed, options.furtherFields ?? []),
       ...(options.reason === undefined ? {} : { reason: options.reason }),
       ...(published ? { event: published } : {}),
     });
   }
 
-  private toldNames(table: EntityTable<E>, properties: readonly string[]): string[] {
+  private toldNames(
+    table: EntityTable<E>,
+    properties: readonly string[],
+    further: readonly string[],
+  ): string[] {
     const bookkeeping: readonly string[] = this.definition.bookkeeping ?? [];
     const names: Record<string, string | undefined> = this.definition.fieldNames ?? {};
     return properties
       .filter((property) => !bookkeeping.includes(property))
-      .map((property) => names[property] ?? table.columnOf(property));
+      .map((property) =>
+        further.includes(property) ? property : (names[property] ?? table.columnOf(property)),
+      );
   }
 
   private within<T>(

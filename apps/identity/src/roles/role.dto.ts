@@ -1,0 +1,90 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ArrayUnique, IsArray, IsIn, IsString, Length, MaxLength } from 'class-validator';
+import { IsImmutable, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
+import type { RoleKind } from './built-in-roles.js';
+
+const NAME = { minLength: 1, maxLength: 80, example: 'Support' } as const;
+const DESCRIPTION = {
+  type: 'string',
+  maxLength: 500,
+  nullable: true,
+  example: 'Reads contacts and writes notes.',
+} as const;
+const KINDS: readonly RoleKind[] = ['human', 'machine'];
+const HELD = {
+  type: 'string',
+  isArray: true,
+  example: ['core.contacts.read', 'crm.notes.create'] as string[],
+  description: 'Names of the permission registry.',
+} as const;
+
+/** What `POST /v1/identity/roles` takes. */
+export class CreateRoleDto {
+  @ApiProperty(NAME)
+  @IsString()
+  @Length(1, 80)
+  name: string;
+
+  @ApiProperty({ ...DESCRIPTION, required: false })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @MaxLength(500)
+  description?: string | null;
+
+  @ApiProperty({ enum: KINDS, description: 'Whether members or machines hold it.' })
+  @IsIn(KINDS)
+  kind: RoleKind;
+
+  @ApiProperty({ ...HELD, required: false, default: [] })
+  @MayBeAbsent()
+  @IsArray()
+  @ArrayUnique()
+  @IsIn(PERMISSIONS, { each: true })
+  permissions?: Permission[];
+}
+
+/** What `PATCH /v1/identity/roles/{id}` takes: JSON merge. */
+export class UpdateRoleDto {
+  @ApiProperty({ ...NAME, required: false })
+  @MayBeAbsent()
+  @IsString()
+  @Length(1, 80)
+  name?: string;
+
+  @ApiProperty({ ...DESCRIPTION, required: false })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @MaxLength(500)
+  description?: string | null;
+
+  @IsImmutable()
+  kind?: unknown;
+}
+
+/** What `PUT /v1/identity/roles/{id}/permissions` takes: the whole set. */
+export class ReplacePermissionsDto {
+  @ApiProperty(HELD)
+  @IsArray()
+  @ArrayUnique()
+  @IsIn(PERMISSIONS, { each: true })
+  permissions: Permission[];
+}
+
+/** A role as it is answered. */
+export class RoleDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty(NAME) name: string;
+  @ApiProperty(DESCRIPTION) description: string | null;
+  @ApiProperty({ enum: KINDS }) kind: RoleKind;
+  @ApiProperty(HELD) permissions: string[];
+  @ApiProperty({ description: 'A built-in role is every organization’s, and nobody changes it.' })
+  built_in: boolean;
+  @ApiProperty({ type: 'string', nullable: true, description: 'Names a built-in role.', example: 'owner' })
+  key: string | null;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+  @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}
