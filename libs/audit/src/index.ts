@@ -2,3 +2,4 @@ export { AUDIT_TOPIC, systemActor, type AuditContext, type AuditEntry } from './
 export { Audit, AUDITED_MODULE, type AuditRecord } from './audit.js';
 export { AuditModule } from './audit.module.js';
 export { AuditedChanges } from './audited-changes.recorder.js';
+export { AuditedRefusals } from './audited-refusals.js';

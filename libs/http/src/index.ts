@@ -11,6 +11,7 @@ export {
   type Principal,
   type RequestContext,
 } from './context/request-context.js';
+export { REFUSAL_RECORDER, type RefusalRecorder, type RefusedCall } from './context/refusals.js';
 export { Answer } from './endpoints/answer.js';
 export { etagOf, requireMatch } from './endpoints/etag.js';
 export {

@@ -56,6 +56,16 @@ export class ThingsController {
     return Answer.created(body, '/v1/crm/things/1');
   }
 
+  @GetEndpoint({
+    permission: 'core.contacts.read_national_id',
+    path: ':id/secret',
+    summary: 'What it is worth knowing who tried to read',
+    auditRefusals: true,
+  })
+  secret(@Id() id: string): { id: string } {
+    return { id };
+  }
+
   @Endpoint({ method: 'GET', path: 'report', permission: 'crm.notes.read', summary: 'A report' })
   report(@Query() query: ReportQuery): ReportQuery {
     return query;

@@ -5,12 +5,16 @@ import {
   AUTHENTICATOR,
   IDEMPOTENCY_STORE,
   MEMBER_AUTHENTICATOR,
+  REFUSAL_RECORDER,
   type AuthenticatedCaller,
   type Authenticator,
   type IdempotencyClaim,
   type IdempotencyScope,
   type IdempotencyStore,
   type MemberAuthenticator,
+  type RefusalRecorder,
+  type RefusedCall,
+  type RequestContext,
   type StoredAnswer,
 } from '../src/index.js';
 import { InternalThingsController, ThingsController } from './things.controller.js';
@@ -77,6 +81,17 @@ export class MemoryStore implements IdempotencyStore {
   }
 }
 
+/** The refused calls that were to be recorded, and what the next record fails with. */
+export const refusals: { organizationId: string; call: RefusedCall }[] = [];
+export const recording: { fails?: Error } = {};
+
+class ListedRefusals implements RefusalRecorder {
+  async refused({ organizationId }: RequestContext, call: RefusedCall): Promise<void> {
+    if (recording.fails) throw recording.fails;
+    refusals.push({ organizationId, call });
+  }
+}
+
 /** An app with a route of every kind. */
 @Module({
   controllers: [ThingsController, InternalThingsController],
@@ -85,6 +100,7 @@ export class MemoryStore implements IdempotencyStore {
     { provide: AUTHENTICATOR, useExisting: TestAuthenticator },
     { provide: MEMBER_AUTHENTICATOR, useExisting: TestAuthenticator },
     { provide: IDEMPOTENCY_STORE, useClass: MemoryStore },
+    { provide: REFUSAL_RECORDER, useClass: ListedRefusals },
   ],
 })
 export class ThingsModule {}

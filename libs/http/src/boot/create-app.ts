@@ -8,6 +8,7 @@ import {
   type Authenticator,
   type MemberAuthenticator,
 } from '../context/request-context.js';
+import { REFUSAL_RECORDER, type RefusalRecorder } from '../context/refusals.js';
 import { EndpointGuard, type Authenticators } from '../endpoints/endpoint.guard.js';
 import { EndpointInterceptor } from '../endpoints/endpoint.interceptor.js';
 import { IdempotentOperations } from '../idempotency/idempotent-operations.js';
@@ -127,7 +128,13 @@ async function initialize(
   const table = new RouteTable(routes);
   adapter.onUnmatched = (request, response) => answerUnmatched(table, request, response);
   const store = optional<IdempotencyStore>(app, IDEMPOTENCY_STORE);
-  app.useGlobalGuards(new EndpointGuard(authenticatorsOf(app, routes, module)));
+  const refusals = optional<RefusalRecorder>(app, REFUSAL_RECORDER);
+  if (!refusals && routes.some(({ auditRefusals }) => auditRefusals)) {
+    throw new BootError(
+      `The app ${module} does not start: it has routes whose refusals are recorded and no recorder.`,
+    );
+  }
+  app.useGlobalGuards(new EndpointGuard(authenticatorsOf(app, routes, module), refusals));
   app.useGlobalInterceptors(new EndpointInterceptor(new IdempotentOperations(store, secret)));
   app.useGlobalFilters(new ProblemFilter());
   await app.init();

@@ -52,6 +52,8 @@ export type EndpointOptions = RouteAuthorization & {
   /** Default `day` for management POSTs with a permission, else `none`. */
   readonly idempotency?: IdempotencyRule;
   readonly secretFields?: readonly string[];
+  /** Calls refused for want of the permission are recorded too; for what is worth knowing that it was tried. */
+  readonly auditRefusals?: boolean;
   /** Takes any query parameter; default only for routes that a protocol or a provider governs. */
   readonly anyQuery?: boolean;
 };
@@ -92,6 +94,7 @@ function declarationOf(options: EndpointOptions): RouteDeclaration {
     idempotency: options.idempotency ?? (dayKey ? 'day' : 'none'),
     secretFields: options.secretFields ?? [],
     anyQuery: options.anyQuery ?? foreign,
+    auditRefusals: options.auditRefusals ?? false,
     summary: options.summary,
     problems: options.problems ?? [],
   };

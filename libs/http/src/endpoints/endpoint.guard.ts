@@ -6,10 +6,14 @@ import {
   type AuthenticatedCaller,
   type Authenticator,
   type MemberAuthenticator,
+  type RequestContext,
 } from '../context/request-context.js';
+import type { RefusalRecorder } from '../context/refusals.js';
 import { stateOf } from '../context/request-state.js';
 import { noteOrganization } from '../observe/correlation.js';
 import { routeOf, type RouteDeclaration } from './route-declaration.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The authenticators an app provides; a route that needs one it lacks stops the boot. */
 export interface Authenticators {
@@ -23,7 +27,10 @@ export interface Authenticators {
  * internal and public routes are told apart by the route that matched, not by how its path was written.
  */
 export class EndpointGuard implements CanActivate {
-  constructor(private readonly authenticators: Authenticators) {}
+  constructor(
+    private readonly authenticators: Authenticators,
+    private readonly refusals?: RefusalRecorder,
+  ) {}
 
   async canActivate(execution: ExecutionContext): Promise<boolean> {
     const request = execution.switchToHttp().getRequest<Request>();
@@ -35,9 +42,28 @@ export class EndpointGuard implements CanActivate {
     const caller = await this.authenticate(request, route);
     if (!caller) return true;
     noteOrganization(caller.organizationId);
-    requireRights(caller, route);
-    state.context = contextOf(caller, request, state.correlationId);
+    const context = contextOf(caller, request, state.correlationId);
+    requireStanding(caller, route);
+    await this.requirePermission(context, request, route);
+    state.context = context;
     return true;
+  }
+
+  private async requirePermission(
+    context: RequestContext,
+    request: Request,
+    { permission, auditRefusals }: RouteDeclaration,
+  ): Promise<void> {
+    if (permission === undefined || context.can(permission)) return;
+    if (auditRefusals) {
+      const { id } = request.params;
+      const known = typeof id === 'string' && UUID.test(id) ? { id: id.toLowerCase() } : {};
+      await this.refusals?.refused(context, { permission, ...known });
+    }
+    throw new Problem('permission_denied', {
+      detail: `The credential lacks the permission \`${permission}\`.`,
+      members: { permission },
+    });
   }
 
   private async authenticate(
@@ -52,13 +78,8 @@ export class EndpointGuard implements CanActivate {
   }
 }
 
-function requireRights(caller: AuthenticatedCaller, { permission }: RouteDeclaration): void {
+function requireStanding(caller: AuthenticatedCaller, { permission }: RouteDeclaration): void {
   if (caller.restriction === 'organization_suspended') throw new Problem('organization_suspended');
   const ownFactors = permission?.startsWith('identity.mfa.') ?? false;
   if (caller.restriction === 'mfa_required' && !ownFactors) throw new Problem('mfa_required');
-  if (permission === undefined || caller.permissions.has(permission)) return;
-  throw new Problem('permission_denied', {
-    detail: `The credential lacks the permission \`${permission}\`.`,
-    members: { permission },
-  });
 }

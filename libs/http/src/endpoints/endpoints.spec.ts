@@ -1,5 +1,7 @@
 import type { RunningApp } from '../index.js';
+import { Problem } from '@customer-platform/problem-json';
 import { call, startThings } from '../../test/things.fixture.js';
+import { recording, refusals } from '../../test/things.module.js';
 
 let app: RunningApp;
 beforeAll(async () => {
@@ -33,6 +35,20 @@ describe('the order of checks', () => {
       permission: 'crm.notes.update',
     });
     expect(answer.body.detail).toContain('crm.notes.update');
+  });
+
+  it('a refusal is recorded where the route asks for it, before it is answered', async () => {
+    refusals.length = 0;
+    const denied = { token: 'but:core.contacts.read_national_id' };
+    expect((await to(`${things}/${id.toUpperCase()}/secret`, denied)).body.code).toBe('permission_denied');
+    expect((await to(`${things}/no-id/secret`, denied)).body.code).toBe('permission_denied');
+    expect((await to(`${things}/${id}`, { token: 'but:crm.notes.read' })).status).toBe(403);
+    expect((await to(`${things}/${id}/secret`)).status).toBe(200);
+    const permission = 'core.contacts.read_national_id';
+    expect(refusals.map(({ call: refused }) => refused)).toEqual([{ permission, id }, { permission }]);
+    recording.fails = new Problem('dependency_unavailable');
+    expect((await to(`${things}/${id}/secret`, denied)).status).toBe(503);
+    delete recording.fails;
   });
 
   it('400 only to those who may', async () => {

@@ -17,6 +17,7 @@ export interface ResourceEndpointOptions {
   readonly problems?: readonly ProblemCode[];
   readonly accepts?: 'api_key|user' | 'user';
   readonly secretFields?: readonly string[];
+  readonly auditRefusals?: boolean;
 }
 
 const item = (path: string | undefined, suffix = '') => ({ path: path ?? `:id${suffix}` });

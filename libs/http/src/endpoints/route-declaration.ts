@@ -55,6 +55,8 @@ export interface RouteDeclaration {
   readonly secretFields: readonly string[];
   /** Whether unknown query parameters are refused although the handler reads none. */
   readonly anyQuery: boolean;
+  /** Whether calls refused for want of the permission are recorded. */
+  readonly auditRefusals: boolean;
   readonly summary: string;
   readonly problems: readonly ProblemCode[];
 }
