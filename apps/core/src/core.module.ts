@@ -9,6 +9,7 @@ import { Contact } from './contacts/contact.entity.js';
 import { ContactsModule } from './contacts/contacts.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
+import { IdentitiesModule } from './identities/identities.module.js';
 import { IngestionModule } from './ingestion/ingestion.module.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { ProcessingModule } from './processing/processing.module.js';
@@ -27,6 +28,7 @@ import { UsageModule } from './usage/usage.module.js';
     ContactsModule,
     DeadLettersModule,
     EventsModule,
+    IdentitiesModule,
     IngestionModule,
     ProcessingModule,
     UsageModule,

@@ -2,9 +2,15 @@ import type { Patch } from '@customer-platform/database';
 import { sameJson, Whole } from '@customer-platform/database';
 import type { CreateContactDto, UpdateContactDto } from './contact.dto.js';
 import type { Contact } from './contact.entity.js';
-import { applyFields, demandIdentifier, externalIdAfter, readNationalId } from './contact-fields.js';
+import {
+  applyFields,
+  demandIdentifier,
+  externalIdAfter,
+  readNationalId,
+  type Identifiers,
+} from './contact-fields.js';
 import { emptyProfile, type ContactProfile, type FieldTimes } from './contact-profile.js';
-import type { NationalIdVault } from './national-id.vault.js';
+import type { NationalIdVault } from './national-id/national-id.vault.js';
 
 type Content = Partial<Contact>;
 
@@ -68,6 +74,18 @@ export function changedContact(
   if (!changed) return { patch: {}, times: profile.times };
   const attributes = new Whole(profile.attributes);
   return { patch: { ...content, attributes, version: contact.version + 1 }, times: profile.times };
+}
+
+/** A contact that is not found by the value of a field any more; not by way of a PATCH, which sets an external id once. */
+export function withoutIdentifier(contact: Contact, field: keyof Identifiers, now: string): ContactChange {
+  const times = structuredClone(contact.fieldTimes);
+  if (field !== 'external_id') times.fields[field] = now;
+  const cleared: Record<keyof Identifiers, Content> = {
+    external_id: { externalId: null },
+    email: { email: null, emailNormal: null },
+    phone: { phone: null },
+  };
+  return { patch: { ...cleared[field], version: contact.version + 1 }, times };
 }
 
 function profileOf(contact: Contact): ContactProfile {

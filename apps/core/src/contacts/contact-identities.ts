@@ -3,7 +3,13 @@ import type { Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { claimIdentity, takeBackIdentities } from '../identities/identity-owners.js';
+import {
+  claimIdentity,
+  takeBackIdentities,
+  type ClaimResult,
+  type WantedIdentity,
+} from '../identities/identity-owners.js';
+import { identityLimit } from '../identities/identity-value.js';
 import type { Contact } from './contact.entity.js';
 
 /** A field whose value is an identity of another contact. */
@@ -22,6 +28,9 @@ interface FieldIdentity {
 const RELEASE = `
   DELETE FROM identities
    WHERE organization_id = $1 AND contact_id = $2 AND type = $3 AND normal_value = $4 RETURNING id`;
+const COUNT = `
+  SELECT count(*)::int AS count FROM identities
+   WHERE organization_id = $1 AND contact_id = $2 AND type = $3 AND yielded_at IS NULL`;
 const REMOVE_ALL = 'DELETE FROM identities WHERE organization_id = $1 AND contact_id = $2';
 const ANY_LEFT = 'SELECT 1 FROM identities WHERE organization_id = $1 AND contact_id = $2 LIMIT 1';
 
@@ -33,7 +42,7 @@ export class ContactIdentities {
   /**
    * After a change: claims what fields name anew, and releases the values they had; answers the field that names an
    * identity of another active contact, if one does.
-   * @throws Problem `last_identity` when the contact would be found by nothing
+   * @throws Problem `last_identity` when the contact would be found by nothing, `limit_reached`
    */
   async follow(
     tx: Transaction,
@@ -44,21 +53,43 @@ export class ContactIdentities {
   ): Promise<TakenField | undefined> {
     const had = before ? identitiesOf(before) : [];
     const has = identitiesOf(after);
-    for (const wanted of has) {
-      if (had.some((own) => isSame(own, wanted))) continue;
-      const result = await claimIdentity(tx, after.id, wanted, now);
-      if ('taken' in result) {
-        return { field: wanted.type, pointer: `/${wanted.type}`, conflictingId: result.taken };
-      }
-      if (result.owned === 'new') await this.tell(tx, context, 'added', after.id, result.id, wanted.type);
-    }
     const released = had.filter((own) => !has.some((kept) => isSame(own, kept)));
     for (const { type, normal } of released) {
       const rows = await tx.query<{ id: string }>(RELEASE, [tx.organizationId, after.id, type, normal]);
       for (const { id } of rows) await this.tell(tx, context, 'removed', after.id, id, type);
     }
+    for (const wanted of has) {
+      if (had.some((own) => isSame(own, wanted))) continue;
+      const result = await this.claim(tx, context, after.id, wanted, now);
+      if ('taken' in result) {
+        return { field: wanted.type, pointer: `/${wanted.type}`, conflictingId: result.taken };
+      }
+    }
     if (released.length > 0) await this.demandOne(tx, after.id);
     return undefined;
+  }
+
+  /**
+   * Makes an identity the contact's own, whose row is locked.
+   * @throws Problem `limit_reached` where it would be one too many of its type
+   */
+  async claim(
+    tx: Transaction,
+    context: RequestContext,
+    contactId: string,
+    wanted: WantedIdentity,
+    now: Date,
+  ): Promise<ClaimResult> {
+    const result = await claimIdentity(tx, contactId, wanted, now);
+    if ('taken' in result || result.owned === 'already') return result;
+    const [row] = await tx.query<{ count: number }>(COUNT, [tx.organizationId, contactId, wanted.type]);
+    const limit = identityLimit(wanted.type);
+    if ((row?.count ?? 0) > limit) {
+      const detail = `A contact has at most ${limit} identities of this type.`;
+      throw new Problem('limit_reached', { detail, members: { limit } });
+    }
+    await this.tell(tx, context, 'added', contactId, result.id, wanted.type);
+    return result;
   }
 
   /** @throws Problem `last_identity` */

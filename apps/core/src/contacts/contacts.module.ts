@@ -7,11 +7,13 @@ import { ContactsController } from './contacts.controller.js';
 import { ContactsService } from './contacts.service.js';
 import { InternalContactsController } from './internal-contacts.controller.js';
 import { InternalContactsService } from './internal-contacts.service.js';
-import { MASTER_KEY, NationalIdVault } from './national-id.vault.js';
+import { NationalIdController } from './national-id/national-id.controller.js';
+import { NationalIdService } from './national-id/national-id.service.js';
+import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js';
 
 /** Contacts, and what other modules ask about them. */
 @Module({
-  controllers: [ContactsController, InternalContactsController],
+  controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
     { provide: MASTER_KEY, useFactory: () => readConfig(encryptionConfig).ENCRYPTION_KEY },
     ContactCounters,
@@ -19,8 +21,9 @@ import { MASTER_KEY, NationalIdVault } from './national-id.vault.js';
     ContactLookup,
     ContactsService,
     InternalContactsService,
+    NationalIdService,
     NationalIdVault,
   ],
-  exports: [ContactLookup],
+  exports: [ContactIdentities, ContactLookup, ContactsService],
 })
 export class ContactsModule {}

@@ -13,14 +13,15 @@ import {
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactIdentities } from './contact-identities.js';
-import { changedContact, newContact } from './contact-changes.js';
+import { changedContact, newContact, withoutIdentifier } from './contact-changes.js';
+import type { Identifiers } from './contact-fields.js';
 import type { ContactDto, CreateContactDto, UpdateContactDto } from './contact.dto.js';
 import { Contact } from './contact.entity.js';
 import { BOOKKEEPING, contactEvent } from './contact.events.js';
 import { ContactLookup } from './contact-lookup.js';
 import { pageOfContacts } from './contacts-page.js';
 import { ContactCounters } from './contact-counters.js';
-import { NationalIdVault } from './national-id.vault.js';
+import { NationalIdVault } from './national-id/national-id.vault.js';
 import type { SeenContact } from './to-contact-dto.js';
 
 const LAST_SEEN = 'SELECT last_seen_at FROM contact_activity WHERE organization_id = $1 AND contact_id = $2';
@@ -30,6 +31,11 @@ const LOCK_ACTIVITY = `${LAST_SEEN} FOR UPDATE`;
 const SET_TIMES = 'UPDATE contacts SET field_times = $3 WHERE organization_id = $1 AND id = $2';
 const RAISE_VERSION =
   'UPDATE contacts SET version = version + 1 WHERE organization_id = $1 AND id = $2 RETURNING version';
+
+/** A contact whose row is locked, as other features that change it may know it. */
+export type LockedContact = Readonly<
+  Pick<Contact, 'id' | 'externalId' | 'emailNormal' | 'phone' | 'country'>
+>;
 
 /** A read of a contact that was merged: the survivor has it now. */
 export interface MergedAway {
@@ -138,10 +144,34 @@ export class ContactsService {
   }
 
   /** The row, for changes that go through it to others of the contact. @throws Problem as a PATCH */
-  async lockForChange(tx: Transaction, context: RequestContext, id: string): Promise<Contact> {
+  async lockForChange(tx: Transaction, context: RequestContext, id: string): Promise<LockedContact> {
     const contact = await this.lockUnmerged(tx, context, id);
     if (contact.deletedAt) throw new Problem('resource_deleted');
     return contact;
+  }
+
+  /** As `update`, within a change that has locked the contact. */
+  change(tx: Transaction, context: RequestContext, id: string, body: UpdateContactDto): Promise<Contact> {
+    return this.contacts.update(context, id, (contact) => this.patch(tx, contact, body), {
+      tx,
+      ifMatch: '*',
+    });
+  }
+
+  /** Takes an identifier's value out of its field, and with it the identity. @throws Problem `last_identity` */
+  async clearIdentifier(
+    tx: Transaction,
+    context: RequestContext,
+    id: string,
+    field: keyof Identifiers,
+  ): Promise<void> {
+    const now = this.clock.now().toISOString();
+    const clear = async (contact: Contact) => {
+      const { patch, times } = withoutIdentifier(contact, field, now);
+      await tx.query(SET_TIMES, [tx.organizationId, id, JSON.stringify(times)]);
+      return patch;
+    };
+    await this.contacts.update(context, id, clear, { tx, ifMatch: '*' });
   }
 
   /** Locks first what an event locks first: none is under way that still takes the contact for what it was. */

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { maskNationalId } from '../national-ids/national-id.js';
-import type { NationalIdType } from '../national-ids/national-id-types.js';
+import { maskNationalId } from '../../national-ids/national-id.js';
+import type { NationalIdType } from '../../national-ids/national-id-types.js';
 
 /** The injection token of the 32 bytes that keys are derived from. */
 export const MASTER_KEY = Symbol('MASTER_KEY');

@@ -1,0 +1,116 @@
+import { Controller } from '@nestjs/common';
+import {
+  AnyBody,
+  Answer,
+  Body,
+  Context,
+  Endpoint,
+  Id,
+  ListEndpoint,
+  ListRequest,
+  Query,
+  validateBody,
+  type ListQuery,
+  type RequestContext,
+} from '@customer-platform/http';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { CreateIdentityDto, IdentityDto, IdentityKeyDto } from './identity.dto.js';
+import { IDENTITY_LIST } from './identity.list.js';
+import { IdentitiesService } from './identities.service.js';
+
+const OF_CONTACT = ['contact_merged', 'resource_deleted'] as const;
+const OF_REMOVAL = [...OF_CONTACT, 'last_identity'] as const;
+
+@Controller('v1/core/contacts/:id/identities')
+export class IdentitiesController {
+  constructor(private readonly identities: IdentitiesService) {}
+
+  @ListEndpoint({
+    permission: 'core.contacts.update',
+    summary: 'List the identities of a contact',
+    description: 'The id of a merged contact redirects (307) to its survivor.',
+    response: IdentityDto,
+  })
+  async list(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @ListRequest(IDENTITY_LIST) query: ListQuery,
+  ): Promise<Answer> {
+    const page = await this.identities.list(context, id, query);
+    if (!('survivorId' in page)) return new Answer(page);
+    const Location = `/v1/core/contacts/${page.survivorId}/identities`;
+    // A merge can be undone: nobody may keep the redirect.
+    return new Answer(undefined, { Location, 'Cache-Control': 'no-store' }, 307);
+  }
+
+  @Endpoint({
+    method: 'POST',
+    permission: 'core.contacts.update',
+    summary: 'Give a contact an identity',
+    description:
+      'What is its own already is 200. Of another contact it is 409 with `conflicting_id`; beyond the limit of its type 409.',
+    success: 201,
+    response: IdentityDto,
+    problems: [...OF_CONTACT, 'placeholder_identifier', 'duplicate_value', 'limit_reached'],
+  })
+  async add(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Body() body: CreateIdentityDto,
+  ): Promise<Answer> {
+    const { identity, created } = await this.identities.add(context, id, body);
+    return created
+      ? Answer.created(
+          identity,
+          `/v1/core/contacts/${id}/identities?type=${encodeURIComponent(identity.type)}`,
+        )
+      : new Answer(identity, {}, 200);
+  }
+
+  @Endpoint({
+    method: 'DELETE',
+    permission: 'core.contacts.update',
+    summary: 'Take an identity from a contact',
+    description: 'By `type` and `value` in the query, or in a JSON body.',
+    success: 204,
+    problems: OF_REMOVAL,
+  })
+  async removeValue(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Query() query: IdentityKeyDto,
+    @AnyBody() body: unknown,
+  ): Promise<void> {
+    const { type, value } = body === undefined ? query : await validateBody(IdentityKeyDto, body);
+    if (type === undefined || value === undefined) throw missing({ type, value }, body !== undefined);
+    await this.identities.removeValue(context, id, type, value);
+  }
+
+  @Endpoint({
+    method: 'DELETE',
+    path: ':identity_id',
+    permission: 'core.contacts.update',
+    summary: 'Take an identity from a contact, by its id',
+    success: 204,
+    body: 'none',
+    problems: OF_REMOVAL,
+  })
+  remove(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Id('identity_id') identityId: string,
+  ): Promise<void> {
+    return this.identities.remove(context, id, identityId);
+  }
+}
+
+function missing(given: { type: unknown; value: unknown }, inBody: boolean): Problem {
+  const absent = (['type', 'value'] as const).filter((name) => given[name] === undefined);
+  return Problem.validation(
+    absent.map((name): FieldError => ({
+      ...(inBody ? { pointer: `/${name}` } : { parameter: name }),
+      code: 'required',
+      detail: `\`${name}\` is required.`,
+    })),
+  );
+}

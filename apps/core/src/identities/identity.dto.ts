@@ -1,0 +1,66 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsBoolean, IsString, Matches, MaxLength, MinLength } from 'class-validator';
+import { MayBeAbsent } from '@customer-platform/http';
+import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
+import { IsNoPlaceholder } from './no-placeholder.decorator.js';
+
+/** As ingestion takes them. */
+const LONGEST_VALUE = 500;
+const TYPE = {
+  pattern: IDENTITY_TYPE.source,
+  example: 'anonymous_id',
+  description: '`external_id`, `email`, `phone`, `anonymous_id`, `device_id` or `custom.<slug>`.',
+};
+
+/** Body of `POST /v1/core/contacts/{id}/identities`. */
+export class CreateIdentityDto {
+  @ApiProperty(TYPE)
+  @IsString()
+  @Matches(IDENTITY_TYPE)
+  type: string;
+
+  @ApiProperty({ minLength: 1, maxLength: LONGEST_VALUE, example: '9f1c2d' })
+  @IsNoPlaceholder()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(LONGEST_VALUE)
+  value: string;
+
+  @ApiPropertyOptional({ default: false, description: 'Whether the contact has proved that it is theirs.' })
+  @MayBeAbsent()
+  @IsBoolean()
+  verified?: boolean;
+}
+
+/** Query, or body, of `DELETE /v1/core/contacts/{id}/identities`. */
+export class IdentityKeyDto {
+  @ApiPropertyOptional(TYPE)
+  @MayBeAbsent()
+  @IsString()
+  @Matches(IDENTITY_TYPE)
+  type?: string;
+
+  @ApiPropertyOptional({ minLength: 1, maxLength: LONGEST_VALUE })
+  @MayBeAbsent()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(LONGEST_VALUE)
+  value?: string;
+}
+
+/** An identity as it is answered. */
+export class IdentityDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty(TYPE) type: string;
+  @ApiProperty({ description: 'As it was sent; it is matched in its normal form.' }) value: string;
+  @ApiProperty() verified: boolean;
+  @ApiProperty({
+    description: 'Whether it stands in the field of the contact that has the name of its type.',
+  })
+  primary: boolean;
+  @ApiProperty({ description: 'What brought it: `api`, `track` or `identify`.' }) source: string;
+  @ApiProperty({ format: 'date-time' }) first_seen_at: string;
+  @ApiProperty({ format: 'date-time' }) last_seen_at: string;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+}
