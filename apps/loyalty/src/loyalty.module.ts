@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { ledgerConfig, readConfig } from '@customer-platform/config';
-import { DatabaseModule } from '@customer-platform/database';
+import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { ContactLookup } from './contacts/contact-lookup.js';
 import { ContactRefs } from './contacts/contact-refs.js';
@@ -12,6 +12,7 @@ import { RuleBooks } from './earning/rule-book.js';
 import { LEDGER_KEY } from './ledger-key.js';
 import { LedgerController } from './ledger/ledger.controller.js';
 import { LedgerService } from './ledger/ledger.service.js';
+import { TRANSACTIONS_OF_CONTACTS } from './ledger/subjects.js';
 import { migrations } from './migrations/index.js';
 import { Rule } from './rules/rule.entity.js';
 import { RulesModule } from './rules/rules.module.js';
@@ -23,6 +24,7 @@ import { RulesModule } from './rules/rules.module.js';
     EventBusModule.forRoot({ module: 'loyalty' }),
     AuditModule.forRoot({ module: 'loyalty' }),
     AuthorizationModule.forRoot({ module: 'loyalty', calls: ['core'] }),
+    ReferencesModule.forRoot({ module: 'loyalty', references: [TRANSACTIONS_OF_CONTACTS] }),
     RulesModule,
   ],
   controllers: [CoreEventsConsumer, LedgerController],

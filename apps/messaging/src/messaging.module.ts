@@ -2,7 +2,13 @@ import { createHmac } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
-import { Clock, Database, DatabaseModule, IdempotentCalls } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  DatabaseModule,
+  IdempotentCalls,
+  ReferencesModule,
+} from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { PepperCheck } from './addresses/pepper-check.js';
 import { ChannelSettingsController } from './channels/channel-settings.controller.js';
@@ -21,6 +27,7 @@ import { RuleCache } from './routing/rule-cache.js';
 import { RuleEntity } from './routing/rule.entity.js';
 import { SendAcceptance } from './sends/send-acceptance.service.js';
 import { SendsController } from './sends/sends.controller.js';
+import { SENDS_TO_CONTACTS } from './sends/sends.repository.js';
 import { SendsService } from './sends/sends.service.js';
 import { SuppressionsController } from './suppressions/suppressions.controller.js';
 import { TemplateEntity } from './templates/template.entity.js';
@@ -35,6 +42,7 @@ import { TemplatesService } from './templates/templates.service.js';
     EventBusModule.forRoot({ module: 'messaging' }),
     AuditModule.forRoot({ module: 'messaging' }),
     AuthorizationModule.forRoot({ module: 'messaging', calls: ['core'] }),
+    ReferencesModule.forRoot({ module: 'messaging', references: [SENDS_TO_CONTACTS] }),
     FoundationModule,
     GateModule,
   ],

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, type Transaction } from '@customer-platform/database';
+import { Clock, ReferenceHolds, type Transaction } from '@customer-platform/database';
 import { type NewDomainEvent, Outbox } from '@customer-platform/event-bus';
 import { ContactRefs } from '../contacts/contact-refs.js';
 import { sumsOf } from '../ledger/available.js';
@@ -27,6 +27,7 @@ export class EarningService {
   constructor(
     private readonly books: RuleBooks,
     private readonly contacts: ContactRefs,
+    private readonly holds: ReferenceHolds,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
     @Inject(LEDGER_KEY) private readonly key: string,
@@ -58,15 +59,19 @@ export class EarningService {
     await this.tell(tx, posted, due, events, now);
   }
 
-  /** Soft-deleted and erased contacts earn nothing; a merged one's points are its survivor's. */
+  /**
+   * Soft-deleted and erased contacts earn nothing; a merged one's points are its survivor's. One that core is about to
+   * purge was soft-deleted there, whether or not that is known here yet.
+   */
   private async ownersOf(tx: Transaction, candidates: readonly Candidate[]): Promise<Owned[]> {
     const owners = await this.contacts.earners(
       tx,
       candidates.map(({ event }) => event.contact_id),
     );
+    const held = await this.holds.held(tx, 'core.contacts', [...owners.values()]);
     return candidates.flatMap((candidate) => {
       const contactId = owners.get(candidate.event.contact_id);
-      return contactId === undefined ? [] : [{ ...candidate, contactId }];
+      return contactId === undefined || held.has(contactId) ? [] : [{ ...candidate, contactId }];
     });
   }
 

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Transaction } from '@customer-platform/database';
+import type { ReferenceSource, Transaction } from '@customer-platform/database';
+
+/** What core is told before it purges a contact; of a survivor, those of all who were merged into it. */
+export const TRANSACTIONS_OF_CONTACTS: ReferenceSource = {
+  to: 'core.contacts',
+  resource: 'transactions',
+  count: `
+    SELECT count(*)::int AS count FROM subjects s JOIN links USING (organization_id, subject_ref)
+     WHERE s.organization_id = $1 AND s.contact_id = $2`,
+};
 
 const ENSURE = `
   INSERT INTO subjects (organization_id, subject_ref, contact_id, origin_contact_id)

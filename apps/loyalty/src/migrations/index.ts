@@ -2,6 +2,7 @@ import { CreatePlatformTables1763715600000 } from './1763715600000-create-platfo
 import { CreateContactRefs1763715601000 } from './1763715601000-create-contact-refs.js';
 import { CreateRules1763715602000 } from './1763715602000-create-rules.js';
 import { CreateLedger1763715603000 } from './1763715603000-create-ledger.js';
+import { CreateReferenceHolds1764110000000 } from './1764110000000-create-reference-holds.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -9,4 +10,5 @@ export const migrations = [
   CreateContactRefs1763715601000,
   CreateRules1763715602000,
   CreateLedger1763715603000,
+  CreateReferenceHolds1764110000000,
 ];

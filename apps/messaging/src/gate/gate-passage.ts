@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { locksOf } from '../addresses/address-keys.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
@@ -88,13 +88,15 @@ export class GatePassage {
   constructor(
     private readonly database: Database,
     private readonly journal: SendJournal,
+    private readonly holds: ReferenceHolds,
     private readonly clock: Clock,
   ) {}
 
-  async pass(ready: readonly ReadySend[]): Promise<InFlightSend[]> {
-    if (ready.length === 0) return [];
+  async pass(prepared: readonly ReadySend[]): Promise<InFlightSend[]> {
+    if (prepared.length === 0) return [];
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
+      const ready = await this.withoutHeld(tx, prepared);
       await tx.query(SHARE_LOCKS, [locksOf(ready.flatMap(keysOf))]);
       const caps = await CapCounters.lock(tx, ready, now);
       const { true: within = [], false: over = [] } = Object.groupBy(ready, (one) =>
@@ -117,6 +119,24 @@ export class GatePassage {
       await this.journal.record(tx, steps, now);
       return passed;
     });
+  }
+
+  /**
+   * Leaves out what would point to a contact only now, when core is about to purge that contact. It is looked at again
+   * once its claim has run out, and by then the contact is gone or there again.
+   */
+  private async withoutHeld(tx: WorkerTransaction, ready: readonly ReadySend[]): Promise<ReadySend[]> {
+    const pointing = ready.filter(
+      ({ send, contactId }) => contactId !== null && contactId !== send.contactId,
+    );
+    const held = new Set<ReadySend>();
+    for (const [organizationId, group] of Map.groupBy(pointing, ({ send }) => send.organizationId)) {
+      await tx.useOrganization(organizationId);
+      const contactIds = group.flatMap(({ contactId }) => contactId ?? []);
+      const ids = await this.holds.held(tx, 'core.contacts', contactIds);
+      for (const one of group) if (one.contactId !== null && ids.has(one.contactId)) held.add(one);
+    }
+    return ready.filter((one) => !held.has(one));
   }
 
   private async judge(

@@ -6,6 +6,7 @@ import { CreateTemplates1763715603000 } from './1763715603000-create-templates.j
 import { CreateEventRouting1763715604000 } from './1763715604000-create-event-routing.js';
 import { CreateSends1763715605000 } from './1763715605000-create-sends.js';
 import { CreateGate1763715606000 } from './1763715606000-create-gate.js';
+import { CreateReferenceHolds1764110000000 } from './1764110000000-create-reference-holds.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -16,4 +17,5 @@ export const migrations: MigrationClass[] = [
   CreateEventRouting1763715604000,
   CreateSends1763715605000,
   CreateGate1763715606000,
+  CreateReferenceHolds1764110000000,
 ];

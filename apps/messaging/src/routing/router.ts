@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, newId, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, newId, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { Inbox } from '@customer-platform/event-bus';
 import { checkAddress } from '../addresses/address.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
@@ -34,6 +34,7 @@ export class Router {
     private readonly contacts: ContactsRepository,
     private readonly sends: SendsRepository,
     private readonly keys: AddressKeys,
+    private readonly holds: ReferenceHolds,
     private readonly clock: Clock,
   ) {}
 
@@ -49,8 +50,10 @@ export class Router {
     const sends: NewSend[] = [];
     for (const [organizationId, group] of Map.groupBy(matches, ({ event }) => event.organizationId)) {
       await tx.useOrganization(organizationId);
+      const made: NewSend[] = [];
       for (const match of group)
-        sends.push(await this.sendOf(tx, match, versions.get(templateKey(match)), now));
+        made.push(await this.sendOf(tx, match, versions.get(templateKey(match)), now));
+      sends.push(...(await this.withoutHeld(tx, made)));
     }
     await this.sends.add(tx, sends, now);
   }
@@ -134,6 +137,17 @@ export class Router {
       event: event.data,
       content: null,
     };
+  }
+
+  /** Nothing reaches a contact that core is about to purge, deleted there already; an address alone is no contact. */
+  private async withoutHeld(tx: WorkerTransaction, sends: readonly NewSend[]): Promise<NewSend[]> {
+    const contactIds = sends.flatMap(({ contactId }) => contactId ?? []);
+    const held = await this.holds.held(tx, 'core.contacts', contactIds);
+    const isHeld = ({ contactId }: NewSend): boolean => contactId !== null && held.has(contactId);
+    return sends.flatMap((send) => {
+      if (!isHeld(send)) return send;
+      return 'address' in send.recipient ? { ...send, contactId: null } : [];
+    });
   }
 
   private async targetOf(tx: WorkerTransaction, match: Match): Promise<Target> {

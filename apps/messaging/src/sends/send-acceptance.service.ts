@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, IdempotentCalls, newId, type Transaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  IdempotentCalls,
+  newId,
+  ReferenceHolds,
+  type Transaction,
+} from '@customer-platform/database';
 import { Answer, log, type RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
@@ -48,6 +55,7 @@ export class SendAcceptance {
     private readonly suppressions: SuppressionsRepository,
     private readonly sends: SendsRepository,
     private readonly keys: AddressKeys,
+    private readonly holds: ReferenceHolds,
     private readonly clock: Clock,
   ) {}
 
@@ -82,7 +90,7 @@ export class SendAcceptance {
   ) {
     return this.database.inOrganization(context, async (tx) => {
       const template = await this.check(tx, request);
-      const target = await this.targetOf(tx, request, word);
+      const target = await this.withoutHeld(tx, request, await this.targetOf(tx, request, word));
       const keys = target.address && this.keys.of(context.organizationId, target.address);
       const suppressed = keys ? await this.suppressions.blocks(tx, request.channel, keys.blocking) : false;
       const now = this.clock.now();
@@ -171,6 +179,15 @@ export class SendAcceptance {
     const address = text === null ? undefined : checkAddress(channel, text);
     if (!address) throw new Problem('recipient_unreachable');
     return { contactId: contact.id, address };
+  }
+
+  /** A contact that core is about to purge was soft-deleted there, whether or not that is known here yet. */
+  private async withoutHeld(tx: Transaction, { recipient }: SendRequest, target: Target): Promise<Target> {
+    if (target.contactId === null) return target;
+    const held = await this.holds.held(tx, 'core.contacts', [target.contactId]);
+    if (held.size === 0) return target;
+    if ('address' in recipient) return { ...target, contactId: null };
+    throw new Problem('recipient_unreachable');
   }
 
   private async find(tx: Transaction, recipient: SendRequest['recipient']) {

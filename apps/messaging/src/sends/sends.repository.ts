@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Transaction } from '@customer-platform/database';
+import type { ReferenceSource, Transaction } from '@customer-platform/database';
 import { DispatchSignal } from './dispatch-signal.js';
 import { LANES, type NewSend, type SendFacts } from './send.js';
 import { SendJournal } from './send-journal.js';
+
+/** What core is told before it purges a contact. */
+export const SENDS_TO_CONTACTS: ReferenceSource = {
+  to: 'core.contacts',
+  resource: 'sends',
+  count: 'SELECT count(*)::int AS count FROM sends WHERE organization_id = $1 AND contact_id = $2',
+};
 
 const COLUMNS = `organization_id, id, channel, state, reason, category, topic, contact_id, recipient, address,
   address_key, sender, template_id, template_version, locale, source, source_id, event_id, metadata, correlation_id,
