@@ -8,6 +8,7 @@ import { AuthorizationRegistryModule } from './authorization/authorization-regis
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
 import { entities } from './entities.js';
 import { migrations } from './migrations/index.js';
+import { OrganizationsModule } from './organizations/organizations.module.js';
 import { PermissionsModule } from './permissions/permissions.module.js';
 import { RolesModule } from './roles/roles.module.js';
 
@@ -20,6 +21,7 @@ import { RolesModule } from './roles/roles.module.js';
     AuthorizationModule.forRoot({ module: 'identity', source: DatabaseAuthorizationSource }),
     ApiKeysModule,
     AuthorizationRegistryModule,
+    OrganizationsModule,
     PermissionsModule,
     RolesModule,
   ],

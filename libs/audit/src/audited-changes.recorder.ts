@@ -37,14 +37,14 @@ export class AuditedChanges extends ChangeRecorder {
       ...(change.reason === undefined ? {} : { reason: change.reason }),
     });
     if (!change.event) return;
-    const { type: eventType, key, subject, data } = change.event;
+    const { type: eventType, key, subject, data, organizationId = context.organizationId } = change.event;
     // The outbox refuses data that does not fit the type's schema, so the pair is checked where it is written.
     await this.outbox.append(tx, {
       type: eventType,
       key,
       subject,
       data,
-      organizationId: context.organizationId,
+      organizationId,
       correlationId: context.correlationId,
     } as NewDomainEvent);
   }

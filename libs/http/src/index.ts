@@ -72,10 +72,13 @@ export {
   custom,
   IsImmutable,
   IsInstant,
+  IsLocaleTag,
   IsStorableText,
+  IsTimeZoneName,
   MayBeAbsent,
   MayBeNull,
 } from './reading/field-decorators.js';
+export { canonicalLocale, canonicalTimeZone } from './reading/locales.js';
 export { inspect, validateBody, validateQuery } from './reading/validate-dto.js';
 export { canonicalJson } from './json/canonical-json.js';
 export { checkJson, isStorableText, MAX_JSON_DEPTH, pointerToken } from './json/check-json.js';

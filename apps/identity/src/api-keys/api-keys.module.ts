@@ -8,6 +8,7 @@ import { ApiKeysService } from './api-keys.service.js';
 @Module({
   imports: [RolesModule],
   controllers: [ApiKeysController],
+  exports: [ApiKeyIssuing],
   providers: [ApiKeyIssuing, ApiKeysService],
 })
 export class ApiKeysModule {}

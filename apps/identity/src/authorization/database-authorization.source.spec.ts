@@ -3,6 +3,7 @@ import { hashApiKey } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
 import { eventually } from '@customer-platform/testing';
 import { RegistryBench, type Tenant } from './registry.fixture.js';
+import { effectiveSettings } from '../organizations/organization-settings.js';
 
 describe('the authorization registry', () => {
   let bench: RegistryBench;
@@ -28,7 +29,7 @@ describe('the authorization registry', () => {
         organization: {
           id: tenant.organizationId,
           status: 'active',
-          settings: { locale: 'en', timezone: 'UTC' },
+          settings: { ...effectiveSettings({}), locale: 'en', timezone: 'UTC' },
         },
         permissions: ['core.contacts.read', 'core.events.write'],
         restriction: null,

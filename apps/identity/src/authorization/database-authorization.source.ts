@@ -8,6 +8,7 @@ import {
   type KeyUse,
   type ResolvedCredential,
 } from '@customer-platform/authorization';
+import { effectiveSettings } from '../organizations/organization-settings.js';
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
 import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
 import { RegistryPool } from './registry.pool.js';
@@ -66,7 +67,7 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
     organization: {
       id: row.organization_id,
       status: row.status,
-      settings: { ...row.settings, locale: row.locale, timezone: row.timezone },
+      settings: { ...effectiveSettings(row.settings), locale: row.locale, timezone: row.timezone },
     },
     permissions: row.permissions,
     restriction: row.status === 'suspended' ? 'organization_suspended' : null,

@@ -1,3 +1,4 @@
+import type { StoredSettings } from '../organizations/organization-settings.js';
 import type { NamedStatement } from './registry.pool.js';
 
 /**
@@ -30,7 +31,7 @@ export interface ResolvedKeyRow {
   id: string;
   organization_id: string;
   status: 'active' | 'suspended';
-  settings: Record<string, unknown>;
+  settings: StoredSettings;
   locale: string;
   timezone: string;
   epoch: string;

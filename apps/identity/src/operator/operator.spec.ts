@@ -3,6 +3,7 @@ import { PERMISSIONS } from '@customer-platform/permissions';
 import { testDatabase, type TestDatabase } from '@customer-platform/testing';
 import type { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
 import { migrations } from '../migrations/index.js';
+import { effectiveSettings } from '../organizations/organization-settings.js';
 import { anOperator, ROOT, type OperatorBench } from './operator.fixture.js';
 import { ALREADY_BOOTSTRAPPED, type CreateOrganization, type EquippedOrganization } from './operator.js';
 
@@ -35,7 +36,7 @@ describe('the operator', () => {
     expect(resolved.organization).toEqual({
       id: organization.id,
       status: 'active',
-      settings: { locale: 'en', timezone: 'UTC' },
+      settings: { ...effectiveSettings({}), locale: 'en', timezone: 'UTC' },
     });
     expect(resolved.permissions).toEqual([...PERMISSIONS].sort());
     const roles = await database.query<{ key: string; kind: string }>(

@@ -8,6 +8,7 @@ import {
   OrganizationFounding,
   type FoundedOrganization,
   type NewOrganization,
+  type RateLimits,
 } from '../organizations/organization.founding.js';
 
 /** The command cannot be carried out; the message is one sentence for the operator. */
@@ -41,7 +42,8 @@ export interface EquippedOrganization {
 }
 
 /** What `createOrganization` is told. */
-export interface CreateOrganization extends Omit<NewOrganization, 'parentId'> {
+export interface CreateOrganization extends Omit<NewOrganization, 'parentId' | 'settings'> {
+  rateLimits?: RateLimits;
   /** Slug of the organization above; the root unless given. */
   parentSlug?: string;
   issue: readonly KeyPurpose[];
@@ -100,8 +102,12 @@ export class Operator {
         return this.equip(tx, actor(existing.id), existing, false, wish.issue);
       }
       const parent = wish.parentSlug ? await organizationBySlug(tx, wish.parentSlug) : await rootOf(tx);
-      const organization = await this.founding.found(tx, { ...wish, parentId: parent.id }, () =>
-        actor(parent.id),
+      const { rateLimits, ...organizationWish } = wish;
+      const settings = rateLimits ? { settings: { rate_limits: rateLimits } } : {};
+      const organization = await this.founding.found(
+        tx,
+        { ...organizationWish, ...settings, parentId: parent.id },
+        () => actor(parent.id),
       );
       return this.equip(tx, actor(organization.id), organization, true, wish.issue);
     });

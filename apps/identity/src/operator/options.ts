@@ -1,3 +1,4 @@
+import { canonicalLocale, canonicalTimeZone } from '@customer-platform/http';
 import type { RateLimits } from '../organizations/organization.founding.js';
 import { OperatorRefusal, type KeyPurpose } from './operator.js';
 import type { OptionValues } from './run-command.js';
@@ -33,22 +34,20 @@ export function slugOption(values: OptionValues, name = 'slug'): string | undefi
 export function localeOption(values: OptionValues): string | undefined {
   const locale = text(values, 'locale');
   if (locale === undefined) return undefined;
-  try {
-    return Intl.getCanonicalLocales(locale)[0];
-  } catch {
-    throw new OperatorRefusal('--locale takes a language tag such as es-CL.', 2);
-  }
+  const canonical = canonicalLocale(locale);
+  if (canonical === undefined) throw new OperatorRefusal('--locale takes a language tag such as es-CL.', 2);
+  return canonical;
 }
 
 /** An IANA time zone such as `America/Santiago`. */
 export function timezoneOption(values: OptionValues): string | undefined {
   const timezone = text(values, 'timezone');
   if (timezone === undefined) return undefined;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
-  } catch {
+  const canonical = canonicalTimeZone(timezone);
+  if (canonical === undefined) {
     throw new OperatorRefusal('--timezone takes an IANA time zone such as America/Santiago.', 2);
   }
+  return canonical;
 }
 
 /** Both rate limits or neither. */

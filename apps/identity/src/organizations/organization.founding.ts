@@ -4,6 +4,7 @@ import { Clock, newId, postgresFailure, type WorkerTransaction } from '@customer
 import { Outbox } from '@customer-platform/event-bus';
 import { Problem } from '@customer-platform/problem-json';
 import { BuiltInPermissions } from '../roles/built-in.permissions.js';
+import type { StoredSettings } from './organization-settings.js';
 
 /** Events per second, before queueing (contract.md §6). */
 export interface RateLimits {
@@ -20,7 +21,7 @@ export interface NewOrganization {
   /** The parent's unless given; the root needs them. */
   locale?: string;
   timezone?: string;
-  rateLimits?: RateLimits;
+  settings?: StoredSettings;
 }
 
 /** An organization as it was founded. */
@@ -79,7 +80,7 @@ export class OrganizationFounding {
     await this.audit.record(tx, context, {
       action: 'identity.organizations.create',
       resource: { type: 'organizations', id },
-      changedFields: ['name', 'slug', 'locale', 'timezone', ...(organization.rateLimits ? ['settings'] : [])],
+      changedFields: ['name', 'slug', 'locale', 'timezone', ...(organization.settings ? ['settings'] : [])],
     });
     await tx.useOrganization(id);
     await this.builtIn.giveRoles(tx, id);
@@ -144,11 +145,11 @@ export class OrganizationFounding {
     organization: NewOrganization,
     parent: ParentRow | undefined,
   ): Promise<void> {
-    const { name, slug, parentId = null, rateLimits } = organization;
+    const { name, slug, parentId = null } = organization;
     const locale = organization.locale ?? parent?.locale;
     const timezone = organization.timezone ?? parent?.timezone;
     const path = [...(parent?.path ?? []), id];
-    const settings = JSON.stringify(rateLimits ? { rate_limits: rateLimits } : {});
+    const settings = JSON.stringify(organization.settings ?? {});
     const now = this.clock.now();
     try {
       await tx.query(INSERT, [id, parentId, path, name, slug, locale, timezone, settings, now]);

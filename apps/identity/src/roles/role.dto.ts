@@ -43,6 +43,12 @@ export class CreateRoleDto {
   @ArrayUnique()
   @IsIn(PERMISSIONS, { each: true })
   permissions?: Permission[];
+
+  @IsImmutable()
+  built_in?: unknown;
+
+  @IsImmutable()
+  key?: unknown;
 }
 
 /** What `PATCH /v1/identity/roles/{id}` takes: JSON merge. */
@@ -62,6 +68,12 @@ export class UpdateRoleDto {
 
   @IsImmutable()
   kind?: unknown;
+
+  @IsImmutable()
+  built_in?: unknown;
+
+  @IsImmutable()
+  key?: unknown;
 }
 
 /** What `PUT /v1/identity/roles/{id}/permissions` takes: the whole set. */

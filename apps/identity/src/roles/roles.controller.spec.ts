@@ -101,7 +101,8 @@ describe('roles', () => {
     ['/kind', 'required', { kind: undefined }],
     ['/name', 'too_long', { name: 'x'.repeat(81) }],
     ['/description', 'too_long', { description: 'x'.repeat(501) }],
-    ['/key', 'unknown_field', { key: 'owner' }],
+    ['/key', 'immutable', { key: 'owner' }],
+    ['/kinds', 'unknown_field', { kinds: 'human' }],
   ])('400 %s %s', async (pointer, code, override) => {
     const body = { name: 'Role', kind: 'machine', ...override };
     const problem = expectProblem(await admin.post(ROLES, body), 400, 'validation_failed');

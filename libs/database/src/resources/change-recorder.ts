@@ -24,6 +24,8 @@ export interface ChangeEvent {
   key: string;
   subject: string;
   data: Record<string, unknown>;
+  /** Whose event it is where that is not the caller's organization; needs a worker's transaction. */
+  organizationId?: string;
 }
 
 /**

@@ -47,6 +47,11 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   event?: (change: ResourceChange<E>) => ChangeEvent | undefined;
   /** Further rows that belong to the change (a version, a count), in its transaction; before the delete on a purge. */
   afterChange?: (tx: Transaction, context: RequestContext, change: ResourceChange<E>) => Promise<void>;
+  /**
+   * For rows that are organizations themselves (their `organization_id` is their id): the SQL condition by which the
+   * organization `$1` reaches them. Whoever writes in a worker's transaction checks the reach beforehand.
+   */
+  reach?: string;
   /** Rows of this module that point to the resource; counted under the row's lock before a purge. */
   referencedBy?: LocalReference[];
   /** Asks the other modules before a purge and holds back new references in them until it is done. */

@@ -28,19 +28,18 @@ export async function writeUnique<E extends SoftDeletable>(
     } catch (error) {
       const unique = violatedUnique(error, constraints);
       if (!unique) throw constraintProblem(error, constraints);
-      const conflictingId = asks ? await conflicting(tx, table, unique, row) : undefined;
+      const conflictingId = asks ? await conflicting(tx, definition, table, unique, row) : undefined;
       const gone = asks && conflictingId === undefined;
       if (gone && left > 1) continue;
-      throw restoring && conflictingId
-        ? restoreConflict(unique, conflictingId)
-        : duplicateValue(unique, conflictingId);
+      throw restoring ? restoreConflict(unique, conflictingId) : duplicateValue(unique, conflictingId);
     }
   }
 }
 
-/** The active row that holds the value; looked up through the index's own expression. */
+/** The active row within reach that holds the value; looked up through the index's own expression. */
 async function conflicting<E extends SoftDeletable>(
   tx: Transaction,
+  { reach = 'organization_id = $1' }: ResourceDefinition<E>,
   table: EntityTable<E>,
   unique: UniqueConstraint,
   row: E,
@@ -48,17 +47,17 @@ async function conflicting<E extends SoftDeletable>(
   const value = unique.value ?? unique.field;
   const [found] = await tx.query<{ id: string }>(
     `SELECT id FROM ${table.name}
-     WHERE organization_id = $1 AND deleted_at IS NULL AND id <> $2
+     WHERE ${reach} AND deleted_at IS NULL AND id <> $2
        AND (${value}) = (SELECT (${value}) FROM jsonb_populate_record(NULL::${table.name}, $3::jsonb))
      LIMIT 1`,
-    [row.organizationId, row.id, JSON.stringify(table.toColumns(row))],
+    [tx.organizationId, row.id, JSON.stringify(table.toColumns(row))],
   );
   return found?.id;
 }
 
-function restoreConflict(unique: UniqueConstraint, conflictingId: string): Problem {
+function restoreConflict(unique: UniqueConstraint, conflictingId: string | undefined): Problem {
   return new Problem('restore_conflict', {
     detail: `The value of ${unique.field} has been taken since.`,
-    members: { conflicting_id: conflictingId },
+    members: conflictingId === undefined ? {} : { conflicting_id: conflictingId },
   });
 }

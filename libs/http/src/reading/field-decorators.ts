@@ -2,6 +2,7 @@ import { ValidateIf } from 'class-validator';
 import { registerDecorator, type ValidationOptions } from 'class-validator';
 import { isStorableText } from '../json/check-json.js';
 import { parseInstant } from '../json/parse-instant.js';
+import { canonicalLocale, canonicalTimeZone } from './locales.js';
 
 /** The field may be absent; unlike class-validator's `IsOptional`, null is then still checked as a value. */
 export function MayBeAbsent(): PropertyDecorator {
@@ -19,6 +20,26 @@ export function IsInstant(options: ValidationOptions = {}): PropertyDecorator {
     message: '$property must be an ISO 8601 time with an offset, such as 2026-11-21T09:30:00Z',
     ...options,
   });
+}
+
+/** The field is a language tag such as `es-CL`. */
+export function IsLocaleTag(options: ValidationOptions = {}): PropertyDecorator {
+  return custom('isLocaleTag', (value) => typeof value === 'string' && canonicalLocale(value) !== undefined, {
+    message: '$property must be a language tag such as es-CL',
+    ...options,
+  });
+}
+
+/** The field is an IANA time zone such as `America/Santiago`. */
+export function IsTimeZoneName(options: ValidationOptions = {}): PropertyDecorator {
+  return custom(
+    'isTimeZoneName',
+    (value) => typeof value === 'string' && canonicalTimeZone(value) !== undefined,
+    {
+      message: '$property must be an IANA time zone such as America/Santiago',
+      ...options,
+    },
+  );
 }
 
 /** The field is text without U+0000 and lone surrogates; bodies read by the platform are checked already. */

@@ -1,0 +1,31 @@
+import type { ReferenceCount, WorkerTransaction } from '@customer-platform/database';
+import { Problem } from '@customer-platform/problem-json';
+
+/** What an organization may hold beyond its built-in roles; each of it keeps the organization from being purged. */
+const HELD: Readonly<Record<string, string>> = {
+  organizations: 'SELECT count(*)::int AS count FROM organizations WHERE parent_id = $1',
+  roles: 'SELECT count(*)::int AS count FROM roles WHERE organization_id = $1 AND key IS NULL',
+  api_keys: 'SELECT count(*)::int AS count FROM api_keys WHERE organization_id = $1',
+};
+
+/** What only a purged organization's rows are left of it. */
+const FORGET = [
+  'DELETE FROM role_permissions WHERE organization_id = $1',
+  'DELETE FROM roles WHERE organization_id = $1',
+  'DELETE FROM organization_epochs WHERE organization_id = $1',
+];
+
+/**
+ * Counts what an organization, whose lock `tx` holds, still has in identity, and removes what is built in.
+ * @throws Problem `resource_referenced` with the counts
+ */
+export async function organizationReferences(tx: WorkerTransaction, id: string): Promise<void> {
+  await tx.useOrganization(id);
+  const references: ReferenceCount[] = [];
+  for (const [resource, statement] of Object.entries(HELD)) {
+    const [row] = await tx.query<{ count: number }>(statement, [id]);
+    if (row && row.count > 0) references.push({ module: 'identity', resource, count: row.count });
+  }
+  if (references.length > 0) throw new Problem('resource_referenced', { members: { references } });
+  for (const statement of FORGET) await tx.query(statement, [id]);
+}

@@ -1,0 +1,244 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import {
+  custom,
+  IsImmutable,
+  IsLocaleTag,
+  IsTimeZoneName,
+  MayBeAbsent,
+  MayBeNull,
+} from '@customer-platform/http';
+import { readMemberJwk, type MemberJwk } from './member-jwk.js';
+import { ORGANIZATION_STATUSES } from './organization.entity.js';
+import { MFA_POLICIES, type OrganizationSettings } from './organization-settings.js';
+
+const HIGHEST_RATE = 100_000;
+const MOST_KEYS = 10;
+const NAME = { minLength: 1, maxLength: 80, example: 'Tiendas del Sur' } as const;
+const LOCALE = { example: 'es-CL', description: 'A language tag; the parent’s unless given.' } as const;
+const TIMEZONE = {
+  example: 'America/Santiago',
+  description: 'IANA name; the parent’s unless given.',
+} as const;
+const optional = { required: false } as const;
+
+/** Events per second, before queueing. */
+export class RateLimitsDto {
+  @ApiProperty({ ...optional, minimum: 1, maximum: HIGHEST_RATE, default: 1_000 })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsInt()
+  @Min(1)
+  @Max(HIGHEST_RATE)
+  key_per_second?: number | null;
+
+  @ApiProperty({ ...optional, minimum: 1, maximum: HIGHEST_RATE, default: 2_000 })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsInt()
+  @Min(1)
+  @Max(HIGHEST_RATE)
+  organization_per_second?: number | null;
+}
+
+/** How long sessions live. */
+export class SessionLimitsDto {
+  @ApiProperty({ ...optional, minimum: 5, maximum: 60, default: 30 })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsInt()
+  @Min(5)
+  @Max(60)
+  idle_minutes?: number | null;
+
+  @ApiProperty({ ...optional, minimum: 1, maximum: 24, default: 12 })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsInt()
+  @Min(1)
+  @Max(24)
+  absolute_hours?: number | null;
+}
+
+/** Public keys that verify the organization's tenant tokens. */
+export class MemberJwksDto {
+  @ApiProperty({
+    type: [Object],
+    maxItems: MOST_KEYS,
+    description: 'Public JWKs for RS256, ES256 or EdDSA, each with a kid of its own.',
+  })
+  @IsArray()
+  @ArrayMaxSize(MOST_KEYS)
+  @custom('areMemberKeys', (keys) => faultOf(keys) === undefined, {
+    message: ({ value }: { value: unknown }) => faultOf(value) ?? '',
+  })
+  keys: MemberJwk[];
+}
+
+function faultOf(keys: unknown): string | undefined {
+  if (!Array.isArray(keys)) return 'keys is a list of JWKs.';
+  const read = keys.map(readMemberJwk);
+  const fault = read.find((key) => typeof key === 'string');
+  if (fault !== undefined) return fault;
+  const kids = new Set((read as MemberJwk[]).map(({ kid }) => kid));
+  return kids.size === keys.length ? undefined : 'Two keys have the same kid.';
+}
+
+/** Settings as a body gives them; null clears, and the default holds again. */
+export class SettingsDto {
+  @ApiProperty({ ...optional, nullable: true, type: RateLimitsDto, description: 'Set by ancestors only.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RateLimitsDto)
+  rate_limits?: RateLimitsDto | null;
+
+  @ApiProperty({ ...optional, nullable: true, enum: MFA_POLICIES, default: 'optional' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsIn(MFA_POLICIES)
+  mfa_policy?: OrganizationSettings['mfa_policy'] | null;
+
+  @ApiProperty({ ...optional, nullable: true, type: SessionLimitsDto })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => SessionLimitsDto)
+  session?: SessionLimitsDto | null;
+
+  @ApiProperty({ ...optional, nullable: true, type: MemberJwksDto })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => MemberJwksDto)
+  member_jwks?: MemberJwksDto | null;
+}
+
+/** What `POST /v1/identity/organizations` takes: an organization below the caller's. */
+export class CreateOrganizationDto {
+  @ApiProperty(NAME)
+  @IsString()
+  @Length(1, 80)
+  name: string;
+
+  @ApiProperty({ minLength: 3, maxLength: 63, pattern: '^[a-z0-9-]{3,63}$', example: 'tiendas-del-sur' })
+  @IsString()
+  @Matches(/^[a-z0-9-]{3,63}$/)
+  slug: string;
+
+  @ApiProperty({ ...LOCALE, ...optional })
+  @MayBeAbsent()
+  @IsLocaleTag()
+  locale?: string;
+
+  @ApiProperty({ ...TIMEZONE, ...optional })
+  @MayBeAbsent()
+  @IsTimeZoneName()
+  timezone?: string;
+
+  @ApiProperty({ ...optional, type: SettingsDto })
+  @MayBeAbsent()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => SettingsDto)
+  settings?: SettingsDto;
+
+  @ApiProperty({
+    ...optional,
+    type: 'boolean',
+    default: false,
+    description: 'Issues a key of the machine role owner with it.',
+  })
+  @MayBeAbsent()
+  @IsBoolean()
+  issue_api_key?: boolean;
+
+  @IsImmutable()
+  parent_id?: unknown;
+
+  @IsImmutable()
+  status?: unknown;
+}
+
+/** What `PATCH /v1/identity/organizations/{id}` takes: JSON merge. */
+export class UpdateOrganizationDto {
+  @ApiProperty({ ...NAME, ...optional })
+  @MayBeAbsent()
+  @IsString()
+  @Length(1, 80)
+  name?: string;
+
+  @IsImmutable()
+  slug?: unknown;
+
+  @IsImmutable()
+  parent_id?: unknown;
+
+  @ApiProperty({ ...optional, enum: ORGANIZATION_STATUSES, description: 'Set by ancestors only.' })
+  @MayBeAbsent()
+  @IsIn(ORGANIZATION_STATUSES)
+  status?: (typeof ORGANIZATION_STATUSES)[number];
+
+  @ApiProperty({ ...LOCALE, ...optional })
+  @MayBeAbsent()
+  @IsLocaleTag()
+  locale?: string;
+
+  @ApiProperty({ ...TIMEZONE, ...optional })
+  @MayBeAbsent()
+  @IsTimeZoneName()
+  timezone?: string;
+
+  @ApiProperty({ ...optional, type: SettingsDto })
+  @MayBeAbsent()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => SettingsDto)
+  settings?: SettingsDto;
+}
+
+/** An organization as it is answered, its settings with what holds where it says nothing. */
+export class OrganizationDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'Null for the root.' })
+  parent_id: string | null;
+  @ApiProperty(NAME) name: string;
+  @ApiProperty({ example: 'tiendas-del-sur' }) slug: string;
+  @ApiProperty({ enum: ORGANIZATION_STATUSES }) status: (typeof ORGANIZATION_STATUSES)[number];
+  @ApiProperty({ example: 'es-CL' }) locale: string;
+  @ApiProperty({ example: 'America/Santiago' }) timezone: string;
+  @ApiProperty({ type: SettingsDto }) settings: OrganizationSettings;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+  @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}
+
+/** The first key of a new organization. */
+export class FirstApiKeyDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty({ example: 'cpk_live_4f9a' }) prefix: string;
+  @ApiProperty({ description: 'Shown this once.', example: `cpk_live_${'0'.repeat(38)}` }) key: string;
+}
+
+/** An organization as it is answered when created. */
+export class CreatedOrganizationDto extends OrganizationDto {
+  @ApiProperty({ ...optional, type: FirstApiKeyDto, description: 'Where `issue_api_key` was true.' })
+  api_key?: FirstApiKeyDto;
+}

@@ -1,0 +1,26 @@
+import type { SoftDeletable } from '@customer-platform/database';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { StoredSettings } from './organization-settings.js';
+
+/** States of an organization (identity.md §2). */
+export const ORGANIZATION_STATUSES = ['active', 'suspended'] as const;
+
+/** An organization: its `organizationId` is its own id, its `path` leads to it from the root. */
+@Entity('organizations')
+export class Organization implements SoftDeletable {
+  @PrimaryColumn('uuid') organizationId: string;
+  @Column('uuid') id: string;
+  @Column('uuid', { nullable: true }) parentId: string | null;
+  @Column('uuid', { array: true }) path: string[];
+  @Column('text') name: string;
+  @Column('text') slug: string;
+  @Column('text') status: (typeof ORGANIZATION_STATUSES)[number];
+  @Column('text') locale: string;
+  @Column('text') timezone: string;
+  @Column('jsonb') settings: StoredSettings;
+  @Column('timestamptz', { nullable: true }) suspendedAt: Date | null;
+  @Column('timestamptz', { nullable: true }) reactivatedAt: Date | null;
+  @Column('timestamptz') createdAt: Date;
+  @Column('timestamptz') updatedAt: Date;
+  @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
+}
