@@ -18,7 +18,15 @@ interface Refusal {
 const BODIES: Record<string, object> = {
   'POST /v1/messaging/templates/{id}/preview': { locale: 'en' },
   'POST /v1/core/contacts/{id}/consents': { purpose: 'marketing', status: 'denied' },
+  'POST /v1/core/contacts/{id}/identities': { type: 'email', value: 'ana@example.com' },
+  'PUT /v1/identity/roles/{id}/permissions': { permissions: [] },
 };
+/** As well for what names an item's part in the query. */
+const QUERIES: Record<string, string> = {
+  'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
+};
+/** Of an item's part, in the path. */
+const PART = randomUUID();
 
 const routes = documentedRoutes();
 const guarded = routes.flatMap((route) => {
@@ -78,8 +86,9 @@ function collectionOf({ path }: DocumentedRoute): string {
 
 function call<T>(caller: Caller, route: DocumentedRoute, id: string = randomUUID()): Promise<Answer<T>> {
   const { method } = route;
-  const path = route.path.replace('{id}', id).replaceAll(/\{\w+\}/g, randomUUID());
-  const body = BODIES[`${method} ${route.path}`] ?? {};
+  const name = `${method} ${route.path}`;
+  const path = route.path.replace('{id}', id).replaceAll(/\{\w+\}/g, PART) + (QUERIES[name] ?? '');
+  const body = BODIES[name] ?? {};
   const headers = { 'idempotency-key': randomUUID() };
   return caller.call<T>(method, path, method === 'GET' || method === 'DELETE' ? {} : { body, headers });
 }
