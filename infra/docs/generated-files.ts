@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mergeOpenApi } from '../../apps/gateway/src/openapi-merge.ts';
+import type * as gateway from '../../apps/gateway/src/own-openapi.ts';
 import { packageGraph } from '../graph/packages.ts';
 import { svgOf } from '../graph/svg.ts';
 import { endpointsPage } from './endpoints-page.ts';
@@ -31,17 +31,20 @@ const generators: Generator[] = [
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-function mergedDescription(): object {
+/** As the gateway of the fresh build answers it. */
+async function wholeDescription(): Promise<object> {
+  const program = new URL('../../apps/gateway/dist/own-openapi.js', import.meta.url);
+  const { describeWhole } = (await import(program.href)) as typeof gateway;
   const described = MODULES.flatMap((module) => {
     const description = descriptionOf(module);
     return description ? [[module, description] as const] : [];
   });
-  return mergeOpenApi({ title: 'Customer Platform API', version: '2026.11' }, described);
+  return describeWhole('2026.11', described);
 }
 
 /** Files written here, from the sources and from what the programs above wrote. */
 const documents: [file: string, write: () => string | Promise<string>][] = [
-  ['docs/openapi.json', () => json(mergedDescription())],
+  ['docs/openapi.json', async () => json(await wholeDescription())],
   ['docs/endpoints.md', () => endpointsPage(listedRoutes(), servedRoutes())],
   ['docs/errors.md', () => errorsPage()],
   ['docs/published-codes.json', () => json(publishCodes())],

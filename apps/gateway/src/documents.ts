@@ -1,8 +1,8 @@
 import { PROBLEMS, problemIndexPage, problemPage } from '@customer-platform/problem-json';
 import { landingPage } from './pages.js';
-import { mergeOpenApi, type OpenApiDocument } from './openapi-merge.js';
+import type { OpenApiDocument } from './openapi-merge.js';
 import { MODULES, type ModuleName } from './routes.js';
-import { OWN_OPENAPI } from './own-openapi.js';
+import { describeWhole } from './own-openapi.js';
 import type { Upstream } from './upstream.js';
 
 export interface Document {
@@ -59,12 +59,7 @@ export class Documents {
       if (answer?.status === 'fulfilled') this.lastSeen.set(name, answer.value as OpenApiDocument);
       else if (!this.lastSeen.has(name)) missing.push(name);
     });
-    const info = {
-      title: 'Customer Platform API',
-      version: this.version,
-      description: 'Events, contacts, CRM, identity, messaging and loyalty behind one address.',
-    };
-    const document = mergeOpenApi(info, [['gateway', OWN_OPENAPI], ...this.lastSeen]);
+    const document = describeWhole(this.version, this.lastSeen);
     if (missing.length > 0) document['x-missing-modules'] = missing;
     const body = JSON.stringify(document);
     if (missing.length === 0) this.merged = { body, at: this.now() };

@@ -7,9 +7,11 @@ export interface DocumentedRoute {
   method: string;
   path: string;
   permission?: string;
+  /** What it asks for instead of a permission. */
+  authorization?: string;
 }
 
-/** Every route of every module. */
+/** Every route of every module, and the gateway's own. */
 export function documentedRoutes(): DocumentedRoute[] {
   const text = readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8');
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Record<string, string>>> };
@@ -20,6 +22,7 @@ export function documentedRoutes(): DocumentedRoute[] {
         method: method.toUpperCase(),
         path,
         permission: operation['x-permission'],
+        authorization: operation['x-authorization'],
       })),
   );
 }

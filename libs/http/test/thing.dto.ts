@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -11,7 +12,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { custom, IsInstant, MayBeAbsent, MayBeNull, type ListDefinition } from '../src/index.js';
+import { custom, IsImmutable, IsInstant, MayBeAbsent, MayBeNull, type ListDefinition } from '../src/index.js';
 
 /** A nested part of a {@link ThingDto}. */
 export class PartDto {
@@ -50,6 +51,15 @@ export class ThingDto {
   @ValidateNested({ each: true })
   @Type(() => PartDto)
   parts?: PartDto[];
+}
+
+/** A patch, which says less than it takes: one field is described in part, one is never taken. */
+export class ThingPatchDto extends ThingDto {
+  @ApiProperty({ description: 'What it is called.' })
+  declare name: string;
+
+  @IsImmutable()
+  owner_id?: unknown;
 }
 
 /** A query that is no list. */

@@ -25,7 +25,7 @@ import {
   type Page,
   type RequestContext,
 } from '../src/index.js';
-import { ReportQuery, ThingDto, thingList } from './thing.dto.js';
+import { ReportQuery, ThingDto, ThingPatchDto, thingList } from './thing.dto.js';
 
 /** How often the handler of a POST ran, by name: for tests of repeats. */
 export const created: string[] = [];
@@ -104,7 +104,7 @@ export class ThingsController {
   }
 
   @UpdateEndpoint({ permission: 'crm.notes.update', summary: 'Change a thing', response: ThingDto })
-  update(@Context() context: RequestContext, @Id() id: string, @Body() thing: ThingDto): object {
+  update(@Context() context: RequestContext, @Id() id: string, @Body() thing: ThingPatchDto): object {
     requireMatch(context.ifMatch, etagOf(1));
     return { id, ...thing };
   }

@@ -9,3 +9,4 @@ export {
   type ProblemOptions,
 } from './problem.js';
 export { problemIndexPage, problemPage } from './problem-page.js';
+export { PROBLEM_SCHEMA, problemExample } from './problem-schema.js';

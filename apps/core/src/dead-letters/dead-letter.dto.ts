@@ -26,10 +26,10 @@ export class DeadLetterDto {
   @ApiProperty({ enum: STAGES, description: 'Where it failed, and where a replay goes on.' })
   stage: Stage;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'idempotency_key_conflict' })
   code: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'The key was used before with another body.' })
   detail: string;
 
   @ApiProperty({ type: 'integer' })

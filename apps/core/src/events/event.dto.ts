@@ -2,10 +2,10 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 /** Something in an event that could not be used. */
 export class EventWarningDto {
-  @ApiProperty({ description: 'JSON pointer into the event as it was sent.' })
+  @ApiProperty({ description: 'JSON pointer into the event as it was sent.', example: '/traits/email' })
   pointer: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'invalid_format' })
   code: string;
 }
 
@@ -21,16 +21,17 @@ export class EventDto {
     type: String,
     nullable: true,
     description: 'Name of the behavioral event; null for an identify.',
+    example: 'purchase_completed',
   })
   event: string | null;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'customer-1' })
   external_id: string;
 
   @ApiProperty({ format: 'uuid' })
   contact_id: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'invoice-1001' })
   idempotency_key: string;
 
   @ApiProperty({ format: 'date-time' })
@@ -39,16 +40,26 @@ export class EventDto {
   @ApiProperty({ format: 'date-time', description: 'When it was accepted.' })
   received_at: string;
 
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: 'Of a track.' })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Of a track.',
+    example: { amount: 12990, currency: 'CLP', invoice_id: 'B-1001' },
+  })
   properties?: Record<string, unknown>;
 
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: 'Of an identify.' })
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Of an identify.',
+    example: { email: 'ana@example.com' },
+  })
   traits?: Record<string, unknown>;
 
   @ApiProperty({ format: 'uuid', description: 'Chains everything the event led to: its own id.' })
   correlation_id: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'api' })
   source: string;
 
   @ApiProperty({ type: [EventWarningDto] })

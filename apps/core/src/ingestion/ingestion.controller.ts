@@ -12,7 +12,21 @@ import {
 import { AcceptedEventDto, BatchAnswerDto } from './ingestion.dto.js';
 import { INGESTION_RULES, IngestionRequests, type IngestionRoute } from './ingestion-request.js';
 
-const schema = (of: object): ApiBodyOptions => ({ schema: of });
+const schema = (of: object, example: object): ApiBodyOptions => ({ schema: { ...of, example } });
+
+const TRACK_EXAMPLE = {
+  event: 'purchase_completed',
+  external_id: 'customer-1',
+  idempotency_key: 'invoice-1001',
+  occurred_at: '2026-11-21T09:30:00-03:00',
+  properties: { amount: 12990, currency: 'CLP', invoice_id: 'B-1001' },
+};
+const IDENTIFY_EXAMPLE = {
+  external_id: 'customer-1',
+  idempotency_key: 'profile-7',
+  occurred_at: '2026-11-21T09:30:00-03:00',
+  traits: { email: 'ana@example.com', first_name: 'Ana' },
+};
 
 function ingestion(
   route: IngestionRoute,
@@ -45,32 +59,35 @@ export class IngestionController {
   constructor(private readonly requests: IngestionRequests) {}
 
   @ingestion('track', 'Take one behavioral event', AcceptedEventDto)
-  @ApiBody(schema(TRACK_SCHEMA))
+  @ApiBody(schema(TRACK_SCHEMA, TRACK_EXAMPLE))
   track(@Req() request: IncomingMessage): Promise<Answer> {
     return this.serve('track', request);
   }
 
   @ingestion('identify', 'Take what is known of a contact', AcceptedEventDto)
-  @ApiBody(schema(IDENTIFY_SCHEMA))
+  @ApiBody(schema(IDENTIFY_SCHEMA, IDENTIFY_EXAMPLE))
   identify(@Req() request: IncomingMessage): Promise<Answer> {
     return this.serve('identify', request);
   }
 
   @ingestion('batch', 'Take several events at once, each judged by itself', BatchAnswerDto)
   @ApiBody(
-    schema({
-      type: 'object',
-      required: ['events'],
-      additionalProperties: false,
-      properties: {
-        events: {
-          type: 'array',
-          minItems: 1,
-          maxItems: BATCH_LIMIT,
-          items: { oneOf: [TRACK_ITEM_SCHEMA, IDENTIFY_ITEM_SCHEMA] },
+    schema(
+      {
+        type: 'object',
+        required: ['events'],
+        additionalProperties: false,
+        properties: {
+          events: {
+            type: 'array',
+            minItems: 1,
+            maxItems: BATCH_LIMIT,
+            items: { oneOf: [TRACK_ITEM_SCHEMA, IDENTIFY_ITEM_SCHEMA] },
+          },
         },
       },
-    }),
+      { events: [TRACK_EXAMPLE, { type: 'identify', ...IDENTIFY_EXAMPLE }] },
+    ),
   )
   batch(@Req() request: IncomingMessage): Promise<Answer> {
     return this.serve('batch', request);

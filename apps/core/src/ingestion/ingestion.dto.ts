@@ -23,13 +23,13 @@ export class RefusedItemDto {
   @ApiProperty({ type: 'integer', description: 'Place of the item in `events`, from 0.' })
   index: number;
 
-  @ApiProperty({ description: 'Code of the problem.' })
+  @ApiProperty({ description: 'Code of the problem.', example: 'validation_failed' })
   code: string;
 
-  @ApiProperty({ description: 'JSON pointer, relative to the item.' })
+  @ApiProperty({ description: 'JSON pointer, relative to the item.', example: '/occurred_at' })
   pointer: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: '`occurred_at` is required.' })
   detail: string;
 
   @ApiProperty({ description: 'Whether the same item may pass later.' })

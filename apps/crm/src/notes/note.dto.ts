@@ -53,7 +53,7 @@ export class UpdateNoteDto {
 /** Who wrote a note. */
 export class NoteAuthorDto {
   @ApiProperty({ enum: ['api_key', 'user', 'oauth_client'] }) type: string;
-  @ApiProperty() id: string;
+  @ApiProperty({ example: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f' }) id: string;
 }
 
 /** A note as it is answered. */

@@ -14,7 +14,8 @@ export class TimelineItemDto {
     description: 'Chains what one cause led to.',
   })
   correlation_id: string | null;
-  @ApiProperty({ maxLength: 200, description: 'For people; untranslated.' }) title: string;
+  @ApiProperty({ maxLength: 200, description: 'For people; untranslated.', example: 'purchase_completed' })
+  title: string;
   @ApiProperty({
     type: 'object',
     additionalProperties: true,

@@ -70,7 +70,7 @@ export class ApiKeyDto {
   @ApiProperty({ format: 'uuid' })
   id: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'Shop backend' })
   name: string;
 
   @ApiProperty({ format: 'uuid' })

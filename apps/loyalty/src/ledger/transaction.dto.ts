@@ -8,8 +8,8 @@ export class LineDto {
 
 /** Who made a transaction. */
 export class TransactionActorDto {
-  @ApiProperty() type: string;
-  @ApiProperty() id: string;
+  @ApiProperty({ example: 'rule' }) type: string;
+  @ApiProperty({ example: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f' }) id: string;
 }
 
 /** A row of the ledger (loyalty.md §3). After an erasure what could tell whose it was is null. */

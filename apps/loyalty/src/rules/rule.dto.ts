@@ -128,8 +128,8 @@ export class UpdateRuleDto extends PartialType(CreateRuleDto, { skipNullProperti
 /** A rule as it is answered. */
 export class RuleDto {
   @ApiProperty({ format: 'uuid' }) id: string;
-  @ApiProperty() name: string;
-  @ApiProperty() event: string;
+  @ApiProperty({ example: '1 point per CLP 1,000' }) name: string;
+  @ApiProperty({ example: 'purchase_completed' }) event: string;
   @ApiProperty({ type: 'array', items: CONDITION_SCHEMA }) conditions: object[];
   @ApiProperty(FORMULA_SCHEMA) formula: object;
   @ApiProperty({ nullable: true, type: 'integer' }) max_per_event: number | null;

@@ -23,7 +23,7 @@ const MORE = { min: 0, max: LONGEST_DELAY_SECONDS };
 
 /** Body of `POST /v1/messaging/event-routing`. */
 export class CreateRuleDto {
-  @ApiProperty({ description: 'Unique among active rules.' })
+  @ApiProperty({ description: 'Unique among active rules.', example: 'Thank for a purchase' })
   @IsString()
   @Length(1, 120)
   name: string;
@@ -41,6 +41,7 @@ export class CreateRuleDto {
     type: String,
     nullable: true,
     description: 'Required with `core.event.recorded`, and only there.',
+    example: 'purchase_completed',
   })
   @MayBeAbsent()
   @MayBeNull()
@@ -89,7 +90,7 @@ export class CreateRuleDto {
 
 /** Body of `PATCH /v1/messaging/event-routing/{id}`: JSON merge. */
 export class UpdateRuleDto {
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'Thank for a purchase' })
   @MayBeAbsent()
   @IsString()
   @Length(1, 120)
@@ -159,7 +160,7 @@ export class RuleDto {
   @IsUUID()
   id: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'Thank for a purchase' })
   @IsString()
   name: string;
 
@@ -171,7 +172,7 @@ export class RuleDto {
   @IsIn(ROUTABLE_EVENTS)
   event_type: RoutableEvent;
 
-  @ApiProperty({ type: String, nullable: true })
+  @ApiProperty({ type: String, nullable: true, example: 'purchase_completed' })
   @MayBeNull()
   @IsString()
   event_name: string | null;

@@ -18,7 +18,7 @@ export class CreateSendDto {
     type: 'object',
     additionalProperties: true,
     description: 'One of `contact_id`, `external_id`, `address`.',
-    example: { contact_id: '0197f6a0-0000-7000-8000-000000000001' },
+    example: { address: 'ana@example.com' },
   })
   @IsObject()
   recipient: object;
@@ -32,6 +32,7 @@ export class CreateSendDto {
     type: 'object',
     additionalProperties: true,
     description: 'Parts as in a template of the channel, instead of `template_id`.',
+    example: { subject: 'Your order', text: 'It is on its way.' },
   })
   @MayBeAbsent()
   @IsObject()

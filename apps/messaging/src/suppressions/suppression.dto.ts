@@ -16,7 +16,10 @@ export class CreateSuppressionDto {
   @IsIn(CHANNELS)
   channel: Channel;
 
-  @ApiProperty({ description: 'An address of the channel; with scope `domain` a mail domain.' })
+  @ApiProperty({
+    description: 'An address of the channel; with scope `domain` a mail domain.',
+    example: 'ana@example.com',
+  })
   @IsString()
   @Length(1, 4_096)
   address: string;
@@ -67,6 +70,7 @@ export class SuppressionDto {
     type: String,
     nullable: true,
     description: 'Null when the person was erased; it still blocks.',
+    example: 'ana@example.com',
   })
   @MayBeNull()
   @IsString()
@@ -85,7 +89,11 @@ export class SuppressionDto {
   @IsString()
   note: string | null;
 
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { type: 'api_key', id: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f' },
+  })
   @IsObject()
   created_by: { type: string; id: string };
 

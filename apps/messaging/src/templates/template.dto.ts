@@ -18,7 +18,7 @@ const VARIABLES = {
 
 /** Body of `POST /v1/messaging/templates`. */
 export class CreateTemplateDto {
-  @ApiProperty({ description: 'Unique among active templates.' })
+  @ApiProperty({ description: 'Unique among active templates.', example: 'Thanks for a purchase' })
   @IsString()
   @Length(1, 120)
   name: string;
@@ -53,7 +53,7 @@ export class CreateTemplateDto {
 
 /** Body of `PATCH /v1/messaging/templates/{id}`: JSON merge. */
 export class UpdateTemplateDto {
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'Thanks for a purchase' })
   @MayBeAbsent()
   @IsString()
   @Length(1, 120)
@@ -100,7 +100,7 @@ export class TemplateDto {
   @IsUUID()
   id: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'Thanks for a purchase' })
   @IsString()
   name: string;
 
@@ -108,7 +108,7 @@ export class TemplateDto {
   @IsIn(CHANNELS)
   channel: Channel;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'es' })
   @IsString()
   default_locale: string;
 
@@ -174,7 +174,11 @@ export class PreviewDto {
 
 /** What a preview answers: the very bytes that would be sent. */
 export class PreviewResultDto {
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { subject: 'Hola Ana', html: '<p>Gracias por tu compra.</p>' },
+  })
   parts: Record<string, string>;
 
   @ApiProperty({ type: Number, nullable: true })

@@ -5,12 +5,11 @@ import {
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
-  ApiParam,
   ApiResponse,
   ApiSecurity,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { PROBLEM_CONTENT_TYPE, PROBLEMS, type ProblemCode } from '@customer-platform/problem-json';
+import type { ProblemCode } from '@customer-platform/problem-json';
 import { queryUseOf, type Dto, type RouteDeclaration } from './route-declaration.js';
 
 /** The type of an answer: a DTO class, one of several, a page of one, or a list of one. */
@@ -33,6 +32,16 @@ const LIST_PROBLEMS: readonly ProblemCode[] = [
   'cursor_mismatch',
 ];
 
+/** Refused before any route is known: by the listener, by the gateway in front of it, or as the app stops. */
+const HTTP_PROBLEMS: readonly ProblemCode[] = [
+  'request_timeout',
+  'uri_too_long',
+  'headers_too_large',
+  'shutting_down',
+  'dependency_unavailable',
+  'upstream_timeout',
+];
+
 /** The OpenAPI description of a route: everything a caller must know is declared, nothing is typed twice. */
 export function describeEndpoint(route: RouteDeclaration, options: DescriptionOptions): MethodDecorator {
   return (target, key, descriptor) => {
@@ -49,22 +58,21 @@ export function describeEndpoint(route: RouteDeclaration, options: DescriptionOp
       ApiExtension('x-latency-class', route.latencyClass),
       ApiExtension('x-problems', codes),
       ...security(route),
-      ...pathParameters(route),
       ...(options.request === undefined ? [] : [ApiBody({ type: options.request })]),
       ...success(route, options.response),
-      ...problemResponses(codes),
       ...idempotencyHeader(route),
     )(target, key, descriptor);
   };
 }
 
-/** Every code a route of this kind can answer, and its own. */
+/** Every code a route of this kind can answer, and its own; its whole path, not known here, adds to them. */
 function problemCodes(route: RouteDeclaration, isList: boolean): ProblemCode[] {
   const codes = new Set<ProblemCode>([
     'malformed_request',
     'unknown_parameter',
     'validation_failed',
     'internal_error',
+    ...HTTP_PROBLEMS,
   ]);
   const add = (...more: readonly ProblemCode[]) => more.forEach((code) => codes.add(code));
   if (route.permission !== undefined) {
@@ -77,8 +85,6 @@ function problemCodes(route: RouteDeclaration, isList: boolean): ProblemCode[] {
     );
     add('authorization_unavailable');
   }
-  if (route.path.includes(':')) add('not_found');
-  if (route.path.includes(':id')) add('invalid_id');
   if (route.body !== 'none') add('malformed_json', 'body_too_large', 'unsupported_media_type');
   if (route.idempotency !== 'none') add('idempotency_key_reused', 'idempotency_in_progress');
   if (isList) add(...LIST_PROBLEMS);
@@ -95,17 +101,6 @@ function security(route: RouteDeclaration): MethodDecorator[] {
     return schemes.map((scheme) => ApiSecurity(scheme));
   }
   return route.authorization === 'member_token' ? [ApiSecurity('member_token')] : [];
-}
-
-function pathParameters(route: RouteDeclaration): MethodDecorator[] {
-  return [...route.path.matchAll(/:([A-Za-z_]+)/g)].map(([, name = '']) => {
-    const isId = name === 'id' || name.endsWith('_id');
-    return ApiParam({
-      name,
-      required: true,
-      schema: { type: 'string', ...(isId ? { format: 'uuid' } : {}) },
-    });
-  });
 }
 
 function success(route: RouteDeclaration, response: ResponseType | undefined): MethodDecorator[] {
@@ -140,21 +135,13 @@ function schemaOf(response: ResponseType): Record<string, unknown> {
       page: {
         type: 'object',
         required: ['limit', 'next_cursor'],
-        properties: { limit: { type: 'integer' }, next_cursor: { type: 'string', nullable: true } },
+        properties: {
+          limit: { type: 'integer', example: 50 },
+          next_cursor: { type: 'string', nullable: true },
+        },
       },
     },
   };
-}
-
-function problemResponses(codes: readonly ProblemCode[]): MethodDecorator[] {
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
-  return [...byStatus].map(([status, group]) =>
-    ApiResponse({
-      status,
-      description: group.map((code) => `\`${code}\``).join(', '),
-      content: { [PROBLEM_CONTENT_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
-    }),
-  );
 }
 
 function idempotencyHeader(route: RouteDeclaration): MethodDecorator[] {

@@ -6,14 +6,24 @@ import { propertySchema } from './property-schema.js';
 
 const DESCRIBED = 'swagger/apiModelProperties';
 
-/** Describes every validated field of every DTO class that has no `@ApiProperty` of its own. */
+/**
+ * Describes every validated field of every DTO class by what validates it. What an `@ApiProperty` says stands, and is
+ * completed; a field that is always refused (`@IsImmutable`) is none of the body.
+ */
 export function describeDtos(): void {
   for (const dto of validatedClasses()) {
+    const prototype = dto.prototype as object;
     for (const field of fieldsOf(dto)) {
-      if (Reflect.hasMetadata(DESCRIBED, dto.prototype as object, field)) continue;
-      const { required, isArray, nested, schema } = propertySchema(dto, field);
-      const type = nested ? { type: () => nested, isArray } : schema;
-      ApiProperty({ ...type, required })(dto.prototype as object, field);
+      const { required, refused, isArray, nested, schema } = propertySchema(dto, field);
+      const said = Reflect.getMetadata(DESCRIBED, prototype, field) as object | undefined;
+      if (refused) continue;
+      if (said === undefined) {
+        const type = nested ? { type: () => nested, isArray } : schema;
+        ApiProperty({ ...type, required })(prototype, field);
+      } else if (!nested && !isArray && !('enum' in said)) {
+        const { type: _, ...limits } = schema;
+        Reflect.defineMetadata(DESCRIBED, { ...limits, ...said }, prototype, field);
+      }
     }
   }
 }

@@ -52,11 +52,36 @@ describe('the OpenAPI document', () => {
 
   it('describes problems once and refers to them by status', () => {
     const { responses } = operation('delete', '/v1/crm/things/{id}/purge');
-    expect(responses['409'].content['application/problem+json'].schema).toEqual({
-      $ref: '#/components/schemas/Problem',
+    const name = '409.not_soft_deleted.resource_referenced';
+    expect(responses['409']).toEqual({ $ref: `#/components/responses/${name}` });
+    const { description, content } = document.components.responses[name];
+    expect(description).toBe('`not_soft_deleted`, `resource_referenced`');
+    const { schema, examples } = content['application/problem+json'];
+    expect(schema.allOf).toEqual([
+      { $ref: '#/components/schemas/Problem' },
+      { type: 'object', properties: { code: { type: 'string', enum: name.split('.').slice(1) } } },
+    ]);
+    expect(examples.not_soft_deleted).toEqual({ $ref: '#/components/examples/not_soft_deleted' });
+    expect(document.components.examples.not_soft_deleted.value).toMatchObject({
+      code: 'not_soft_deleted',
+      status: 409,
     });
-    expect(responses['409'].description).toContain('`resource_referenced`');
     expect(document.components.schemas.Problem.required).toContain('correlation_id');
+  });
+
+  it('refuses unknown fields of a body in words of the schema', () => {
+    expect(document.components.schemas.ThingDto.additionalProperties).toBe(false);
+    expect(document.components.schemas.PartDto.additionalProperties).toBe(false);
+  });
+
+  it('shows every body by an example, and what names an item', () => {
+    const { requestBody, responses } = operation('post', '/v1/crm/things');
+    expect(requestBody.content['application/json'].example).toEqual({ name: 'Name' });
+    expect(responses['201'].content['application/json'].example).toMatchObject({ name: 'Name' });
+    const [id] = operation('get', '/v1/crm/things/{id}').parameters;
+    expect(id).toMatchObject({ name: 'id', example: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f' });
+    const list = operation('get', '/v1/crm/things').responses['200'].content['application/json'];
+    expect(list.example).toMatchObject({ data: [{ name: 'Name' }], page: { limit: 50, next_cursor: null } });
   });
 
   it('reads the fields of a body from what validates them', () => {
@@ -73,6 +98,17 @@ describe('the OpenAPI document', () => {
       items: { $ref: '#/components/schemas/PartDto' },
     });
     expect(document.components.schemas.PartDto.properties.name).toEqual({ type: 'string', maxLength: 10 });
+  });
+
+  it('completes what is said of a field, and leaves out one that is always refused', () => {
+    const { properties } = document.components.schemas.ThingPatchDto;
+    expect(properties.name).toEqual({
+      type: 'string',
+      description: 'What it is called.',
+      minLength: 1,
+      maxLength: 20,
+    });
+    expect(properties).not.toHaveProperty('owner_id');
   });
 
   it('describes a list by its definition', () => {
@@ -100,8 +136,8 @@ describe('the OpenAPI document', () => {
   it('speaks 3.1: nothing is nullable by a keyword, and every reference leads somewhere', () => {
     const text = JSON.stringify(document);
     expect(text).not.toContain('"nullable"');
-    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-      expect(document.components.schemas).toHaveProperty([name]);
+    for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      expect(document.components[kind]).toHaveProperty([name]);
     }
   });
 

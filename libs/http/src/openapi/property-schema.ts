@@ -5,6 +5,8 @@ import { nestedDto } from '../reading/dto-shape.js';
 /** What a DTO's field looks like in OpenAPI, read from what validates it: nothing is declared twice. */
 export interface PropertyDescription {
   readonly required: boolean;
+  /** Whether no value is taken. */
+  readonly refused: boolean;
   readonly isArray: boolean;
   /** The class of a nested DTO. */
   readonly nested?: Dto;
@@ -70,6 +72,7 @@ export function propertySchema(dto: Dto, field: string): PropertyDescription {
   const nullable = skips(null) && Object.keys(schema).length > 0 ? { nullable: true } : {};
   return {
     required: !skips(undefined),
+    refused: metadatas.some(({ name }) => name === 'isImmutable'),
     isArray: array !== undefined,
     ...(nested ? { nested } : {}),
     schema: { ...schema, ...nullable },

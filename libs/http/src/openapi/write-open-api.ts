@@ -46,12 +46,20 @@ export async function writeOpenApi(
   await writeFile(file, `${JSON.stringify(await openApiDocument(options), null, 2)}\n`);
 }
 
+const MODULE_DESCRIPTIONS: Readonly<Record<ModuleName, string>> = {
+  core: 'Contacts, their identities, consents and events; segments; usage; the audit log; members.',
+  crm: 'Notes and activities on contacts, lists, custom objects, and the timeline of a contact.',
+  identity: 'Organizations, users, roles, API keys, sessions; OAuth2 and OpenID Connect.',
+  messaging: 'Channels, routing of events, templates, sends, suppressions, campaigns, preferences.',
+  loyalty: 'Rules that award points, and the ledger of them.',
+};
+
 function settings(module: ModuleName): Omit<OpenAPIObject, 'paths'> {
   return new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle(`Customer Platform: ${module}`)
     .setVersion('2026.11')
-    .addTag(module)
+    .addTag(module, MODULE_DESCRIPTIONS[module])
     .addSecurity('api_key', { type: 'http', scheme: 'bearer', description: 'An API key, `cpk_live_…`' })
     .addSecurity('user_token', {
       type: 'http',
