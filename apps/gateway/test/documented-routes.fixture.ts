@@ -9,12 +9,21 @@ export interface DocumentedRoute {
   permission?: string;
   /** What it asks for instead of a permission. */
   authorization?: string;
+  /** The example of its body: right in form. */
+  body?: unknown;
+}
+
+interface Operation {
+  'x-permission'?: string;
+  'x-authorization'?: string;
+  requestBody?: { content: Record<string, { example?: unknown }> };
+  responses: object;
 }
 
 /** Every route of every module, and the gateway's own. */
 export function documentedRoutes(): DocumentedRoute[] {
   const text = readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8');
-  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Record<string, string>>> };
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => 'responses' in operation)
@@ -23,6 +32,7 @@ export function documentedRoutes(): DocumentedRoute[] {
         path,
         permission: operation['x-permission'],
         authorization: operation['x-authorization'],
+        body: operation.requestBody?.content['application/json']?.example,
       })),
   );
 }

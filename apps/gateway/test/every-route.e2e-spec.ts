@@ -14,14 +14,7 @@ interface Refusal {
   permission?: string;
 }
 
-/** Bodies of calls on an item that are right in form, since a wrong form is refused before existence is looked at. */
-const BODIES: Record<string, object> = {
-  'POST /v1/messaging/templates/{id}/preview': { locale: 'en' },
-  'POST /v1/core/contacts/{id}/consents': { purpose: 'marketing', status: 'denied' },
-  'POST /v1/core/contacts/{id}/identities': { type: 'email', value: 'ana@example.com' },
-  'PUT /v1/identity/roles/{id}/permissions': { permissions: [] },
-};
-/** As well for what names an item's part in the query. */
+/** Queries without which the form is wrong, which is refused before existence is looked at. */
 const QUERIES: Record<string, string> = {
   'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
 };
@@ -88,7 +81,7 @@ function call<T>(caller: Caller, route: DocumentedRoute, id: string = randomUUID
   const { method } = route;
   const name = `${method} ${route.path}`;
   const path = route.path.replace('{id}', id).replaceAll(/\{\w+\}/g, PART) + (QUERIES[name] ?? '');
-  const body = BODIES[name] ?? {};
+  const body = route.body ?? {};
   const headers = { 'idempotency-key': randomUUID() };
   return caller.call<T>(method, path, method === 'GET' || method === 'DELETE' ? {} : { body, headers });
 }
@@ -132,7 +125,9 @@ describe.each(guarded)('$method $path', (route) => {
   });
 
   it(`is not 403 to a key with ${permission} only`, async () => {
-    const { status } = await call(await keyFor('only', permission), route);
+    const { status, body } = await call<Refusal | undefined>(await keyFor('only', permission), route);
+    // One may act, and yet not grant what one does not hold.
+    if (body?.code === 'privilege_escalation') return;
     expect([401, 403, 500, 502, 503, 504]).not.toContain(status);
   });
 });

@@ -58,6 +58,12 @@ export class ThingPatchDto extends ThingDto {
   @ApiProperty({ description: 'What it is called.' })
   declare name: string;
 
+  @ApiProperty({ required: false, nullable: true })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsInt()
+  weight?: number | null;
+
   @IsImmutable()
   owner_id?: unknown;
 }

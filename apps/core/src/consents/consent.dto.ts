@@ -4,6 +4,7 @@ import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString, Length } from 'class-v
 import {
   CONSENT_CHANNELS,
   isPurpose,
+  PURPOSE_PATTERN,
   SAID,
   STATES,
   type ConsentEventRow,
@@ -16,16 +17,18 @@ const EVIDENCE_BYTES = 8_192;
 const PURPOSE = {
   description:
     '`marketing`, `loyalty`, `profiling`, `analytics`, `research`, `third_party_sharing` or `custom.<slug>`.',
+  pattern: PURPOSE_PATTERN,
+  example: 'marketing',
 };
 const CHANNEL = { type: String, enum: CONSENT_CHANNELS, nullable: true, description: 'Null: all channels.' };
 
 /** Decorators of an optional short text. */
-function optionalText(longest: number, description?: string): PropertyDecorator {
+function optionalText(
+  longest: number,
+  said: { description?: string; example?: string } = {},
+): PropertyDecorator {
   return (target, name) => {
-    ApiPropertyOptional({ type: String, nullable: true, ...(description ? { description } : {}) })(
-      target,
-      name,
-    );
+    ApiPropertyOptional({ type: String, nullable: true, ...said })(target, name);
     MayBeAbsent()(target, name);
     MayBeNull()(target, name);
     IsString()(target, name);
@@ -65,13 +68,13 @@ export class CreateConsentDto {
   @IsIn(SAID)
   status: Said;
 
-  @optionalText(100, 'Of the notice that was shown; required to grant.')
+  @optionalText(100, { description: 'Of the notice that was shown; required to grant.', example: '2026-03' })
   notice_version?: string | null;
 
-  @optionalText(200, 'Digest of the notice that was shown.')
+  @optionalText(200, { description: 'Digest of the notice that was shown.' })
   notice_hash?: string | null;
 
-  @optionalText(60, 'How it was said, such as `web_form`; required to grant.')
+  @optionalText(60, { description: 'How it was said; required to grant.', example: 'web_form' })
   method?: string | null;
 
   @ApiPropertyOptional({ default: 'consent' })

@@ -25,6 +25,9 @@ export type Said = (typeof SAID)[number];
 /** What holds: a grant ends by itself at its time. */
 export type ConsentStatus = (typeof STATES)[number];
 
+/** What {@link isPurpose} takes, for descriptions. */
+export const PURPOSE_PATTERN = `^(${PURPOSES.join('|')})$|${CUSTOM_PURPOSE.source}`;
+
 /** Whether a text names a purpose (core.md §5). */
 export function isPurpose(text: unknown): text is string {
   if (typeof text !== 'string') return false;

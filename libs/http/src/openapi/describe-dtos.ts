@@ -21,8 +21,11 @@ export function describeDtos(): void {
         const type = nested ? { type: () => nested, isArray } : schema;
         ApiProperty({ ...type, required })(prototype, field);
       } else if (!nested && !isArray && !('enum' in said)) {
-        const { type: _, ...limits } = schema;
-        Reflect.defineMetadata(DESCRIBED, { ...limits, ...said }, prototype, field);
+        const { type: validated, ...limits } = schema;
+        // TypeScript tells no more of `number | null` than that it is an object.
+        const unknown = 'type' in said && said.type === Object && validated !== undefined;
+        const type = unknown ? { type: validated } : {};
+        Reflect.defineMetadata(DESCRIBED, { ...limits, ...said, ...type }, prototype, field);
       }
     }
   }

@@ -108,6 +108,7 @@ describe('the OpenAPI document', () => {
       minLength: 1,
       maxLength: 20,
     });
+    expect(properties.weight).toEqual({ type: ['integer', 'null'] });
     expect(properties).not.toHaveProperty('owner_id');
   });
 
