@@ -1,7 +1,9 @@
-import { differences } from './comparison.ts';
+import { readFileSync } from 'node:fs';
+import { differences, keyOf } from './comparison.ts';
 import { endpointsPage } from './endpoints-page.ts';
 import { MODULES, routesIn, servedRoutes, type ServedRoute } from './operations.ts';
 import { brokenCodes, currentCodes, publishedCodes } from './published-codes.ts';
+import { publishedRoutes, publishRoutes, vanishedRoutes } from './published-routes.ts';
 import { fieldsOf, listedRoutes, parseRoutes, type ListedRoute } from './route-table.ts';
 
 const aRoute = (over: Partial<ListedRoute> = {}): ListedRoute => ({
@@ -74,6 +76,34 @@ describe('what the apps serve against the route table', () => {
     expect(routesIn('core', { paths: { '/v1/core/events': { get: open } } })).toEqual([
       served({ permission: '', auth: 'signed_link' }),
     ]);
+  });
+});
+
+describe('the published routes', () => {
+  it('are all served still', () => {
+    expect(vanishedRoutes(publishedRoutes(), servedRoutes())).toEqual([]);
+    expect(publishedRoutes().length).toBeGreaterThan(50);
+  });
+
+  it('one that vanished is named, and kept in the list', () => {
+    const gone = ['GET /v1/core/events', 'GET /v1/core/gone'];
+    expect(vanishedRoutes(gone, [served()])).toEqual(['GET /v1/core/gone']);
+    expect(() => publishRoutes([served()], gone)).toThrow('must stay: GET /v1/core/gone');
+    expect(publishRoutes([served()], [])).toEqual(['GET /v1/core/events']);
+  });
+});
+
+describe.each(MODULES.filter((module) => module !== 'gateway'))('the routes of %s', (module) => {
+  const listed = listedRoutes().filter((route) => route.module === module);
+  const done = new Set(servedRoutes().map(keyOf));
+  const missing = listed.filter((route) => !done.has(keyOf(route))).map(keyOf);
+
+  it(`${listed.length - missing.length} of ${listed.length} are there, and docs/endpoints.md says which are not`, () => {
+    const page = readFileSync(new URL('../../docs/endpoints.md', import.meta.url), 'utf8');
+    const [, later = ''] = new RegExp(`- \\*\\*${module}\\*\\* \\(\\d+\\): (.*)`).exec(page) ?? [];
+    expect(later.split(', ').filter(Boolean)).toEqual(missing.map((route) => `\`${route}\``));
+    for (const { method, path } of listed)
+      expect(page.includes(`| \`${method} ${path}\` |`)).toBe(done.has(`${method} ${path}`));
   });
 });
 

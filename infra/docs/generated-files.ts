@@ -8,6 +8,7 @@ import { endpointsPage } from './endpoints-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { descriptionOf, MODULES, servedRoutes } from './operations.ts';
 import { publishCodes } from './published-codes.ts';
+import { publishRoutes } from './published-routes.ts';
 import { listedRoutes } from './route-table.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -48,6 +49,7 @@ const documents: [file: string, write: () => string | Promise<string>][] = [
   ['docs/endpoints.md', () => endpointsPage(listedRoutes(), servedRoutes())],
   ['docs/errors.md', () => errorsPage()],
   ['docs/published-codes.json', () => json(publishCodes())],
+  ['docs/published-routes.json', () => json(publishRoutes(servedRoutes()))],
   ['docs/dependencies.svg', async () => svgOf(await packageGraph())],
 ];
 
