@@ -3,6 +3,7 @@ import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Consumers } from './consuming/consumers.js';
 import { LagWatchdog } from './consuming/lag.watchdog.js';
 import { RecordConsumers } from './consuming/record.consumers.js';
+import { TopicReader } from './consuming/topic.reader.js';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from './event-bus.options.js';
 import { Inbox } from './inbox/inbox.js';
 import { InboxRetention } from './inbox/inbox.retention.js';
@@ -23,7 +24,10 @@ import { KafkaTransport } from './transport/kafka.transport.js';
 @Module({})
 export class EventBusModule {
   static forRoot(options: EventBusOptions): DynamicModule {
-    const exported = [Outbox, OutboxRelay, Inbox, RecordProducer, RecordConsumers, Topics, KafkaTransport];
+    const exported = [
+      ...[Outbox, OutboxRelay, Inbox, RecordProducer, RecordConsumers, Topics, TopicReader],
+      KafkaTransport,
+    ];
     return {
       module: EventBusModule,
       global: true,
@@ -39,6 +43,15 @@ export class EventBusModule {
         ParkedEvents,
       ],
       exports: exported,
+    };
+  }
+
+  /** What a command needs that only looks into topics: `TopicReader`, nothing that relays or consumes. */
+  static forReading(options: EventBusOptions): DynamicModule {
+    return {
+      module: EventBusModule,
+      providers: [{ provide: EVENT_BUS_OPTIONS, useValue: options }, KafkaClient, Topics, TopicReader],
+      exports: [TopicReader],
     };
   }
 }

@@ -8,6 +8,8 @@ export interface EventBusOptions {
   readonly group?: string;
   /** How many partitions are worked on at once; default 3. */
   readonly concurrency?: number;
+  /** Topics that are made without an end to what they keep; all others keep a record for 7 days. */
+  readonly keptForEver?: readonly string[];
 }
 
 /** The injection token of {@link EventBusOptions}. */

@@ -4,6 +4,7 @@ export {
   RecordConsumers,
   type RecordConsumption,
 } from './consuming/record.consumers.js';
+export { TopicReader } from './consuming/topic.reader.js';
 export { isInfrastructureError, QueueUnavailable } from './errors.js';
 export { connectEventBus, EventBusModule } from './event-bus.module.js';
 export { type EventBusOptions } from './event-bus.options.js';

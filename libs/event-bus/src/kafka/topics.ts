@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import type { Admin, KafkaJSAggregateError } from 'kafkajs';
+import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { KafkaClient } from './kafka.client.js';
 import { protocolErrorType } from './protocol-error.js';
 
@@ -13,11 +14,14 @@ export class Topics {
   private readonly partitions = new Map<string, number>();
   private readonly underway = new Map<string, Promise<void>>();
 
-  constructor(private readonly client: KafkaClient) {}
+  constructor(
+    private readonly client: KafkaClient,
+    @Inject(EVENT_BUS_OPTIONS) private readonly options: Pick<EventBusOptions, 'keptForEver'>,
+  ) {}
 
   /**
-   * Resolves when all these topics exist, with 7 days of retention where it had to make them. Repeatable, and safe
-   * from many processes at once.
+   * Resolves when all these topics exist, with 7 days of retention, or none, where it had to make them. Repeatable,
+   * and safe from many processes at once.
    * @throws the client's error when the broker is away; the caller tries again
    */
   async ensure(topics: readonly string[]): Promise<void> {
@@ -70,6 +74,10 @@ export class Topics {
     }
   }
 
+  private retentionOf(topic: string): string {
+    return this.options.keptForEver?.includes(topic) ? '-1' : String(RETENTION_MS);
+  }
+
   private async createMissing(admin: Admin, topics: readonly string[]): Promise<void> {
     try {
       await admin.createTopics({
@@ -78,7 +86,7 @@ export class Topics {
           topic: this.client.named(topic),
           numPartitions: this.client.partitions,
           replicationFactor: -1,
-          configEntries: [{ name: 'retention.ms', value: String(RETENTION_MS) }],
+          configEntries: [{ name: 'retention.ms', value: this.retentionOf(topic) }],
         })),
       });
     } catch (error) {

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { log } from '@customer-platform/http';
+import type { Admin, Consumer } from 'kafkajs';
+import { KafkaClient } from '../kafka/kafka.client.js';
+import { Topics } from '../kafka/topics.js';
+import { within } from '../within.js';
+
+const READ_WITHIN_MS = 120_000;
+
+/** Reads a topic once, from its beginning to where it ends when asked: for commands, not for consuming. */
+@Injectable()
+export class TopicReader {
+  constructor(
+    private readonly client: KafkaClient,
+    private readonly topics: Topics,
+  ) {}
+
+  /**
+   * The values of all records there are, those of one key in their order. A topic that is not there is made, and empty.
+   * @throws the client's error when the broker is away, or an error when reading takes longer than two minutes
+   */
+  async readAll(topic: string): Promise<string[]> {
+    await this.topics.ensure([topic]);
+    return this.topics.withAdmin(async (admin) => {
+      const missing = await endsOf(admin, this.client.named(topic));
+      if (missing.size === 0) return [];
+      const group = `reader-${randomUUID()}`;
+      const consumer = this.client.consumer(group);
+      try {
+        return await within(READ_WITHIN_MS, this.readWith(consumer, topic, missing));
+      } finally {
+        await consumer.disconnect();
+        // A group of its own would stand among the broker's groups for days; it hurts nobody if it does.
+        await admin.deleteGroups([this.client.named(group)]).catch((error: unknown) => {
+          log.debug({ err: error }, 'The group of a reader stays until the broker forgets it');
+        });
+      }
+    });
+  }
+
+  private async readWith(consumer: Consumer, topic: string, missing: Map<number, bigint>): Promise<string[]> {
+    const values: string[] = [];
+    await consumer.connect();
+    await consumer.subscribe({ topics: [this.client.named(topic)], fromBeginning: true });
+    await new Promise<void>((resolve, reject) => {
+      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+      consumer
+        .run({
+          autoCommit: false,
+          eachBatch: ({ batch }) => {
+            const end = missing.get(batch.partition);
+            for (const { offset, value } of batch.messages) {
+              if (end !== undefined && BigInt(offset) < end) values.push(value?.toString('utf8') ?? '');
+            }
+            if (end !== undefined && BigInt(batch.lastOffset()) >= end - 1n) missing.delete(batch.partition);
+            if (missing.size === 0) resolve();
+            return Promise.resolve();
+          },
+        })
+        .catch(reject);
+    });
+    return values;
+  }
+}
+
+/** Where each partition that holds anything ends. */
+async function endsOf(admin: Admin, topic: string): Promise<Map<number, bigint>> {
+  const offsets = await admin.fetchTopicOffsets(topic);
+  return new Map(
+    offsets
+      .filter(({ low, high }) => BigInt(high) > BigInt(low))
+      .map(({ partition, high }) => [partition, BigInt(high)]),
+  );
+}
