@@ -3,6 +3,8 @@ import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
+import { AuditLogModule } from './audit-log/audit-log.module.js';
+import { CHECKPOINT_TOPIC } from './audit-log/checkpoint.js';
 import { CatalogsModule } from './catalogs/catalogs.module.js';
 import { ConsentsModule } from './consents/consents.module.js';
 import { Contact } from './contacts/contact.entity.js';
@@ -19,10 +21,11 @@ import { UsageModule } from './usage/usage.module.js';
 @Module({
   imports: [
     DatabaseModule.forRoot({ module: 'core', entities: [Contact], migrations: CORE_MIGRATIONS }),
-    EventBusModule.forRoot({ module: 'core' }),
+    EventBusModule.forRoot({ module: 'core', keptForEver: [CHECKPOINT_TOPIC] }),
     AuditModule.forRoot({ module: 'core' }),
     AuthorizationModule.forRoot({ module: 'core', calls: ['crm', 'loyalty', 'messaging'] }),
     ReferencesModule.forRoot({ module: 'core', ask: ['crm', 'loyalty', 'messaging'] }),
+    AuditLogModule,
     CatalogsModule,
     ConsentsModule,
     ContactsModule,

@@ -197,6 +197,56 @@ describe('one event, through all six services', () => {
     expect(body.data.map(({ id }) => id)).toEqual([withdrawn, granted]);
   });
 
+  it('has the acts of all modules in one audit log, whose changes a command finds', async () => {
+    await platform.keyWith(tenant, ['core.events.read']);
+    const { body: events } =
+      await tenant.admin.get<Listed<{ contact_id: string }>>('/v1/core/events?limit=1');
+    const contactId = events.data[0]?.contact_id ?? '';
+    await tenant.admin.post(`/v1/core/contacts/${contactId}/consents`, {
+      purpose: 'research',
+      status: 'denied',
+    });
+    const note = await tenant.admin.post<{ id: string }>('/v1/crm/notes', {
+      contact_id: contactId,
+      body: 'Hi',
+    });
+    interface Act {
+      seq: number;
+      module: string;
+      resource: { id: string };
+    }
+    const acts = await eventually(
+      async () => {
+        const { body } = await tenant.admin.get<Listed<Act>>('/v1/core/audit-log?limit=200');
+        expect(body.data.map(({ resource }) => resource.id)).toContain(note.body.id);
+        return body.data;
+      },
+      { within: 2_000 },
+    );
+    expect([...new Set(acts.map(({ module }) => module))].sort()).toEqual([
+      ...['core', 'crm', 'identity', 'loyalty', 'messaging'],
+    ]);
+    const verified = () =>
+      platform.command('core', 'verify-audit.js', ['--organization', tenant.id, '--json']);
+    const intact = await verified();
+    expect([intact.status, JSON.parse(intact.output)]).toMatchObject([
+      0,
+      { chains: [{ organization_id: tenant.id, status: 'intact' }], unreadable: 0 },
+    ]);
+    const seq = acts.at(-1)?.seq ?? 0;
+    await platform.query(
+      'core',
+      `BEGIN; ALTER TABLE audit_log DISABLE TRIGGER append_only_rows;
+       UPDATE audit_log SET actor_id = 'nobody' WHERE organization_id = '${tenant.id}' AND seq = ${String(seq)};
+       ALTER TABLE audit_log ENABLE ALWAYS TRIGGER append_only_rows; COMMIT`,
+    );
+    const broken = await platform.command('core', 'verify-audit.js', []);
+    expect(broken.status).toBe(1);
+    expect(broken.output).toContain(
+      `BROKEN  ${tenant.id}  at row ${String(seq)}: the row is not what its hash`,
+    );
+  });
+
   it('refuses a revoked key at every module within a second', async () => {
     const { id, key } = await platform.keyWith(tenant, [
       'core.events.read',

@@ -154,6 +154,17 @@ export class PlatformUnderTest {
     return body;
   }
 
+  /** Runs a command of an app with the app's environment: what it prints, whether or not it ends with 0. */
+  async command(app: Module, script: string, args: string[]): Promise<{ status: number; output: string }> {
+    try {
+      return { status: 0, output: await runScript(`apps/${app}/dist/${script}`, args, this.envOf(app)) };
+    } catch (error) {
+      const { code, stdout } = error as { code?: unknown; stdout?: string };
+      if (typeof code !== 'number') throw error;
+      return { status: code, output: stdout ?? '' };
+    }
+  }
+
   /** Runs a statement on a module's database as superuser. */
   async query<Row = Record<string, unknown>>(
     module: Module,

@@ -12,6 +12,7 @@ import { Confirmation } from './confirmation.js';
 import { Gathering } from './gathering.js';
 import { RaceLost } from './contact-state.js';
 import { QueuePositions } from './queue-positions.js';
+import { UnreadableRecords } from './unreadable-records.js';
 import { readArrival, type Arrival } from './work-item.js';
 
 /** The reader whose position says what has been processed. */
@@ -28,13 +29,9 @@ const TRANSACTIONS = 2;
 /** How often a chunk that lost a race begins anew before the consumer pauses. */
 const RACES = 5;
 
-const KEEP_UNREADABLE = `
-  INSERT INTO unreadable_records (topic, partition, record_offset, written_at, value, error)
-  VALUES ($1, $2, $3, to_timestamp($4::double precision / 1000), $5, $6) ON CONFLICT DO NOTHING`;
-
 interface ReadRecord extends IncomingRecord {
   readonly arrivals: Arrival[];
-  readonly unreadable?: string;
+  readonly unreadable?: Error;
 }
 
 /**
@@ -57,6 +54,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
     private readonly confirmation: Confirmation,
     private readonly processor: ChunkProcessor,
     private readonly careful: CarefulProcessor,
+    private readonly unreadable: UnreadableRecords,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -129,21 +127,12 @@ export class IngestionWorker implements OnApplicationBootstrap {
   ): Promise<void> {
     await this.database.acrossOrganizations(async (tx) => {
       const fresh = await this.positions.advance(tx, WORKER, INGESTION_TOPIC, records);
-      for (const record of fresh) await this.keepUnreadable(tx, record);
+      for (const record of fresh) {
+        if (record.unreadable) await this.unreadable.keep(INGESTION_TOPIC, record, record.unreadable, tx);
+      }
       const arrivals = fresh.flatMap((record) => record.arrivals);
       if (arrivals.length > 0) await work(tx, arrivals);
     });
-  }
-
-  private async keepUnreadable(tx: WorkerTransaction, record: ReadRecord): Promise<void> {
-    if (record.unreadable === undefined) return;
-    const { partition, offset, timestamp, value, unreadable } = record;
-    log.error(
-      { partition, offset },
-      'A record of the queue cannot be read; it is kept in unreadable_records',
-    );
-    const topic = this.positions.named(INGESTION_TOPIC);
-    await tx.query(KEEP_UNREADABLE, [topic, partition, offset, timestamp, value, unreadable]);
   }
 }
 
@@ -158,7 +147,7 @@ function readRecord(record: IncomingRecord): ReadRecord {
     return { ...record, arrivals: events.map((event) => readArrival(event, record.partition)) };
   } catch (error) {
     if (!(error instanceof UnreadableRecord)) throw error;
-    return { ...record, arrivals: [], unreadable: error.message };
+    return { ...record, arrivals: [], unreadable: error };
   }
 }
 

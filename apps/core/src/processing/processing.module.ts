@@ -4,10 +4,18 @@ import { ChunkProcessor } from './chunk-processor.js';
 import { Confirmation } from './confirmation.js';
 import { IngestionWorker } from './ingestion.worker.js';
 import { QueuePositions } from './queue-positions.js';
+import { UnreadableRecords } from './unreadable-records.js';
 
 /** Gives accepted events their effect. */
 @Module({
-  providers: [CarefulProcessor, ChunkProcessor, Confirmation, IngestionWorker, QueuePositions],
-  exports: [CarefulProcessor, QueuePositions],
+  providers: [
+    CarefulProcessor,
+    ChunkProcessor,
+    Confirmation,
+    IngestionWorker,
+    QueuePositions,
+    UnreadableRecords,
+  ],
+  exports: [CarefulProcessor, QueuePositions, UnreadableRecords],
 })
 export class ProcessingModule {}

@@ -1,0 +1,152 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, isTransient, type Transaction } from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import { log } from '@customer-platform/http';
+import { SigningKeys } from '../signing-keys/signing-keys.js';
+import { ChainWalk, type ChainHead, type Finding } from './audit-chain.js';
+import { AuditLogRepository, type ChainRow } from './audit-log.repository.js';
+import { AuditVerifier } from './audit-verifier.js';
+import { CHECKPOINT_TOPIC, signCheckpoint } from './checkpoint.js';
+
+/** core.md §11. */
+const SIGN_EVERY_MS = 5 * 60_000;
+/** A whole chain is verified so often. */
+const VERIFY_EVERY_MS = 24 * 3_600_000;
+const LOOK_EVERY_MS = 10_000;
+
+const DUE = {
+  sign: `SELECT organization_id FROM audit_chains WHERE head_seq > signed_seq AND sign_at <= $1
+          ORDER BY sign_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  verify: `SELECT organization_id FROM audit_chains WHERE verify_at <= $1 ORDER BY verify_at LIMIT 1`,
+};
+
+const SIGN_LATER = 'UPDATE audit_chains SET sign_at = $2 WHERE organization_id = $1';
+
+const VERIFY_LATER = `
+  UPDATE audit_chains SET verify_at = $2 WHERE organization_id = $1 AND verify_at <= $3 RETURNING organization_id`;
+
+/**
+ * Signs every chain that has grown, every five minutes, and verifies each of them whole once a day. What is signed has
+ * been verified from the checkpoint before it on: a chain that was tampered with gets no further signature. Runs where
+ * PROCESS_ROLE is not api.
+ */
+@Injectable()
+export class AuditCheckpoints implements OnApplicationBootstrap, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly chains: AuditLogRepository,
+    private readonly verifier: AuditVerifier,
+    private readonly keys: SigningKeys,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.timer = setInterval(() => {
+      this.running ??= this.runAll().finally(() => {
+        this.running = undefined;
+      });
+    }, LOOK_EVERY_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** Does all that is due now. */
+  async runAll(): Promise<void> {
+    try {
+      while (!this.stopped && (await this.signNext())) continue;
+      while (!this.stopped && (await this.verifyNext())) continue;
+    } catch (error) {
+      if (!isTransient(error))
+        log.error({ err: error }, 'Audit chains could not be signed; tried again soon');
+    }
+  }
+
+  /** Whether there was one. */
+  private signNext(): Promise<boolean> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const now = this.clock.now();
+      const [due] = await tx.query<{ organization_id: string }>(DUE.sign, [now]);
+      if (!due) return false;
+      await tx.useOrganization(due.organization_id);
+      const next = new Date(now.getTime() + SIGN_EVERY_MS);
+      const chain = await this.chains.chain(tx);
+      if (chain?.status === 'intact' && (await this.extends(tx, chain)))
+        await this.sign(tx, chain.head, now, next);
+      else await tx.query(SIGN_LATER, [due.organization_id, next]);
+      return true;
+    });
+  }
+
+  /** Whether the chain goes on from its last checkpoint as it should; if not, that is noted. */
+  private async extends(tx: Transaction, chain: ChainRow): Promise<boolean> {
+    const finding = await this.walkOn(tx, chain);
+    if (finding.status === 'intact') return true;
+    const now = this.clock.now();
+    await this.chains.noteFinding(tx, finding, now, new Date(now.getTime() + VERIFY_EVERY_MS));
+    alarm(tx.organizationId, finding);
+    return false;
+  }
+
+  private async walkOn(tx: Transaction, { head, signedSeq }: ChainRow): Promise<Finding> {
+    const [last] = await this.verifier.examine(await this.chains.checkpoints(tx, 1));
+    const from = last?.seq ?? 0;
+    if (from !== signedSeq) return { status: 'broken', atSeq: signedSeq, what: 'checkpoint_contradicted' };
+    if (last && !last.genuine) return { status: 'broken', atSeq: from, what: 'checkpoint_forged' };
+    const walk = new ChainWalk(last);
+    for (let more = true; more;) {
+      const rows = await this.chains.rows(tx, walk.head.seq, head.seq);
+      more = rows.length > 0 && rows.every((row) => walk.take(row));
+    }
+    return walk.end(head);
+  }
+
+  private async sign(tx: Transaction, head: ChainHead, now: Date, next: Date): Promise<void> {
+    const { organizationId } = tx;
+    const key = await this.keys.toSign('audit_checkpoints');
+    const checkpoint = await signCheckpoint(key, organizationId, head);
+    await this.chains.keepCheckpoint(tx, checkpoint, now, next);
+    await this.outbox.appendMessages(tx, [
+      { organizationId, topic: CHECKPOINT_TOPIC, key: organizationId, value: JSON.stringify(checkpoint) },
+    ]);
+  }
+
+  /** Whether there was one. Several processes take different ones: whoever moves its time has it. */
+  private async verifyNext(): Promise<boolean> {
+    const now = this.clock.now();
+    const next = new Date(now.getTime() + VERIFY_EVERY_MS);
+    const taken = await this.database.acrossOrganizations(async (tx) => {
+      const [due] = await tx.query<{ organization_id: string }>(DUE.verify, [now]);
+      if (!due) return undefined;
+      const [moved] = await tx.query<{ organization_id: string }>(VERIFY_LATER, [
+        due.organization_id,
+        next,
+        now,
+      ]);
+      return { organizationId: due.organization_id, mine: moved !== undefined };
+    });
+    if (!taken?.mine) return taken !== undefined;
+    const { organizationId } = taken;
+    const { finding } = await this.verifier.verify(organizationId);
+    await this.database.inOrganization({ organizationId }, (tx) =>
+      this.chains.noteFinding(tx, finding, this.clock.now(), next),
+    );
+    if (finding.status === 'broken') alarm(organizationId, finding);
+    return true;
+  }
+}
+
+function alarm(organizationId: string, finding: Finding): void {
+  log.error({ organizationId, finding }, 'The audit log of an organization was tampered with');
+}

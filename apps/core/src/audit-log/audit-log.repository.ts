@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEntry } from '@customer-platform/audit';
+import { pageOf, type Transaction } from '@customer-platform/database';
+import type { ListQuery, Page } from '@customer-platform/http';
+import { GENESIS, hashOf, type ChainedItem, type ChainHead, type Finding } from './audit-chain.js';
+import { AUDIT_COLUMNS, itemOf, toAuditItem, type AuditItem, type AuditRow } from './audit-item.js';
+import type { Checkpoint } from './checkpoint.js';
+
+/** Rows read at once while walking a chain. */
+const WALK_ROWS = 2_000;
+
+const BEGIN_CHAIN = `
+  INSERT INTO audit_chains (organization_id, head_seq, head_hash, status, signed_seq, sign_at, verify_at)
+  VALUES ($1, 0, $2, 'intact', 0, $3, $3) ON CONFLICT DO NOTHING`;
+
+const LOCK_CHAIN = `SELECT head_seq, head_hash FROM audit_chains WHERE organization_id = $1 FOR UPDATE`;
+
+const KNOWN = `SELECT id FROM audit_log WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
+
+const APPEND = `
+  INSERT INTO audit_log (organization_id, ${AUDIT_COLUMNS})
+  SELECT $1, row.id, row.seq, row.occurred_at, row.actor_type, row.actor_id, row.impersonator_id, row.action, row.module,
+         row.resource_type, row.resource_id, row.outcome, row.changed_fields, row.correlation_id, row.ip,
+         row.user_agent, row.reason, row.created_at, decode(row.prev_hash, 'hex'), decode(row.hash, 'hex')
+    FROM jsonb_to_recordset($2::jsonb) AS row (id uuid, seq bigint, occurred_at timestamptz, actor_type text,
+           actor_id text, impersonator_id text, action text, module text, resource_type text, resource_id text,
+           outcome text, changed_fields text[], correlation_id uuid, ip text, user_agent text, reason text,
+           created_at timestamptz, prev_hash text, hash text)`;
+
+const MOVE_HEAD = `UPDATE audit_chains SET head_seq = $2, head_hash = $3 WHERE organization_id = $1`;
+
+const LOG = `SELECT ${AUDIT_COLUMNS} FROM audit_log WHERE organization_id = $1`;
+
+const CHAIN = `
+  SELECT head_seq, head_hash, status, broken_at_seq, verified_at, signed_seq,
+         EXISTS (SELECT FROM audit_log WHERE organization_id = $1 AND seq > head_seq) AS overrun
+    FROM audit_chains WHERE organization_id = $1`;
+
+const NOTE_FINDING = `
+  UPDATE audit_chains SET status = $2, broken_at_seq = $3, verified_at = coalesce($4, verified_at), verify_at = $5
+   WHERE organization_id = $1`;
+
+/** A row of `audit_chains`. */
+export interface ChainRow {
+  readonly head: ChainHead;
+  readonly status: 'intact' | 'broken';
+  readonly brokenAtSeq: number | null;
+  readonly verifiedAt: Date | null;
+  readonly signedSeq: number;
+  /** Rows stand behind the head: somebody wrote them who is not this service. */
+  readonly overrun: boolean;
+}
+
+interface StoredChain {
+  head_seq: string;
+  head_hash: Buffer;
+  status: 'intact' | 'broken';
+  broken_at_seq: string | null;
+  verified_at: Date | null;
+  signed_seq: string;
+  overrun: boolean;
+}
+
+/** The chains of audit rows, their heads and their checkpoints. Rows and checkpoints are appended and read, nothing else. */
+@Injectable()
+export class AuditLogRepository {
+  /**
+   * Appends entries in their order behind the head of the transaction's organization, gapless. One that is in the log
+   * already is left out. Writers of one organization wait for each other.
+   */
+  async append(tx: Transaction, entries: readonly AuditEntry[], now: Date): Promise<void> {
+    const { organizationId } = tx;
+    await tx.query(BEGIN_CHAIN, [organizationId, GENESIS, now]);
+    const [chain] = await tx.query<Pick<StoredChain, 'head_seq' | 'head_hash'>>(LOCK_CHAIN, [organizationId]);
+    if (!chain) throw new Error('The chain of an organization is not there');
+    const known = await tx.query<{ id: string }>(KNOWN, [organizationId, entries.map(({ id }) => id)]);
+    const taken = new Set(known.map(({ id }) => id));
+    let seq = Number(chain.head_seq);
+    let previous = chain.head_hash;
+    const rows: object[] = [];
+    for (const entry of entries) {
+      if (taken.has(entry.id)) continue;
+      taken.add(entry.id);
+      seq += 1;
+      const item = itemOf(entry, seq, now);
+      const hash = hashOf(previous, item);
+      rows.push(toRecord(item, previous, hash));
+      previous = hash;
+    }
+    if (rows.length === 0) return;
+    await tx.query(APPEND, [organizationId, JSON.stringify(rows)]);
+    await tx.query(MOVE_HEAD, [organizationId, seq, previous]);
+  }
+
+  /** One page of the log. */
+  page(tx: Transaction, query: ListQuery): Promise<Page<AuditItem & { prev_hash: string; hash: string }>> {
+    return pageOf<AuditRow, AuditItem & { prev_hash: string; hash: string }>(tx, LOG, query, {
+      parameters: [tx.organizationId],
+      map: (row) => ({
+        ...toAuditItem(row),
+        prev_hash: row.prev_hash.toString('hex'),
+        hash: row.hash.toString('hex'),
+      }),
+    });
+  }
+
+  /** The next rows of the chain, from `after` (exclusive) to `until` (inclusive), not all at once. */
+  async rows(tx: Transaction, after: number, until: number): Promise<ChainedItem[]> {
+    const rows = await tx.query<AuditRow>(
+      `${LOG} AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT ${String(WALK_ROWS)}`,
+      [tx.organizationId, after, until],
+    );
+    return rows.map((row) => ({ item: toAuditItem(row), prevHash: row.prev_hash, hash: row.hash }));
+  }
+
+  /** What is known of the chain; undefined before its first row. */
+  async chain(tx: Transaction): Promise<ChainRow | undefined> {
+    const [row] = await tx.query<StoredChain>(CHAIN, [tx.organizationId]);
+    return (
+      row && {
+        head: { seq: Number(row.head_seq), hash: row.head_hash },
+        status: row.status,
+        brokenAtSeq: row.broken_at_seq === null ? null : Number(row.broken_at_seq),
+        verifiedAt: row.verified_at,
+        signedSeq: Number(row.signed_seq),
+        overrun: row.overrun,
+      }
+    );
+  }
+
+  /** All checkpoints, or those of the chain's last `limit`; the latest first. */
+  async checkpoints(tx: Transaction, limit?: number): Promise<Checkpoint[]> {
+    const rows = await tx.query<Checkpoint & { seq: string }>(
+      `SELECT organization_id, seq, encode(hash, 'hex') AS hash, kid, signature FROM audit_checkpoints
+        WHERE organization_id = $1 ORDER BY seq DESC ${limit === undefined ? '' : `LIMIT ${String(limit)}`}`,
+      [tx.organizationId],
+    );
+    return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
+  }
+
+  /** Keeps a checkpoint, and when the next may be due. */
+  async keepCheckpoint(tx: Transaction, checkpoint: Checkpoint, at: Date, nextAt: Date): Promise<void> {
+    const { seq, hash, kid, signature } = checkpoint;
+    await tx.query(
+      `INSERT INTO audit_checkpoints (organization_id, seq, hash, kid, signature, created_at)
+       VALUES ($1, $2, decode($3, 'hex'), $4, $5, $6)`,
+      [tx.organizationId, seq, hash, kid, signature, at],
+    );
+    await tx.query('UPDATE audit_chains SET signed_seq = $2, sign_at = $3 WHERE organization_id = $1', [
+      tx.organizationId,
+      seq,
+      nextAt,
+    ]);
+  }
+
+  /** Notes what a verification of the whole chain found. */
+  async noteFinding(tx: Transaction, finding: Finding, at: Date, nextAt: Date): Promise<void> {
+    const broken = finding.status === 'broken' ? finding.atSeq : null;
+    await tx.query(NOTE_FINDING, [
+      tx.organizationId,
+      finding.status,
+      broken,
+      broken === null ? at : null,
+      nextAt,
+    ]);
+  }
+}
+
+function toRecord(item: AuditItem, prevHash: Buffer, hash: Buffer): object {
+  const { actor, resource, updated_at: _same, ...rest } = item;
+  return {
+    ...rest,
+    actor_type: actor.type,
+    actor_id: actor.id,
+    impersonator_id: actor.impersonator_id,
+    resource_type: resource.type,
+    resource_id: resource.id,
+    prev_hash: prevHash.toString('hex'),
+    hash: hash.toString('hex'),
+  };
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { newId } from '@customer-platform/database';
+import { PERMISSIONS } from '@customer-platform/permissions';
+import { eventually } from '@customer-platform/testing';
+import { aConsentWorld, aGrant } from '../consents/consent.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
+import type { AuditEntryDto, AuditLogDto } from './audit-log.dto.js';
+import { anAuditEntry, anAuditWorld, publishAudit, type AuditWorld } from './audit-log.fixture.js';
+
+const ZEROS = '0'.repeat(64);
+/** What a test need not wait for: joining the consumer group takes seconds. */
+const SETTLED = { within: 30_000 };
+
+let core: TestCore;
+let world: AuditWorld;
+
+beforeAll(async () => {
+  core = await startCore();
+  // The consumer has joined its group once the first row is there.
+  await anAuditWorld(core).fill(1);
+}, START_MS);
+afterAll(() => core.close());
+beforeEach(() => {
+  world = anAuditWorld(core);
+});
+
+const oldestFirst = async (caller = world.caller): Promise<AuditEntryDto[]> =>
+  (await caller.get<AuditLogDto>('/v1/core/audit-log?sort=seq&limit=200')).body.data;
+
+/** core.md §11 in the words of the page, with what any client sees. */
+function expectChain(rows: AuditEntryDto[]): void {
+  let previous = ZEROS;
+  for (const [at, { prev_hash, hash, ...row }] of rows.entries()) {
+    expect([row.seq, prev_hash]).toEqual([at + 1, previous]);
+    const text = canonicalize(row) ?? '';
+    const own = createHash('sha256').update(Buffer.from(prev_hash, 'hex')).update(text).digest('hex');
+    expect(hash).toBe(own);
+    previous = hash;
+  }
+}
+
+describe('the audit log', () => {
+  it('has an act of core within two seconds, at its place in the chain', async () => {
+    const consents = await aConsentWorld(core);
+    const reader = core.app.as(consents.organizationId, ['core.audit.read']);
+    const correlation = newId();
+    const said = await consents.caller.post<{ id: string }>(consents.path, aGrant(), {
+      'x-correlation-id': correlation,
+      'user-agent': 'jest/é',
+    });
+    await eventually(async () => expect(await oldestFirst(reader)).toHaveLength(1), { within: 2_000 });
+    const [row] = await oldestFirst(reader);
+    expect(row).toMatchObject({
+      seq: 1,
+      actor: { type: 'api_key', impersonator_id: null },
+      action: 'core.consents.write',
+      module: 'core',
+      resource: { type: 'consents', id: said.body.id },
+      outcome: 'success',
+      changed_fields: ['purpose', 'channel', 'status'],
+      correlation_id: correlation,
+      reason: null,
+      prev_hash: ZEROS,
+    });
+    expectChain(row ? [row] : []);
+  });
+
+  it('has the acts of other modules as they came, each once however often it comes', async () => {
+    const entries = Array.from({ length: 20 }, (_, at) =>
+      anAuditEntry(world.organizationId, {
+        outcome: at % 2 ? 'success' : 'denied',
+        reason: at % 3 ? 'Ñandú “quoted” 😀' : null,
+      }),
+    );
+    const values = entries.map((entry) => JSON.stringify(entry));
+    await publishAudit(core, world.organizationId, [...values, ...values.slice(3, 9)]);
+    await publishAudit(core, world.organizationId, values);
+    const last = anAuditEntry(world.organizationId);
+    await publishAudit(core, world.organizationId, [JSON.stringify(last)]);
+    await eventually(async () => expect((await oldestFirst()).at(-1)?.id).toBe(last.id), SETTLED);
+    const rows = await oldestFirst();
+    expect(rows.map(({ id }) => id)).toEqual([...entries, last].map(({ id }) => id));
+    expect(rows[1]).toMatchObject({ outcome: 'success', reason: 'Ñandú “quoted” 😀', module: 'crm' });
+    expectChain(rows);
+    const { chain } = (await world.list()).body;
+    expect(chain).toMatchObject({ head_seq: 21, head_hash: rows.at(-1)?.hash, status: 'intact' });
+  });
+
+  it('sets aside what is no audit row, and goes on', async () => {
+    const broken = anAuditEntry(world.organizationId, { reason: '\ud800' });
+    const good = anAuditEntry(world.organizationId, { correlation_id: newId().toUpperCase() });
+    await publishAudit(core, world.organizationId, ['{', JSON.stringify(broken), JSON.stringify(good)]);
+    await eventually(async () => expect(await oldestFirst()).toHaveLength(1), SETTLED);
+    expectChain(await oldestFirst());
+    const kept = await core.database.query<{ value: Buffer }>(
+      `SELECT value FROM unreadable_records WHERE topic LIKE '%audit.entries'`,
+    );
+    expect(kept.map(({ value }) => value.toString())).toEqual(
+      expect.arrayContaining(['{', JSON.stringify(broken)]),
+    );
+  });
+
+  it('is empty, and says so, where nothing was done', async () => {
+    expect((await world.list()).body).toEqual({
+      data: [],
+      page: { limit: 50, next_cursor: null },
+      chain: {
+        head_seq: 0,
+        head_hash: ZEROS,
+        status: 'intact',
+        broken_at_seq: null,
+        verified_at: null,
+        checkpoint: null,
+      },
+    });
+  });
+
+  it('takes no change, whoever asks', async () => {
+    await world.fill(1);
+    for (const sql of ['UPDATE audit_log SET seq = seq', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])
+      await expect(core.database.query(sql)).rejects.toMatchObject({ code: '42501' });
+  });
+});
+
+describe('GET /v1/core/audit-log as a list', () => {
+  it('filters, and walks every row once, the latest first', async () => {
+    const [first, second] = await world.fill(7);
+    const ids = async (query: string) => (await world.list(query)).body.data.map(({ id }) => id);
+    expect(await ids(`resource_id=${first?.resource.id ?? ''}`)).toEqual([first?.id]);
+    expect(await ids(`actor_id=${second?.actor.id ?? ''}&module=crm&resource_type=notes`)).toEqual([
+      second?.id,
+    ]);
+    expect(await ids(`correlation_id=${second?.correlation_id ?? ''}`)).toEqual([second?.id]);
+    expect(await ids('seq[gte]=3&seq[lt]=6&action=crm.notes.update')).toHaveLength(3);
+    expect(await ids('outcome=denied')).toEqual([]);
+    expect(await ids('occurred_at[gt]=2026-01-15T12:00:00Z')).toEqual([]);
+    const walked: number[] = [];
+    let cursor = '';
+    do {
+      const { body } = await world.list(`limit=3${cursor}`);
+      walked.push(...body.data.map(({ seq }) => seq));
+      cursor = body.page.next_cursor === null ? '' : `&cursor=${body.page.next_cursor}`;
+    } while (cursor);
+    expect(walked).toEqual([7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  it.each([
+    ['colour=red', 'unknown_parameter'],
+    ['outcome=perhaps', 'invalid_filter'],
+    ['seq=first', 'invalid_filter'],
+    ['sort=occurred_at', 'invalid_sort'],
+    ['limit=0', 'invalid_limit'],
+    ['cursor=x', 'invalid_cursor'],
+  ])('400 for ?%s: %s', async (query, code) => {
+    expect(await world.list(query)).toMatchObject({ status: 400, body: { code } });
+  });
+
+  it('shows an organization its own rows only', async () => {
+    await world.fill(2);
+    const other = anAuditWorld(core);
+    expect((await other.list()).body).toMatchObject({ data: [], chain: { head_seq: 0 } });
+  });
+
+  it('needs exactly core.audit.read', async () => {
+    const rest = PERMISSIONS.filter((name) => name !== 'core.audit.read');
+    const answer = await core.app.as(world.organizationId, rest).get('/v1/core/audit-log');
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { code: 'permission_denied', permission: 'core.audit.read' },
+    });
+  });
+
+  it('cannot be changed by any call', async () => {
+    const all = core.app.as(world.organizationId, PERMISSIONS);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      expect(await all.call(method, '/v1/core/audit-log')).toMatchObject({ status: 405 });
+  });
+});

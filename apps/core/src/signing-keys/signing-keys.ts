@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type CryptoKey,
+  type JWK,
+} from 'jose';
+import { KeySeal } from './key-seal.js';
+
+/** What core signs; a key is for one of them. */
+export type KeyPurpose = 'audit_checkpoints' | 'member_tokens';
+
+/** A key to sign with, or to verify by. `kid` is the RFC 7638 thumbprint of its public half. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+}
+
+/** The algorithm of all these keys (RFC 7518 §3.4). */
+export const ALGORITHM = 'ES256';
+
+/** A key is replaced after so long … */
+const ROTATE_AFTER_MS = 90 * 86_400_000;
+/** … by one that is shown for a day before it signs (identity.md §7), for those who keep what they were shown. */
+const SHOWN_BEFORE_MS = 86_400_000;
+/** How long the current key is taken without a look at the table. */
+const REMEMBERED_MS = 60_000;
+/** First of the two numbers of the advisory lock under which a key is made. */
+const LOCK_SPACE = 0x6b657973;
+
+const NEWEST = `
+  SELECT kid, purpose, sealed_private_key, usable_from, created_at FROM signing_keys
+   WHERE purpose = $1 ORDER BY usable_from DESC LIMIT 2`;
+
+const BY_ID = `
+  SELECT kid, purpose, sealed_private_key, usable_from, created_at FROM signing_keys WHERE kid = $1 AND purpose = $2`;
+
+const INSERT = `
+  INSERT INTO signing_keys (kid, purpose, public_key, sealed_private_key, usable_from, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6)`;
+
+interface KeyRow {
+  kid: string;
+  purpose: KeyPurpose;
+  sealed_private_key: string;
+  usable_from: Date;
+  created_at: Date;
+}
+
+/**
+ * The ES256 keys of core, shared by all its processes through the database. What is trusted is the seal: a key that
+ * does not open under `ENCRYPTION_KEY` is none, whoever wrote its row.
+ */
+@Injectable()
+export class SigningKeys {
+  private readonly current = new Map<KeyPurpose, { key: Promise<SigningKey>; until: number }>();
+  private readonly known = new Map<string, Promise<SigningKey | undefined>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly seal: KeySeal,
+  ) {}
+
+  /** The key to sign with now; the first of a purpose is made when it is asked for. */
+  async toSign(purpose: KeyPurpose): Promise<SigningKey> {
+    const now = this.clock.now().getTime();
+    const known = this.current.get(purpose);
+    if (known && now < known.until) return known.key;
+    const key = this.readCurrent(purpose);
+    this.current.set(purpose, { key, until: now + REMEMBERED_MS });
+    key.catch(() => this.current.delete(purpose));
+    return key;
+  }
+
+  /** The key of this id, if it is one of this purpose; keys are kept for ever. */
+  async toVerify(purpose: KeyPurpose, kid: string): Promise<SigningKey | undefined> {
+    const name = `${purpose} ${kid}`;
+    const known = this.known.get(name);
+    if (known) return known;
+    const found = this.database.acrossOrganizations(async (tx) => {
+      const [row] = await tx.query<KeyRow>(BY_ID, [kid, purpose]);
+      return row && this.openIfOurs(row);
+    });
+    this.known.set(name, found);
+    // What is not there may come, and whoever sends ids of keys that are none must not fill the memory.
+    found.then(
+      (key) => key ?? this.known.delete(name),
+      () => this.known.delete(name),
+    );
+    return found;
+  }
+
+  private readCurrent(purpose: KeyPurpose): Promise<SigningKey> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const now = this.clock.now();
+      let rows = await tx.query<KeyRow>(NEWEST, [purpose]);
+      if (needsAnother(rows, now)) {
+        await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_SPACE, purpose]);
+        rows = await tx.query<KeyRow>(NEWEST, [purpose]);
+        if (needsAnother(rows, now)) rows.unshift(await this.make(tx, purpose, rows.length > 0, now));
+      }
+      const row = rows.find(({ usable_from }) => usable_from <= now) ?? rows[0];
+      if (!row) throw new Error(`There is no key for ${purpose}`);
+      return this.open(row);
+    });
+  }
+
+  private async make(
+    tx: WorkerTransaction,
+    purpose: KeyPurpose,
+    shownFirst: boolean,
+    now: Date,
+  ): Promise<KeyRow> {
+    const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+    const [publicJwk, privateJwk] = await Promise.all([exportJWK(publicKey), exportJWK(privateKey)]);
+    const kid = await calculateJwkThumbprint(publicJwk);
+    const row: KeyRow = {
+      kid,
+      purpose,
+      sealed_private_key: this.seal.seal(`${purpose}\n${kid}`, JSON.stringify(privateJwk)),
+      usable_from: shownFirst ? new Date(now.getTime() + SHOWN_BEFORE_MS) : now,
+      created_at: now,
+    };
+    const shown = { ...publicJwk, kid, alg: ALGORITHM, use: 'sig' };
+    await tx.query(INSERT, [kid, purpose, shown, row.sealed_private_key, row.usable_from, row.created_at]);
+    return row;
+  }
+
+  private async openIfOurs(row: KeyRow): Promise<SigningKey | undefined> {
+    try {
+      return await this.open(row);
+    } catch (error) {
+      log.error(
+        { err: error, kid: row.kid },
+        'A signing key does not open: it was altered, or sealed by another',
+      );
+      return undefined;
+    }
+  }
+
+  private async open({ kid, purpose, sealed_private_key: sealed }: KeyRow): Promise<SigningKey> {
+    const jwk = JSON.parse(this.seal.open(`${purpose}\n${kid}`, sealed)) as JWK;
+    const { d: _private, ...publicJwk } = jwk;
+    const [privateKey, publicKey] = await Promise.all([
+      importJWK(jwk, ALGORITHM) as Promise<CryptoKey>,
+      importJWK(publicJwk, ALGORITHM) as Promise<CryptoKey>,
+    ]);
+    return { kid, privateKey, publicKey };
+  }
+}
+
+function needsAnother(rows: readonly KeyRow[], now: Date): boolean {
+  const [newest] = rows;
+  return !newest || now.getTime() - newest.created_at.getTime() > ROTATE_AFTER_MS;
+}
