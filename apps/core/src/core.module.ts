@@ -15,12 +15,14 @@ import { IdentitiesModule } from './identities/identities.module.js';
 import { IngestionModule } from './ingestion/ingestion.module.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { ProcessingModule } from './processing/processing.module.js';
+import { Segment } from './segments/segment.entity.js';
+import { SegmentsModule } from './segments/segments.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
 /** Core: contacts, and the events that are about them. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'core', entities: [Contact], migrations: CORE_MIGRATIONS }),
+    DatabaseModule.forRoot({ module: 'core', entities: [Contact, Segment], migrations: CORE_MIGRATIONS }),
     EventBusModule.forRoot({ module: 'core', keptForEver: [CHECKPOINT_TOPIC] }),
     AuditModule.forRoot({ module: 'core' }),
     AuthorizationModule.forRoot({ module: 'core', calls: ['crm', 'loyalty', 'messaging'] }),
@@ -34,6 +36,7 @@ import { UsageModule } from './usage/usage.module.js';
     IdentitiesModule,
     IngestionModule,
     ProcessingModule,
+    SegmentsModule,
     UsageModule,
   ],
 })

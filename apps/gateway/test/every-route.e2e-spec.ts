@@ -58,11 +58,20 @@ async function fill(): Promise<void> {
     expect(events.body.data).toHaveLength(1);
     return events.body.data[0]?.contact_id ?? '';
   });
-  await mine.admin.post('/v1/crm/notes', { contact_id: contact, body: 'Prefers to be called after 18:00.' });
+  await made('/v1/crm/notes', { contact_id: contact, body: 'Prefers to be called after 18:00.' });
+  const rule = { attribute: 'email', op: 'exists', value: true };
+  await made('/v1/core/segments', { name: 'With an address', rule });
   for (const collection of new Set(items.map(collectionOf))) {
     if (collection.endsWith('/contacts')) ids.set(collection, contact);
     else ids.set(collection, await firstOf(collection));
   }
+}
+
+/** A busy machine may answer 503 at first. */
+function made(path: string, body: object): Promise<void> {
+  return eventually(async () => {
+    expect((await mine.admin.post(path, body)).status).toBe(201);
+  });
 }
 
 function firstOf(collection: string): Promise<string> {

@@ -4,6 +4,7 @@ import { Clock, newId, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { SegmentFollower } from '../segments/following/segment-follower.js';
 import type { ConsentEventRow, Said } from './consent.js';
 import { ConsentsRepository } from './consents.repository.js';
 
@@ -53,6 +54,7 @@ export class ConsentRecorder {
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
+    private readonly segments: SegmentFollower,
   ) {}
 
   /**
@@ -129,6 +131,10 @@ export class ConsentRecorder {
         previous: before?.status ?? null,
       },
     });
+    const { contactId } = subject;
+    const purposes = [row.purpose];
+    const { correlationId } = context;
+    await this.segments.contactsChanged(tx, [{ contactId, cause: 'consent', purposes, correlationId }]);
     return row;
   }
 }

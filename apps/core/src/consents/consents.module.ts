@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ContactsModule } from '../contacts/contacts.module.js';
+import { FollowingModule } from '../segments/following/following.module.js';
 import { ConsentExpiry } from './consent-expiry.js';
 import { ConsentRecorder } from './consent-recorder.js';
 import { ConsentsController } from './consents.controller.js';
@@ -8,7 +9,7 @@ import { ConsentsService } from './consents.service.js';
 
 /** What contacts have agreed to. */
 @Module({
-  imports: [ContactsModule],
+  imports: [ContactsModule, FollowingModule],
   controllers: [ConsentsController],
   providers: [ConsentExpiry, ConsentRecorder, ConsentsRepository, ConsentsService],
   exports: [ConsentRecorder, ConsentsRepository],

@@ -29,11 +29,8 @@ export const BOOKKEEPING = [
 ] as const satisfies readonly (keyof Contact)[];
 
 /** `core.contact.<verb>`, with the contact as it is after the change; never the national id. */
-export function contactEvent({ verb, before, row, changed }: ResourceChange<Contact>): ChangeEvent {
-  const fields = changed.flatMap((property) => {
-    if (property === 'attributes') return changedAttributes(before, row);
-    return TOLD[property as keyof Contact] ?? [];
-  });
+export function contactEvent(change: ResourceChange<Contact>): ChangeEvent {
+  const { verb, row } = change;
   return {
     type: `core.contact.${verb}.v1`,
     key: row.id,
@@ -41,10 +38,18 @@ export function contactEvent({ verb, before, row, changed }: ResourceChange<Cont
     data: {
       contact_id: row.id,
       version: verb === 'purged' ? row.version + 1 : row.version,
-      changed_fields: fields,
+      changed_fields: changedFields(change),
       contact: verb === 'purged' ? null : snapshotOf(toRow(row)),
     },
   };
+}
+
+/** The fields that have another value, `attributes.<key>` for attributes. */
+export function changedFields({ before, row, changed }: ResourceChange<Contact>): string[] {
+  return changed.flatMap((property) => {
+    if (property === 'attributes') return changedAttributes(before, row);
+    return TOLD[property as keyof Contact] ?? [];
+  });
 }
 
 function changedAttributes(before: Contact | undefined, row: Contact): string[] {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { encryptionConfig, readConfig } from '@customer-platform/config';
+import { FollowingModule } from '../segments/following/following.module.js';
 import { ContactCounters } from './contact-counters.js';
 import { ContactIdentities } from './contact-identities.js';
 import { ContactLookup } from './contact-lookup.js';
@@ -13,6 +14,7 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
 
 /** Contacts, and what other modules ask about them. */
 @Module({
+  imports: [FollowingModule],
   controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
     { provide: MASTER_KEY, useFactory: () => readConfig(encryptionConfig).ENCRYPTION_KEY },

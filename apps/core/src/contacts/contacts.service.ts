@@ -12,12 +12,13 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { SegmentFollower, type ContactChange } from '../segments/following/segment-follower.js';
 import { ContactIdentities } from './contact-identities.js';
 import { changedContact, newContact, withoutIdentifier } from './contact-changes.js';
 import type { Identifiers } from './contact-fields.js';
 import type { ContactDto, CreateContactDto, UpdateContactDto } from './contact.dto.js';
 import { Contact } from './contact.entity.js';
-import { BOOKKEEPING, contactEvent } from './contact.events.js';
+import { BOOKKEEPING, changedFields, contactEvent } from './contact.events.js';
 import { ContactLookup } from './contact-lookup.js';
 import { pageOfContacts } from './contacts-page.js';
 import { ContactCounters } from './contact-counters.js';
@@ -57,6 +58,7 @@ export class ContactsService {
     private readonly identities: ContactIdentities,
     private readonly counters: ContactCounters,
     private readonly vault: NationalIdVault,
+    private readonly segments: SegmentFollower,
     stores: ResourceStores,
     remoteReferences: RemoteReferences,
   ) {
@@ -219,11 +221,20 @@ export class ContactsService {
       if (raised) row.version = raised.version;
     }
     await this.counters.count(tx, verb, now);
+    await this.segments.contactsChanged(tx, [followed(change, context.correlationId)]);
   }
 
   private seen(context: RequestContext, work: (tx: Transaction) => Promise<Contact>): Promise<SeenContact> {
     return this.database.inOrganization(context, async (tx) => withActivity(tx, await work(tx)));
   }
+}
+
+/** What segments are told of a change: of an update what it changed, of anything else that all may be otherwise. */
+function followed(change: ResourceChange<Contact>, correlationId: string): ContactChange {
+  const contactId = change.row.id;
+  if (change.verb === 'updated')
+    return { contactId, cause: 'attribute', fields: changedFields(change), correlationId };
+  return { contactId, cause: change.verb === 'restored' ? 'restore' : 'attribute', correlationId };
 }
 
 async function withActivity(tx: Transaction, contact: Contact): Promise<SeenContact> {

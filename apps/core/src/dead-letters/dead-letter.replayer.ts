@@ -7,6 +7,7 @@ import type { EventKind } from '../ingestion/event-schemas.js';
 import { CarefulProcessor } from '../processing/careful-processor.js';
 import { RaceLost } from '../processing/contact-state.js';
 import { readArrival, type Failure, type Stage } from '../processing/work-item.js';
+import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { ReplaySignal } from './replay.signal.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -30,6 +31,8 @@ const GIVE_BACK = `
      SET state = 'pending', stage = $3, code = $4, detail = $5, attempts = attempts + $6, last_failed_at = now(),
          updated_at = now()
    WHERE organization_id = $1 AND id = $2`;
+
+const STORED = `SELECT contact_id AS "contactId" FROM events WHERE organization_id = $1 AND id = $2`;
 
 const RECORDED = `
   SELECT contact_id, external_id, event, occurred_at, received_at, payload FROM events
@@ -69,6 +72,7 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
     private readonly careful: CarefulProcessor,
     private readonly outbox: Outbox,
     private readonly signal: ReplaySignal,
+    private readonly segments: SegmentFollower,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -90,7 +94,8 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
     });
   }
 
-  private async runAll(): Promise<void> {
+  /** Runs all that is queued. */
+  async runAll(): Promise<void> {
     try {
       while (!this.stopped && (await this.runNext())) continue;
     } catch (error) {
@@ -106,10 +111,26 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
       const [letter] = await tx.query<QueuedLetter>(NEXT);
       if (!letter) return false;
       await tx.useOrganization(letter.organization_id);
-      const failure = letter.stage === 'loyalty' ? undefined : await this.process(tx, letter);
+      const failure = await this.runStage(tx, letter);
       await (failure ? this.giveBack(tx, letter, failure) : this.settle(tx, letter));
       return true;
     });
+  }
+
+  /** The stage at which the event failed; one that failed after it was stored is not stored again. */
+  private async runStage(tx: WorkerTransaction, letter: QueuedLetter): Promise<Failure | undefined> {
+    if (letter.stage === 'loyalty') return undefined;
+    if (letter.stage === 'segments') {
+      const [stored] = await tx.query<{ contactId: string }>(STORED, [
+        letter.organization_id,
+        letter.event_id,
+      ]);
+      if (stored) {
+        await this.segments.followAgain(tx, { id: letter.event_id, contactId: stored.contactId });
+        return undefined;
+      }
+    }
+    return this.process(tx, letter);
   }
 
   private async process(tx: WorkerTransaction, letter: QueuedLetter): Promise<Failure | undefined> {

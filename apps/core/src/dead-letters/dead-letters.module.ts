@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { ProcessingModule } from '../processing/processing.module.js';
+import { FollowingModule } from '../segments/following/following.module.js';
 import { DeadLetterReplayer } from './dead-letter.replayer.js';
 import { DeadLettersController } from './dead-letters.controller.js';
 import { DeadLettersService } from './dead-letters.service.js';
@@ -9,7 +10,7 @@ import { ReplaySignal } from './replay.signal.js';
 
 /** The events that failed, and their replay. */
 @Module({
-  imports: [ContactsModule, ProcessingModule],
+  imports: [ContactsModule, FollowingModule, ProcessingModule],
   controllers: [DeadLettersController, LoyaltyFailuresController],
   providers: [DeadLetterReplayer, DeadLettersService, ReplaySignal],
 })

@@ -8,6 +8,7 @@ import { AdministerContacts1764110000000 } from './1764110000000-administer-cont
 import { CreateConsents1764200000000 } from './1764200000000-create-consents.js';
 import { CreateSigningKeys1764210000000 } from './1764210000000-create-signing-keys.js';
 import { CreateAuditLog1764210001000 } from './1764210001000-create-audit-log.js';
+import { CreateSegments1764410000000 } from './1764410000000-create-segments.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -20,4 +21,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateConsents1764200000000,
   CreateSigningKeys1764210000000,
   CreateAuditLog1764210001000,
+  CreateSegments1764410000000,
 ];

@@ -1,6 +1,7 @@
 import type { NewDomainEvent } from '@customer-platform/event-bus';
 import { applyTraits, type Warning } from '../contacts/contact-profile.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
+import type { StoredEvent } from '../segments/following/segment-follower.js';
 import { claimsOf, type Claim, type ClaimOutcome } from './identity-claims.js';
 import type { ContactState, IdentityState } from './contact-state.js';
 import type { WorkItem } from './work-item.js';
@@ -11,6 +12,8 @@ export interface Effect {
   readonly contact: ContactState;
   readonly warnings: Warning[];
   readonly claims: Claim[];
+  /** Fields of the contact that have another value now. */
+  changedFields: readonly string[];
   /** `core.contact.created` or `.updated`, whose snapshot is of this moment and not of the chunk's end. */
   contactEvent?: NewDomainEvent;
 }
@@ -20,16 +23,18 @@ export interface Effect {
  * keeps its events without any effect.
  */
 export function applyEvent(item: WorkItem, contact: ContactState): Effect {
-  const effect: Effect = { item, contact, warnings: [], claims: [] };
+  const effect: Effect = { item, contact, warnings: [], claims: [], changedFields: [] };
   if (contact.deleted) return effect;
   const isCreation = contact.created?.by === item;
   const changed = item.kind === 'identify' ? applyIdentify(effect) : [];
   if (isCreation) {
-    effect.contactEvent = contactEvent('core.contact.created.v1', effect, ['external_id', ...changed]);
+    effect.changedFields = ['external_id', ...changed];
+    effect.contactEvent = contactEvent('core.contact.created.v1', effect);
   } else if (changed.length > 0) {
     contact.changed = true;
     contact.version += 1;
-    effect.contactEvent = contactEvent('core.contact.updated.v1', effect, changed);
+    effect.changedFields = changed;
+    effect.contactEvent = contactEvent('core.contact.updated.v1', effect);
   }
   return effect;
 }
@@ -50,8 +55,7 @@ function applyIdentify({ item, contact, warnings, claims }: Effect): string[] {
 
 function contactEvent(
   type: 'core.contact.created.v1' | 'core.contact.updated.v1',
-  { item, contact }: Effect,
-  changedFields: string[],
+  { item, contact, changedFields }: Effect,
 ): NewDomainEvent {
   const { profile } = contact;
   if (!profile) throw new TypeError('The profile of a changed contact was not loaded');
@@ -73,9 +77,24 @@ function contactEvent(
     data: {
       contact_id: contact.id,
       version: contact.version,
-      changed_fields: changedFields,
+      changed_fields: [...changedFields],
       contact: { ...snapshot, state: 'active' as const },
     },
+  };
+}
+
+/** The event as segments follow it. */
+export function storedEvent({ item, contact, changedFields }: Effect): StoredEvent {
+  const track = item.kind === 'track' ? (item.body as TrackBody) : undefined;
+  return {
+    id: item.eventId,
+    contactId: contact.id,
+    ...(track ? { event: track.event } : {}),
+    properties: track?.properties ?? {},
+    occurredAt: item.occurredAt,
+    created: contact.created?.by === item,
+    changedFields,
+    onDeleted: contact.deleted,
   };
 }
 

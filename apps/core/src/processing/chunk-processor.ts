@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import { applyEvent, domainEvents, type Effect } from './chunk-effects.js';
+import { SegmentFollower } from '../segments/following/segment-follower.js';
+import { applyEvent, domainEvents, storedEvent, type Effect } from './chunk-effects.js';
 import { resolveContacts } from './contact-resolution.js';
 import { RaceLost } from './contact-state.js';
 import { identityChanges, writeContacts, writeIdentities } from './contact-writer.js';
@@ -23,11 +24,14 @@ export interface ReplayOptions {
 
 /**
  * The whole effect of a run of events, in the caller's transaction: sort out repeats → resolve contacts → profiles and
- * identities → store → tell. Every statement is bulk; several organizations may be among the events.
+ * identities → store → segments → tell. Every statement is bulk; several organizations may be among the events.
  */
 @Injectable()
 export class ChunkProcessor {
-  constructor(private readonly outbox: Outbox) {}
+  constructor(
+    private readonly outbox: Outbox,
+    private readonly segments: SegmentFollower,
+  ) {}
 
   /**
    * Events of one contact must come in their order, and all of one contact through one transaction at a time.
@@ -68,6 +72,8 @@ export class ChunkProcessor {
     progress.stage = 'store';
     await writeEvents(tx, organizationId, effects);
     await writeLetters(tx, organizationId, sorted.dead);
+    progress.stage = 'segments';
+    await this.segments.eventsStored(tx, effects.map(storedEvent));
     progress.stage = 'emit';
     const told = [...domainEvents(effects, outcomes), ...sorted.dead.map(deadLetteredEvent)];
     await this.outbox.append(tx, told);

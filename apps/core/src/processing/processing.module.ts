@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { FollowingModule } from '../segments/following/following.module.js';
 import { CarefulProcessor } from './careful-processor.js';
 import { ChunkProcessor } from './chunk-processor.js';
 import { Confirmation } from './confirmation.js';
@@ -8,6 +9,7 @@ import { UnreadableRecords } from './unreadable-records.js';
 
 /** Gives accepted events their effect. */
 @Module({
+  imports: [FollowingModule],
   providers: [
     CarefulProcessor,
     ChunkProcessor,

@@ -1,0 +1,57 @@
+import { newId, type Transaction } from '@customer-platform/database';
+import { fingerprintOf } from '../processing/work-item.js';
+import type { EventRow } from '../events/event.dto.js';
+
+const STORED = `
+  SELECT id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload
+    FROM events WHERE organization_id = $1 AND id = $2`;
+
+/** A letter whose replay fails again waits once more. */
+const KEEP = `
+  INSERT INTO dead_letters AS letter (organization_id, id, event_id, type, stage, code, detail, attempts, payload,
+    external_id, contact_id, state, fingerprint, received_at, first_failed_at, last_failed_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', $12, $13, now(), now())
+  ON CONFLICT (organization_id, event_id, fingerprint, (stage = 'loyalty')) DO UPDATE
+    SET state = 'pending', code = excluded.code, attempts = letter.attempts + excluded.attempts,
+        last_failed_at = now(), updated_at = now()`;
+
+/** What failed of an event after it had been stored. */
+export interface LateFailure {
+  readonly eventId: string;
+  readonly stage: 'segments' | 'loyalty';
+  readonly code: string;
+  /** Public text. */
+  readonly detail: string;
+  readonly attempts: number;
+}
+
+/** Keeps a dead letter of an event that is stored, and counts as stored; of an erased one there is nothing to keep. */
+export async function keepLateFailure(tx: Transaction, failure: LateFailure): Promise<void> {
+  const { eventId, stage, code, detail, attempts } = failure;
+  const [event] = await tx.query<EventRow>(STORED, [tx.organizationId, eventId]);
+  if (!event) return;
+  const body = bodyOf(event);
+  await tx.query(KEEP, [
+    tx.organizationId,
+    newId(),
+    eventId,
+    event.type,
+    stage,
+    code,
+    detail,
+    attempts,
+    Buffer.from(JSON.stringify(body)),
+    event.external_id,
+    event.contact_id,
+    fingerprintOf(event.type, body),
+    event.received_at,
+  ]);
+}
+
+/** The event as it might have been sent. */
+function bodyOf({ type, event, external_id, idempotency_key, occurred_at, payload }: EventRow) {
+  const sent = { external_id, idempotency_key, occurred_at: occurred_at.toISOString() };
+  return type === 'track'
+    ? { event: event ?? '', ...sent, properties: payload }
+    : { ...sent, traits: payload };
+}

@@ -1,0 +1,74 @@
+import { newId, type ResourceChange, type Transaction } from '@customer-platform/database';
+import { parseRule } from '../rules/parse-rule.js';
+import { leavesOf } from '../rules/rule.js';
+import type { Segment } from '../segment.entity.js';
+import type { Cause } from '../following/segment-follower.js';
+
+/** Waits until all that is written by the present segments is committed, and keeps new writers waiting. */
+const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('segments:' || $1::text, 0))`;
+
+const RAISE = `
+  INSERT INTO segment_revisions (organization_id, revision) VALUES ($1, 1)
+  ON CONFLICT (organization_id) DO UPDATE SET revision = segment_revisions.revision + 1`;
+
+const ADD_CONDITIONS = `
+  INSERT INTO segment_conditions (organization_id, id, event, fingerprint, state)
+  SELECT $1, id, event, fingerprint, 'building'
+    FROM unnest($2::uuid[], $3::text[], $4::text[]) AS condition (id, event, fingerprint)
+   ORDER BY fingerprint
+  ON CONFLICT (organization_id, fingerprint) WHERE state <> 'dropped' DO NOTHING`;
+
+const USE = `
+  INSERT INTO segment_condition_uses (organization_id, segment_id, condition_id)
+  SELECT $1, $2, id FROM segment_conditions
+   WHERE organization_id = $1 AND fingerprint = ANY($3::text[]) AND state <> 'dropped'`;
+
+const USE_NO_MORE = 'DELETE FROM segment_condition_uses WHERE organization_id = $1 AND segment_id = $2';
+
+const DROP_UNUSED = `
+  UPDATE segment_conditions AS condition SET state = 'dropped'
+   WHERE organization_id = $1 AND state <> 'dropped' AND NOT EXISTS (
+     SELECT FROM segment_condition_uses AS used
+      WHERE used.organization_id = $1 AND used.condition_id = condition.id)`;
+
+const BUILD = `
+  INSERT INTO segment_builds (organization_id, segment_id, cause, correlation_id, phase)
+  VALUES ($1, $2, $3, $4, 'conditions')
+  ON CONFLICT (organization_id, segment_id) DO UPDATE
+    SET cause = excluded.cause, correlation_id = excluded.correlation_id, phase = 'conditions', cursor_id = NULL`;
+
+const BUILD_NO_MORE = 'DELETE FROM segment_builds WHERE organization_id = $1 AND segment_id = $2';
+
+const BUILDING = `UPDATE segments SET state = 'building' WHERE organization_id = $1 AND id = $2`;
+
+/** Keeps what evaluation must know of a segment in step with it, in the transaction of the change. */
+export async function register(
+  tx: Transaction,
+  { verb, row, changed }: ResourceChange<Segment>,
+  correlationId: string,
+): Promise<void> {
+  if (verb === 'purged' || (verb === 'updated' && !changed.includes('rule'))) return;
+  await tx.query(LOCK, [row.organizationId]);
+  await tx.query(USE_NO_MORE, [row.organizationId, row.id]);
+  if (verb === 'deleted') await tx.query(BUILD_NO_MORE, [row.organizationId, row.id]);
+  else await build(tx, row, verb === 'restored' ? 'restore' : 'rule_change', correlationId);
+  await tx.query(DROP_UNUSED, [row.organizationId]);
+  await tx.query(RAISE, [row.organizationId]);
+}
+
+async function build(tx: Transaction, row: Segment, cause: Cause, correlationId: string): Promise<void> {
+  const { organizationId, id } = row;
+  const leaves = leavesOf(parseRule(row.rule)).filter((leaf) => leaf.kind === 'event');
+  const events = new Map(leaves.map(({ fingerprint, event }) => [fingerprint, event]));
+  const fingerprints = [...events.keys()];
+  await tx.query(ADD_CONDITIONS, [
+    organizationId,
+    fingerprints.map(() => newId()),
+    [...events.values()],
+    fingerprints,
+  ]);
+  await tx.query(USE, [organizationId, id, fingerprints]);
+  await tx.query(BUILD, [organizationId, id, cause, correlationId]);
+  await tx.query(BUILDING, [organizationId, id]);
+  row.state = 'building';
+}

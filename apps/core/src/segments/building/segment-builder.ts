@@ -1,0 +1,172 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import { Evaluation, type Task } from '../evaluating/evaluation.js';
+import type { Cause } from '../following/segment-follower.js';
+import { keepMatches, matching } from '../following/segment-follower.js';
+import type { Condition, SegmentIndex } from '../following/segment-index.js';
+
+/** Events looked through, contacts gone through and rows cleared away in one transaction. */
+const EVENTS_AT_ONCE = 2_000;
+const CONTACTS_AT_ONCE = 500;
+const ROWS_AT_ONCE = 10_000;
+
+const UNBUILT = `
+  SELECT id, event, cursor_at, cursor_id FROM segment_conditions WHERE organization_id = $1 AND state = 'building'
+   ORDER BY id`;
+
+const EVENTS = `
+  SELECT id, contact_id AS "contactId", occurred_at, payload FROM events
+   WHERE organization_id = $1 AND event = $2
+     AND ($3::timestamptz IS NULL OR (occurred_at, id) > ($3::timestamptz, $4::uuid))
+   ORDER BY occurred_at, id LIMIT $5`;
+
+const CONDITIONS_ON = `
+  UPDATE segment_conditions SET cursor_at = $3, cursor_id = $4, state = $5
+   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'building'`;
+
+const BEGIN_CONTACTS = `
+  UPDATE segment_builds AS build SET phase = 'contacts', cursor_id = NULL
+   WHERE organization_id = $1 AND phase = 'conditions' AND NOT EXISTS (
+     SELECT FROM segment_condition_uses AS used JOIN segment_conditions AS condition
+         ON condition.organization_id = used.organization_id AND condition.id = used.condition_id
+      WHERE used.organization_id = $1 AND used.segment_id = build.segment_id AND condition.state = 'building')
+  RETURNING segment_id`;
+
+const NEXT_BUILD = `
+  SELECT segment_id, cause, correlation_id, cursor_id FROM segment_builds
+   WHERE organization_id = $1 AND phase = 'contacts' ORDER BY segment_id LIMIT 1`;
+
+const LOCK_SEGMENT = 'SELECT 1 FROM segments WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE';
+
+const LOCK_BUILD = `
+  SELECT cursor_id FROM segment_builds WHERE organization_id = $1 AND segment_id = $2 AND phase = 'contacts' FOR UPDATE`;
+
+const CONTACTS = `
+  SELECT id FROM contacts WHERE organization_id = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`;
+
+const BUILD_ON = `UPDATE segment_builds SET cursor_id = $3 WHERE organization_id = $1 AND segment_id = $2`;
+const BUILT = 'DELETE FROM segment_builds WHERE organization_id = $1 AND segment_id = $2';
+const READY = `UPDATE segments SET state = 'ready', evaluated_at = $3 WHERE organization_id = $1 AND id = $2`;
+
+const RAISE = 'UPDATE segment_revisions SET revision = revision + 1 WHERE organization_id = $1';
+
+const DROPPED = `SELECT id FROM segment_conditions WHERE organization_id = $1 AND state = 'dropped' LIMIT 1`;
+const CLEAR = `
+  DELETE FROM segment_matches WHERE organization_id = $1 AND condition_id = $2 AND ctid = ANY(ARRAY(
+    SELECT ctid FROM segment_matches WHERE organization_id = $1 AND condition_id = $2 LIMIT $3))
+  RETURNING 1`;
+const CLEARED = 'DELETE FROM segment_conditions WHERE organization_id = $1 AND id = $2';
+
+interface UnbuiltRow {
+  id: string;
+  event: string;
+  cursor_at: Date | null;
+  cursor_id: string | null;
+}
+
+interface EventRow {
+  id: string;
+  contactId: string;
+  occurred_at: Date;
+  payload: Record<string, unknown>;
+}
+
+interface BuildRow {
+  segment_id: string;
+  cause: Cause;
+  correlation_id: string;
+}
+
+/**
+ * Makes segments whose rule is new right for all that was before: looks their conditions up in the stored events,
+ * then goes through all contacts. Piece by piece, each a transaction that says how far it came; what happens
+ * meanwhile is followed as always, so that nothing falls between.
+ */
+@Injectable()
+export class SegmentBuilder {
+  constructor(private readonly evaluation: Evaluation) {}
+
+  /** One piece of what the transaction's organization has to build; whether there was any. */
+  async step(tx: Transaction, index: SegmentIndex, now: Date): Promise<boolean> {
+    if (await this.lookBack(tx, index)) return true;
+    const begun = await tx.query(BEGIN_CONTACTS, [tx.organizationId]);
+    if (begun.length > 0) {
+      // From the next revision on they are evaluated; all that comes before is seen by going through the contacts.
+      await tx.query(RAISE, [tx.organizationId]);
+      return true;
+    }
+    return (await this.goThrough(tx, index, now)) || (await this.clearAway(tx));
+  }
+
+  /** Looks through events of one name for all conditions on it that have come equally far. */
+  private async lookBack(tx: Transaction, index: SegmentIndex): Promise<boolean> {
+    const unbuilt = await tx.query<UnbuiltRow>(UNBUILT, [tx.organizationId]);
+    const first = unbuilt.find(({ id, event }) => index.conditionsOn(event).some((known) => known.id === id));
+    if (!first) return false;
+    const { event, cursor_at: since, cursor_id: after } = first;
+    const together = new Set(
+      unbuilt.filter((row) => row.event === event && row.cursor_id === after).map(({ id }) => id),
+    );
+    const conditions = index.conditionsOn(event).filter(({ id }) => together.has(id));
+    const events = await tx.query<EventRow>(EVENTS, [tx.organizationId, event, since, after, EVENTS_AT_ONCE]);
+    await keepMatches(tx, matchesAmong(conditions, events));
+    const last = events.at(-1);
+    await tx.query(CONDITIONS_ON, [
+      tx.organizationId,
+      conditions.map(({ id }) => id),
+      last?.occurred_at ?? since,
+      last?.id ?? after,
+      events.length < EVENTS_AT_ONCE ? 'ready' : 'building',
+    ]);
+    return true;
+  }
+
+  private async goThrough(tx: Transaction, index: SegmentIndex, now: Date): Promise<boolean> {
+    const { organizationId } = tx;
+    const [build] = await tx.query<BuildRow>(NEXT_BUILD, [organizationId]);
+    const segment = build && index.segments.get(build.segment_id);
+    if (!build || !segment?.evaluated) return false;
+    // First the segment, as who changes it: it cannot be given another rule while this piece is evaluated.
+    await tx.query(LOCK_SEGMENT, [organizationId, segment.id]);
+    const [state] = await tx.query<{ cursor_id: string | null }>(LOCK_BUILD, [organizationId, segment.id]);
+    if (!state) return true;
+    const contacts = await tx.query<{ id: string }>(CONTACTS, [
+      organizationId,
+      state.cursor_id,
+      CONTACTS_AT_ONCE,
+    ]);
+    const { cause, correlation_id: correlationId } = build;
+    const reason = { cause, correlationId, eventId: null };
+    const tasks = new Map<string, Task>(
+      contacts.map(({ id }) => [id, { segments: new Map([[segment, reason]]), reason }]),
+    );
+    await this.evaluation.run(tx, index, tasks, now);
+    const last = contacts.at(-1);
+    if (last && contacts.length === CONTACTS_AT_ONCE) {
+      await tx.query(BUILD_ON, [organizationId, segment.id, last.id]);
+      return true;
+    }
+    await tx.query(BUILT, [organizationId, segment.id]);
+    await tx.query(READY, [organizationId, segment.id, now]);
+    await tx.query(RAISE, [organizationId]);
+    return true;
+  }
+
+  /** What no rule asks for any more. */
+  private async clearAway(tx: Transaction): Promise<boolean> {
+    const [dropped] = await tx.query<{ id: string }>(DROPPED, [tx.organizationId]);
+    if (!dropped) return false;
+    const cleared = await tx.query(CLEAR, [tx.organizationId, dropped.id, ROWS_AT_ONCE]);
+    if (cleared.length < ROWS_AT_ONCE) await tx.query(CLEARED, [tx.organizationId, dropped.id]);
+    return true;
+  }
+}
+
+function matchesAmong(conditions: readonly Condition[], events: readonly EventRow[]) {
+  return events.flatMap(({ id, contactId, occurred_at: at, payload }) =>
+    matching(conditions, payload, at.getTime()).map((condition) => ({
+      condition,
+      event: { id, contactId, occurredAt: at.toISOString() },
+    })),
+  );
+}

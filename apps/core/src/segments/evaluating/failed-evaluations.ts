@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { isTransient, type Transaction } from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import { log } from '@customer-platform/http';
+import { keepLateFailure } from '../../dead-letters/stored-event-letter.js';
+import type { SegmentIndex } from '../following/segment-index.js';
+import { giveBack, type PendingChange } from './change-queue.js';
+import { putOff } from './dues.js';
+import { Evaluation, type Tasks } from './evaluation.js';
+
+/** How often a change is tried before its event goes to the dead letters. */
+const ATTEMPTS = 3;
+
+const RETRY_MS = 1_000;
+/** What no event can be replayed for is tried again by itself. */
+const LATER_MS = 60_000;
+
+/** Evaluates contacts one by one when some of them fail, and sets the failed ones aside: nobody waits for them. */
+@Injectable()
+export class FailedEvaluations {
+  constructor(
+    private readonly evaluation: Evaluation,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** @throws what says that the database is away; never because of a contact */
+  async evaluateSingly(
+    tx: Transaction,
+    index: SegmentIndex,
+    tasks: Tasks,
+    changes: readonly PendingChange[],
+    now: Date,
+  ): Promise<void> {
+    for (const [contactId, task] of tasks) {
+      try {
+        await tx.savepoint(() => this.evaluation.run(tx, index, new Map([[contactId, task]]), now));
+      } catch (error) {
+        if (isTransient(error)) throw error;
+        log.error({ err: error, contact_id: contactId }, 'A contact’s segments could not be evaluated');
+        await putOff(tx, contactId, new Date(now.getTime() + LATER_MS));
+        for (const change of changes) {
+          if (change.contact_id === contactId) await this.setAside(tx, change, now);
+        }
+      }
+    }
+  }
+
+  private async setAside(tx: Transaction, change: PendingChange, now: Date): Promise<void> {
+    const { event_id: eventId } = change;
+    const attempts = change.attempts + 1;
+    if (attempts < ATTEMPTS) return giveBack(tx, change, new Date(now.getTime() + RETRY_MS * attempts));
+    if (eventId === null) return giveBack(tx, change, new Date(now.getTime() + LATER_MS));
+    const code = 'internal_error';
+    const detail = 'The segments of the contact could not be evaluated after the event.';
+    await keepLateFailure(tx, { eventId, stage: 'segments', code, detail, attempts });
+    await this.outbox.append(tx, {
+      type: 'core.event.dead_lettered.v1',
+      organizationId: tx.organizationId,
+      key: eventId,
+      subject: `events/${eventId}`,
+      correlationId: eventId,
+      data: { event_id: eventId, stage: 'segments', code },
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import { SegmentBuilder } from '../building/segment-builder.js';
+import { SegmentIndexes } from '../following/segment-indexes.js';
+import type { SegmentIndex } from '../following/segment-index.js';
+import { SegmentSignal } from '../following/segment.signal.js';
+import { addDue, takeChanges, tasksOf } from './change-queue.js';
+import { dueContacts, readDues } from './dues.js';
+import { Evaluation } from './evaluation.js';
+import { FailedEvaluations } from './failed-evaluations.js';
+
+/** How often it looks by itself: for the end of a window, and for what another process has noted. */
+const LOOK_EVERY_MS = 500;
+
+/** Changes and due contacts of one transaction: enough to make each cheap, few enough to end within a second. */
+const CHANGES_AT_ONCE = 500;
+const DUE_AT_ONCE = 500;
+
+/** Organizations with something to do, found without reading all of it. */
+const WITH_CHANGES = `
+  WITH RECURSIVE found AS (
+    (SELECT organization_id FROM segment_changes ORDER BY organization_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT organization_id FROM segment_changes WHERE organization_id > found.organization_id
+             ORDER BY organization_id LIMIT 1)
+      FROM found WHERE found.organization_id IS NOT NULL)
+  SELECT organization_id FROM found WHERE organization_id IS NOT NULL`;
+
+const BUSY = `
+  SELECT organization_id FROM (${WITH_CHANGES}) AS changed
+  UNION SELECT organization_id FROM segment_dues WHERE due_at <= $1
+  UNION SELECT organization_id FROM segment_builds
+  UNION SELECT organization_id FROM segment_conditions WHERE state = 'dropped'`;
+
+const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evaluate:' || $1::text, 0)) AS mine`;
+
+/**
+ * Moves contacts into and out of segments: by what changed of them, by time, and by new rules. One transaction at a
+ * time evaluates an organization, whichever instance runs it: nobody enters twice, and what a contact is told of
+ * keeps its order. Runs where PROCESS_ROLE is not api.
+ */
+@Injectable()
+export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly indexes: SegmentIndexes,
+    private readonly evaluation: Evaluation,
+    private readonly builder: SegmentBuilder,
+    private readonly failed: FailedEvaluations,
+    private readonly signal: SegmentSignal,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.signal.listen(() => this.wake());
+    this.timer = setInterval(() => this.wake(), LOOK_EVERY_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** Evaluates until nothing is left to do; organizations take turns. */
+  async runAll(): Promise<void> {
+    for (let busy = true; busy && !this.stopped;) {
+      busy = false;
+      for (const organizationId of await this.organizations()) {
+        if (this.stopped) return;
+        busy = (await this.turn(organizationId)) || busy;
+      }
+    }
+  }
+
+  /** One transaction's worth of an organization; whether it did anything. Nothing while another instance does. */
+  turn(organizationId: string): Promise<boolean> {
+    return this.database.acrossOrganizations(async (tx) => {
+      await tx.useOrganization(organizationId);
+      const [turn] = await tx.query<{ mine: boolean }>(TURN, [organizationId]);
+      if (!turn?.mine) return false;
+      const index = await this.indexes.now(tx);
+      if (!index) return false;
+      const now = this.clock.now();
+      const changed = await this.evaluateChanges(tx, index, now);
+      return (await this.builder.step(tx, index, now)) || changed;
+    });
+  }
+
+  private wake(): void {
+    if (this.stopped) return;
+    this.running ??= this.attempt().finally(() => {
+      this.running = undefined;
+    });
+  }
+
+  private async attempt(): Promise<void> {
+    try {
+      await this.runAll();
+    } catch (error) {
+      if (!isTransient(error)) log.error({ err: error }, 'Segments could not be evaluated; they stay queued');
+    }
+  }
+
+  private organizations(): Promise<string[]> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const rows = await tx.query<{ organization_id: string }>(BUSY, [this.clock.now()]);
+      return rows.map(({ organization_id: id }) => id);
+    });
+  }
+
+  private async evaluateChanges(tx: WorkerTransaction, index: SegmentIndex, now: Date): Promise<boolean> {
+    const changes = await takeChanges(tx, now, CHANGES_AT_ONCE);
+    const due = await dueContacts(tx, now, DUE_AT_ONCE);
+    if (changes.length === 0 && due.length === 0) return false;
+    const tasks = addDue(index, tasksOf(index, changes), await readDues(tx, due), now);
+    try {
+      await tx.savepoint(() => this.evaluation.run(tx, index, tasks, now));
+    } catch (error) {
+      if (isTransient(error)) throw error;
+      log.warn({ err: error, contacts: tasks.size }, 'Contacts are evaluated singly, for one of them fails');
+      await this.failed.evaluateSingly(tx, index, tasks, changes, now);
+    }
+    return true;
+  }
+}

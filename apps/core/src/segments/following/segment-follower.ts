@@ -1,0 +1,208 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import { passes, valueAt } from '../rules/values.js';
+import { KEYS, type Condition, type SegmentIndex } from './segment-index.js';
+import { SegmentIndexes } from './segment-indexes.js';
+import { SegmentSignal } from './segment.signal.js';
+
+/** Why a contact enters or leaves; the first four may trigger messages, the others never (core.md §7). */
+export const CAUSES = [
+  'event',
+  'attribute',
+  'consent',
+  'time',
+  'merge',
+  'rule_change',
+  'restore',
+  'import',
+] as const;
+
+/** Why a contact enters or leaves. */
+export type Cause = (typeof CAUSES)[number];
+
+/** An event as it was stored on its contact. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly contactId: string;
+  /** The name of a track; none for an identify. */
+  readonly event?: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** ISO 8601. */
+  readonly occurredAt: string;
+  /** Whether it made the contact. */
+  readonly created: boolean;
+  /** Fields of the contact that it changed, `attributes.<key>` for attributes. */
+  readonly changedFields: readonly string[];
+  /** Stored on a soft-deleted contact: it is kept for the day on which that is restored, and moves nobody now. */
+  readonly onDeleted: boolean;
+}
+
+/** A change of a contact that did not come as an event. */
+export interface ContactChange {
+  readonly contactId: string;
+  readonly cause: Exclude<Cause, 'event' | 'time'>;
+  /** What changed: fields of the contact, `attributes.<key>` for attributes. Anything may have, unless given. */
+  readonly fields?: readonly string[];
+  /** The purposes about which something was said. */
+  readonly purposes?: readonly string[];
+  readonly correlationId: string;
+}
+
+interface Match {
+  readonly condition: Condition;
+  readonly event: StoredEvent;
+}
+
+interface QueuedChange {
+  readonly contactId: string;
+  readonly cause: Cause;
+  readonly touched: readonly string[];
+  readonly correlationId: string;
+  readonly eventId: string | null;
+}
+
+const KEEP_MATCHES = `
+  INSERT INTO segment_matches (organization_id, condition_id, contact_id, occurred_at, event_id)
+  SELECT $1, condition_id, contact_id, occurred_at, event_id
+    FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::uuid[])
+      AS match (condition_id, contact_id, occurred_at, event_id)
+   ORDER BY 2, 3, 4
+  ON CONFLICT DO NOTHING`;
+
+const QUEUE = `
+  INSERT INTO segment_changes (organization_id, contact_id, cause, touched, correlation_id, event_id)
+  SELECT $1, contact_id, cause, ARRAY(SELECT jsonb_array_elements_text(touched::jsonb)), correlation_id, event_id
+    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::uuid[]) WITH ORDINALITY
+      AS change (contact_id, cause, touched, correlation_id, event_id, place)
+   ORDER BY place`;
+
+/**
+ * Notes what changed of contacts, in the transaction of the change, so that their segments follow. Only what some
+ * rule asks for is noted: an organization without segments pays one look.
+ */
+@Injectable()
+export class SegmentFollower {
+  constructor(
+    private readonly indexes: SegmentIndexes,
+    private readonly signal: SegmentSignal,
+  ) {}
+
+  /** Events of the transaction's organization, in the order in which they were stored. */
+  async eventsStored(tx: Transaction, events: readonly StoredEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const index = await this.indexes.of(tx);
+    if (!index) return;
+    const matches: Match[] = [];
+    const changes: QueuedChange[] = [];
+    for (const event of events) {
+      const matched = matchesOf(index, event);
+      matches.push(...matched);
+      const change = changeOf(index, event, matched);
+      if (change) changes.push(change);
+    }
+    await keepMatches(tx, matches);
+    await this.queue(tx, changes);
+  }
+
+  /** Contacts that were created, changed, soft-deleted or restored, whose consents changed, that were merged or parted. */
+  async contactsChanged(tx: Transaction, changes: readonly ContactChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const index = await this.indexes.of(tx);
+    if (!index) return;
+    await this.queue(
+      tx,
+      changes.flatMap(({ contactId, cause, fields, purposes, correlationId }) => {
+        const touched =
+          fields || purposes
+            ? index.known([...(fields ?? []).map(KEYS.field), ...(purposes ?? []).map(KEYS.purpose)])
+            : [KEYS.all];
+        return touched.length > 0 ? { contactId, cause, touched, correlationId, eventId: null } : [];
+      }),
+    );
+  }
+
+  /** Has the contact of a stored event evaluated once more: the replay of what failed after the event was stored. */
+  async followAgain(tx: Transaction, event: { id: string; contactId: string }): Promise<void> {
+    const index = await this.indexes.of(tx);
+    if (!index) return;
+    const { id, contactId } = event;
+    const change = {
+      contactId,
+      cause: 'event',
+      touched: [KEYS.all],
+      correlationId: id,
+      eventId: id,
+    } as const;
+    await this.queue(tx, [change]);
+  }
+
+  private async queue(tx: Transaction, changes: readonly QueuedChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const of = <T>(read: (change: QueuedChange) => T): T[] => changes.map(read);
+    await tx.query(QUEUE, [
+      tx.organizationId,
+      of(({ contactId }) => contactId),
+      of(({ cause }) => cause),
+      of(({ touched }) => JSON.stringify(touched)),
+      of(({ correlationId }) => correlationId),
+      of(({ eventId }) => eventId),
+    ]);
+    tx.afterCommit(() => this.signal.raise());
+  }
+}
+
+/** The conditions that an event matches. What is asked of time is asked of the time at which it happened. */
+export function matching(
+  conditions: readonly Condition[],
+  properties: Readonly<Record<string, unknown>>,
+  occurredAt: number,
+): Condition[] {
+  return conditions.filter(({ where }) =>
+    where.every(({ property, test }) => passes(valueAt(properties, property), test, occurredAt)),
+  );
+}
+
+export async function keepMatches(
+  tx: Transaction,
+  matches: readonly {
+    condition: Condition;
+    event: Pick<StoredEvent, 'id' | 'contactId' | 'occurredAt'>;
+  }[],
+): Promise<void> {
+  if (matches.length === 0) return;
+  await tx.query(KEEP_MATCHES, [
+    tx.organizationId,
+    matches.map(({ condition }) => condition.id),
+    matches.map(({ event }) => event.contactId),
+    matches.map(({ event }) => event.occurredAt),
+    matches.map(({ event }) => event.id),
+  ]);
+}
+
+function matchesOf(index: SegmentIndex, event: StoredEvent): Match[] {
+  if (event.event === undefined) return [];
+  const conditions = index.conditionsOn(event.event);
+  if (conditions.length === 0) return [];
+  const matched = matching(conditions, event.properties, Date.parse(event.occurredAt));
+  return matched.map((condition) => ({ condition, event }));
+}
+
+function changeOf(
+  index: SegmentIndex,
+  event: StoredEvent,
+  matches: readonly Match[],
+): QueuedChange | undefined {
+  if (event.onDeleted) return undefined;
+  const fields = index.known(event.changedFields.map(KEYS.field));
+  const touched = matches.map(({ condition }) => KEYS.condition(condition.id));
+  touched.push(...fields, ...(event.created ? index.known([KEYS.created]) : []));
+  if (touched.length === 0) return undefined;
+  return {
+    contactId: event.contactId,
+    // An identify says something of the contact, as a change of its attributes would.
+    cause: event.event === undefined ? 'attribute' : 'event',
+    touched,
+    correlationId: event.id,
+    eventId: event.id,
+  };
+}

@@ -1,0 +1,149 @@
+import type { Transaction } from '@customer-platform/database';
+import { evaluate, type Facts } from '../rules/evaluate.js';
+import { parseRule } from '../rules/parse-rule.js';
+import { leavesOf, type EventNode, type PropertyTest, type RuleNode } from '../rules/rule.js';
+
+const LIVE = `
+  SELECT segment.id, segment.rule, segment.state, build.phase, build.cause
+    FROM segments AS segment
+    LEFT JOIN segment_builds AS build
+      ON build.organization_id = segment.organization_id AND build.segment_id = segment.id
+   WHERE segment.organization_id = $1 AND segment.deleted_at IS NULL
+   ORDER BY segment.id`;
+
+const CONDITIONS = `
+  SELECT id, fingerprint FROM segment_conditions WHERE organization_id = $1 AND state <> 'dropped'`;
+
+interface LiveRow {
+  id: string;
+  rule: unknown;
+  state: 'building' | 'ready';
+  phase: 'conditions' | 'contacts' | null;
+  cause: string | null;
+}
+
+/** A segment as evaluation knows it. */
+export interface LiveSegment {
+  readonly id: string;
+  readonly node: RuleNode;
+  readonly events: readonly EventNode[];
+  readonly purposes: readonly string[];
+  readonly asksAttributes: boolean;
+  /** Not before what its conditions ask of the past has been looked up. */
+  readonly evaluated: boolean;
+  /** While all contacts are gone through, whoever enters or leaves does so because of the rule. */
+  readonly buildCause: string | null;
+}
+
+/** What rules ask of events, once for all that ask the same. */
+export interface Condition {
+  readonly id: string;
+  readonly event: string;
+  readonly where: readonly PropertyTest[];
+}
+
+/** A change of a contact is named by keys, and each segment is found by the keys of what its rule asks for. */
+export const KEYS = {
+  /** Everything may be otherwise. */
+  all: '*',
+  /** The contact is new. */
+  created: 'new',
+  condition: (id: string): string => `c:${id}`,
+  field: (name: string): string => `f:${name}`,
+  purpose: (purpose: string): string => `p:${purpose}`,
+} as const;
+
+/** Set when a contact comes to be, and never again. */
+const BORN_WITH = ['source', 'created_at'];
+
+const NOTHING_KNOWN: Facts = {
+  attribute: () => undefined,
+  said: () => [],
+  occurrences: () => ({ past: [], future: [] }),
+};
+
+/** The live segments of an organization, found by what a change touches: its cost is theirs, and not that of all. */
+export class SegmentIndex {
+  readonly segments = new Map<string, LiveSegment>();
+  private readonly byKey = new Map<string, LiveSegment[]>();
+  private readonly byEvent = new Map<string, Condition[]>();
+  private readonly byFingerprint = new Map<string, Condition>();
+
+  /** As the transaction sees them. */
+  static async load(tx: Transaction): Promise<SegmentIndex> {
+    const segments = await tx.query<LiveRow>(LIVE, [tx.organizationId]);
+    const conditions = await tx.query<{ id: string; fingerprint: string }>(CONDITIONS, [tx.organizationId]);
+    return new SegmentIndex(segments, new Map(conditions.map(({ id, fingerprint }) => [fingerprint, id])));
+  }
+
+  private constructor(rows: readonly LiveRow[], conditionIds: ReadonlyMap<string, string>) {
+    for (const row of rows) this.add(row, conditionIds);
+  }
+
+  get empty(): boolean {
+    return this.segments.size === 0;
+  }
+
+  /** The conditions on events of a name; those still being built as well. */
+  conditionsOn(event: string): readonly Condition[] {
+    return this.byEvent.get(event) ?? [];
+  }
+
+  conditionOf({ fingerprint }: EventNode): Condition {
+    const condition = this.byFingerprint.get(fingerprint);
+    if (!condition) throw new Error('A rule asks for a condition that is not kept');
+    return condition;
+  }
+
+  /** Those of the keys by which some segment can be found. */
+  known(keys: readonly string[]): string[] {
+    return keys.filter((key) => this.byKey.has(key));
+  }
+
+  /** The segments that a change with this key may move a contact into or out of. */
+  touchedBy(key: string): readonly LiveSegment[] {
+    return this.byKey.get(key) ?? [];
+  }
+
+  private add(row: LiveRow, conditionIds: ReadonlyMap<string, string>): void {
+    const node = parseRule(row.rule);
+    const leaves = leavesOf(node);
+    const events = leaves.filter((leaf) => leaf.kind === 'event');
+    const purposes = new Set(leaves.flatMap((leaf) => (leaf.kind === 'consent' ? leaf.purpose : [])));
+    const paths = leaves.flatMap((leaf) => (leaf.kind === 'attribute' ? leaf.path : []));
+    const segment: LiveSegment = {
+      id: row.id,
+      node,
+      events,
+      purposes: [...purposes],
+      asksAttributes: paths.length > 0,
+      evaluated: row.phase !== 'conditions',
+      buildCause: row.cause,
+    };
+    this.segments.set(row.id, segment);
+    const keys = new Set([KEYS.all, ...[...purposes].map(KEYS.purpose), ...paths.flatMap(fieldKeys)]);
+    for (const leaf of events) keys.add(KEYS.condition(this.keep(leaf, conditionIds)));
+    // Of a contact of whom nothing is known most rules say no: only the others ask for those that come to be.
+    const { holds } = evaluate(node, NOTHING_KNOWN, 0);
+    if (holds || paths.some((path) => BORN_WITH.includes(path))) keys.add(KEYS.created);
+    for (const key of keys) this.byKey.set(key, [...(this.byKey.get(key) ?? []), segment]);
+  }
+
+  private keep({ event, where, fingerprint }: EventNode, ids: ReadonlyMap<string, string>): string {
+    const known = this.byFingerprint.get(fingerprint);
+    if (known) return known.id;
+    const id = ids.get(fingerprint);
+    if (id === undefined) throw new Error('A rule asks for a condition that is not kept');
+    const condition = { id, event, where };
+    this.byFingerprint.set(fingerprint, condition);
+    this.byEvent.set(event, [...(this.byEvent.get(event) ?? []), condition]);
+    return id;
+  }
+}
+
+/** A path into an attribute is changed by a change of any key that it may begin with. */
+function fieldKeys(path: string): string[] {
+  const parts = path.split('.');
+  if (parts.length <= 2) return [KEYS.field(path)];
+  return parts.slice(1).map((_, index) => KEYS.field(parts.slice(0, index + 2).join('.')));
+}

@@ -1,0 +1,264 @@
+import { jest } from '@jest/globals';
+import type { Type } from '@nestjs/common';
+import { Outbox } from '@customer-platform/event-bus';
+import { DeadLetterReplayer } from '../dead-letters/dead-letter.replayer.js';
+import { Clock, Database, newId } from '@customer-platform/database';
+import { PERMISSIONS } from '@customer-platform/permissions';
+import { expectStatus, type Caller } from '@customer-platform/testing';
+import { CarefulProcessor } from '../processing/careful-processor.js';
+import { ChunkProcessor } from '../processing/chunk-processor.js';
+import { eventIdOf } from '../ingestion/event-id.js';
+import { readArrival } from '../processing/work-item.js';
+import { startCore, type TestCore } from '../core.fixture.js';
+import { SegmentFollower, type ContactChange } from './following/segment-follower.js';
+import { SegmentBuilder } from './building/segment-builder.js';
+import { Evaluation } from './evaluating/evaluation.js';
+import { FailedEvaluations } from './evaluating/failed-evaluations.js';
+import { SegmentIndexes } from './following/segment-indexes.js';
+import { SegmentSignal } from './following/segment.signal.js';
+import { SegmentEvaluator } from './evaluating/segment.evaluator.js';
+import type { SegmentDto, SegmentMemberDto } from './segment.dto.js';
+
+/** The collection. */
+export const SEGMENTS = '/v1/core/segments';
+
+const CORE = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
+
+/** A member as it is listed, with its verdict. */
+export type Member = SegmentMemberDto;
+
+/** An event of a contact as a spec gives it; times are ISO 8601. */
+export interface Given {
+  readonly kind?: 'track' | 'identify';
+  readonly externalId: string;
+  readonly at: string;
+  readonly event?: string;
+  readonly properties?: Record<string, unknown>;
+  readonly traits?: Record<string, unknown>;
+  readonly key?: string;
+}
+
+/**
+ * Core without its workers: a spec gives events their effect, evaluates and moves the clock by itself, so that
+ * nothing happens but what it says.
+ */
+export class SegmentWorld {
+  private time: number | undefined;
+
+  private constructor(readonly core: TestCore) {
+    const clock = core.app.app.get(Clock);
+    jest.spyOn(clock, 'now').mockImplementation(() => new Date(this.time ?? Date.now()));
+  }
+
+  static async start(): Promise<SegmentWorld> {
+    return new SegmentWorld(await startCore({ PROCESS_ROLE: 'api' }));
+  }
+
+  /** Stands the clock still at this instant, or lets it go again. */
+  stopClock(at?: number | string): void {
+    this.time = typeof at === 'string' ? Date.parse(at) : at;
+  }
+
+  /** Moves the stopped clock on. */
+  pass(ms: number): void {
+    this.time = (this.time ?? Date.now()) + ms;
+  }
+
+  now(offset = 0): string {
+    return new Date((this.time ?? Date.now()) + offset).toISOString();
+  }
+
+  anOrganization(): { id: string; caller: Caller } {
+    const id = newId();
+    return { id, caller: this.core.app.as(id, CORE) };
+  }
+
+  /** A segment that has been built. */
+  async segment(caller: Caller, rule: object, name = newId()): Promise<SegmentDto> {
+    const answer = await caller.post<SegmentDto>(SEGMENTS, { name, rule });
+    expectStatus(answer, 201);
+    await this.evaluate();
+    return this.read(caller, answer.body.id);
+  }
+
+  async read(caller: Caller, id: string): Promise<SegmentDto> {
+    const answer = await caller.get<SegmentDto>(`${SEGMENTS}/${id}`);
+    expectStatus(answer, 200);
+    return answer.body;
+  }
+
+  /** Stores events as the worker does, all in one transaction. */
+  async store(organizationId: string, given: readonly Given[]): Promise<void> {
+    const arrivals = given.map((each) => arrivalOf(organizationId, each));
+    const database = this.core.app.app.get(Database, { strict: false });
+    const processor = this.core.app.app.get(ChunkProcessor, { strict: false });
+    await database.acrossOrganizations((tx) => processor.process(tx, arrivals, { stage: 'resolve' }));
+  }
+
+  /** As {@link store}, for events of which one fails. */
+  async storeCarefully(organizationId: string, given: readonly Given[]): Promise<void> {
+    const arrivals = given.map((each) => arrivalOf(organizationId, each));
+    const careful = this.core.app.app.get(CarefulProcessor, { strict: false });
+    await this.core.app.app
+      .get(Database, { strict: false })
+      .acrossOrganizations((tx) => careful.process(tx, arrivals));
+  }
+
+  /** Stores events and evaluates. */
+  async happen(organizationId: string, ...given: Given[]): Promise<void> {
+    await this.store(organizationId, given);
+    await this.evaluate();
+  }
+
+  /** Does all that is to be done now. */
+  evaluate(): Promise<void> {
+    return this.evaluator.runAll();
+  }
+
+  /** One transaction of the evaluation; whether it did anything. */
+  turn(organizationId: string): Promise<boolean> {
+    return this.evaluator.turn(organizationId);
+  }
+
+  /** One that ends as if its process were killed just before the commit. */
+  async killedTurn(organizationId: string): Promise<void> {
+    const database = this.core.app.app.get(Database, { strict: false });
+    const run = database.acrossOrganizations.bind(database);
+    const spy = jest.spyOn(database, 'acrossOrganizations').mockImplementationOnce((work) =>
+      run(async (tx) => {
+        await work(tx);
+        throw new Error('killed');
+      }),
+    );
+    await expect(this.turn(organizationId)).rejects.toThrow('killed');
+    spy.mockRestore();
+  }
+
+  /** The evaluator that another instance on the same database would have. */
+  anotherEvaluator(): SegmentEvaluator {
+    const of = <T>(type: Type<T>): T => this.core.app.app.get(type, { strict: false });
+    const evaluation = new Evaluation(of(Outbox));
+    return new SegmentEvaluator(
+      of(Database),
+      of(Clock),
+      new SegmentIndexes(),
+      evaluation,
+      new SegmentBuilder(evaluation),
+      new FailedEvaluations(evaluation, of(Outbox)),
+      new SegmentSignal(),
+    );
+  }
+
+  /** Makes Postgres refuse to let a contact into any segment, until the answer is called. */
+  async refuseMember(organizationId: string, externalId: string): Promise<() => Promise<void>> {
+    const { query } = this.core.database;
+    const [contact] = await query<{ id: string }>(
+      'SELECT id FROM contacts WHERE organization_id = $1 AND external_id = $2',
+      [organizationId, externalId],
+    );
+    await query(`
+      CREATE FUNCTION refuse_member() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF NEW.contact_id = '${contact?.id ?? ''}' THEN RAISE EXCEPTION 'refused'; END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER refuse_member BEFORE INSERT ON segment_members
+        FOR EACH ROW EXECUTE FUNCTION refuse_member()`);
+    return async () => {
+      await query('DROP TRIGGER refuse_member ON segment_members; DROP FUNCTION refuse_member()');
+    };
+  }
+
+  /** Runs the dead letters again that are queued for it. */
+  replay(): Promise<void> {
+    return this.core.app.app.get(DeadLetterReplayer, { strict: false }).runAll();
+  }
+
+  private get evaluator(): SegmentEvaluator {
+    return this.core.app.app.get(SegmentEvaluator, { strict: false });
+  }
+
+  async members(caller: Caller, { id }: { id: string }, query = ''): Promise<Member[]> {
+    const answer = await caller.get<{ data: Member[] }>(`${SEGMENTS}/${id}/members${query}`);
+    expectStatus(answer, 200);
+    return answer.body.data;
+  }
+
+  /** External ids of who is in a segment, sorted. */
+  async inside(caller: Caller, segment: { id: string }): Promise<(string | null)[]> {
+    return (await this.members(caller, segment)).map(({ external_id: id }) => id).sort();
+  }
+
+  /** The domain events about memberships, in the order in which they were written. */
+  async envelopes(organizationId: string): Promise<Told[]> {
+    const rows = await this.core.database.query<{ messages: [string, string][] }>(
+      `SELECT messages FROM outbox WHERE organization_id = $1 ORDER BY id`,
+      [organizationId],
+    );
+    const events = rows.flatMap(({ messages }) => messages.map(([, value]) => JSON.parse(value) as Told));
+    return events.filter(({ type }) => type?.startsWith('core.segment.'));
+  }
+
+  /** What was told of memberships, in short: `entered <contact id> event`. */
+  async told(organizationId: string): Promise<string[]> {
+    return (await this.envelopes(organizationId)).map(
+      ({ type, data }) => `${type.split('.')[2] ?? ''} ${data.contact_id} ${data.cause}`,
+    );
+  }
+
+  /** Tells the segments of a change of a contact, and evaluates. */
+  async changed(
+    organizationId: string,
+    contactId: string,
+    cause: ContactChange['cause'] = 'attribute',
+  ): Promise<void> {
+    const { app } = this.core.app;
+    const follower = app.get(SegmentFollower, { strict: false });
+    await app
+      .get(Database, { strict: false })
+      .inOrganization({ organizationId }, (tx) =>
+        follower.contactsChanged(tx, [{ contactId, cause, correlationId: newId() }]),
+      );
+    await this.evaluate();
+  }
+
+  /** Rows of an organization in a table. */
+  async count(table: string, organizationId: string): Promise<number> {
+    const [row] = await this.core.database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM ${table} WHERE organization_id = $1`,
+      [organizationId],
+    );
+    return row?.count ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.core.close();
+  }
+}
+
+/** A domain event about a membership. */
+export interface Told {
+  type: string;
+  correlationid: string;
+  causationid?: string;
+  data: { segment_id: string; contact_id: string; cause: string; at: string };
+}
+
+function arrivalOf(organizationId: string, given: Given) {
+  const { kind = given.traits ? 'identify' : 'track', externalId, at, key = newId() } = given;
+  const sent = { external_id: externalId, idempotency_key: key, occurred_at: at };
+  const body =
+    kind === 'track'
+      ? { event: given.event ?? 'invoice_paid', ...sent, properties: given.properties ?? {} }
+      : { ...sent, traits: given.traits ?? {} };
+  return readArrival(
+    {
+      organizationId,
+      eventId: eventIdOf(organizationId, key),
+      kind,
+      receivedAt: Date.now(),
+      body: Buffer.from(JSON.stringify(body)),
+    },
+    0,
+  );
+}

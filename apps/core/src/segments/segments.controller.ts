@@ -1,0 +1,112 @@
+import { Controller } from '@nestjs/common';
+import { versionTag } from '@customer-platform/database';
+import {
+  Answer,
+  Body,
+  Context,
+  CreateEndpoint,
+  GetEndpoint,
+  Id,
+  ListEndpoint,
+  ListRequest,
+  PurgeEndpoint,
+  RestoreEndpoint,
+  SoftDeleteEndpoint,
+  UpdateEndpoint,
+  type ListQuery,
+  type Page,
+  type RequestContext,
+} from '@customer-platform/http';
+import { CreateSegmentDto, SegmentDto, SegmentMemberDto, UpdateSegmentDto } from './segment.dto.js';
+import type { Segment } from './segment.entity.js';
+import { MEMBER_LIST, SEGMENT_LIST } from './segments.list.js';
+import { SegmentsService } from './segments.service.js';
+import { toSegmentDto } from './to-segment-dto.js';
+
+@Controller('v1/core/segments')
+export class SegmentsController {
+  constructor(private readonly segments: SegmentsService) {}
+
+  @CreateEndpoint({
+    permission: 'core.segments.create',
+    summary: 'Create a segment',
+    description: 'It is `building` until its rule has been applied to all contacts.',
+    response: SegmentDto,
+    problems: ['invalid_segment_rule', 'duplicate_value', 'limit_reached'],
+  })
+  async create(@Context() context: RequestContext, @Body() body: CreateSegmentDto): Promise<Answer> {
+    const segment = await this.segments.create(context, body);
+    const location = `/v1/core/segments/${segment.id}`;
+    return Answer.created(toSegmentDto(segment), location, { ETag: versionTag(segment) });
+  }
+
+  @ListEndpoint({ permission: 'core.segments.read', summary: 'List segments', response: SegmentDto })
+  async list(
+    @Context() context: RequestContext,
+    @ListRequest(SEGMENT_LIST) query: ListQuery,
+  ): Promise<Page<SegmentDto>> {
+    const { data, page } = await this.segments.list(context, query);
+    return { data: data.map(toSegmentDto), page };
+  }
+
+  @GetEndpoint({ permission: 'core.segments.read', summary: 'Read a segment', response: SegmentDto })
+  async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    return tagged(await this.segments.get(context, id));
+  }
+
+  @UpdateEndpoint({
+    permission: 'core.segments.update',
+    summary: 'Change a segment',
+    description: 'A rule replaces the whole rule, makes a new version, and is applied to all contacts.',
+    response: SegmentDto,
+    problems: ['invalid_segment_rule', 'duplicate_value'],
+  })
+  async update(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Body() body: UpdateSegmentDto,
+  ): Promise<Answer> {
+    return tagged(await this.segments.update(context, id, body));
+  }
+
+  @SoftDeleteEndpoint({
+    permission: 'core.segments.delete',
+    summary: 'Soft-delete a segment',
+    description: 'Its members stay as they are, and are not followed any more.',
+  })
+  softDelete(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.segments.softDelete(context, id);
+  }
+
+  @RestoreEndpoint({
+    permission: 'core.segments.delete',
+    summary: 'Restore a segment',
+    response: SegmentDto,
+    problems: ['limit_reached'],
+  })
+  async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    return tagged(await this.segments.restore(context, id));
+  }
+
+  @PurgeEndpoint({ permission: 'core.segments.purge', summary: 'Purge a segment with its members’ history' })
+  purge(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.segments.purge(context, id);
+  }
+
+  @ListEndpoint({
+    permission: 'core.segments.read',
+    path: ':id/members',
+    summary: 'List who is or was in a segment',
+    response: SegmentMemberDto,
+    problems: ['not_found'],
+  })
+  members(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @ListRequest(MEMBER_LIST) query: ListQuery,
+  ): Promise<Page<SegmentMemberDto>> {
+    return this.segments.members(context, id, query);
+  }
+}
+
+const tagged = (segment: Segment): Answer => Answer.tagged(toSegmentDto(segment), versionTag(segment));

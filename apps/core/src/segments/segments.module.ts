@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { ContactsModule } from '../contacts/contacts.module.js';
+import { SegmentBuilder } from './building/segment-builder.js';
+import { Evaluation } from './evaluating/evaluation.js';
+import { FailedEvaluations } from './evaluating/failed-evaluations.js';
+import { SegmentEvaluator } from './evaluating/segment.evaluator.js';
+import { FollowingModule } from './following/following.module.js';
+import { SegmentsController } from './segments.controller.js';
+import { SegmentsService } from './segments.service.js';
+
+/** Contacts grouped by rules, followed through all that changes them. */
+@Module({
+  imports: [ContactsModule, FollowingModule],
+  controllers: [SegmentsController],
+  providers: [Evaluation, FailedEvaluations, SegmentBuilder, SegmentEvaluator, SegmentsService],
+})
+export class SegmentsModule {}
