@@ -1,4 +1,4 @@
-import type { Acceptance, ChangesPage, KeyUse, ResolvedCredential } from './protocol.js';
+import type { Acceptance, ChangesPage, KeyUse, ResolvedCredential, TenantClaims } from './protocol.js';
 
 /** A well-formed credential that grants nothing: never issued, revoked, ended, or its organization is gone. */
 export class UnknownCredential extends Error {
@@ -23,6 +23,8 @@ export class RegistryUnavailable extends Error {
 export abstract class AuthorizationSource {
   /** @throws UnknownCredential */
   abstract resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential>;
+  /** As `resolve`, by claims that the caller has verified. @throws UnknownCredential */
+  abstract resolveTenant(tenant: TenantClaims, timeoutMs: number): Promise<ResolvedCredential>;
   /** Organizations whose epoch rose since `cursor`; repeats are possible, omissions are not. */
   abstract changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage>;
   /** For each acceptance, whether the key was valid at that time. */

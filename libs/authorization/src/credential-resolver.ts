@@ -7,6 +7,7 @@ import type { ChangeFeed } from './change-feed.js';
 import type { CredentialCache, CredentialEntry } from './credential-cache.js';
 import type { KeyUsage } from './key-usage.js';
 import type { Monotonic } from './monotonic.js';
+import type { ResolvedCredential, TenantClaims } from './protocol.js';
 import { RefusedCredentials } from './refused-credentials.js';
 
 /** A resolve that has not ended by then has failed; all tries of one fill share it (identity.md §8). */
@@ -29,6 +30,12 @@ export interface AuthenticationOptions {
 interface Fill {
   readonly began: number;
   readonly answer: Promise<CredentialEntry>;
+}
+
+/** What is asked of the registry: under which name the answer is kept, and how it is asked. */
+interface Question {
+  readonly name: string;
+  readonly ask: (timeoutMs: number) => Promise<ResolvedCredential>;
 }
 
 /**
@@ -72,7 +79,7 @@ export class CredentialResolver {
     { accepts, outlivesOutage = false }: AuthenticationOptions,
   ): Promise<ResolvedCaller> {
     const keyHash = hashApiKey(readApiKey(authorization));
-    const { caller, use } = this.permitting(keyHash) ?? (await this.ask(keyHash, outlivesOutage));
+    const { caller, use } = this.permitting(keyHash) ?? (await this.ask(this.byKey(keyHash), outlivesOutage));
     if (accepts === 'user') {
       throw new Problem('user_required', { detail: 'This route serves users; an API key cannot call it.' });
     }
@@ -81,9 +88,22 @@ export class CredentialResolver {
     return caller;
   }
 
+  /**
+   * Whoever stands behind a token of a member, as fresh as any caller: an API key by its id, or the organization. The
+   * claims must have been verified.
+   * @throws Problem `invalid_token`, `token_expired`, `authorization_unavailable`; a suspended organization is returned
+   */
+  async tenant(claims: TenantClaims): Promise<ResolvedCaller> {
+    const question: Question = {
+      name: `tenant ${claims.organization_id} ${claims.api_key_id ?? ''}`,
+      ask: (timeoutMs) => this.source.resolveTenant(claims, timeoutMs),
+    };
+    return (this.permitting(question.name) ?? (await this.ask(question, false))).caller;
+  }
+
   /** The cached answer, if it permits now. */
-  private permitting(keyHash: string): CredentialEntry | undefined {
-    const entry = this.cache.get(keyHash);
+  private permitting(name: string): CredentialEntry | undefined {
+    const entry = this.cache.get(name);
     if (!entry || !this.cache.isCurrent(entry)) return undefined;
     const now = this.clock.now();
     if (now >= entry.endsAt || !this.feed.isFresh(now)) return undefined;
@@ -91,15 +111,20 @@ export class CredentialResolver {
     return entry;
   }
 
-  private async ask(keyHash: string, outlivesOutage: boolean): Promise<CredentialEntry> {
-    const spared = outlivesOutage ? this.unconfirmed(keyHash) : undefined;
+  private byKey(keyHash: string): Question {
+    return { name: keyHash, ask: (timeoutMs) => this.source.resolve(keyHash, timeoutMs) };
+  }
+
+  private async ask(question: Question, outlivesOutage: boolean): Promise<CredentialEntry> {
+    const { name } = question;
+    const spared = outlivesOutage ? this.unconfirmed(name) : undefined;
     // The feed asks four times a second already: while it hears nothing, ingestion does not wait to hear nothing too.
     if (spared && this.feed.isDown) return spared;
-    this.refused.check(keyHash);
+    this.refused.check(name);
     try {
-      return await this.fill(keyHash);
+      return await this.fill(question);
     } catch (error) {
-      if (error instanceof UnknownCredential) throw this.refused.remember(keyHash, error.reason);
+      if (error instanceof UnknownCredential) throw this.refused.remember(name, error.reason);
       if (error instanceof RegistryUnavailable) {
         if (spared) return spared;
         throw new Problem('authorization_unavailable', { cause: error });
@@ -109,20 +134,21 @@ export class CredentialResolver {
   }
 
   /** One fill at a time for each credential. One begun longer ago than a resolve may take is not waited for. */
-  private fill(keyHash: string): Promise<CredentialEntry> {
+  private fill(question: Question): Promise<CredentialEntry> {
+    const { name } = question;
     const began = this.clock.now();
-    const running = this.fills.get(keyHash);
+    const running = this.fills.get(name);
     if (running && began - running.began < RESOLVE_TIMEOUT_MS) return running.answer;
-    const fill: Fill = { began, answer: this.askRegistry(keyHash, began) };
-    this.fills.set(keyHash, fill);
+    const fill: Fill = { began, answer: this.askRegistry(question, began) };
+    this.fills.set(name, fill);
     const done = (): void => {
-      if (this.fills.get(keyHash) === fill) this.fills.delete(keyHash);
+      if (this.fills.get(name) === fill) this.fills.delete(name);
     };
     fill.answer.then(done, done);
     return fill.answer;
   }
 
-  private async askRegistry(keyHash: string, began: number): Promise<CredentialEntry> {
+  private async askRegistry({ name, ask }: Question, began: number): Promise<CredentialEntry> {
     const run = this.feed.run;
     const mark = this.cache.beginFill(began);
     try {
@@ -130,23 +156,23 @@ export class CredentialResolver {
         const left = began + RESOLVE_TIMEOUT_MS - this.clock.now();
         if (left <= 0) break;
         const asked = this.clock.now();
-        const resolved = await this.source.resolve(keyHash, left);
+        const resolved = await ask(left);
         if (resolved.epoch < this.cache.highestEpoch(resolved.organization.id)) continue;
-        const entry = this.cache.entryOf(keyHash, resolved, asked);
-        if (run > 0 && run === this.feed.run) this.cache.keep(keyHash, entry);
+        const entry = this.cache.entryOf(name, resolved, asked);
+        if (run > 0 && run === this.feed.run) this.cache.keep(name, entry);
         return entry;
       }
       throw new RegistryUnavailable('The rights changed faster than they could be read');
     } catch (error) {
-      if (error instanceof UnknownCredential) this.cache.drop(keyHash);
+      if (error instanceof UnknownCredential) this.cache.drop(name);
       throw error;
     } finally {
       this.cache.endFill(mark);
     }
   }
 
-  private unconfirmed(keyHash: string): CredentialEntry | undefined {
-    const entry = this.cache.get(keyHash);
+  private unconfirmed(name: string): CredentialEntry | undefined {
+    const entry = this.cache.get(name);
     if (!entry || entry.caller.restriction !== null) return undefined;
     const now = this.clock.now();
     if (now >= entry.endsAt || now - entry.knownGoodAt > OUTAGE_GRACE_MS) return undefined;

@@ -9,6 +9,7 @@ import type {
   KeyUse,
   ResolvedCredential,
   ResolveRequest,
+  TenantClaims,
   UsageRequest,
 } from './protocol.js';
 
@@ -21,23 +22,12 @@ export class HttpAuthorizationSource extends AuthorizationSource {
     super();
   }
 
-  override async resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential> {
-    const body: ResolveRequest = { key_hash: keyHash };
-    const call: InternalCall = {
-      method: 'POST',
-      path: '/internal/authz/resolve',
-      body,
-      timeoutMs,
-      lane: 'resolve',
-    };
-    try {
-      return await this.client.call<ResolvedCredential>('identity', call);
-    } catch (error) {
-      if (error instanceof InternalCallRefused && error.status === 404) {
-        throw new UnknownCredential(error.problem['reason'] === 'expired' ? 'expired' : 'unknown');
-      }
-      throw silenceOf(error);
-    }
+  override resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential> {
+    return this.askFor({ key_hash: keyHash }, timeoutMs);
+  }
+
+  override resolveTenant(tenant: TenantClaims, timeoutMs: number): Promise<ResolvedCredential> {
+    return this.askFor(tenant, timeoutMs);
   }
 
   override changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage> {
@@ -60,6 +50,24 @@ export class HttpAuthorizationSource extends AuthorizationSource {
   override async reportUsage(uses: readonly KeyUse[], timeoutMs = PATIENCE_MS): Promise<void> {
     const body: UsageRequest = { uses: [...uses] };
     await this.ask({ method: 'POST', path: '/internal/authz/usage', body, timeoutMs });
+  }
+
+  private async askFor(body: ResolveRequest, timeoutMs: number): Promise<ResolvedCredential> {
+    const call: InternalCall = {
+      method: 'POST',
+      path: '/internal/authz/resolve',
+      body,
+      timeoutMs,
+      lane: 'resolve',
+    };
+    try {
+      return await this.client.call<ResolvedCredential>('identity', call);
+    } catch (error) {
+      if (error instanceof InternalCallRefused && error.status === 404) {
+        throw new UnknownCredential(error.problem['reason'] === 'expired' ? 'expired' : 'unknown');
+      }
+      throw silenceOf(error);
+    }
   }
 
   private async ask<T>(call: InternalCall): Promise<T> {

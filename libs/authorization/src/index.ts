@@ -32,6 +32,7 @@ export {
   type KeyUse,
   type ResolvedCredential,
   type ResolveRequest,
+  type TenantClaims,
   type Restriction,
   type UsageRequest,
 } from './protocol.js';

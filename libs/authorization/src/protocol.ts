@@ -3,7 +3,7 @@ export type Restriction = 'mfa_required' | 'organization_suspended';
 
 /** Answer of `POST /internal/authz/resolve`: everything a module needs to know of a credential, read at one instant. */
 export interface ResolvedCredential {
-  principal: { type: 'api_key' | 'user' | 'oauth_client'; id: string };
+  principal: { type: 'api_key' | 'user' | 'oauth_client' | 'organization'; id: string };
   actor: { type: string; id: string; impersonator_id?: string };
   organization: { id: string; status: 'active' | 'suspended'; settings: Record<string, unknown> };
   permissions: string[];
@@ -14,10 +14,17 @@ export interface ResolvedCredential {
   expires_in_ms: number | null;
 }
 
-/** Body of `POST /internal/authz/resolve`: the SHA-256 of an API key, lower-case hex. */
-export interface ResolveRequest {
-  key_hash: string;
+/**
+ * Whose word a token of a member stands on (core.md §12): an API key's, by its id; without one the organization's own,
+ * whose answer has the settings and no permission.
+ */
+export interface TenantClaims {
+  organization_id: string;
+  api_key_id?: string;
 }
+
+/** Body of `POST /internal/authz/resolve`: the SHA-256 of an API key, lower-case hex, or claims that were verified. */
+export type ResolveRequest = { key_hash: string } | TenantClaims;
 
 /** Answer of `GET /internal/authz/changes`. */
 export interface ChangesPage {

@@ -1,5 +1,5 @@
 import { AuthorizationSource, RegistryUnavailable, UnknownCredential } from './authorization-source.js';
-import type { Acceptance, ChangesPage, KeyUse, ResolvedCredential } from './protocol.js';
+import type { Acceptance, ChangesPage, KeyUse, ResolvedCredential, TenantClaims } from './protocol.js';
 
 /** A registry in memory whose answers a test can hold back, cut off and change, call by call. */
 export class FixtureRegistry extends AuthorizationSource {
@@ -22,6 +22,11 @@ export class FixtureRegistry extends AuthorizationSource {
     if (read === undefined) throw new UnknownCredential('unknown');
     if (read === 'expired') throw new UnknownCredential('expired');
     return read;
+  }
+
+  /** Credentials of tenants stand beside the keys, by organization and id of the key. */
+  override resolveTenant({ organization_id: organization, api_key_id: key }: TenantClaims) {
+    return this.resolve(`${organization} ${key ?? ''}`.trim());
   }
 
   override async changes(cursor: string | undefined): Promise<ChangesPage> {

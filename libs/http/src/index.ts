@@ -2,6 +2,7 @@ export {
   AUTHENTICATOR,
   clientAddress,
   MEMBER_AUTHENTICATOR,
+  TENANT_AUTHENTICATOR,
   type AcceptedCredential,
   type Actor,
   type AuthenticatedCaller,
@@ -10,6 +11,7 @@ export {
   type OrganizationSnapshot,
   type Principal,
   type RequestContext,
+  type TenantAuthenticator,
 } from './context/request-context.js';
 export { REFUSAL_RECORDER, type RefusalRecorder, type RefusedCall } from './context/refusals.js';
 export { Answer } from './endpoints/answer.js';
@@ -36,6 +38,7 @@ export {
   Body,
   Context,
   CorrelationId,
+  OptionalContext,
   Id,
   IdempotencyKey,
   ListRequest,

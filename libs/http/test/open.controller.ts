@@ -87,6 +87,16 @@ export class MemberController {
   }
 }
 
+/** A route of tenant tokens, in an app without a tenant authenticator. */
+@Controller('v1/crm/tenant')
+export class TenantController {
+  /** Needs a tenant authenticator. */
+  @Endpoint({ ...route, authorization: 'tenant_token' })
+  read(): void {
+    // never called
+  }
+}
+
 /** Not a route at all beside one that is. */
 @Controller('v1/crm/mixed')
 export class MixedController {

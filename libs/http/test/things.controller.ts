@@ -11,6 +11,7 @@ import {
   GetEndpoint,
   Id,
   IdempotencyKey,
+  OptionalContext,
   ListEndpoint,
   ListRequest,
   PathText,
@@ -164,8 +165,8 @@ export class ThingsController {
     body: 'json|form',
     gzip: true,
   })
-  form(@AnyBody() body: unknown): object {
-    return { body };
+  form(@OptionalContext() context: RequestContext | undefined, @AnyBody() body: unknown): object {
+    return { body, principal: context?.principal };
   }
 
   @Endpoint({

@@ -6,6 +6,7 @@ import {
   IDEMPOTENCY_STORE,
   MEMBER_AUTHENTICATOR,
   REFUSAL_RECORDER,
+  TENANT_AUTHENTICATOR,
   type AuthenticatedCaller,
   type Authenticator,
   type IdempotencyClaim,
@@ -16,11 +17,12 @@ import {
   type RefusedCall,
   type RequestContext,
   type StoredAnswer,
+  type TenantAuthenticator,
 } from '../src/index.js';
 import { InternalThingsController, ThingsController } from './things.controller.js';
 
 /** Answers by the token: `all`, `but:<permission>`, `only:<permission>`, `suspended`, `expired`, `away`, `no-mfa`. */
-class TestAuthenticator implements Authenticator, MemberAuthenticator {
+class TestAuthenticator implements Authenticator, MemberAuthenticator, TenantAuthenticator {
   async authenticate(request: { headers: { authorization?: string } }): Promise<AuthenticatedCaller> {
     const token = request.headers.authorization?.replace('Bearer ', '');
     if (token === undefined) throw new Problem('missing_credentials');
@@ -51,6 +53,12 @@ class TestAuthenticator implements Authenticator, MemberAuthenticator {
   async authenticateMember(request: { headers: { authorization?: string } }): Promise<AuthenticatedCaller> {
     const caller = await this.authenticate(request);
     return { ...caller, principal: { type: 'member', id: 'contact' } };
+  }
+
+  async authenticateTenant(request: {
+    headers: { authorization?: string };
+  }): Promise<AuthenticatedCaller | undefined> {
+    return request.headers.authorization === undefined ? undefined : this.authenticate(request);
   }
 }
 
@@ -99,6 +107,7 @@ class ListedRefusals implements RefusalRecorder {
     TestAuthenticator,
     { provide: AUTHENTICATOR, useExisting: TestAuthenticator },
     { provide: MEMBER_AUTHENTICATOR, useExisting: TestAuthenticator },
+    { provide: TENANT_AUTHENTICATOR, useExisting: TestAuthenticator },
     { provide: IDEMPOTENCY_STORE, useClass: MemoryStore },
     { provide: REFUSAL_RECORDER, useClass: ListedRefusals },
   ],

@@ -6,6 +6,7 @@ import {
   type Acceptance,
   type ChangesPage,
   type KeyUse,
+  type ResolveRequest,
   type ResolvedCredential,
   type Restriction,
 } from '@customer-platform/authorization';
@@ -22,11 +23,19 @@ export interface TestKey {
   principal?: ResolvedCredential['principal'];
 }
 
+/** What the registry knows of an organization without a key. */
+export interface TestOrganizationState {
+  settings?: Record<string, unknown>;
+  suspended?: boolean;
+}
+
 interface IssuedKey extends TestKey {
   id: string;
   issuedAt: number;
   revokedAt?: number;
 }
+
+const UNKNOWN = { status: 404, answer: { code: 'not_found', reason: 'unknown' } };
 
 /**
  * Identity's internal interface (identity.md §8) as an HTTP server of a test: what libs/authorization asks, answered
@@ -36,6 +45,7 @@ export class TestRegistry {
   /** What the modules reported of used keys. */
   readonly uses: KeyUse[] = [];
   private readonly keys = new Map<string, IssuedKey>();
+  private readonly organizations = new Map<string, TestOrganizationState>();
   private readonly epochs = new Map<string, number>();
   private readonly changes: { organization_id: string; epoch: number }[] = [];
   private readonly server: Server;
@@ -84,6 +94,12 @@ export class TestRegistry {
     this.raise(issued.organizationId);
   }
 
+  /** Makes an organization known by itself, or changes it: its settings and whether it is suspended. */
+  organization(id: string, state: TestOrganizationState = {}): void {
+    this.organizations.set(id, state);
+    this.raise(id);
+  }
+
   /** From now on every call is cut off, as when identity has died; `false` ends it. */
   outage(down: boolean): void {
     this.down = down;
@@ -122,7 +138,7 @@ export class TestRegistry {
   private answer(route: string, body: unknown, query: URLSearchParams): { status: number; answer: unknown } {
     switch (route) {
       case 'POST /internal/authz/resolve':
-        return this.resolve((body as { key_hash: string }).key_hash);
+        return this.resolve(body as ResolveRequest);
       case 'GET /internal/authz/changes':
         return { status: 200, answer: this.changesSince(query.get('cursor')) };
       case 'POST /internal/authz/confirm':
@@ -135,10 +151,17 @@ export class TestRegistry {
     }
   }
 
-  private resolve(keyHash: string): { status: number; answer: unknown } {
-    const key = this.keys.get(keyHash);
-    if (!key || key.revokedAt !== undefined)
-      return { status: 404, answer: { code: 'not_found', reason: 'unknown' } };
+  private resolve(request: ResolveRequest): { status: number; answer: unknown } {
+    if ('organization_id' in request && request.api_key_id === undefined)
+      return this.resolveOrganization(request.organization_id);
+    const key =
+      'key_hash' in request
+        ? this.keys.get(request.key_hash)
+        : [...this.keys.values()].find(
+            ({ id, organizationId }) =>
+              id === request.api_key_id && organizationId === request.organization_id,
+          );
+    if (!key || key.revokedAt !== undefined) return UNKNOWN;
     const principal = key.principal ?? { type: 'api_key', id: key.id };
     const suspended = key.restriction === 'organization_suspended';
     const { settings } = anOrganization();
@@ -153,6 +176,25 @@ export class TestRegistry {
       permissions: [...key.permissions],
       restriction: key.restriction ?? null,
       epoch: this.epochs.get(key.organizationId) ?? 0,
+      expires_in_ms: null,
+    };
+    return { status: 200, answer: credential };
+  }
+
+  private resolveOrganization(id: string): { status: number; answer: unknown } {
+    const known = this.organizations.get(id);
+    if (!known) return UNKNOWN;
+    const credential: ResolvedCredential = {
+      principal: { type: 'organization', id },
+      actor: { type: 'organization', id },
+      organization: {
+        id,
+        status: known.suspended ? 'suspended' : 'active',
+        settings: { ...anOrganization().settings, ...known.settings },
+      },
+      permissions: [],
+      restriction: known.suspended ? 'organization_suspended' : null,
+      epoch: this.epochs.get(id) ?? 0,
       expires_in_ms: null,
     };
     return { status: 200, answer: credential };

@@ -60,6 +60,22 @@ describe('the internal interface of the registry', () => {
     }
   });
 
+  it('resolves a key by its id and an organization by itself, and not both ways at once', async () => {
+    const core = await as('core');
+    const resolve = (body: object) => core.post<Body>('/internal/authz/resolve', body);
+    const byId = { organization_id: organization.id, api_key_id: organization.adminKeyId };
+    expect(await resolve(byId)).toMatchObject({
+      status: 200,
+      body: { principal: { type: 'api_key', id: organization.adminKeyId } },
+    });
+    expect(await resolve({ organization_id: organization.id })).toMatchObject({
+      status: 200,
+      body: { principal: { type: 'organization', id: organization.id }, permissions: [] },
+    });
+    for (const body of [{}, { ...byId, key_hash: 'ab'.repeat(32) }, { api_key_id: organization.adminKeyId }])
+      expect(await resolve(body)).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+  });
+
   it('resolves a key for a module, and tells unknown from expired', async () => {
     const core = await as('core');
     const resolve = (key: string) =>

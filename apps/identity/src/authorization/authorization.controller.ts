@@ -24,8 +24,13 @@ export class AuthorizationController {
 
   /** 404 without or with `reason: expired` for a credential that grants nothing. */
   @InternalEndpoint({ method: 'POST', path: 'resolve', callers: EVERY_MODULE })
-  resolve(@Body() { key_hash: keyHash }: ResolveDto): Promise<ResolvedCredential> {
-    return answered(this.registry.resolve(keyHash, TIMEOUT_MS));
+  resolve(@Body() body: ResolveDto): Promise<ResolvedCredential> {
+    const { key_hash: keyHash, organization_id: organization, api_key_id: key } = body;
+    if (keyHash !== undefined && organization === undefined && key === undefined)
+      return answered(this.registry.resolve(keyHash, TIMEOUT_MS));
+    if (keyHash !== undefined || organization === undefined) throw eitherOr();
+    const tenant = { organization_id: organization, ...(key === undefined ? {} : { api_key_id: key }) };
+    return answered(this.registry.resolveTenant(tenant, TIMEOUT_MS));
   }
 
   @InternalEndpoint({ method: 'GET', path: 'changes', callers: EVERY_MODULE })
@@ -42,6 +47,11 @@ export class AuthorizationController {
   usage(@Body() { uses }: UsageDto): Promise<void> {
     return answered(this.registry.reportUsage(uses));
   }
+}
+
+function eitherOr(): Problem {
+  const detail = 'Either `key_hash` or `organization_id` is needed.';
+  return Problem.validation([{ pointer: '/key_hash', code: 'required', detail }]);
 }
 
 /** The registry's own words as problems of the internal interface. */

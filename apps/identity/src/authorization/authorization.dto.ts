@@ -7,8 +7,17 @@ const SHA_256 = /^[0-9a-f]{64}$/;
 
 /** Body of `POST /internal/authz/resolve`. */
 export class ResolveDto {
+  @MayBeAbsent()
   @Matches(SHA_256)
-  key_hash: string;
+  key_hash?: string;
+
+  @MayBeAbsent()
+  @IsUUID()
+  organization_id?: string;
+
+  @MayBeAbsent()
+  @IsUUID()
+  api_key_id?: string;
 }
 
 /** Query of `GET /internal/authz/changes`. */

@@ -63,6 +63,41 @@ describe('the authorization registry', () => {
       await expect(bench.source.resolve('ab'.repeat(32), 5_000)).rejects.toMatchObject({ reason: 'unknown' });
     });
 
+    it('tells the same of a key by its id, within its organization', async () => {
+      const tenant = await bench.tenant(['core.members.exchange']);
+      const other = await bench.tenant();
+      const byId = (organization: Tenant, key: Tenant) =>
+        bench.source.resolveTenant(
+          { organization_id: organization.organizationId, api_key_id: key.key.id },
+          5_000,
+        );
+      expect(await byId(tenant, tenant)).toEqual(await resolve(tenant));
+      await expect(byId(other, tenant)).rejects.toMatchObject({ reason: 'unknown' });
+      await bench.change(tenant.organizationId, revoke);
+      await expect(byId(tenant, tenant)).rejects.toMatchObject({ reason: 'unknown' });
+    });
+
+    it('tells the settings of an organization by itself, and no permission', async () => {
+      const tenant = await bench.tenant(['core.members.exchange']);
+      const byItself = () => bench.source.resolveTenant({ organization_id: tenant.organizationId }, 5_000);
+      const { epoch, organization } = await resolve(tenant);
+      const principal = { type: 'organization', id: tenant.organizationId };
+      expect(await byItself()).toEqual({
+        ...{ principal, actor: principal, organization, epoch },
+        ...{ permissions: [], restriction: null, expires_in_ms: null },
+      });
+      await bench.change(
+        tenant.organizationId,
+        `UPDATE organizations SET settings = '{"member_jwks": {"keys": []}}' WHERE organization_id = $1`,
+      );
+      expect((await byItself()).epoch).toBeGreaterThan(epoch);
+      await bench.change(
+        tenant.organizationId,
+        `UPDATE organizations SET deleted_at = now() WHERE organization_id = $1`,
+      );
+      await expect(byItself()).rejects.toMatchObject({ reason: 'unknown' });
+    });
+
     it('says that the organization is suspended', async () => {
       const tenant = await bench.tenant();
       await bench.change(

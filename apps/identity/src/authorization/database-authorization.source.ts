@@ -7,12 +7,18 @@ import {
   type ChangesPage,
   type KeyUse,
   type ResolvedCredential,
+  type TenantClaims,
 } from '@customer-platform/authorization';
 import { effectiveSettings } from '../organizations/organization-settings.js';
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
 import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
-import { RegistryPool } from './registry.pool.js';
-import { RESOLVE_API_KEY, type ResolvedKeyRow } from './resolve.statement.js';
+import { RegistryPool, type NamedStatement } from './registry.pool.js';
+import {
+  RESOLVE_API_KEY,
+  RESOLVE_API_KEY_BY_ID,
+  RESOLVE_ORGANIZATION,
+  type ResolvedKeyRow,
+} from './resolve.statement.js';
 
 /**
  * The registry itself (identity.md §8): what a credential may do, which organizations' rights changed, which keys were
@@ -24,14 +30,15 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
     super();
   }
 
-  override async resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential> {
-    const [row] = await within(
-      timeoutMs,
-      this.pool.select<ResolvedKeyRow>(RESOLVE_API_KEY, [fromHex(keyHash)]),
-    );
-    if (!row) throw new UnknownCredential('unknown');
-    if (row.expired) throw new UnknownCredential('expired');
-    return toResolvedCredential(row);
+  override resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential> {
+    return this.resolveBy(RESOLVE_API_KEY, [fromHex(keyHash)], timeoutMs);
+  }
+
+  override resolveTenant(tenant: TenantClaims, timeoutMs: number): Promise<ResolvedCredential> {
+    const { organization_id: organizationId, api_key_id: keyId } = tenant;
+    return keyId === undefined
+      ? this.resolveBy(RESOLVE_ORGANIZATION, [organizationId], timeoutMs)
+      : this.resolveBy(RESOLVE_API_KEY_BY_ID, [organizationId, keyId], timeoutMs);
   }
 
   override async changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage> {
@@ -58,12 +65,24 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
       uses.map(({ last_used_at: at }) => at),
     ]);
   }
+
+  private async resolveBy(
+    statement: NamedStatement,
+    values: readonly unknown[],
+    timeoutMs: number,
+  ): Promise<ResolvedCredential> {
+    const [row] = await within(timeoutMs, this.pool.select<ResolvedKeyRow>(statement, values));
+    if (!row) throw new UnknownCredential('unknown');
+    if (row.expired) throw new UnknownCredential('expired');
+    return toResolvedCredential(row);
+  }
 }
 
 function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
+  const type = row.id === row.organization_id ? 'organization' : 'api_key';
   return {
-    principal: { type: 'api_key', id: row.id },
-    actor: { type: 'api_key', id: row.id },
+    principal: { type, id: row.id },
+    actor: { type, id: row.id },
     organization: {
       id: row.organization_id,
       status: row.status,

@@ -4,6 +4,7 @@ import {
   FaultyController,
   GuardedController,
   MemberController,
+  TenantController,
   MixedController,
   OpenController,
 } from '../../test/open.controller.js';
@@ -48,6 +49,7 @@ describe('an app does not start', () => {
   it('without an authenticator that its routes need', async () => {
     expect(await refusal(GuardedController)).toContain('no authenticator');
     expect(await refusal(MemberController)).toContain('no member authenticator');
+    expect(await refusal(TenantController)).toContain('no tenant authenticator');
   });
 
   it('with a bad environment', async () => {

@@ -5,8 +5,10 @@ import { readConfig, secretsConfig, serviceConfig } from '@customer-platform/con
 import {
   AUTHENTICATOR,
   MEMBER_AUTHENTICATOR,
+  TENANT_AUTHENTICATOR,
   type Authenticator,
   type MemberAuthenticator,
+  type TenantAuthenticator,
 } from '../context/request-context.js';
 import { REFUSAL_RECORDER, type RefusalRecorder } from '../context/refusals.js';
 import { EndpointGuard, type Authenticators } from '../endpoints/endpoint.guard.js';
@@ -148,6 +150,7 @@ function authenticatorsOf(
 ): Authenticators {
   const caller = optional<Authenticator>(app, AUTHENTICATOR);
   const member = optional<MemberAuthenticator>(app, MEMBER_AUTHENTICATOR);
+  const tenant = optional<TenantAuthenticator>(app, TENANT_AUTHENTICATOR);
   if (!caller && routes.some(({ permission }) => permission !== undefined)) {
     throw new BootError(
       `The app ${module} does not start: it has routes with permissions and no authenticator.`,
@@ -158,7 +161,16 @@ function authenticatorsOf(
       `The app ${module} does not start: it has member routes and no member authenticator.`,
     );
   }
-  return { ...(caller ? { caller } : {}), ...(member ? { member } : {}) };
+  if (!tenant && routes.some(({ authorization }) => authorization === 'tenant_token')) {
+    throw new BootError(
+      `The app ${module} does not start: it has routes of tenant tokens and no tenant authenticator.`,
+    );
+  }
+  return {
+    ...(caller ? { caller } : {}),
+    ...(member ? { member } : {}),
+    ...(tenant ? { tenant } : {}),
+  };
 }
 
 /** A provider that an app may do without; asked for before it is fetched, as Nest logs what it does not find. */

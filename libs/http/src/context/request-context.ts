@@ -3,7 +3,7 @@ import type { Permission } from '@customer-platform/permissions';
 
 /** Who is calling. */
 export interface Principal {
-  readonly type: 'api_key' | 'user' | 'oauth_client' | 'member' | 'system';
+  readonly type: 'api_key' | 'user' | 'oauth_client' | 'organization' | 'member' | 'system';
   readonly id: string;
 }
 
@@ -61,6 +61,17 @@ export interface MemberAuthenticator {
 
 /** Injection token of the {@link MemberAuthenticator}, needed by a module with member routes. */
 export const MEMBER_AUTHENTICATOR = Symbol('MemberAuthenticator');
+
+/**
+ * Authenticates the tenant token of an exchange where it is a header's; undefined where there is none, for it may
+ * stand in the body, which the handler judges. Throws as an {@link Authenticator}, and `permission_denied`.
+ */
+export interface TenantAuthenticator {
+  authenticateTenant(request: IncomingMessage): Promise<AuthenticatedCaller | undefined>;
+}
+
+/** Injection token of the {@link TenantAuthenticator}, needed by a module that exchanges tenant tokens. */
+export const TENANT_AUTHENTICATOR = Symbol('TenantAuthenticator');
 
 /** Everything a service may know of the request that it serves; the first argument of every service method. */
 export interface RequestContext {

@@ -75,16 +75,12 @@ function problemCodes(route: RouteDeclaration, isList: boolean): ProblemCode[] {
     ...HTTP_PROBLEMS,
   ]);
   const add = (...more: readonly ProblemCode[]) => more.forEach((code) => codes.add(code));
-  if (route.permission !== undefined) {
-    add(
-      'missing_credentials',
-      'invalid_token',
-      'token_expired',
-      'permission_denied',
-      'organization_suspended',
-    );
+  const isMembers = route.authorization === 'member_token' || route.authorization === 'tenant_token';
+  if (route.permission !== undefined || isMembers) {
+    add('missing_credentials', 'invalid_token', 'token_expired', 'organization_suspended');
     add('authorization_unavailable');
   }
+  if (route.permission !== undefined || route.authorization === 'tenant_token') add('permission_denied');
   if (route.body !== 'none') add('malformed_json', 'body_too_large', 'unsupported_media_type');
   if (route.idempotency !== 'none') add('idempotency_key_reused', 'idempotency_in_progress');
   if (isList) add(...LIST_PROBLEMS);
@@ -100,7 +96,9 @@ function security(route: RouteDeclaration): MethodDecorator[] {
         : [route.accepts === 'user' ? 'user_token' : 'api_key'];
     return schemes.map((scheme) => ApiSecurity(scheme));
   }
-  return route.authorization === 'member_token' ? [ApiSecurity('member_token')] : [];
+  if (route.authorization === 'member_token') return [ApiSecurity('member_token')];
+  // A key in the header, or a token in the body.
+  return route.authorization === 'tenant_token' ? [ApiSecurity('api_key'), ApiSecurity({})] : [];
 }
 
 function success(route: RouteDeclaration, response: ResponseType | undefined): MethodDecorator[] {

@@ -7,6 +7,7 @@ import {
   type Authenticator,
   type MemberAuthenticator,
   type RequestContext,
+  type TenantAuthenticator,
 } from '../context/request-context.js';
 import type { RefusalRecorder } from '../context/refusals.js';
 import { stateOf } from '../context/request-state.js';
@@ -19,6 +20,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export interface Authenticators {
   readonly caller?: Authenticator;
   readonly member?: MemberAuthenticator;
+  readonly tenant?: TenantAuthenticator;
 }
 
 /**
@@ -74,6 +76,8 @@ export class EndpointGuard implements CanActivate {
       return this.authenticators.caller?.authenticate(request, route.accepts);
     if (route.authorization === 'member_token')
       return this.authenticators.member?.authenticateMember(request);
+    if (route.authorization === 'tenant_token')
+      return this.authenticators.tenant?.authenticateTenant(request);
     return undefined;
   }
 }

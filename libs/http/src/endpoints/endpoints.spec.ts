@@ -80,6 +80,16 @@ describe('the context', () => {
     expect((await to(`${things}/me`)).body).toEqual({ type: 'member', id: 'contact' });
     expect((await to(`${things}/me`, { token: null })).status).toBe(401);
   });
+
+  it('of a tenant token is there if the token was in the header, and its refusals are', async () => {
+    const post = { method: 'POST', body: {} };
+    const inHeader = await to(`${things}/forms`, post);
+    expect(inHeader.body).toEqual({ body: {}, principal: { type: 'api_key', id: 'key' } });
+    expect((await to(`${things}/forms`, { ...post, token: null })).body).toEqual({ body: {} });
+    expect((await to(`${things}/forms`, { ...post, token: 'expired' })).body.code).toBe('token_expired');
+    const suspended = await to(`${things}/forms`, { ...post, token: 'suspended' });
+    expect(suspended.body.code).toBe('organization_suspended');
+  });
 });
 
 describe('the correlation id', () => {

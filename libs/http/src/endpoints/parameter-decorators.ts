@@ -30,6 +30,12 @@ export const Context = createParamDecorator((_: unknown, execution: ExecutionCon
   throw new Error('@Context() stands on a route without a permission or member token');
 });
 
+/** The context of the caller where the route may have none: a tenant token that stands in the body. */
+export const OptionalContext = createParamDecorator(
+  (_: unknown, execution: ExecutionContext): RequestContext | undefined =>
+    stateOf(requestOf(execution)).context,
+);
+
 /** The correlation id of the request, for routes that have no context. */
 export const CorrelationId = createParamDecorator(
   (_: unknown, execution: ExecutionContext): string => stateOf(requestOf(execution)).correlationId,
