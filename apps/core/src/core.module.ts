@@ -9,6 +9,7 @@ import { CatalogsModule } from './catalogs/catalogs.module.js';
 import { ConsentsModule } from './consents/consents.module.js';
 import { Contact } from './contacts/contact.entity.js';
 import { ContactsModule } from './contacts/contacts.module.js';
+import { MergesModule } from './contacts/merge/merges.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
 import { IdentitiesModule } from './identities/identities.module.js';
@@ -35,6 +36,7 @@ import { UsageModule } from './usage/usage.module.js';
     EventsModule,
     IdentitiesModule,
     IngestionModule,
+    MergesModule,
     ProcessingModule,
     SegmentsModule,
     UsageModule,

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '@customer-platform/audit';
+import { Audit, type AuditContext } from '@customer-platform/audit';
 import { Clock, newId, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
-import type { ConsentEventRow, Said } from './consent.js';
+import type { ConsentEventRow, ConsentStatus, Said } from './consent.js';
 import { ConsentsRepository } from './consents.repository.js';
 
 /** Clocks differ: what is dated so far ahead is taken as now (core.md §5). */
@@ -38,6 +38,14 @@ export interface NewConsent {
 export interface ConsentSubject {
   readonly contactId: string;
   readonly ids: readonly string[];
+}
+
+/** What is not as usual of a recording. */
+export interface RecordingOptions {
+  /** Why segments may change by it: a merge moves whoever it moves without a message. */
+  readonly cause?: 'consent' | 'merge';
+  /** What others were told last, where that is not what the subject's own history said. */
+  readonly toldBefore?: ConsentStatus;
 }
 
 /** A consent that has been checked and can be recorded. */
@@ -100,9 +108,10 @@ export class ConsentRecorder {
    */
   async record(
     tx: Transaction,
-    context: RequestContext,
+    context: AuditContext,
     subject: ConsentSubject,
     prepared: PreparedConsent,
+    { cause = 'consent', toldBefore }: RecordingOptions = {},
   ): Promise<ConsentEventRow> {
     const row = { ...prepared, contact_id: subject.contactId };
     const pair = { purpose: row.purpose, channel: row.channel };
@@ -128,13 +137,13 @@ export class ConsentRecorder {
         contact_id: subject.contactId,
         ...pair,
         status: after.status,
-        previous: before?.status ?? null,
+        previous: toldBefore ?? before?.status ?? null,
       },
     });
     const { contactId } = subject;
     const purposes = [row.purpose];
     const { correlationId } = context;
-    await this.segments.contactsChanged(tx, [{ contactId, cause: 'consent', purposes, correlationId }]);
+    await this.segments.contactsChanged(tx, [{ contactId, cause, purposes, correlationId }]);
     return row;
   }
 }

@@ -55,6 +55,20 @@ const STATE = `
               CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END), id DESC
    LIMIT 1`;
 
+/** The latest event by which a pair had a state, whether said of the channel or of all. */
+const LATEST_WITH = `
+  SELECT ${COLUMNS} FROM consent_events
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND purpose = $3 AND occurred_at <= $5
+     AND (channel IS NULL OR channel = $4)
+     AND CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END = $6
+   ORDER BY occurred_at DESC, id DESC LIMIT 1`;
+
+const REFUSALS = `
+  SELECT ${COLUMNS} FROM consent_events
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND recorded_at >= $3
+     AND status IN ('withdrawn', 'denied') AND method IS DISTINCT FROM $4
+   ORDER BY occurred_at, id`;
+
 /** What decides a pair at an instant. */
 export interface DecidedState {
   event_id: string;
@@ -95,6 +109,37 @@ export class ConsentsRepository {
   /** All of what held at an instant. */
   allStates(tx: Transaction, ids: readonly string[], at: Date): Promise<ConsentStateRow[]> {
     return tx.query(`${STATES} ORDER BY purpose, channel NULLS FIRST`, [tx.organizationId, ids, at]);
+  }
+
+  async byId(tx: Transaction, id: string): Promise<ConsentEventRow | undefined> {
+    const [row] = await tx.query<ConsentEventRow>(
+      `SELECT ${COLUMNS} FROM consent_events WHERE organization_id = $1 AND id = $2`,
+      [tx.organizationId, id],
+    );
+    return row;
+  }
+
+  /** The latest event by which a pair had this state, at an instant. */
+  async latestWith(
+    tx: Transaction,
+    ids: readonly string[],
+    { purpose, channel }: { readonly purpose: string; readonly channel: string | null },
+    status: ConsentStatus,
+    at: Date,
+  ): Promise<ConsentEventRow | undefined> {
+    const parameters = [tx.organizationId, ids, purpose, channel, at, status];
+    const [row] = await tx.query<ConsentEventRow>(LATEST_WITH, parameters);
+    return row;
+  }
+
+  /** The withdrawals and refusals recorded since, but for those recorded by this method; oldest first. */
+  refusalsSince(
+    tx: Transaction,
+    ids: readonly string[],
+    since: Date,
+    exceptBy: string,
+  ): Promise<ConsentEventRow[]> {
+    return tx.query<ConsentEventRow>(REFUSALS, [tx.organizationId, ids, since, exceptBy]);
   }
 
   /** What held for one pair at an instant; undefined if nothing was ever said about it. */

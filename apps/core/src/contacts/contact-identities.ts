@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditContext } from '@customer-platform/audit';
 import type { Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { RequestContext } from '@customer-platform/http';
@@ -92,6 +93,16 @@ export class ContactIdentities {
     return result;
   }
 
+  /** Claims what the fields of a contact name and nobody has; what another has stays with it, and in the field. */
+  async claimFree(tx: Transaction, context: AuditContext, contact: Contact, now: Date): Promise<void> {
+    for (const wanted of identitiesOf(contact)) {
+      const result = await claimIdentity(tx, contact.id, wanted, now);
+      if ('owned' in result && result.owned === 'new') {
+        await this.tell(tx, context, 'added', contact.id, result.id, wanted.type);
+      }
+    }
+  }
+
   /** @throws Problem `last_identity` */
   async demandOne(tx: Transaction, contactId: string): Promise<void> {
     const left = await tx.query(ANY_LEFT, [tx.organizationId, contactId]);
@@ -111,7 +122,7 @@ export class ContactIdentities {
   /** `core.identity.added` or `.removed`, of a change by the API. */
   async tell(
     tx: Transaction,
-    context: RequestContext,
+    context: AuditContext,
     verb: 'added' | 'removed',
     contactId: string,
     identityId: string,

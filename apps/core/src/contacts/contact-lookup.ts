@@ -41,8 +41,13 @@ export class ContactLookup {
   async read(tx: Transaction, id: string): Promise<PathContact> {
     const contact = await standing(tx, id, '');
     if (contact.merged_into) return { survivorId: await this.survivorOf(tx, contact.merged_into) };
+    return { ids: await this.familyOf(tx, id) };
+  }
+
+  /** Its own id, and those of all that were merged into it, one into another. */
+  async familyOf(tx: Transaction, id: string): Promise<string[]> {
     const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, id]);
-    return { ids: rows.map((row) => row.id) };
+    return rows.map((row) => row.id);
   }
 
   /**
@@ -56,8 +61,7 @@ export class ContactLookup {
       throw new Problem('contact_merged', { members: { survivor_id: survivor } });
     }
     if (contact.deleted_at) throw new Problem('resource_deleted');
-    const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, id]);
-    return rows.map((row) => row.id);
+    return this.familyOf(tx, id);
   }
 
   /**
@@ -76,8 +80,7 @@ export class ContactLookup {
     // Merged in the moment before the lock: the next holder.
     if (contact?.merged_into) return this.lockHolder(tx, contact.merged_into);
     if (!contact || stateOf(contact) === 'erased') return undefined;
-    const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, contactId]);
-    return { contactId, ids: rows.map((row) => row.id) };
+    return { contactId, ids: await this.familyOf(tx, contactId) };
   }
 
   /** Where the merges of a contact end: itself if it is not merged. */

@@ -148,9 +148,13 @@ function isLate(times: Readonly<Record<string, string>>, name: string, occurredA
 }
 
 function fits(attributes: Readonly<Record<string, unknown>>, key: string, value: unknown): boolean {
-  const after = { ...attributes, [key]: value };
+  return fitAttributes({ ...attributes, [key]: value });
+}
+
+/** Whether so many attributes are not too many for one contact. */
+export function fitAttributes(attributes: Readonly<Record<string, unknown>>): boolean {
   return (
-    Object.keys(after).length <= ATTRIBUTES_LIMIT &&
-    Buffer.byteLength(JSON.stringify(after)) <= ATTRIBUTES_BYTES
+    Object.keys(attributes).length <= ATTRIBUTES_LIMIT &&
+    Buffer.byteLength(JSON.stringify(attributes)) <= ATTRIBUTES_BYTES
   );
 }

@@ -39,7 +39,7 @@ export function contactEvent(change: ResourceChange<Contact>): ChangeEvent {
       contact_id: row.id,
       version: verb === 'purged' ? row.version + 1 : row.version,
       changed_fields: changedFields(change),
-      contact: verb === 'purged' ? null : snapshotOf(toRow(row)),
+      contact: verb === 'purged' ? null : snapshotOfContact(row),
     },
   };
 }
@@ -50,6 +50,11 @@ export function changedFields({ before, row, changed }: ResourceChange<Contact>)
     if (property === 'attributes') return changedAttributes(before, row);
     return TOLD[property as keyof Contact] ?? [];
   });
+}
+
+/** A contact as other modules may know it: never the national id. */
+export function snapshotOfContact(contact: Contact) {
+  return snapshotOf(toRow(contact));
 }
 
 function changedAttributes(before: Contact | undefined, row: Contact): string[] {

@@ -40,6 +40,7 @@ const YIELDED = `
   SELECT id, type, value, normal_value AS normal FROM identities
    WHERE organization_id = $1 AND contact_id = $2 AND yielded_at IS NOT NULL ORDER BY type, normal_value`;
 
+const GIVE_UP = 'DELETE FROM identities WHERE organization_id = $1 AND id = $2';
 const TAKE_BACK = 'UPDATE identities SET yielded_at = NULL WHERE organization_id = $1 AND id = $2';
 
 /** Whoever loses a race looks again; nobody loses so often but by a sequence of others' changes. */
@@ -78,6 +79,15 @@ export async function takeBackIdentities(tx: Transaction, contactId: string): Pr
     if (owner !== undefined) return owner;
   }
   return undefined;
+}
+
+/** As `takeBackIdentities`, but what another has now is left to it. */
+export async function takeBackWhatIsFree(tx: Transaction, contactId: string): Promise<void> {
+  const yielded = await tx.query<WantedIdentity & { id: string }>(YIELDED, [tx.organizationId, contactId]);
+  for (const identity of yielded) {
+    const owner = await takeBack(tx, identity);
+    if (owner !== undefined) await tx.query(GIVE_UP, [tx.organizationId, identity.id]);
+  }
 }
 
 async function takeBack(

@@ -61,6 +61,11 @@ export function identityLimit(type: string): number {
   }
 }
 
+/** How many a contact may come to have by a merge: external ids are one only until then. */
+export function mergedIdentityLimit(type: string): number {
+  return type === 'external_id' ? 100 : identityLimit(type);
+}
+
 /** Whether the least recently seen identity of this type makes room for a new one. */
 export function makesRoom(type: string): boolean {
   return type === 'anonymous_id' || type === 'device_id';

@@ -16,6 +16,13 @@ export interface Progress {
   stage: Stage;
 }
 
+/** What the events of a chunk have done besides being stored. */
+interface Applied {
+  readonly effects: Effect[];
+  readonly outcomes: Map<WorkItem, ClaimOutcome[]>;
+  readonly origins: Map<string, string | null>;
+}
+
 /** How a chunk is run when its events do not come off the queue. */
 export interface ReplayOptions {
   /** Ids of the dead letters whose events these are. */
@@ -68,9 +75,9 @@ export class ChunkProcessor {
     const sorted = await sortArrivals(tx, organizationId, arrivals, replay?.letters);
     if (replay && sorted.dead.length > 0)
       throw new RaceLost('The event of a dead letter has changed meanwhile');
-    const { effects, outcomes } = await this.applyAll(tx, organizationId, sorted.fresh, progress);
+    const { effects, outcomes, origins } = await this.applyAll(tx, organizationId, sorted.fresh, progress);
     progress.stage = 'store';
-    await writeEvents(tx, organizationId, effects);
+    await writeEvents(tx, organizationId, effects, origins);
     await writeLetters(tx, organizationId, sorted.dead);
     progress.stage = 'segments';
     await this.segments.eventsStored(tx, effects.map(storedEvent));
@@ -86,8 +93,8 @@ export class ChunkProcessor {
     organizationId: string,
     items: readonly WorkItem[],
     progress: Progress,
-  ): Promise<{ effects: Effect[]; outcomes: Map<WorkItem, ClaimOutcome[]> }> {
-    if (items.length === 0) return { effects: [], outcomes: new Map() };
+  ): Promise<Applied> {
+    if (items.length === 0) return { effects: [], outcomes: new Map(), origins: new Map() };
     const { byExternalId, found } = await resolveContacts(tx, organizationId, items);
     progress.stage = 'profile';
     const effects = items.map((item) => {
@@ -105,7 +112,8 @@ export class ChunkProcessor {
     const contacts = [...new Set(byExternalId.values())];
     await writeContacts(tx, organizationId, contacts);
     await writeIdentities(tx, organizationId, identityChanges(contacts, found, decided));
-    return { effects, outcomes };
+    const origins = new Map(found.map(({ normal, originId }) => [normal, originId]));
+    return { effects, outcomes, origins };
   }
 }
 

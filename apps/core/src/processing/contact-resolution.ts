@@ -4,7 +4,7 @@ import { later, RaceLost, type ContactState, type IdentityState } from './contac
 import type { WorkItem } from './work-item.js';
 
 const OWNERS = `
-  SELECT i.id, i.contact_id AS "contactId", i.type, i.value, i.normal_value AS normal,
+  SELECT i.id, i.contact_id AS "contactId", i.origin_id AS "originId", i.type, i.value, i.normal_value AS normal,
          i.first_seen_at AS "firstSeenAt", i.last_seen_at AS "lastSeenAt"
     FROM unnest($2::text[], $3::text[]) AS wanted (type, normal_value)
     JOIN identities i
@@ -63,6 +63,7 @@ export async function resolveContacts(
     externalIds.map((value) => ({ type: 'external_id', normal: value })),
   );
   const states = await loadStates(tx, organizationId, items, found, seen);
+  await demandStillTheirs(tx, organizationId, found);
   const byExternalId = new Map<string, ContactState>();
   for (const identity of found) {
     const state = states.get(identity.contactId);
@@ -74,6 +75,22 @@ export async function resolveContacts(
     if (!byExternalId.has(externalId)) byExternalId.set(externalId, newContact(item, seen.get(externalId)));
   }
   return { byExternalId, found };
+}
+
+/**
+ * What a merge has moved an undo may have taken back before the contact was locked; of a contact that was merged only
+ * then, the contact itself tells.
+ * @throws RaceLost
+ */
+async function demandStillTheirs(
+  tx: Transaction,
+  organizationId: string,
+  found: readonly IdentityState[],
+): Promise<void> {
+  const moved = found.filter(({ originId }) => originId !== null);
+  const owners = new Map((await ownersOf(tx, organizationId, moved)).map((own) => [own.id, own.contactId]));
+  if (moved.every(({ id, contactId }) => owners.get(id) === contactId)) return;
+  throw new RaceLost('A merge was undone while an event of one of its contacts was processed');
 }
 
 /** The identities that have these values, whoever owns them. */
@@ -133,7 +150,13 @@ async function touch(
   for (const { contactId, normal } of found) {
     seenAt.set(contactId, later(seenAt.get(contactId), seen.get(normal) ?? ''));
   }
-  const touched = await tx.query(TOUCH, [organizationId, [...seenAt.keys()], [...seenAt.values()]]);
+  // Two external ids of one contact may come by different ways: all who lock contacts do so in one order.
+  const inOrder = [...seenAt].sort(([one], [other]) => (one < other ? -1 : 1));
+  const touched = await tx.query(TOUCH, [
+    organizationId,
+    inOrder.map(([id]) => id),
+    inOrder.map(([, at]) => at),
+  ]);
   if (touched.length !== seenAt.size)
     throw new RaceLost('A contact was purged or erased while its event was processed');
   return seenAt;
@@ -162,6 +185,7 @@ function newContact(item: WorkItem, seenAt = item.occurredAt): ContactState {
   const identity = {
     id: newId(),
     contactId: id,
+    originId: null,
     type: 'external_id',
     value: externalId,
     normal: externalId,

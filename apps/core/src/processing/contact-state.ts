@@ -5,6 +5,8 @@ import type { WorkItem } from './work-item.js';
 export interface IdentityState {
   readonly id: string;
   readonly contactId: string;
+  /** Whose it was before a merge moved it; what comes under it goes back with it when the merge is undone. */
+  readonly originId: string | null;
   readonly type: string;
   readonly value: string;
   readonly normal: string;

@@ -6,13 +6,13 @@ import type { Arrival, FailedItem } from './work-item.js';
 
 const INSERT_EVENTS = `
   INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at,
-                      received_at, payload, identities, warnings, source, fingerprint)
+                      received_at, payload, identities, warnings, source, fingerprint, origin_id)
   SELECT $1, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload::jsonb,
-         identities::jsonb, warnings::jsonb, 'api', fingerprint
+         identities::jsonb, warnings::jsonb, 'api', fingerprint, origin_id
     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::timestamptz[],
-                $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::uuid[])
+                $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::uuid[], $14::uuid[])
       AS event (id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload,
-                identities, warnings, fingerprint)
+                identities, warnings, fingerprint, origin_id)
    ORDER BY id
   ON CONFLICT DO NOTHING
   RETURNING id`;
@@ -43,13 +43,15 @@ const ADD_USAGE = `
         contacts_created = day.contacts_created + excluded.contacts_created`;
 
 /**
- * Stores the events on their contacts.
+ * Stores the events on their contacts. `origins` names, by external id, where a merge has taken the identity from: an
+ * undo takes the event back with it.
  * @throws RaceLost when another transaction stored one of them meanwhile, from another partition
  */
 export async function writeEvents(
   tx: Transaction,
   organizationId: string,
   effects: readonly Effect[],
+  origins: ReadonlyMap<string, string | null>,
 ): Promise<void> {
   if (effects.length === 0) return;
   const of = <T>(read: (effect: Effect) => T): T[] => effects.map(read);
@@ -67,6 +69,7 @@ export async function writeEvents(
     of(({ item }) => identitiesOf(item.body)),
     of(({ warnings }) => (warnings.length > 0 ? JSON.stringify(warnings) : null)),
     of(({ item }) => item.fingerprint),
+    of(({ item }) => origins.get(item.body.external_id) ?? null),
   ]);
   if (inserted.length !== effects.length)
     throw new RaceLost('An event was stored by another transaction meanwhile');

@@ -7,7 +7,7 @@ import { ownersOf, toIdentityState, type IdentityRow } from './contact-resolutio
 import type { WorkItem } from './work-item.js';
 
 const OF_CONTACTS = `
-  SELECT id, contact_id AS "contactId", type, value, normal_value AS normal, first_seen_at AS "firstSeenAt",
+  SELECT id, contact_id AS "contactId", origin_id AS "originId", type, value, normal_value AS normal, first_seen_at AS "firstSeenAt",
          last_seen_at AS "lastSeenAt"
     FROM identities
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND yielded_at IS NULL`;
@@ -117,7 +117,7 @@ function decide(claim: Claim, owners: Map<string, IdentityState>, held: Identity
 function newIdentity({ contact, type, value, normal, item }: Claim): IdentityState {
   const { occurredAt } = item;
   const seen = { firstSeenAt: occurredAt, lastSeenAt: occurredAt };
-  return { id: newId(), contactId: contact.id, type, value, normal, ...seen };
+  return { id: newId(), contactId: contact.id, originId: null, type, value, normal, ...seen };
 }
 
 function leastRecentlySeen(identities: readonly IdentityState[]): IdentityState | undefined {

@@ -48,6 +48,14 @@ export interface ContactChange {
   readonly correlationId: string;
 }
 
+/** Two contacts that became one, or two again; their events have moved already. */
+export interface FollowedMerge {
+  readonly survivorId: string;
+  readonly mergedId: string;
+  readonly together: boolean;
+  readonly correlationId: string;
+}
+
 interface Match {
   readonly condition: Condition;
   readonly event: StoredEvent;
@@ -67,6 +75,18 @@ const KEEP_MATCHES = `
     FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::uuid[])
       AS match (condition_id, contact_id, occurred_at, event_id)
    ORDER BY 2, 3, 4
+  ON CONFLICT DO NOTHING`;
+
+/** What counts are counted from stands where its events stand: $2 gives to $3 what is not, or no longer, its own. */
+const MOVE_MATCHES = `
+  WITH moved AS (
+    DELETE FROM segment_matches AS match USING segment_conditions AS condition, events AS event
+     WHERE match.organization_id = $1 AND condition.organization_id = $1 AND event.organization_id = $1
+       AND match.condition_id = condition.id AND match.contact_id = $2 AND event.id = match.event_id
+       AND event.contact_id = $3
+    RETURNING match.condition_id, match.occurred_at, match.event_id)
+  INSERT INTO segment_matches (organization_id, condition_id, contact_id, occurred_at, event_id)
+  SELECT $1, condition_id, $3, occurred_at, event_id FROM moved
   ON CONFLICT DO NOTHING`;
 
 const QUEUE = `
@@ -118,6 +138,19 @@ export class SegmentFollower {
             : [KEYS.all];
         return touched.length > 0 ? { contactId, cause, touched, correlationId, eventId: null } : [];
       }),
+    );
+  }
+
+  /** Contacts that were merged, or parted again; nothing that follows from it leads to a message. */
+  async contactsMerged(tx: Transaction, merge: FollowedMerge): Promise<void> {
+    const { survivorId, mergedId, together, correlationId } = merge;
+    if (!(await this.indexes.of(tx))) return;
+    const [from, to] = together ? [mergedId, survivorId] : [survivorId, mergedId];
+    await tx.query(MOVE_MATCHES, [tx.organizationId, from, to]);
+    const both = [survivorId, mergedId];
+    await this.contactsChanged(
+      tx,
+      both.map((contactId) => ({ contactId, cause: 'merge', correlationId })),
     );
   }
 

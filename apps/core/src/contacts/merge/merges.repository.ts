@@ -1,0 +1,173 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import type { FieldChange } from './merge-fields.js';
+import type { MergeOutcome } from './merge-outcome.js';
+
+const COLUMNS = `id, place, survivor_id AS "survivorId", merged_id AS "mergedId", status, changes, outcome,
+  seen_before AS "seenBefore", merged_at AS "mergedAt"`;
+
+const INSERT = `
+  INSERT INTO contact_merges (organization_id, id, survivor_id, merged_id, status, reason, changes, outcome, seen_before,
+                              merged_at)
+  VALUES ($1, $2, $3, $4, 'merged', $5, $6, $7, $8, $9)`;
+
+const BY_ID = `SELECT ${COLUMNS} FROM contact_merges WHERE organization_id = $1 AND id = $2`;
+
+const STANDING = `
+  SELECT ${COLUMNS} FROM contact_merges WHERE organization_id = $1 AND merged_id = $2 AND status = 'merged'`;
+
+const LATER = `
+  SELECT 1 FROM contact_merges
+   WHERE organization_id = $1 AND survivor_id = $2 AND status = 'merged' AND place > $3 LIMIT 1`;
+
+const UNDONE = `
+  UPDATE contact_merges SET status = 'undone', undone_at = $3 WHERE organization_id = $1 AND id = $2`;
+
+const MOVE = (table: string): string => `
+  UPDATE ${table} SET contact_id = $2, origin_id = coalesce(origin_id, $3)
+   WHERE organization_id = $1 AND contact_id = $3 RETURNING id`;
+
+/** What came after the merge under an identity that it moved has the same origin, and goes too. */
+const MOVE_BACK = (table: string): string => `
+  UPDATE ${table} SET contact_id = $3, origin_id = nullif(origin_id, $3)
+   WHERE organization_id = $1 AND contact_id = $2 AND origin_id = ANY($4::uuid[])`;
+
+const COUNTS = `
+  SELECT (SELECT count(*) FROM identities WHERE organization_id = $1 AND contact_id = $2 AND yielded_at IS NULL)::int
+           AS identities,
+         (SELECT count(*) FROM events WHERE organization_id = $1 AND contact_id = $2)::int AS events,
+         (SELECT count(*) FROM consent_events WHERE organization_id = $1 AND contact_id = ANY($3::uuid[]))::int AS consents`;
+
+const IDENTITIES_BY_TYPE = `
+  SELECT type, count(*)::int AS count FROM identities
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND yielded_at IS NULL
+   GROUP BY type ORDER BY type`;
+
+const SEE = `
+  UPDATE contact_activity SET last_seen_at = $3 WHERE organization_id = $1 AND contact_id = $2`;
+
+const SEE_LATEST = SEE.replace('= $3', '= greatest(last_seen_at, $3)');
+
+const LATEST_EVENT = `
+  SELECT max(occurred_at) AS at FROM events WHERE organization_id = $1 AND contact_id = $2`;
+
+const COUNT_MERGED = `
+  INSERT INTO usage_days AS day (organization_id, day, partition, contacts_merged)
+  VALUES ($1, ($2::timestamptz AT TIME ZONE 'UTC')::date, -1, $3)
+  ON CONFLICT (organization_id, day, partition) DO UPDATE
+    SET contacts_merged = day.contacts_merged + excluded.contacts_merged`;
+
+/** A merge as it is kept. */
+export interface MergeRow {
+  readonly id: string;
+  /** Grows with every merge of the organization. */
+  readonly place: string;
+  readonly survivorId: string;
+  readonly mergedId: string;
+  readonly status: 'merged' | 'undone';
+  readonly changes: readonly FieldChange[];
+  readonly outcome: MergeOutcome;
+  /** When the survivor had last been seen before. */
+  readonly seenBefore: Date;
+  readonly mergedAt: Date;
+}
+
+/** What a merge moves. */
+export interface MovedCounts {
+  readonly identities: number;
+  readonly events: number;
+  readonly consents: number;
+}
+
+/** The table `contact_merges`, and the rows that go with a contact. */
+@Injectable()
+export class MergesRepository {
+  async add(
+    tx: Transaction,
+    merge: Omit<MergeRow, 'place' | 'status'> & { reason: string | null },
+  ): Promise<void> {
+    await tx.query(INSERT, [
+      tx.organizationId,
+      merge.id,
+      merge.survivorId,
+      merge.mergedId,
+      merge.reason,
+      JSON.stringify(merge.changes),
+      JSON.stringify(merge.outcome),
+      merge.seenBefore,
+      merge.mergedAt,
+    ]);
+  }
+
+  async byId(tx: Transaction, id: string): Promise<MergeRow | undefined> {
+    const [row] = await tx.query<MergeRow>(BY_ID, [tx.organizationId, id]);
+    return row;
+  }
+
+  /** The merge by which a contact is merged. */
+  async standing(tx: Transaction, mergedId: string): Promise<MergeRow | undefined> {
+    const [row] = await tx.query<MergeRow>(STANDING, [tx.organizationId, mergedId]);
+    return row;
+  }
+
+  /** Whether the survivor took another contact since, and has it still. */
+  async hasLater(tx: Transaction, { survivorId, place }: MergeRow): Promise<boolean> {
+    return (await tx.query(LATER, [tx.organizationId, survivorId, place])).length > 0;
+  }
+
+  async undone(tx: Transaction, id: string, now: Date): Promise<void> {
+    await tx.query(UNDONE, [tx.organizationId, id, now]);
+  }
+
+  /** Gives the identities and events of a contact to its survivor. */
+  async move(tx: Transaction, survivorId: string, mergedId: string): Promise<void> {
+    for (const table of ['identities', 'events'])
+      await tx.query(MOVE(table), [tx.organizationId, survivorId, mergedId]);
+  }
+
+  /** Gives back what is of the contact, or of those that it had taken itself (`family`). */
+  async moveBack(
+    tx: Transaction,
+    survivorId: string,
+    mergedId: string,
+    family: readonly string[],
+  ): Promise<void> {
+    for (const table of ['identities', 'events'])
+      await tx.query(MOVE_BACK(table), [tx.organizationId, survivorId, mergedId, family]);
+  }
+
+  /** What a contact has; consents stand under the ids of its whole family. */
+  async counts(tx: Transaction, contactId: string, family: readonly string[]): Promise<MovedCounts> {
+    const [counts] = await tx.query<MovedCounts>(COUNTS, [tx.organizationId, contactId, family]);
+    return counts ?? { identities: 0, events: 0, consents: 0 };
+  }
+
+  /** How many identities of each type contacts have together. */
+  async identitiesByType(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, number>> {
+    const rows = await tx.query<{ type: string; count: number }>(IDENTITIES_BY_TYPE, [
+      tx.organizationId,
+      contactIds,
+    ]);
+    return new Map(rows.map(({ type, count }) => [type, count]));
+  }
+
+  async see(tx: Transaction, contactId: string, at: Date): Promise<void> {
+    await tx.query(SEE, [tx.organizationId, contactId, at]);
+  }
+
+  /** As `see`, but never earlier than it was seen already. */
+  async seeLatest(tx: Transaction, contactId: string, at: Date | null): Promise<void> {
+    if (at) await tx.query(SEE_LATEST, [tx.organizationId, contactId, at]);
+  }
+
+  /** When the latest event of a contact happened. */
+  async latestEvent(tx: Transaction, contactId: string): Promise<Date | null> {
+    const [row] = await tx.query<{ at: Date | null }>(LATEST_EVENT, [tx.organizationId, contactId]);
+    return row?.at ?? null;
+  }
+
+  /** For usage; others of the organization may wait for this row, so it comes last. */
+  async count(tx: Transaction, merged: 1 | -1, now: Date): Promise<void> {
+    await tx.query(COUNT_MERGED, [tx.organizationId, now, merged]);
+  }
+}
