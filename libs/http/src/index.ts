@@ -82,6 +82,7 @@ export {
   MayBeNull,
 } from './reading/field-decorators.js';
 export { canonicalLocale, canonicalTimeZone } from './reading/locales.js';
+export { readNaturalKey, type NaturalKey } from './reading/natural-key.js';
 export { inspect, validateBody, validateQuery } from './reading/validate-dto.js';
 export { canonicalJson } from './json/canonical-json.js';
 export { checkJson, isStorableText, MAX_JSON_DEPTH, pointerToken } from './json/check-json.js';

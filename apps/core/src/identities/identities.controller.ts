@@ -9,11 +9,10 @@ import {
   ListEndpoint,
   ListRequest,
   Query,
-  validateBody,
+  readNaturalKey,
   type ListQuery,
   type RequestContext,
 } from '@customer-platform/http';
-import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { CreateIdentityDto, IdentityDto, IdentityKeyDto } from './identity.dto.js';
 import { IDENTITY_LIST } from './identity.list.js';
 import { IdentitiesService } from './identities.service.js';
@@ -81,8 +80,7 @@ export class IdentitiesController {
     @Query() query: IdentityKeyDto,
     @AnyBody() body: unknown,
   ): Promise<void> {
-    const { type, value } = body === undefined ? query : await validateBody(IdentityKeyDto, body);
-    if (type === undefined || value === undefined) throw missing({ type, value }, body !== undefined);
+    const { type, value } = await readNaturalKey(IdentityKeyDto, { query, body }, ['type', 'value']);
     await this.identities.removeValue(context, id, type, value);
   }
 
@@ -102,15 +100,4 @@ export class IdentitiesController {
   ): Promise<void> {
     return this.identities.remove(context, id, identityId);
   }
-}
-
-function missing(given: { type: unknown; value: unknown }, inBody: boolean): Problem {
-  const absent = (['type', 'value'] as const).filter((name) => given[name] === undefined);
-  return Problem.validation(
-    absent.map((name): FieldError => ({
-      ...(inBody ? { pointer: `/${name}` } : { parameter: name }),
-      code: 'required',
-      detail: `\`${name}\` is required.`,
-    })),
-  );
 }

@@ -12,11 +12,10 @@ import {
   type ListQuery,
   type Page,
   Query,
+  readNaturalKey,
   type RequestContext,
   SoftDeleteEndpoint,
-  validateBody,
 } from '@customer-platform/http';
-import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { CHANNELS } from '../addresses/channel.js';
 import {
   CreateSuppressionDto,
@@ -108,19 +107,7 @@ export class SuppressionsController {
     @Query() query: SuppressionKeyDto,
     @AnyBody() body: unknown,
   ): Promise<void> {
-    const given = body === undefined ? query : await validateBody(SuppressionKeyDto, body);
-    const { channel, address } = given;
-    if (channel === undefined || address === undefined) throw missing({ channel, address });
-    await this.suppressions.liftByAddress(context, channel, address);
+    const key = await readNaturalKey(SuppressionKeyDto, { query, body }, ['channel', 'address']);
+    await this.suppressions.liftByAddress(context, key.channel, key.address);
   }
-}
-
-function missing(given: { channel: unknown; address: unknown }): Problem {
-  const absent = (['channel', 'address'] as const).filter((name) => given[name] === undefined);
-  const errors = absent.map((parameter): FieldError => ({
-    parameter,
-    code: 'required',
-    detail: `\`${parameter}\` is required.`,
-  }));
-  return Problem.validation(errors);
 }
