@@ -22,6 +22,14 @@ export interface TestOrganization {
   adminKeyId: string;
 }
 
+/** A user as a member with one role. */
+export interface TestMember {
+  userId: string;
+  membershipId: string;
+  assignmentId: string;
+  roleId: string;
+}
+
 /** A route that answers everybody who is known and may read. */
 const ANYTHING = '/v1/identity/permissions?limit=1';
 
@@ -97,6 +105,54 @@ export class IdentityBench {
       role_id: roleId,
     });
     return new Caller(this.app.url, body.key);
+  }
+
+  /** An active user at home in the organization, who has a session there. */
+  async person(organizationId: string): Promise<string> {
+    const id = newId();
+    await this.within(organizationId, async (tx) => {
+      await tx.query(
+        `INSERT INTO users (organization_id, id, email, name, status, created_at, updated_at)
+         VALUES ($1, $2, $3, 'Somebody', 'active', now(), now())`,
+        [organizationId, id, `${id}@example.com`],
+      );
+      await tx.query(
+        `INSERT INTO sessions (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at,
+           expires_at, created_at)
+         VALUES ($1, $2, $3, '{pwd}', now(), now(), now() + interval '30 minutes', now() + interval '12 hours', now())`,
+        [organizationId, newId(), id],
+      );
+    });
+    return id;
+  }
+
+  /** Makes a user a member with a built-in role; the ids of membership and assignment. */
+  async member(organization: TestOrganization, userId: string, role = 'owner'): Promise<TestMember> {
+    const path = '/v1/identity/memberships';
+    const { body: membership } = await organization.admin.post<{ id: string }>(path, { user_id: userId });
+    const roles = await this.within(organization.id, (tx) =>
+      tx.query<{ id: string }>(
+        `SELECT id FROM roles WHERE organization_id = $1 AND key = $2 AND kind = 'human'`,
+        [organization.id, role],
+      ),
+    );
+    const { body: assignment } = await organization.admin.post<{ id: string }>(
+      '/v1/identity/role-assignments',
+      {
+        membership_id: membership.id,
+        role_id: roles[0]?.id,
+      },
+    );
+    return { userId, membershipId: membership.id, assignmentId: assignment.id, roleId: roles[0]?.id ?? '' };
+  }
+
+  /** Why a user's sessions have ended; null for one that goes on. */
+  async endings(userId: string): Promise<(string | null)[]> {
+    const rows = await this.database.query<{ ended_reason: string | null }>(
+      'SELECT ended_reason FROM sessions WHERE user_id = $1',
+      [userId],
+    );
+    return rows.map((row) => row.ended_reason);
   }
 
   /** Runs statements in the organization, as the service would. */

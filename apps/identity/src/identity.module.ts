@@ -6,24 +6,32 @@ import { EventBusModule } from '@customer-platform/event-bus';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
-import { entities } from './entities.js';
+import { MembershipsModule } from './memberships/memberships.module.js';
 import { migrations } from './migrations/index.js';
+import { Organization } from './organizations/organization.entity.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
 import { PermissionsModule } from './permissions/permissions.module.js';
+import { RoleAssignmentsModule } from './role-assignments/role-assignments.module.js';
+import { Role } from './roles/role.entity.js';
 import { RolesModule } from './roles/roles.module.js';
+import { User } from './users/user.entity.js';
+import { UsersModule } from './users/users.module.js';
 
 /** Who may do what. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'identity', entities, migrations }),
+    DatabaseModule.forRoot({ module: 'identity', entities: [Organization, Role, User], migrations }),
     EventBusModule.forRoot({ module: 'identity' }),
     AuditModule.forRoot({ module: 'identity' }),
     AuthorizationModule.forRoot({ module: 'identity', source: DatabaseAuthorizationSource }),
     ApiKeysModule,
     AuthorizationRegistryModule,
+    MembershipsModule,
     OrganizationsModule,
     PermissionsModule,
+    RoleAssignmentsModule,
     RolesModule,
+    UsersModule,
   ],
 })
 export class IdentityModule {}

@@ -4,19 +4,22 @@ import { AuthorizationModule } from '@customer-platform/authorization';
 import { Database, DatabaseModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { startTestApp, testDatabase, type TestApp } from '@customer-platform/testing';
-import { entities } from './entities.js';
 import { migrations } from './migrations/index.js';
+import { Role } from './roles/role.entity.js';
 import { RolesModule } from './roles/roles.module.js';
+import { User } from './users/user.entity.js';
+import { UsersModule } from './users/users.module.js';
 
 /** Identity's resources behind the registry that tests play, as those of every other module are. */
 class Resources {}
 Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'identity', entities, migrations }),
+    DatabaseModule.forRoot({ module: 'identity', entities: [Role, User], migrations }),
     EventBusModule.forRoot({ module: 'identity' }),
     AuditModule.forRoot({ module: 'identity' }),
     AuthorizationModule.forRoot({ module: 'identity' }),
     RolesModule,
+    UsersModule,
   ],
 })(Resources);
 

@@ -4,6 +4,7 @@ import { CreateOrganizations1763715601000 } from './1763715601000-create-organiz
 import { CreateRoles1763715602000 } from './1763715602000-create-roles.js';
 import { CreateApiKeys1763715603000 } from './1763715603000-create-api-keys.js';
 import { RaiseEpochs1763715604000 } from './1763715604000-raise-epochs.js';
+import { CreatePeople1764500000000 } from './1764500000000-create-people.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -12,4 +13,5 @@ export const migrations: MigrationClass[] = [
   CreateRoles1763715602000,
   CreateApiKeys1763715603000,
   RaiseEpochs1763715604000,
+  CreatePeople1764500000000,
 ];

@@ -21,7 +21,24 @@ describe('the schema of identity', () => {
         'organizations', // the tree itself: slugs are the platform's, and the row of a child is its ancestors' to read
         'built_in_permissions', // the registry of the build, the same for all
       ],
+      expected: [
+        // A user is one on the whole platform, by id and address, and keeps both when the home changes.
+        'memberships: memberships_of_user does not begin with organization_id',
+        'mfa_factors: mfa_factors_of_user does not begin with organization_id',
+        'sessions: sessions_of_user does not begin with organization_id',
+        // Read-only: whose member a user is sees the user.
+        'users: the policy members lets rows of other organizations through',
+        'users: users_email does not begin with organization_id',
+        'users: users_id does not begin with organization_id',
+      ],
     }));
+
+  it('lets an organization read its members wherever their home is, and write them nowhere', async () => {
+    const policies = await database.query<{ polcmd: string; polqual: string }>(
+      `SELECT polcmd, pg_get_expr(polqual, polrelid) AS polqual FROM pg_policy WHERE polname = 'members'`,
+    );
+    expect(policies).toEqual([{ polcmd: 'r', polqual: expect.stringContaining('memberships') as string }]);
+  });
 
   it('keeps the tree of organizations behind row level security all the same', async () => {
     const rows = await database.query<{ relrowsecurity: boolean; relforcerowsecurity: boolean }>(

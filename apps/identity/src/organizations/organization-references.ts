@@ -5,11 +5,15 @@ import { Problem } from '@customer-platform/problem-json';
 const HELD: Readonly<Record<string, string>> = {
   organizations: 'SELECT count(*)::int AS count FROM organizations WHERE parent_id = $1',
   roles: 'SELECT count(*)::int AS count FROM roles WHERE organization_id = $1 AND key IS NULL',
+  memberships: 'SELECT count(*)::int AS count FROM memberships WHERE organization_id = $1',
+  users: 'SELECT count(*)::int AS count FROM users WHERE organization_id = $1',
   api_keys: 'SELECT count(*)::int AS count FROM api_keys WHERE organization_id = $1',
 };
 
 /** What only a purged organization's rows are left of it. */
 const FORGET = [
+  'DELETE FROM sessions WHERE organization_id = $1',
+  'DELETE FROM address_probes WHERE organization_id = $1',
   'DELETE FROM role_permissions WHERE organization_id = $1',
   'DELETE FROM roles WHERE organization_id = $1',
   'DELETE FROM organization_epochs WHERE organization_id = $1',

@@ -56,7 +56,10 @@ export class OrganizationsService {
       entity: Organization,
       module: 'identity',
       resource: 'organizations',
-      reach: 'path @> ARRAY[$1::uuid]',
+      reach: {
+        condition: 'path @> ARRAY[$1::uuid]',
+        key: (id) => ({ organizationId: id, id }),
+      },
       bookkeeping: ['suspendedAt', 'reactivatedAt'],
       constraints: { unique: { organizations_slug: { field: 'slug', pointer: '/slug' } } },
       event: organizationEvent,

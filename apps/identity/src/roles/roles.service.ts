@@ -45,7 +45,10 @@ export class RolesService {
       constraints: { unique: { roles_name: { field: 'name', pointer: '/name', value: 'lower(name)' } } },
       bookkeeping: ['key'],
       event: roleEvent,
-      referencedBy: [{ table: 'api_keys', column: 'role_id', resource: 'api_keys' }],
+      referencedBy: [
+        { table: 'api_keys', column: 'role_id', resource: 'api_keys' },
+        { table: 'role_assignments', column: 'role_id', resource: 'role_assignments' },
+      ],
       afterChange: async (tx, _context, { verb, row }) => {
         if (verb === 'purged') await this.grants.forget(tx, row.id);
       },

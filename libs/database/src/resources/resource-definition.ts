@@ -1,5 +1,5 @@
 import type { RequestContext } from '@customer-platform/http';
-import type { EntityTarget } from 'typeorm';
+import type { EntityTarget, FindOptionsWhere } from 'typeorm';
 import type { Transaction } from '../transaction.js';
 import type { ChangeEvent, ChangeVerb } from './change-recorder.js';
 import type { RemoteReferences } from '../references/remote-references.js';
@@ -34,6 +34,14 @@ export interface LocalReference {
   resource: string;
 }
 
+/** How an organization reaches rows beyond those that bear its id. */
+export interface Reach<E> {
+  /** SQL over the table's columns; `$1` is the organization. */
+  condition: string;
+  /** What finds a row by its id alone. */
+  key: (id: string) => FindOptionsWhere<E>;
+}
+
 /** What a `ResourceStore` must know of its resource. */
 export interface ResourceDefinition<E extends SoftDeletable> {
   entity: EntityTarget<E>;
@@ -48,10 +56,10 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   /** Further rows that belong to the change (a version, a count), in its transaction; before the delete on a purge. */
   afterChange?: (tx: Transaction, context: RequestContext, change: ResourceChange<E>) => Promise<void>;
   /**
-   * For rows that are organizations themselves (their `organization_id` is their id): the SQL condition by which the
-   * organization `$1` reaches them. Whoever writes in a worker's transaction checks the reach beforehand.
+   * For rows that more than one organization sees, by policies of the table. Whoever writes in a worker's
+   * transaction checks the reach beforehand.
    */
-  reach?: string;
+  reach?: Reach<E>;
   /** Rows of this module that point to the resource; counted under the row's lock before a purge. */
   referencedBy?: LocalReference[];
   /** Asks the other modules before a purge and holds back new references in them until it is done. */

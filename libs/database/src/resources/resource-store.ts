@@ -54,8 +54,8 @@ export class ResourceStore<E extends SoftDeletable> {
       const table = this.table(tx);
       const live = query.visibility === 'live' ? 'AND deleted_at IS NULL' : '';
       const narrowed = scope ? `AND (${scope.sql})` : '';
-      const { reach = 'organization_id = $1' } = this.definition;
-      const select = `SELECT * FROM ${table.name} WHERE ${reach} ${live} ${narrowed}`;
+      const seen = this.definition.reach?.condition ?? 'organization_id = $1';
+      const select = `SELECT * FROM ${table.name} WHERE ${seen} ${live} ${narrowed}`;
       return pageOf<Record<string, unknown>, E>(tx, select, query, {
         parameters: [context.organizationId, ...(scope?.values ?? [])],
         map: (row) => table.toEntity(row),
@@ -267,8 +267,8 @@ export class ResourceStore<E extends SoftDeletable> {
   }
 
   private key(context: RequestContext, id: string): FindOptionsWhere<E> {
-    const organizationId = this.definition.reach === undefined ? context.organizationId : id;
-    return { organizationId, id } as FindOptionsWhere<E>;
+    const own = { organizationId: context.organizationId, id } as FindOptionsWhere<E>;
+    return this.definition.reach?.key(id) ?? own;
   }
 
   private table(tx: Transaction): EntityTable<E> {

@@ -39,7 +39,7 @@ export async function writeUnique<E extends SoftDeletable>(
 /** The active row within reach that holds the value; looked up through the index's own expression. */
 async function conflicting<E extends SoftDeletable>(
   tx: Transaction,
-  { reach = 'organization_id = $1' }: ResourceDefinition<E>,
+  { reach }: ResourceDefinition<E>,
   table: EntityTable<E>,
   unique: UniqueConstraint,
   row: E,
@@ -47,7 +47,7 @@ async function conflicting<E extends SoftDeletable>(
   const value = unique.value ?? unique.field;
   const [found] = await tx.query<{ id: string }>(
     `SELECT id FROM ${table.name}
-     WHERE ${reach} AND deleted_at IS NULL AND id <> $2
+     WHERE ${reach?.condition ?? 'organization_id = $1'} AND deleted_at IS NULL AND id <> $2
        AND (${value}) = (SELECT (${value}) FROM jsonb_populate_record(NULL::${table.name}, $3::jsonb))
      LIMIT 1`,
     [tx.organizationId, row.id, JSON.stringify(table.toColumns(row))],

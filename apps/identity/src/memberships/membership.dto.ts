@@ -1,0 +1,26 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsUUID } from 'class-validator';
+import { MayBeAbsent } from '@customer-platform/http';
+
+/** What `POST /v1/identity/memberships` takes. */
+export class CreateMembershipDto {
+  @ApiProperty({ format: 'uuid', description: 'A user of one’s own; outsiders are invited.' })
+  @IsUUID()
+  user_id: string;
+}
+
+/** What names a membership where the path does not. */
+export class MembershipKeyDto {
+  @ApiProperty({ required: false, format: 'uuid' })
+  @MayBeAbsent()
+  @IsUUID()
+  user_id?: string;
+}
+
+/** A membership as it is answered. */
+export class MembershipDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty({ format: 'uuid' }) user_id: string;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+}

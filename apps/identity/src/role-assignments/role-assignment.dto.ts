@@ -1,0 +1,36 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsUUID } from 'class-validator';
+import { MayBeAbsent } from '@customer-platform/http';
+
+/** What `POST /v1/identity/role-assignments` takes. */
+export class CreateRoleAssignmentDto {
+  @ApiProperty({ format: 'uuid' })
+  @IsUUID()
+  membership_id: string;
+
+  @ApiProperty({ format: 'uuid', description: 'A role for people whose permissions the caller holds.' })
+  @IsUUID()
+  role_id: string;
+}
+
+/** What names a role assignment where the path does not: both. */
+export class RoleAssignmentKeyDto {
+  @ApiProperty({ required: false, format: 'uuid' })
+  @MayBeAbsent()
+  @IsUUID()
+  membership_id?: string;
+
+  @ApiProperty({ required: false, format: 'uuid' })
+  @MayBeAbsent()
+  @IsUUID()
+  role_id?: string;
+}
+
+/** A role assignment as it is answered. */
+export class RoleAssignmentDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty({ format: 'uuid' }) membership_id: string;
+  @ApiProperty({ format: 'uuid' }) role_id: string;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+}

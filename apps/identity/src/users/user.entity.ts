@@ -1,0 +1,21 @@
+import type { SoftDeletable } from '@customer-platform/database';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** States of a user (identity.md §3). */
+export const USER_STATUSES = ['invited', 'active', 'suspended'] as const;
+
+/** A person. `organizationId` is the home. The password is no property: nothing that reads users reads it. */
+@Entity('users')
+export class User implements SoftDeletable {
+  @PrimaryColumn('uuid') organizationId: string;
+  @PrimaryColumn('uuid') id: string;
+  @Column('text') email: string;
+  @Column('text') name: string;
+  @Column('text', { nullable: true }) locale: string | null;
+  @Column('text') status: (typeof USER_STATUSES)[number];
+  @Column('boolean') emailVerified: boolean;
+  @Column('timestamptz', { nullable: true }) lastSignInAt: Date | null;
+  @Column('timestamptz') createdAt: Date;
+  @Column('timestamptz') updatedAt: Date;
+  @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
+}

@@ -1,0 +1,192 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '@customer-platform/audit';
+import {
+  Database,
+  ResourceStores,
+  type Patch,
+  type ResourceStore,
+  type Transaction,
+  type WorkerTransaction,
+} from '@customer-platform/database';
+import { canonicalLocale, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { keepingAnAdministrator } from '../memberships/administrators.js';
+import { FactorRemoval } from '../mfa/factor-removal.js';
+import { demandHeld } from '../roles/escalation.js';
+import { SessionEndings } from '../sessions/session-endings.js';
+import { AddressProbes } from './address-probes.js';
+import type { SeenUser } from './to-user-dto.js';
+import type { CreateUserDto, UpdateUserDto } from './user.dto.js';
+import { User } from './user.entity.js';
+import { userEvent } from './user.events.js';
+import { lockManaged, permissionsOfUser } from './user-standing.js';
+
+const WITH_FACTOR = `
+SELECT DISTINCT user_id FROM mfa_factors WHERE user_id = ANY ($1::uuid[]) AND confirmed_at IS NOT NULL`;
+const REMOVE_FACTORS = 'DELETE FROM mfa_factors WHERE user_id = $1';
+const FORGET_SESSIONS = 'DELETE FROM sessions WHERE user_id = $1';
+const MEMBERSHIPS = 'SELECT count(*)::int AS count FROM memberships WHERE user_id = $1';
+
+/**
+ * People (identity.md §3). A user belongs to its home, which alone changes it, and only while the user is a member
+ * nowhere else: no organization takes over another's user.
+ */
+@Injectable()
+export class UsersService {
+  private readonly users: ResourceStore<User>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly probes: AddressProbes,
+    private readonly sessions: SessionEndings,
+    private readonly factors: FactorRemoval,
+    private readonly audit: Audit,
+    stores: ResourceStores,
+  ) {
+    this.users = stores.of<User>({
+      entity: User,
+      module: 'identity',
+      resource: 'users',
+      reach: {
+        condition:
+          '(organization_id = $1 OR id IN (SELECT user_id FROM memberships WHERE organization_id = $1))',
+        key: (id) => ({ id }),
+      },
+      constraints: { unique: { users_email: { field: 'email', pointer: '/email', value: 'lower(email)' } } },
+      event: userEvent,
+    });
+  }
+
+  async list(context: RequestContext, query: ListQuery): Promise<Page<SeenUser>> {
+    const { data, page } = await this.users.page(context, query);
+    return { data: await this.database.acrossOrganizations((tx) => withFactors(tx, data)), page };
+  }
+
+  get(context: RequestContext, id: string): Promise<SeenUser> {
+    return this.users.get(context, id).then((user) => this.seen(user));
+  }
+
+  /** Gives no membership. @throws Problem `duplicate_value`, `rate_limited` after too many of those */
+  async create(context: RequestContext, { email, name, locale }: CreateUserDto): Promise<SeenUser> {
+    await this.probes.demandRoom(context);
+    const values = { email: email.toLowerCase(), name, locale: tag(locale), status: 'invited' as const };
+    try {
+      const user = await this.users.create(context, { ...values, emailVerified: false, lastSignInAt: null });
+      return { user, mfaEnabled: false };
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'duplicate_value') await this.probes.note(context);
+      throw error;
+    }
+  }
+
+  /**
+   * @throws Problem `user_not_managed`, `resource_deleted`, `etag_mismatch`, `invalid_state` for what the user's
+   *   state does not allow, `duplicate_value`, `privilege_escalation`, `last_administrator`
+   */
+  async update(context: RequestContext, id: string, body: UpdateUserDto): Promise<SeenUser> {
+    const user = await this.write(context, id, async (tx) => {
+      if (body.email !== undefined || body.reset_mfa) demandHeld(context, await permissionsOfUser(tx, id));
+      const updated = await this.users.update(context, id, (row) => patchOf(row, body), { tx });
+      if (body.status === 'suspended') {
+        await this.sessions.endAll(tx, context, { userId: id }, 'user_disabled');
+      }
+      if (body.reset_mfa) await this.resetFactors(tx, context, id);
+      return updated;
+    });
+    return this.seen(user);
+  }
+
+  /** Ends all sessions; memberships rest until a restore. @throws Problem `user_not_managed`, `last_administrator` */
+  softDelete(context: RequestContext, id: string): Promise<void> {
+    return this.write(context, id, async (tx) => {
+      await this.users.softDelete(context, id, { tx });
+      await this.sessions.endAll(tx, context, { userId: id }, 'user_disabled');
+    });
+  }
+
+  /** Memberships hold again, sessions do not. @throws Problem `privilege_escalation`, `not_deleted`, `restore_conflict` */
+  async restore(context: RequestContext, id: string): Promise<SeenUser> {
+    const guard = async (tx: Transaction): Promise<void> => {
+      demandHeld(context, await permissionsOfUser(tx, id));
+    };
+    return this.seen(await this.write(context, id, (tx) => this.users.restore(context, id, { tx, guard })));
+  }
+
+  /** @throws Problem `user_not_managed`, `not_soft_deleted`, `resource_referenced` while a membership is left */
+  purge(context: RequestContext, id: string): Promise<void> {
+    return this.write(context, id, (tx) =>
+      this.users.purge(context, id, { tx, guard: () => demandUnreferenced(tx, id) }),
+    );
+  }
+
+  private async resetFactors(tx: WorkerTransaction, context: RequestContext, id: string): Promise<void> {
+    await this.factors.removeAll(tx, context, id);
+    await this.sessions.endAll(tx, context, { userId: id }, 'mfa_changed');
+    await this.audit.record(tx, context, {
+      action: 'identity.users.update',
+      resource: { type: 'users', id },
+      changedFields: ['reset_mfa'],
+    });
+  }
+
+  /** A write to a user whom the caller's organization manages. */
+  private write<T>(
+    context: RequestContext,
+    id: string,
+    work: (tx: WorkerTransaction) => Promise<T>,
+  ): Promise<T> {
+    return this.database.acrossOrganizations(async (tx) => {
+      await lockManaged(tx, context, id);
+      return keepingAnAdministrator(tx, context.organizationId, () => work(tx));
+    });
+  }
+
+  private seen(user: User): Promise<SeenUser> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const [seen] = await withFactors(tx, [user]);
+      return seen ?? { user, mfaEnabled: false };
+    });
+  }
+}
+
+/** Whether they have a second factor, which is their home's to know too: any organization's transaction sees its own only. */
+async function withFactors(tx: WorkerTransaction, users: readonly User[]): Promise<SeenUser[]> {
+  const ids = users.map(({ id }) => id);
+  const rows = await tx.query<{ user_id: string }>(WITH_FACTOR, [ids]);
+  const enabled = new Set(rows.map(({ user_id }) => user_id));
+  return users.map((user) => ({ user, mfaEnabled: enabled.has(user.id) }));
+}
+
+async function demandUnreferenced(tx: Transaction, id: string): Promise<void> {
+  const [row] = await tx.query<{ count: number }>(MEMBERSHIPS, [id]);
+  if (row && row.count > 0) {
+    const references = [{ module: 'identity', resource: 'memberships', count: row.count }];
+    throw new Problem('resource_referenced', { members: { references } });
+  }
+  await tx.query(FORGET_SESSIONS, [id]);
+  await tx.query(REMOVE_FACTORS, [id]);
+}
+
+function patchOf(user: User, { email, name, locale, status }: UpdateUserDto): Patch<User> {
+  const address = email?.toLowerCase();
+  if (address !== undefined && address !== user.email && user.status !== 'invited') {
+    throw invalidState('The address is settled once the user has accepted an invitation.', user);
+  }
+  if (status !== undefined && user.status === 'invited') {
+    throw invalidState('The user has not accepted an invitation yet.', user);
+  }
+  return {
+    ...(address === undefined ? {} : { email: address }),
+    ...(name === undefined ? {} : { name }),
+    ...(locale === undefined ? {} : { locale: tag(locale) }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+function invalidState(detail: string, { status }: User): Problem {
+  return new Problem('invalid_state', { detail, members: { state: status } });
+}
+
+function tag(locale: string | null | undefined): string | null {
+  return locale === null || locale === undefined ? null : (canonicalLocale(locale) ?? locale);
+}
