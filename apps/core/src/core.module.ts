@@ -10,6 +10,7 @@ import { ConsentsModule } from './consents/consents.module.js';
 import { Contact } from './contacts/contact.entity.js';
 import { ContactsModule } from './contacts/contacts.module.js';
 import { MergesModule } from './contacts/merge/merges.module.js';
+import { SuggestionsModule } from './contacts/suggestions/suggestions.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
 import { IdentitiesModule } from './identities/identities.module.js';
@@ -39,6 +40,7 @@ import { UsageModule } from './usage/usage.module.js';
     MergesModule,
     ProcessingModule,
     SegmentsModule,
+    SuggestionsModule,
     UsageModule,
   ],
 })

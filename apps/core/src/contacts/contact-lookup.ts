@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
-import type { FilterValue, ListQuery } from '@customer-platform/http';
+import type { FilterValue, ListFilter, ListQuery } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { stateOf, type ContactRow } from './contact.row.js';
 
@@ -93,6 +93,26 @@ export class ContactLookup {
       survivor = row?.merged_into ?? survivor;
     }
     return survivor;
+  }
+
+  /**
+   * As {@link resolveFilters}, for rows that stay under the id that the contact had then: a value means the whole family
+   * of the survivor.
+   */
+  async resolveToFamilies(tx: Transaction, query: ListQuery): Promise<ListQuery> {
+    const resolved = await this.resolveFilters(tx, tx.organizationId, query);
+    const filters: ListFilter[] = [];
+    for (const filter of resolved.filters) {
+      if (filter.field !== 'contact_id' || (filter.op !== 'eq' && filter.op !== 'in')) {
+        filters.push(filter);
+        continue;
+      }
+      const families = new Set<FilterValue>(filter.values);
+      for (const value of filter.values)
+        for (const id of await this.familyOf(tx, String(value))) families.add(id);
+      filters.push({ ...filter, op: 'in', values: [...families] });
+    }
+    return { ...resolved, filters };
   }
 
   /** The list request with the values of `contact_id` filters replaced by their survivors (core.md, "Marks"). */

@@ -34,7 +34,7 @@ export class DeadLettersService {
   async list(context: RequestContext, query: ListQuery): Promise<Page<DeadLetterDto>> {
     const { organizationId } = context;
     return this.database.inOrganization(context, async (tx) => {
-      const resolved = await this.lookup.resolveFilters(tx, organizationId, query);
+      const resolved = await this.lookup.resolveToFamilies(tx, query);
       return pageOf<DeadLetterRow, DeadLetterDto>(tx, LETTERS, resolved, {
         parameters: [organizationId],
         map: toDeadLetterDto,

@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkerTransaction } from '@customer-platform/database';
+import { Clock, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import {
+  SuggestionsRepository,
+  type ContestedIdentity,
+} from '../contacts/suggestions/suggestions.repository.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { applyEvent, domainEvents, storedEvent, type Effect } from './chunk-effects.js';
 import { resolveContacts } from './contact-resolution.js';
@@ -38,6 +42,8 @@ export class ChunkProcessor {
   constructor(
     private readonly outbox: Outbox,
     private readonly segments: SegmentFollower,
+    private readonly suggestions: SuggestionsRepository,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -87,6 +93,13 @@ export class ChunkProcessor {
     await tallyOf(sorted, effects, replay !== undefined).write(tx, organizationId);
   }
 
+  /** In one order for all, as whatever several transactions lock. */
+  private async suggest(tx: WorkerTransaction, decided: readonly ClaimOutcome[]): Promise<void> {
+    const pair = ({ ownerId, claimantId }: ContestedIdentity) => [ownerId, claimantId].sort().join();
+    const contested = contestedBy(decided).sort((one, other) => (pair(one) < pair(other) ? -1 : 1));
+    for (const each of contested) await this.suggestions.raise(tx, each, this.clock.now());
+  }
+
   /** Contacts, profiles and identities: what the events change beside themselves. */
   private async applyAll(
     tx: WorkerTransaction,
@@ -112,9 +125,20 @@ export class ChunkProcessor {
     const contacts = [...new Set(byExternalId.values())];
     await writeContacts(tx, organizationId, contacts);
     await writeIdentities(tx, organizationId, identityChanges(contacts, found, decided));
+    await this.suggest(tx, decided);
     const origins = new Map(found.map(({ normal, originId }) => [normal, originId]));
     return { effects, outcomes, origins };
   }
+}
+
+/** A value that is another contact's stays with it; that two claim it may say that they are one. */
+function contestedBy(outcomes: readonly ClaimOutcome[]): ContestedIdentity[] {
+  return outcomes.flatMap((outcome) => {
+    if (!('owner' in outcome)) return [];
+    const { claim, owner } = outcome;
+    const { type, normal } = claim;
+    return { ownerId: owner.contactId, claimantId: claim.contact.id, type, normal };
+  });
 }
 
 function warningsOf(outcomes: readonly ClaimOutcome[]): { pointer: string; code: string }[] {

@@ -27,7 +27,8 @@ export interface Claim {
 export type ClaimOutcome =
   | { claim: Claim; added: IdentityState; evicted?: IdentityState }
   | { claim: Claim; seen: IdentityState }
-  | { claim: Claim; refused: 'identity_taken' | 'limit_reached' };
+  | { claim: Claim; refused: 'identity_taken'; owner: IdentityState }
+  | { claim: Claim; refused: 'limit_reached' };
 
 /** A value that an identify names and that no identity can have. */
 export interface Malformed {
@@ -95,7 +96,7 @@ function heldBy(held: Map<string, IdentityState[]>, contact: ContactState): Iden
 function decide(claim: Claim, owners: Map<string, IdentityState>, held: IdentityState[]): ClaimOutcome {
   const { contact, type, normal, item } = claim;
   const owner = owners.get(keyOf(claim)) ?? held.find((own) => own.type === type && own.normal === normal);
-  if (owner && owner.contactId !== contact.id) return { claim, refused: 'identity_taken' };
+  if (owner && owner.contactId !== contact.id) return { claim, refused: 'identity_taken', owner };
   if (owner) {
     owner.lastSeenAt = later(owner.lastSeenAt, item.occurredAt);
     return { claim, seen: owner };

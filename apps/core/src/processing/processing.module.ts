@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { FollowingModule } from '../segments/following/following.module.js';
+import { SuggestionsModule } from '../contacts/suggestions/suggestions.module.js';
 import { CarefulProcessor } from './careful-processor.js';
 import { ChunkProcessor } from './chunk-processor.js';
 import { Confirmation } from './confirmation.js';
@@ -9,7 +10,7 @@ import { UnreadableRecords } from './unreadable-records.js';
 
 /** Gives accepted events their effect. */
 @Module({
-  imports: [FollowingModule],
+  imports: [FollowingModule, SuggestionsModule],
   providers: [
     CarefulProcessor,
     ChunkProcessor,

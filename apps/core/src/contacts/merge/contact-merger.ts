@@ -4,6 +4,7 @@ import { Clock, newId, type Transaction } from '@customer-platform/database';
 import { mergedIdentityLimit } from '../../identities/identity-value.js';
 import { ContactLookup } from '../contact-lookup.js';
 import type { Contact } from '../contact.entity.js';
+import { SuggestionsRepository } from '../suggestions/suggestions.repository.js';
 import { MergeAnnouncements } from './merge-announcements.js';
 import { MergeConsents, type Families } from './merge-consents.js';
 import { changedNames, contentAfter, planFields, type FieldPlan, type Side } from './merge-fields.js';
@@ -38,6 +39,7 @@ export class ContactMerger {
     private readonly lookup: ContactLookup,
     private readonly merges: MergesRepository,
     private readonly consents: MergeConsents,
+    private readonly suggestions: SuggestionsRepository,
     private readonly announcements: MergeAnnouncements,
     private readonly clock: Clock,
   ) {}
@@ -98,6 +100,7 @@ export class ContactMerger {
     });
     const consents = { ...plan.families, survivorId: survivor.id, mergedId: merged.id };
     await this.consents.merge(tx, context, consents, outcome.consents, now);
+    await this.suggestions.settle(tx, [survivor.id, merged.id], 'merged', now);
     await this.announcements.tell(tx, context, {
       mergeId,
       together: true,

@@ -6,6 +6,7 @@ import { takeBackWhatIsFree } from '../../identities/identity-owners.js';
 import { ContactIdentities } from '../contact-identities.js';
 import { ContactLookup } from '../contact-lookup.js';
 import { Contact } from '../contact.entity.js';
+import { SuggestionsRepository } from '../suggestions/suggestions.repository.js';
 import { MergeAnnouncements } from './merge-announcements.js';
 import { MergeConsents } from './merge-consents.js';
 import { changedNames, contentBefore } from './merge-fields.js';
@@ -25,6 +26,7 @@ export class ContactParter {
     private readonly identities: ContactIdentities,
     private readonly merges: MergesRepository,
     private readonly consents: MergeConsents,
+    private readonly suggestions: SuggestionsRepository,
     private readonly announcements: MergeAnnouncements,
     private readonly clock: Clock,
   ) {}
@@ -68,6 +70,7 @@ export class ContactParter {
     };
     const said = { at: merge.mergedAt, compared: merge.outcome.consents };
     await this.consents.part(tx, context, families, said, now);
+    await this.suggestions.settle(tx, [survivor.id, merged.id], 'dismissed', now);
     await this.announcements.tell(tx, context, {
       mergeId: merge.id,
       together: false,

@@ -1,6 +1,5 @@
 import type { ConsentStatus } from '../../consents/consent.js';
 import type { ComparedField } from './merge-fields.js';
-import type { MovedCounts } from './merges.repository.js';
 
 /** What holds for a purpose and channel before a merge, of each, and after it. */
 export interface ComparedConsent {
@@ -9,6 +8,13 @@ export interface ComparedConsent {
   readonly survivor: ConsentStatus | null;
   readonly merged: ConsentStatus | null;
   readonly result: ConsentStatus;
+}
+
+/** What a merge moves. */
+export interface MovedCounts {
+  readonly identities: number;
+  readonly events: number;
+  readonly consents: number;
 }
 
 /** What stands in the way of a merge. */

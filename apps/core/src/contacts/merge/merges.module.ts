@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ConsentsModule } from '../../consents/consents.module.js';
 import { FollowingModule } from '../../segments/following/following.module.js';
 import { ContactsModule } from '../contacts.module.js';
+import { SuggestionsModule } from '../suggestions/suggestions.module.js';
 import { ContactMerger } from './contact-merger.js';
 import { ContactPair } from './contact-pair.js';
 import { ContactParter } from './contact-parter.js';
@@ -13,7 +14,7 @@ import { MergesService } from './merges.service.js';
 
 /** Contacts that turn out to be one person, and that turn out not to be. */
 @Module({
-  imports: [ConsentsModule, ContactsModule, FollowingModule],
+  imports: [ConsentsModule, ContactsModule, FollowingModule, SuggestionsModule],
   controllers: [MergesController],
   providers: [
     ContactMerger,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import type { FieldChange } from './merge-fields.js';
-import type { MergeOutcome } from './merge-outcome.js';
+import type { MergeOutcome, MovedCounts } from './merge-outcome.js';
 
 const COLUMNS = `id, place, survivor_id AS "survivorId", merged_id AS "mergedId", status, changes, outcome,
   seen_before AS "seenBefore", merged_at AS "mergedAt"`;
@@ -70,13 +70,6 @@ export interface MergeRow {
   /** When the survivor had last been seen before. */
   readonly seenBefore: Date;
   readonly mergedAt: Date;
-}
-
-/** What a merge moves. */
-export interface MovedCounts {
-  readonly identities: number;
-  readonly events: number;
-  readonly consents: number;
 }
 
 /** The table `contact_merges`, and the rows that go with a contact. */

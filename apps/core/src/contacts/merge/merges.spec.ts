@@ -252,6 +252,24 @@ describe('a merge that stands', () => {
     expect(read307.body.value).toBe(RUT.value);
   });
 
+  it('dead letters of both are found under either id', async () => {
+    const { id, caller } = world.anOrganization();
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    for (const contact of [survivor, merged]) {
+      await world.query(
+        `INSERT INTO dead_letters (organization_id, id, event_id, type, stage, code, detail, attempts, contact_id, state,
+           fingerprint, received_at, first_failed_at, last_failed_at)
+         VALUES ($1, $2, $2, 'track', 'loyalty', 'x', 'x', 1, $3, 'pending', $2, now(), now(), now())`,
+        [id, newId(), contact.id],
+      );
+    }
+    await merge(caller, survivor, merged);
+    for (const contact of [survivor, merged]) {
+      const { body } = await caller.get<{ data: object[] }>(`/v1/core/dead-letters?contact_id=${contact.id}`);
+      expect(body.data).toHaveLength(2);
+    }
+  });
+
   it('crossing merges at once: one wins, and the other learns of its survivor', async () => {
     const { caller } = world.anOrganization();
     for (let round = 0; round < 8; round += 1) {
