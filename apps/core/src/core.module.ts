@@ -16,6 +16,7 @@ import { EventsModule } from './events/events.module.js';
 import { IdentitiesModule } from './identities/identities.module.js';
 import { IngestionModule } from './ingestion/ingestion.module.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
+import { MembersModule } from './members/members.module.js';
 import { ProcessingModule } from './processing/processing.module.js';
 import { Segment } from './segments/segment.entity.js';
 import { SegmentsModule } from './segments/segments.module.js';
@@ -37,6 +38,7 @@ import { UsageModule } from './usage/usage.module.js';
     EventsModule,
     IdentitiesModule,
     IngestionModule,
+    MembersModule,
     MergesModule,
     ProcessingModule,
     SegmentsModule,

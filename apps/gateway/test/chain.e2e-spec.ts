@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { eventually } from '@customer-platform/testing';
+import { eventually, type Caller } from '@customer-platform/testing';
 import { EVENT, introduce, prepareChain } from './chain.fixture.js';
 import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
 
@@ -247,6 +247,45 @@ describe('one event, through all six services', () => {
     );
   });
 
+  it('lets members in on the word of a key or of the organization, until either is taken back', async () => {
+    const externalId = `customer-${randomUUID()}`;
+    await introduce(tenant.ingestion, externalId, `${externalId}@example.com`);
+    const { id, key } = await platform.keyWith(tenant, ['core.members.exchange']);
+    const path = '/v1/core/members/token-exchange';
+    const kind = (type: string) => ({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token_type: type,
+    });
+    const byKey = { ...kind('urn:customer-platform:token-type:external-id'), subject_token: externalId };
+    const one = await eventually(async () => {
+      const answer = await platform.as(key).post<{ access_token: string }>(path, byKey);
+      expect(answer.status).toBe(200);
+      return platform.as(answer.body.access_token);
+    }, SETTLED);
+
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const organization = `/v1/identity/organizations/${tenant.id}`;
+    const letSign = async (...keys: object[]) =>
+      expect((await tenant.admin.patch(organization, { settings: { member_jwks: { keys } } })).status).toBe(
+        200,
+      );
+    await letSign({ ...publicKey.export({ format: 'jwk' }), kid: 'app' });
+    const jwt = signedToken(privateKey, 'app', { iss: tenant.id, sub: externalId, aud: 'member-api' });
+    const byJwt = { ...kind('urn:ietf:params:oauth:token-type:jwt'), subject_token: jwt };
+    const exchanged = await platform.as().post<{ access_token: string }>(path, byJwt);
+    expect(exchanged.status).toBe(200);
+    const other = platform.as(exchanged.body.access_token);
+
+    const me = (caller: Caller) => caller.get<{ external_id: string }>('/v1/core/members/me');
+    for (const caller of [one, other])
+      expect(await me(caller)).toMatchObject({ status: 200, body: { external_id: externalId } });
+    await tenant.admin.delete(`/v1/identity/api-keys/${id}`);
+    await eventually(async () => expect((await me(one)).status).toBe(401), { within: 1_000 });
+    expect((await me(other)).status).toBe(200);
+    await letSign();
+    await eventually(async () => expect((await me(other)).status).toBe(401), { within: 1_000 });
+  });
+
   it('refuses a revoked key at every module within a second', async () => {
     const { id, key } = await platform.keyWith(tenant, [
       'core.events.read',
@@ -312,6 +351,15 @@ describe('one event, through all six services', () => {
     }
   });
 });
+
+/** A tenant token as an organization makes it, good for a minute. */
+function signedToken(key: KeyObject, kid: string, claims: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const exp = Math.floor(Date.now() / 1_000) + 60;
+  const text = `${part({ alg: 'ES256', kid })}.${part({ ...claims, exp, jti: randomUUID() })}`;
+  const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
+  return `${text}.${signature.toString('base64url')}`;
+}
 
 /** Names of the tables in which a text occurs, in whatever column. */
 async function tablesWith(

@@ -71,35 +71,17 @@ export class ConsentRecorder {
    */
   prepare(context: RequestContext, given: NewConsent): PreparedConsent {
     const now = this.clock.now();
-    const errors = errorsOf(given, now);
+    const errors = errorsOf(given, now, '');
     if (errors.length > 0) throw Problem.validation(errors);
-    const { actor } = context;
-    return {
-      id: newId(),
-      purpose: given.purpose,
-      channel: given.channel ?? null,
-      status: given.status,
-      notice_version: given.notice_version ?? null,
-      notice_hash: given.notice_hash ?? null,
-      method: given.method ?? null,
-      legal_basis: given.legal_basis ?? 'consent',
-      jurisdiction: given.jurisdiction ?? null,
-      evidence: given.evidence ?? null,
-      pii_categories: given.pii_categories ?? [],
-      recipients: given.recipients ?? [],
-      storage_locations: given.storage_locations ?? [],
-      retention: given.retention ?? null,
-      withdrawal_method: given.withdrawal_method ?? null,
-      expires_at: given.expires_at ? new Date(given.expires_at) : null,
-      occurred_at: occurrence(given, now),
-      // The organization decides about the data; the platform only processes it.
-      controller: context.organizationId,
-      actor_type: actor.type,
-      actor_id: actor.id,
-      impersonator_id: actor.impersonatorId ?? null,
-      correlation_id: context.correlationId,
-      recorded_at: now,
-    };
+    return this.prepared(context, given, now);
+  }
+
+  /** The same of a list that stands at `pointer` in the body, all errors told at once. @throws Problem as `prepare` */
+  prepareAll(context: RequestContext, given: readonly NewConsent[], pointer: string): PreparedConsent[] {
+    const now = this.clock.now();
+    const errors = given.flatMap((one, at) => errorsOf(one, now, `${pointer}/${String(at)}`));
+    if (errors.length > 0) throw Problem.validation(errors);
+    return given.map((one) => this.prepared(context, one, now));
   }
 
   /**
@@ -146,6 +128,36 @@ export class ConsentRecorder {
     await this.segments.contactsChanged(tx, [{ contactId, cause, purposes, correlationId }]);
     return row;
   }
+
+  private prepared(context: RequestContext, given: NewConsent, now: Date): PreparedConsent {
+    const { actor } = context;
+    return {
+      id: newId(),
+      purpose: given.purpose,
+      channel: given.channel ?? null,
+      status: given.status,
+      notice_version: given.notice_version ?? null,
+      notice_hash: given.notice_hash ?? null,
+      method: given.method ?? null,
+      legal_basis: given.legal_basis ?? 'consent',
+      jurisdiction: given.jurisdiction ?? null,
+      evidence: given.evidence ?? null,
+      pii_categories: given.pii_categories ?? [],
+      recipients: given.recipients ?? [],
+      storage_locations: given.storage_locations ?? [],
+      retention: given.retention ?? null,
+      withdrawal_method: given.withdrawal_method ?? null,
+      expires_at: given.expires_at ? new Date(given.expires_at) : null,
+      occurred_at: occurrence(given, now),
+      // The organization decides about the data; the platform only processes it.
+      controller: context.organizationId,
+      actor_type: actor.type,
+      actor_id: actor.id,
+      impersonator_id: actor.impersonatorId ?? null,
+      correlation_id: context.correlationId,
+      recorded_at: now,
+    };
+  }
 }
 
 function occurrence(given: NewConsent, now: Date): Date {
@@ -154,10 +166,10 @@ function occurrence(given: NewConsent, now: Date): Date {
 }
 
 /** core.md §5: a grant needs its notice and method, and only a grant ends by itself. */
-function errorsOf(given: NewConsent, now: Date): FieldError[] {
+function errorsOf(given: NewConsent, now: Date, at: string): FieldError[] {
   const errors: FieldError[] = [];
   const refuse = (field: keyof NewConsent, code: FieldError['code'], detail: string): void => {
-    errors.push({ pointer: `/${field}`, code, detail });
+    errors.push({ pointer: `${at}/${field}`, code, detail });
   };
   if (given.occurred_at !== undefined && new Date(given.occurred_at).getTime() > now.getTime() + AHEAD_MS)
     refuse('occurred_at', 'occurred_at_in_future', '`occurred_at` lies in the future.');

@@ -45,7 +45,7 @@ const STATES = `
 
 /** The state of one pair, whether or not it was ever named itself. */
 const STATE = `
-  SELECT id AS event_id, occurred_at,
+  SELECT id AS event_id, occurred_at, notice_version,
          CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END AS status
     FROM consent_events
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND purpose = $3 AND occurred_at <= $5
@@ -74,6 +74,7 @@ export interface DecidedState {
   event_id: string;
   occurred_at: Date;
   status: ConsentStatus;
+  notice_version: string | null;
 }
 
 /** The table `consent_events`: appended to and read, nothing else. `ids` are all those of one contact. */

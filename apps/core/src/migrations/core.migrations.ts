@@ -10,6 +10,7 @@ import { CreateMergeSuggestions1764110002000 } from './1764110002000-create-merg
 import { CreateConsents1764200000000 } from './1764200000000-create-consents.js';
 import { CreateSigningKeys1764210000000 } from './1764210000000-create-signing-keys.js';
 import { CreateAuditLog1764210001000 } from './1764210001000-create-audit-log.js';
+import { CreateMemberAssertions1764210002000 } from './1764210002000-create-member-assertions.js';
 import { CreateSegments1764410000000 } from './1764410000000-create-segments.js';
 
 /** Core's migrations, oldest first. */
@@ -25,5 +26,6 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateConsents1764200000000,
   CreateSigningKeys1764210000000,
   CreateAuditLog1764210001000,
+  CreateMemberAssertions1764210002000,
   CreateSegments1764410000000,
 ];

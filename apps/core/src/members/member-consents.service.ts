@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, type Transaction } from '@customer-platform/database';
+import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { ConsentRecorder, type ConsentSubject, type PreparedConsent } from '../consents/consent-recorder.js';
+import { toConsentStateDto, type ConsentStateDto } from '../consents/consent.dto.js';
+import { ConsentsRepository } from '../consents/consents.repository.js';
+import { ContactLookup } from '../contacts/contact-lookup.js';
+import type { MemberConsentDto } from './member.dto.js';
+
+const AT = '/consents';
+const METHOD = 'member';
+/** How a contact can be gone. */
+const GONE: readonly string[] = ['not_found', 'resource_deleted', 'contact_merged'];
+
+/** What a member has agreed to, and says now. */
+@Injectable()
+export class MemberConsentsService {
+  constructor(
+    private readonly database: Database,
+    private readonly contacts: ContactLookup,
+    private readonly consents: ConsentsRepository,
+    private readonly recorder: ConsentRecorder,
+    private readonly clock: Clock,
+  ) {}
+
+  /** What holds now. */
+  list(context: RequestContext, query: ListQuery): Promise<Page<ConsentStateDto>> {
+    return this.database.inOrganization(context, async (tx) => {
+      const contact = await this.contacts.read(tx, await this.contacts.survivorOf(tx, context.principal.id));
+      return 'ids' in contact ? this.states(tx, contact.ids, query) : refuseGone();
+    });
+  }
+
+  /**
+   * Records all that is said, or nothing; what holds already is not said again. Later items of the list count more
+   * than earlier ones, as "nothing at all, but mail" is meant. Answers what holds then.
+   * @throws Problem `validation_failed`, `invalid_token`
+   */
+  async update(
+    context: RequestContext,
+    given: readonly MemberConsentDto[],
+    query: ListQuery,
+  ): Promise<Page<ConsentStateDto>> {
+    refuseRepeats(given);
+    const now = this.clock.now().getTime();
+    const said = given.map((one, at) => ({
+      ...one,
+      method: METHOD,
+      occurred_at: new Date(now - (given.length - 1 - at)).toISOString(),
+    }));
+    const prepared = this.recorder.prepareAll(context, said, AT);
+    return this.database.inOrganization(context, async (tx) => {
+      const subject = await this.subject(tx, context);
+      for (const one of prepared)
+        if (await this.changes(tx, subject, one)) await this.recorder.record(tx, context, subject, one);
+      return this.states(tx, subject.ids, query);
+    });
+  }
+
+  private async states(tx: Transaction, ids: readonly string[], query: ListQuery) {
+    const { data, page } = await this.consents.states(tx, ids, query, this.clock.now());
+    return { data: data.map(toConsentStateDto), page };
+  }
+
+  /** The contact of the token, locked so that what held before is what held before. */
+  private async subject(tx: Transaction, { principal }: RequestContext): Promise<ConsentSubject> {
+    try {
+      const contactId = await this.contacts.survivorOf(tx, principal.id);
+      return { contactId, ids: await this.contacts.lockForWrite(tx, contactId) };
+    } catch (error) {
+      if (error instanceof Problem && GONE.includes(error.code)) refuseGone();
+      throw error;
+    }
+  }
+
+  private async changes(tx: Transaction, { ids }: ConsentSubject, one: PreparedConsent): Promise<boolean> {
+    const state = await this.consents.stateOf(tx, ids, one, one.occurred_at);
+    if (state?.status !== one.status) return true;
+    // Agreed again, to another notice: that is news.
+    return one.status === 'granted' && state.notice_version !== one.notice_version;
+  }
+}
+
+/** What happened to the contact in the moment since its token was looked at ends the token. */
+function refuseGone(): never {
+  throw new Problem('invalid_token');
+}
+
+function refuseRepeats(given: readonly MemberConsentDto[]): void {
+  const seen = new Set<string>();
+  const errors: FieldError[] = [];
+  for (const [at, { purpose, channel }] of given.entries()) {
+    const pair = `${purpose} ${channel ?? ''}`;
+    const detail = 'A purpose and channel stand in the list once.';
+    if (seen.has(pair)) errors.push({ pointer: `${AT}/${String(at)}`, code: 'duplicate_item', detail });
+    seen.add(pair);
+  }
+  if (errors.length > 0) throw Problem.validation(errors);
+}

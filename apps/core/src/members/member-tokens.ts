@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, isUuid, newId } from '@customer-platform/database';
+import { Problem } from '@customer-platform/problem-json';
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
+import { ALGORITHM, SigningKeys } from '../signing-keys/signing-keys.js';
+import { MEMBER_AUDIENCE } from './tenant-assertions.js';
+
+/** A member token lives so long, in seconds (core.md §12). */
+export const MEMBER_TOKEN_LIFE_S = 900;
+
+/** On whose word a member token stands: that of an API key, or that of a key the organization signs with. */
+export type Voucher = { readonly apiKeyId: string } | { readonly kid: string; readonly thumbprint: string };
+
+/** What a member token says. */
+export interface MemberClaims {
+  readonly organizationId: string;
+  readonly contactId: string;
+  readonly voucher: Voucher;
+}
+
+interface Payload {
+  sub?: string;
+  org_id?: unknown;
+  act?: { sub?: unknown; jkt?: unknown };
+}
+
+/** The tokens of members: ES256 JWTs that say who, in which organization and on whose word, and nothing of rights. */
+@Injectable()
+export class MemberTokens {
+  private readonly issuer = readConfig(serviceConfig).PUBLIC_URL;
+
+  constructor(
+    private readonly keys: SigningKeys,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A token for 15 minutes; `act.sub` is the API key's id, or the `kid` with the thumbprint of its key. */
+  async issue({ organizationId, contactId, voucher }: MemberClaims): Promise<string> {
+    const { kid, privateKey } = await this.keys.toSign('member_tokens');
+    const now = Math.floor(this.clock.now().getTime() / 1_000);
+    const act =
+      'apiKeyId' in voucher ? { sub: voucher.apiKeyId } : { sub: voucher.kid, jkt: voucher.thumbprint };
+    return new SignJWT({ org_id: organizationId, act })
+      .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
+      .setIssuer(this.issuer)
+      .setAudience(MEMBER_AUDIENCE)
+      .setSubject(contactId)
+      .setIssuedAt(now)
+      .setExpirationTime(now + MEMBER_TOKEN_LIFE_S)
+      .setJti(newId())
+      .sign(privateKey);
+  }
+
+  /**
+   * What a token of ours says; whether it still holds is not asked here.
+   * @throws Problem `invalid_token`, `token_expired`
+   */
+  async verify(token: string): Promise<MemberClaims> {
+    const key = await this.keyOf(token);
+    try {
+      const { payload } = await jwtVerify<Payload>(token, key, {
+        algorithms: [ALGORITHM],
+        issuer: this.issuer,
+        audience: MEMBER_AUDIENCE,
+        requiredClaims: ['sub', 'exp', 'iat', 'org_id', 'act'],
+        currentDate: this.clock.now(),
+      });
+      return claimsOf(payload);
+    } catch (error) {
+      const expired = error instanceof errors.JWTExpired;
+      throw new Problem(expired ? 'token_expired' : 'invalid_token', { cause: error });
+    }
+  }
+
+  private async keyOf(token: string) {
+    const key = await this.keys.toVerify('member_tokens', kidOf(token));
+    if (!key) throw new Problem('invalid_token');
+    return key.publicKey;
+  }
+}
+
+function kidOf(token: string): string {
+  try {
+    return decodeProtectedHeader(token).kid ?? '';
+  } catch (error) {
+    throw new Problem('invalid_token', { cause: error });
+  }
+}
+
+function claimsOf({ sub = '', org_id: organizationId, act = {} }: Payload): MemberClaims {
+  const { sub: actor, jkt } = act;
+  if (!isUuid(sub) || typeof organizationId !== 'string' || typeof actor !== 'string')
+    throw new Error('A member token of ours says less than it should');
+  const voucher = typeof jkt === 'string' ? { kid: actor, thumbprint: jkt } : { apiKeyId: actor };
+  return { organizationId, contactId: sub, voucher };
+}

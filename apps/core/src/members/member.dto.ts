@@ -1,0 +1,59 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { custom, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsString, Length, ValidateNested } from 'class-validator';
+import { CONSENT_CHANNELS, isPurpose, SAID, type Said } from '../consents/consent.js';
+
+const PURPOSE = {
+  description:
+    '`marketing`, `loyalty`, `profiling`, `analytics`, `research`, `third_party_sharing` or `custom.<slug>`.',
+  example: 'marketing',
+};
+
+/** What a member says about one purpose and channel. */
+export class MemberConsentDto {
+  @ApiProperty(PURPOSE)
+  @IsString()
+  @custom('isPurpose', isPurpose, {
+    message: `$property must be a purpose: ${PURPOSE.description}`,
+    context: { code: 'invalid_enum' },
+  })
+  purpose: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    enum: CONSENT_CHANNELS,
+    nullable: true,
+    description: 'Null or absent: all channels.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsIn(CONSENT_CHANNELS)
+  channel?: string | null;
+
+  @ApiProperty({ enum: SAID, example: 'withdrawn' })
+  @IsIn(SAID)
+  status: Said;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    description: 'Of the notice that was shown; required to grant.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @Length(1, 100)
+  notice_version?: string | null;
+}
+
+/** Body of `PATCH /v1/core/members/me/consents`. */
+export class UpdateMemberConsentsDto {
+  @ApiProperty({ type: [MemberConsentDto], minItems: 1, maxItems: 100, description: 'All or nothing.' })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(100)
+  @ValidateNested({ each: true })
+  @Type(() => MemberConsentDto)
+  consents: MemberConsentDto[];
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { CredentialResolver } from '@customer-platform/authorization';
+import { Database } from '@customer-platform/database';
+import type { AuthenticatedCaller, MemberAuthenticator, TenantAuthenticator } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { MemberContacts } from './member-contacts.js';
+import { tenantKey } from './member-jwks.js';
+import { MemberTokens, type MemberClaims } from './member-tokens.js';
+
+const EXCHANGE = 'core.members.exchange';
+
+/**
+ * Who calls the Member API, and who may exchange tokens. A member token holds while whoever vouched for it does and
+ * its contact is active: both are asked with every request, as fresh as any credential.
+ */
+@Injectable()
+export class MembersAuthenticator implements MemberAuthenticator, TenantAuthenticator {
+  constructor(
+    private readonly tokens: MemberTokens,
+    private readonly resolver: CredentialResolver,
+    private readonly database: Database,
+    private readonly contacts: MemberContacts,
+  ) {}
+
+  /**
+   * The member of the `Authorization` header; of a merged contact, its survivor.
+   * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `authorization_unavailable`
+   */
+  async authenticateMember({ headers }: IncomingMessage): Promise<AuthenticatedCaller> {
+    const claims = await this.tokens.verify(bearerToken(headers.authorization));
+    const { organization, restriction } = await this.vouching(claims);
+    const { organizationId } = claims;
+    const id = await this.database.inOrganization({ organizationId }, (tx) =>
+      this.contacts.active(tx, claims.contactId),
+    );
+    if (id === undefined) throw new Problem('invalid_token');
+    const principal = { type: 'member', id } as const;
+    return { organizationId, organization, principal, actor: principal, permissions: new Set(), restriction };
+  }
+
+  /**
+   * The API key of the header, if there is one.
+   * @throws Problem `invalid_token`, `token_expired`, `organization_suspended`, `permission_denied`,
+   *   `authorization_unavailable`
+   */
+  async authenticateTenant({ headers }: IncomingMessage): Promise<AuthenticatedCaller | undefined> {
+    if (headers.authorization === undefined) return undefined;
+    const caller = await this.resolver.authenticate(headers.authorization, { accepts: 'api_key' });
+    if (caller.permissions.has(EXCHANGE)) return caller;
+    throw new Problem('permission_denied', {
+      detail: `The credential lacks the permission \`${EXCHANGE}\`.`,
+      members: { permission: EXCHANGE },
+    });
+  }
+
+  /** A key that may no longer exchange tokens vouches for nobody, nor does a signing key that was taken away. */
+  private async vouching({ organizationId, voucher }: MemberClaims) {
+    if ('apiKeyId' in voucher) {
+      const claims = { organization_id: organizationId, api_key_id: voucher.apiKeyId };
+      const caller = await this.resolver.tenant(claims);
+      if (!caller.permissions.has(EXCHANGE)) throw new Problem('invalid_token');
+      return caller;
+    }
+    const caller = await this.resolver.tenant({ organization_id: organizationId });
+    const key = await tenantKey(caller.organization, voucher.kid);
+    if (key?.thumbprint !== voucher.thumbprint) throw new Problem('invalid_token');
+    return caller;
+  }
+}
+
+function bearerToken(authorization: string | undefined): string {
+  if (authorization === undefined || authorization.trim() === '') throw new Problem('missing_credentials');
+  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (token === undefined) throw new Problem('invalid_token');
+  return token;
+}
