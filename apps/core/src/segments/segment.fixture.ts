@@ -89,7 +89,7 @@ export class SegmentWorld {
 
   /** Stores events as the worker does, all in one transaction. */
   async store(organizationId: string, given: readonly Given[]): Promise<void> {
-    const arrivals = given.map((each) => arrivalOf(organizationId, each));
+    const arrivals = given.map((each) => arrivalOf(organizationId, each, Date.parse(this.now())));
     const database = this.core.app.app.get(Database, { strict: false });
     const processor = this.core.app.app.get(ChunkProcessor, { strict: false });
     await database.acrossOrganizations((tx) => processor.process(tx, arrivals, { stage: 'resolve' }));
@@ -97,7 +97,7 @@ export class SegmentWorld {
 
   /** As {@link store}, for events of which one fails. */
   async storeCarefully(organizationId: string, given: readonly Given[]): Promise<void> {
-    const arrivals = given.map((each) => arrivalOf(organizationId, each));
+    const arrivals = given.map((each) => arrivalOf(organizationId, each, Date.parse(this.now())));
     const careful = this.core.app.app.get(CarefulProcessor, { strict: false });
     await this.core.app.app
       .get(Database, { strict: false })
@@ -244,7 +244,7 @@ export interface Told {
   data: { segment_id: string; contact_id: string; cause: string; at: string };
 }
 
-function arrivalOf(organizationId: string, given: Given) {
+function arrivalOf(organizationId: string, given: Given, receivedAt: number) {
   const { kind = given.traits ? 'identify' : 'track', externalId, at, key = newId() } = given;
   const sent = { external_id: externalId, idempotency_key: key, occurred_at: at };
   const body =
@@ -256,7 +256,7 @@ function arrivalOf(organizationId: string, given: Given) {
       organizationId,
       eventId: eventIdOf(organizationId, key),
       kind,
-      receivedAt: Date.now(),
+      receivedAt,
       body: Buffer.from(JSON.stringify(body)),
     },
     0,
