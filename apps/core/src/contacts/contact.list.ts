@@ -19,6 +19,12 @@ export const CONTACT_LIST: ListDefinition = {
       ops: ['eq', 'in'],
       description: 'A type and a value, such as `anonymous_id:9f1c`.',
     },
+    segment_id: {
+      type: 'uuid',
+      column: 'id',
+      ops: ['eq', 'in'],
+      description: 'Contacts that are in the segment, or in one of several.',
+    },
     last_name: { type: 'string', column: 'last_name' },
     country: { type: 'string', column: 'country' },
     created_at: { type: 'time', column: 'created_at' },

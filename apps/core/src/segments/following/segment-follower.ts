@@ -77,6 +77,9 @@ const KEEP_MATCHES = `
    ORDER BY 2, 3, 4
   ON CONFLICT DO NOTHING`;
 
+/** Until the transaction ends nobody evaluates the organization; the evaluator's own lock. */
+const EVALUATOR_DONE = `SELECT pg_advisory_xact_lock(hashtextextended('segments:evaluate:' || $1::text, 0))`;
+
 /** What counts are counted from stands where its events stand: $2 gives to $3 what is not, or no longer, its own. */
 const MOVE_MATCHES = `
   WITH moved AS (
@@ -145,6 +148,8 @@ export class SegmentFollower {
   async contactsMerged(tx: Transaction, merge: FollowedMerge): Promise<void> {
     const { survivorId, mergedId, together, correlationId } = merge;
     if (!(await this.indexes.of(tx))) return;
+    // An evaluation under way may have read an event where it stood, and keep there that it matches.
+    await tx.query(EVALUATOR_DONE, [tx.organizationId]);
     const [from, to] = together ? [mergedId, survivorId] : [survivorId, mergedId];
     await tx.query(MOVE_MATCHES, [tx.organizationId, from, to]);
     const both = [survivorId, mergedId];
