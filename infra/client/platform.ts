@@ -10,6 +10,8 @@ export interface Platform {
   ingestion_key: string;
   admin_key: string;
   kafka_brokers: string;
+  /** Each module's database, as its owner. */
+  database_urls?: Record<string, string>;
   /** The server as its administrator. */
   postgres_url?: string;
 }

@@ -72,6 +72,10 @@ describe('what the apps serve against the route table', () => {
       responses: { '400': {}, '200': {} },
     };
     expect(routesIn('core', { paths: { '/v1/core/events': { get: operation } } })).toEqual([served()]);
+    const repeatable = { ...operation, responses: { '200': {}, '201': {}, '307': {} } };
+    expect(routesIn('core', { paths: { '/v1/core/events': { get: repeatable } } })).toEqual([
+      served({ success: '201' }),
+    ]);
     const open = { ...operation, 'x-permission': undefined, 'x-authorization': 'signed_link' };
     expect(routesIn('core', { paths: { '/v1/core/events': { get: open } } })).toEqual([
       served({ permission: '', auth: 'signed_link' }),

@@ -45,6 +45,12 @@ function authOf(operation: Operation): string {
   return schemes.map((scheme) => CREDENTIAL[scheme] ?? scheme).join('|');
 }
 
+/** Beside a 201 a 200 may stand, for what was there already; beside a 200 a redirect. */
+function successOf(statuses: string[]): string {
+  const [done] = statuses.filter((status) => status.startsWith('2')).sort((a, b) => Number(b) - Number(a));
+  return done ?? statuses.find((status) => status.startsWith('3')) ?? '';
+}
+
 /** Every route that a description states. */
 export function routesIn(module: string, { paths = {} }: Pick<OpenApiDocument, 'paths'>): ServedRoute[] {
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -58,10 +64,7 @@ export function routesIn(module: string, { paths = {} }: Pick<OpenApiDocument, '
         auth: authOf(operation),
         api_class: operation['x-api-class'] ?? '',
         latency_class: operation['x-latency-class'] ?? '',
-        success:
-          Object.keys(operation.responses ?? {})
-            .filter((status) => /^[23]/.test(status))
-            .sort()[0] ?? '',
+        success: successOf(Object.keys(operation.responses ?? {})),
       };
     }),
   );

@@ -1,10 +1,12 @@
 /**
  * `npm run load -- track|batch|timeline --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
  *    [--processing on|off]`
+ * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
  * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
+ * `seed` fills core by COPY, so that its lists are as long as they may become.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,6 +24,7 @@ import {
   readCounts,
   readPlatform,
 } from '@customer-platform/client/platform.ts';
+import { runSeed } from './seed/command.ts';
 import { measureVisibility } from './visibility.ts';
 
 const KINDS = ['track', 'batch', 'timeline'] as const;
@@ -39,7 +42,9 @@ const { values, positionals } = parseArgs({
     target: { type: 'string' },
     processing: { type: 'string', default: 'on' },
     batch: { type: 'string', default: '100' },
-    contacts: { type: 'string', default: '10000' },
+    contacts: { type: 'string' },
+    events: { type: 'string', default: '10000000' },
+    organizations: { type: 'string', default: '1000' },
     'points-every': { type: 'string', default: '10' },
     'no-probe': { type: 'boolean', default: false },
     data: { type: 'string', default: join(root, '.data') },
@@ -55,8 +60,9 @@ interface Trend {
 }
 
 async function main(): Promise<void> {
+  if (positionals[0] === 'seed') return runSeed({ ...values, contacts: values.contacts ?? '1000000' }, say);
   const kind = positionals[0] as Kind;
-  if (!KINDS.includes(kind)) throw new Error(`Say what to load: ${KINDS.join(', ')}.`);
+  if (!KINDS.includes(kind)) throw new Error(`Say what to load: ${KINDS.join(', ')}; or seed.`);
   const duration = Number(values.duration);
   if (!(duration > 0 && duration <= LONGEST_S))
     throw new Error(`--duration is in seconds, at most ${LONGEST_S}.`);
@@ -132,7 +138,7 @@ async function measure(load: Load): Promise<Attempt> {
     RATE: String(rate),
     DURATION: String(duration),
     BATCH: String(size),
-    CONTACTS: values.contacts,
+    CONTACTS: values.contacts ?? '10000',
     POINTS: values['points-every'],
     RUN: `load-${Date.now()}`,
     CONTACT_IDS: kind === 'timeline' ? await contactIds(platform) : '',

@@ -38,8 +38,6 @@ const open = ({ operationId, summary, contentType, notFound, example }: OpenRout
 
 const schemaOf = (contentType: string) => ({ type: contentType === 'text/html' ? 'string' : 'object' });
 
-const HTML = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } };
-
 /** The routes that the gateway answers itself, as the modules describe theirs. */
 export const OWN_OPENAPI: OpenApiDocument = {
   openapi: '3.1.0',
@@ -72,7 +70,7 @@ export const OWN_OPENAPI: OpenApiDocument = {
           summary: 'What a problem code means and what to do about it',
           contentType: 'text/html',
           example: '<!doctype html>…',
-          notFound: { description: 'There is no such code', content: HTML },
+          notFound: refused('`route_not_found`'),
         }),
         parameters: [
           {

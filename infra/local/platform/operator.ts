@@ -12,11 +12,14 @@ interface IssuedKey {
   key: string;
 }
 
+/** The kinds of key that an operator issues. */
+type KeyKind = 'ingestion' | 'administrator';
+
 /** What `create-organization --json` prints. */
-export interface EquippedOrganization {
+export interface EquippedOrganization<Kind extends KeyKind> {
   organization_id: string;
   created: boolean;
-  keys: { ingestion: IssuedKey; administrator: IssuedKey };
+  keys: Record<Kind, IssuedKey>;
 }
 
 /** Founds the root organization, if there is none yet. */
@@ -25,18 +28,23 @@ export async function foundRoot(databaseUrl: string): Promise<void> {
   await runOperator('bootstrap', ['--json', '--name', 'Platform'], databaseUrl, [ALREADY_BOOTSTRAPPED]);
 }
 
-/** Founds the demo organization, or equips it anew; its former keys of these kinds end. */
-export async function equipDemoOrganization(databaseUrl: string): Promise<EquippedOrganization> {
+/** Founds an organization without a rate limit to speak of, or equips it anew; its former keys of these kinds end. */
+export async function equipOrganization<Kind extends KeyKind>(
+  databaseUrl: string,
+  { name, slug }: { name: string; slug: string },
+  kinds: readonly Kind[],
+): Promise<EquippedOrganization<Kind>> {
   const answer = await runOperator(
     'create-organization',
     [
-      ...['--name', 'Demo shop', '--slug', 'demo', '--locale', 'es-CL', '--timezone', 'America/Santiago'],
+      ...['--name', name, '--slug', slug, '--locale', 'es-CL', '--timezone', 'America/Santiago'],
       ...['--rate-limit-key', '100000', '--rate-limit-organization', '100000'],
-      ...['--issue', 'ingestion', '--issue', 'administrator', '--reissue'],
+      ...kinds.flatMap((kind) => ['--issue', kind]),
+      '--reissue',
     ],
     databaseUrl,
   );
-  return JSON.parse(answer) as EquippedOrganization;
+  return JSON.parse(answer) as EquippedOrganization<Kind>;
 }
 
 async function runOperator(

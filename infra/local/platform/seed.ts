@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEMO_CUSTOMER, DEMO_ROUTE, DEMO_RULE, DEMO_TEMPLATE } from './demo-content.ts';
-import { equipDemoOrganization, foundRoot } from './operator.ts';
+import { equipOrganization, foundRoot } from './operator.ts';
 import { PublicApi } from './public-api.ts';
 
 /** What the demo organization is reached with. */
@@ -21,6 +21,7 @@ export interface SeedTarget {
   identityDatabaseUrl: string;
 }
 
+const DEMO_SHOP = { name: 'Demo shop', slug: 'demo' };
 const VISIBLE_WITHIN_MS = 30_000;
 
 /**
@@ -44,7 +45,10 @@ async function stillGood(baseUrl: string, access: DemoAccess | undefined): Promi
 
 async function issueAccess({ identityDatabaseUrl }: SeedTarget): Promise<DemoAccess> {
   await foundRoot(identityDatabaseUrl);
-  const { organization_id, keys } = await equipDemoOrganization(identityDatabaseUrl);
+  const { organization_id, keys } = await equipOrganization(identityDatabaseUrl, DEMO_SHOP, [
+    'ingestion',
+    'administrator',
+  ]);
   return { organization_id, ingestion_key: keys.ingestion.key, admin_key: keys.administrator.key };
 }
 

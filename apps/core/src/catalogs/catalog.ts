@@ -20,6 +20,8 @@ export function vendored<E extends CatalogEntry>(name: string): Catalog<E> {
   return JSON.parse(readFileSync(new URL(`./vendored/${name}.json`, import.meta.url), 'utf8')) as Catalog<E>;
 }
 
+const DATE_PATTERN = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])';
+
 /** What the list of a catalog takes (core.md §1). */
 export function catalogList(name: string): ListDefinition {
   return {
@@ -31,6 +33,7 @@ export function catalogList(name: string): ListDefinition {
     extraParameters: {
       valid_on: {
         type: 'string',
+        pattern: `^(any|${DATE_PATTERN})$`,
         description:
           'Entries valid on this date (YYYY-MM-DD); `any`: those of the past too. Default: today, UTC.',
       },

@@ -23,6 +23,7 @@ export class ConsentsController {
     path: ':id/consents',
     permission: 'core.consents.read',
     summary: 'Read what a contact has agreed to',
+    also: [307],
     description:
       'What holds for each purpose and channel, now or at `at`; with `view=history` all that was said. A merged ' +
       'contact’s consents are its survivor’s: 307.',

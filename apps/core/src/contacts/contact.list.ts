@@ -17,6 +17,7 @@ export const CONTACT_LIST: ListDefinition = {
       type: 'string',
       column: 'id',
       ops: ['eq', 'in'],
+      pattern: '^[a-z_.0-9-]+:.+$',
       description: 'A type and a value, such as `anonymous_id:9f1c`.',
     },
     segment_id: {

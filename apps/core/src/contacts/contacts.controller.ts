@@ -54,6 +54,7 @@ export class ContactsController {
   @GetEndpoint({
     permission: 'core.contacts.read',
     summary: 'Read a contact',
+    also: [307],
     description: 'The id of a merged contact redirects (307) to its survivor.',
     response: ContactDto,
   })

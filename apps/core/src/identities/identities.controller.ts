@@ -27,6 +27,7 @@ export class IdentitiesController {
   @ListEndpoint({
     permission: 'core.contacts.update',
     summary: 'List the identities of a contact',
+    also: [307],
     description: 'The id of a merged contact redirects (307) to its survivor.',
     response: IdentityDto,
   })
@@ -46,6 +47,7 @@ export class IdentitiesController {
     method: 'POST',
     permission: 'core.contacts.update',
     summary: 'Give a contact an identity',
+    also: [200],
     description:
       'What is its own already is 200. Of another contact it is 409 with `conflicting_id`; beyond the limit of its type 409.',
     success: 201,

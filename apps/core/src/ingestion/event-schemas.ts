@@ -39,7 +39,7 @@ export const IDENTITY_TYPE =
 const common = {
   external_id: { type: 'string', minLength: 1, maxLength: 200 },
   idempotency_key: { type: 'string', minLength: 1, maxLength: 255 },
-  occurred_at: { type: 'string', minLength: 1, maxLength: 64 },
+  occurred_at: { type: 'string', format: 'date-time', minLength: 1, maxLength: 64 },
 } as const;
 const object = { type: 'object', additionalProperties: true } as const;
 
@@ -108,7 +108,14 @@ export const BATCH_SCHEMA = {
 } as const;
 
 // A caller gets all that is wrong at once. Compiled when the process starts: 0.3 µs a body (measured).
-const ajv = new Ajv({ allErrors: true, strict: true, ownProperties: true, verbose: true });
+const ajv = new Ajv({
+  allErrors: true,
+  strict: true,
+  ownProperties: true,
+  verbose: true,
+  // For the description: an instant is judged by what it means, after its shape.
+  formats: { 'date-time': true },
+});
 
 function compile<Body>(schema: object): ValidateFunction<Body> {
   return ajv.compile<Body>(schema as JSONSchemaType<Body>);

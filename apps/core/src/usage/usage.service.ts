@@ -9,6 +9,9 @@ import type { ContactUsageDto, EventUsageDto, UsageDto, UsagePeriodDto, UsageQue
 const DAY_MS = 86_400_000;
 const DAYS_LIMIT = 400;
 const DEFAULT_DAYS = 30;
+const RANGE = 'A date from 1970-01-01 to 2999-12-31 is expected.';
+/** Days that PostgreSQL and the arithmetic of dates both know; nothing was used outside of them. */
+const [FIRST_DAY, LAST_DAY] = ['1970-01-01', '2999-12-31'];
 
 /**
  * All counters of an organization in one statement, so in one snapshot; what was before the range is one row. What has been accepted on a partition is the
@@ -85,10 +88,13 @@ export class UsageService {
   private rangeOf(query: UsageQueryDto): Range {
     const today = this.clock.now().toISOString().slice(0, 10);
     const to = query.to ?? (query.from !== undefined && query.from > today ? query.from : today);
-    const from = query.from ?? daysBefore(to, DEFAULT_DAYS - 1);
+    const from = query.from ?? defaultFrom(to);
     const errors: FieldError[] = [];
-    for (const [parameter, date] of Object.entries({ from, to })) {
+    for (const [parameter, date] of Object.entries({ from: query.from, to: query.to })) {
+      if (date === undefined) continue;
       if (!isDate(date)) errors.push({ parameter, code: 'invalid_format', detail: 'There is no such date.' });
+      else if (date < FIRST_DAY || date > LAST_DAY)
+        errors.push({ parameter, code: 'out_of_range', detail: RANGE });
     }
     if (errors.length === 0 && from > to) {
       errors.push({ parameter: 'from', code: 'out_of_range', detail: '`from` is after `to`.' });
@@ -148,6 +154,12 @@ function noEvents(): EventUsageDto {
 
 function noContacts(active: number): ContactUsageDto {
   return { active, created: 0, merged: 0, erased: 0 };
+}
+
+function defaultFrom(to: string): string {
+  if (!isDate(to) || to <= FIRST_DAY) return to;
+  const from = daysBefore(to, DEFAULT_DAYS - 1);
+  return from < FIRST_DAY ? FIRST_DAY : from;
 }
 
 function daysBefore(date: string, days: number): string {

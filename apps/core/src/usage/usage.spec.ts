@@ -73,10 +73,18 @@ describe('GET /v1/core/usage', () => {
     ['?from=yesterday', 'from'],
     ['?from=2026-02-01&to=2026-01-01', 'from'],
     ['?from=2025-01-01&to=2026-02-05', 'from'],
+    ['?to=0000-01-01', 'to'],
+    ['?from=9999-12-31', 'from'],
     ['?granularity=hour', 'granularity'],
   ])('400 for %s', async (query, parameter) => {
     const answer = await core.anOrganization().caller.get(`/v1/core/usage${query}`);
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ parameter }] } });
+  });
+
+  it('takes the first and the last day that there are', async () => {
+    const { caller } = core.anOrganization();
+    expect((await read(caller, '?to=1970-01-02')).data).toHaveLength(2);
+    expect((await read(caller, '?from=2999-12-31')).data).toHaveLength(1);
   });
 
   it('takes 400 days, and knows no other parameter', async () => {

@@ -23,6 +23,7 @@ export class TimelineController {
     permission: 'crm.timeline.read',
     latencyClass: 'timeline',
     summary: 'Read a contact’s timeline',
+    also: [307],
     description:
       'Events, consents, point movements and messages in one order, each part only with the permission of its own ' +
       'module. A merged contact’s timeline is its survivor’s: 307.',

@@ -65,6 +65,7 @@ export class SuppressionsController {
     method: 'POST',
     permission: 'messaging.suppressions.create',
     summary: 'Suppress an address or a mail domain',
+    also: [200],
     description:
       'When the answer is there, no hand-off to it begins any more. A repeat is 200 with the first row.',
     success: 201,

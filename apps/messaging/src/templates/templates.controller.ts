@@ -108,7 +108,7 @@ export class TemplatesController {
     success: 200,
     idempotency: 'none',
     response: PreviewResultDto,
-    problems: ['render_failed', 'render_limit_exceeded'],
+    problems: ['render_failed', 'render_limit_exceeded', 'reference_not_found'],
   })
   preview(
     @Context() context: RequestContext,

@@ -10,17 +10,22 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { ProblemCode } from '@customer-platform/problem-json';
+import { IDEMPOTENCY_KEY_SCHEMA } from '../idempotency/idempotency-key.js';
 import { queryUseOf, type Dto, type RouteDeclaration } from './route-declaration.js';
 
 /** The type of an answer: a DTO class, one of several, a page of one, or a list of one. */
 export type ResponseType =
   Dto | { readonly page: Dto | ResponseType } | { readonly items: Dto } | { readonly oneOf: readonly Dto[] };
 
+/** An answer that is no problem, beside the one of success. */
+export type FurtherStatus = 200 | 307;
+
 /** What the description needs beside the declaration. */
 interface DescriptionOptions {
   readonly description?: string;
   readonly response?: ResponseType;
   readonly request?: Dto;
+  readonly also?: readonly FurtherStatus[];
 }
 
 /** Codes that a list can answer beside those of every route. */
@@ -59,7 +64,8 @@ export function describeEndpoint(route: RouteDeclaration, options: DescriptionOp
       ApiExtension('x-problems', codes),
       ...security(route),
       ...(options.request === undefined ? [] : [ApiBody({ type: options.request })]),
-      ...success(route, options.response),
+      ...success(route.success, options.response, 'Success'),
+      ...(options.also ?? []).flatMap((status) => further(status, options.response)),
       ...idempotencyHeader(route),
     )(target, key, descriptor);
   };
@@ -101,18 +107,23 @@ function security(route: RouteDeclaration): MethodDecorator[] {
   return route.authorization === 'tenant_token' ? [ApiSecurity('api_key'), ApiSecurity({})] : [];
 }
 
-function success(route: RouteDeclaration, response: ResponseType | undefined): MethodDecorator[] {
-  const { success: status } = route;
+function success(status: number, response: ResponseType | undefined, description: string): MethodDecorator[] {
   if (response === undefined)
-    return [ApiResponse({ status, description: status === 204 ? 'Done' : 'Success' })];
+    return [ApiResponse({ status, description: status === 204 ? 'Done' : description })];
   return [
     ApiExtraModels(...modelsOf(response)),
     ApiResponse({
       status,
-      description: 'Success',
+      description,
       content: { 'application/json': { schema: schemaOf(response) } },
     }),
   ];
+}
+
+function further(status: FurtherStatus, response: ResponseType | undefined): MethodDecorator[] {
+  if (status === 200) return success(200, response, 'It was there already');
+  const headers = { Location: { required: true, schema: { type: 'string' as const } } };
+  return [ApiResponse({ status, description: 'The contact was merged: to its survivor', headers })];
 }
 
 function modelsOf(response: ResponseType): readonly Dto[] {
@@ -150,7 +161,7 @@ function idempotencyHeader(route: RouteDeclaration): MethodDecorator[] {
       name: 'Idempotency-Key',
       required: route.problems.includes('idempotency_key_required'),
       description: `1 to 255 characters, bare or quoted; a repeat with the same body gets the same answer ${lasting}`,
-      schema: { type: 'string', minLength: 1, maxLength: 257 },
+      schema: IDEMPOTENCY_KEY_SCHEMA,
     }),
   ];
 }

@@ -16,7 +16,7 @@ export function describeList(definition: ListDefinition): MethodDecorator {
       { type: 'integer', minimum: 1, default: 50 },
       'At most 200; a larger one is taken as 200',
     ),
-    parameter('cursor', { type: 'string' }, '`next_cursor` of the page before'),
+    parameter('cursor', { type: 'string', minLength: 1 }, '`next_cursor` of the page before'),
     parameter(
       'sort',
       { type: 'string', default: definition.defaultSort },
@@ -36,7 +36,7 @@ export function describeList(definition: ListDefinition): MethodDecorator {
         ]
       : []),
     ...Object.entries(definition.extraParameters ?? {}).map(([name, spec]) =>
-      parameter(name, valueSchema(spec.type, spec.values), spec.description ?? '', spec.required),
+      parameter(name, valueSchema(spec), spec.description ?? '', spec.required),
     ),
     ...Object.entries(filtersOf(definition)).flatMap(([field, spec]) => filterParameters(field, spec)),
   );
@@ -47,28 +47,41 @@ export function describeDtoQuery(dto: Dto): MethodDecorator {
   return applyDecorators(
     ...[...fieldsOf(dto)].map((name) => {
       const { required, schema } = propertySchema(dto, name);
-      return parameter(name, schema, '', required);
+      const { description, ...said } = saidOf(dto, name);
+      return parameter(name, { ...schema, ...said }, description ?? '', required);
     }),
   );
+}
+
+/** What an `@ApiProperty` says of a query's field, in so far as it is schema. */
+function saidOf(dto: Dto, name: string): { description?: string; [keyword: string]: unknown } {
+  const said = (Reflect.getMetadata('swagger/apiModelProperties', dto.prototype as object, name) ??
+    {}) as Record<string, unknown>;
+  const { type, required: _, selfRequired: __, isArray: ___, ...rest } = said;
+  return typeof type === 'string' ? { ...rest, type } : rest;
 }
 
 function filterParameters(field: string, spec: FilterSpec): MethodDecorator[] {
   const ops = spec.ops ?? DEFAULT_OPS[spec.type];
   return ops.map((op) => {
     const name = op === 'eq' ? field : `${field}[${op}]`;
-    return parameter(name, opSchema(op, spec), spec.description ?? '');
+    return parameter(name, opSchema(op, spec), spec.description ?? '', false);
   });
 }
 
 function opSchema(op: FilterOp, spec: FilterSpec): Record<string, unknown> {
   if (op === 'is_null') return { type: 'boolean' };
-  if (op === 'in') return { type: 'string', description: 'Up to 100 values separated by commas' };
-  return valueSchema(spec.type, spec.values);
+  if (op === 'in') return { type: 'array', minItems: 1, maxItems: 100, items: valueSchema(spec) };
+  return valueSchema(spec);
 }
 
-function valueSchema(type: FilterType, values?: readonly string[]): Record<string, unknown> {
+function valueSchema({
+  type,
+  values,
+  pattern,
+}: Pick<FilterSpec, 'type' | 'values' | 'pattern'>): Record<string, unknown> {
   const schemas: Record<FilterType, Record<string, unknown>> = {
-    string: { type: 'string' },
+    string: { type: 'string', ...(pattern === undefined ? {} : { pattern }) },
     uuid: { type: 'string', format: 'uuid' },
     enum: { type: 'string', enum: [...(values ?? [])] },
     time: { type: 'string', format: 'date-time' },
@@ -86,5 +99,7 @@ function parameter(
   description: string,
   required = false,
 ): MethodDecorator {
-  return ApiQuery({ name, required, schema, ...(description === '' ? {} : { description }) });
+  // A list is one parameter whose values are separated by commas.
+  const list = schema['type'] === 'array' ? { style: 'form' as const, explode: false } : {};
+  return ApiQuery({ name, required, schema, ...list, ...(description === '' ? {} : { description }) });
 }

@@ -2,7 +2,7 @@ import { applyDecorators, HttpCode, RequestMapping, RequestMethod } from '@nestj
 import type { Permission } from '@customer-platform/permissions';
 import type { ProblemCode } from '@customer-platform/problem-json';
 import type { AcceptedCredential } from '../context/request-context.js';
-import { describeEndpoint, type ResponseType } from './describe-endpoint.js';
+import { describeEndpoint, type FurtherStatus, type ResponseType } from './describe-endpoint.js';
 import {
   declareRoute,
   type ApiClass,
@@ -41,6 +41,8 @@ export type EndpointOptions = RouteAuthorization & {
   readonly response?: ResponseType;
   /** Default: the type of the parameter marked `@Body()`. */
   readonly request?: Dto;
+  /** What it answers beside its success: 200 for what was there already, 307 to where it is now. */
+  readonly also?: readonly FurtherStatus[];
   /** Problems beside those every route of its kind can answer. */
   readonly problems?: readonly ProblemCode[];
   /** Default `json` for POST, PUT, PATCH and DELETE, `none` for GET. */

@@ -10,7 +10,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { isStorableText } from '../json/check-json.js';
 import type { RequestContext } from '../context/request-context.js';
 import { stateOf } from '../context/request-state.js';
-import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
+import { IDEMPOTENCY_KEY_SCHEMA, readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import { parseListRequest } from '../lists/parse-list-request.js';
 import type { ListDefinition, ListQuery } from '../lists/list-definition.js';
 import { queryParameters, refuseUnknown } from '../reading/query-string.js';
@@ -163,7 +163,12 @@ export function IdempotencyKey(options: { required: boolean } = { required: fals
   return (target, method, index) => {
     if (method === undefined) return;
     idempotencyKey(options.required)(target, method, index);
-    if (options.required) applyTo(target, method, ApiHeader({ name: 'Idempotency-Key', required: true }));
+    if (options.required)
+      applyTo(
+        target,
+        method,
+        ApiHeader({ name: 'Idempotency-Key', required: true, schema: IDEMPOTENCY_KEY_SCHEMA }),
+      );
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Permission } from '@customer-platform/permissions';
 import type { ProblemCode } from '@customer-platform/problem-json';
-import type { ResponseType } from './describe-endpoint.js';
+import type { FurtherStatus, ResponseType } from './describe-endpoint.js';
 import { Endpoint } from './endpoint.decorator.js';
 import type { Dto } from './route-declaration.js';
 
@@ -15,6 +15,7 @@ export interface ResourceEndpointOptions {
   /** Default: the type of the parameter marked `@Body()`. */
   readonly request?: Dto;
   readonly problems?: readonly ProblemCode[];
+  readonly also?: readonly FurtherStatus[];
   readonly accepts?: 'api_key|user' | 'user';
   readonly secretFields?: readonly string[];
   readonly auditRefusals?: boolean;

@@ -2,6 +2,13 @@ import { Problem } from '@customer-platform/problem-json';
 
 const MAX_LENGTH = 255;
 
+/** What {@link readIdempotencyKey} takes, for descriptions: bare, or as a quoted string with its escapes. */
+export const IDEMPOTENCY_KEY_SCHEMA = {
+  type: 'string',
+  minLength: 1,
+  pattern: `^([!#-~]([ -~]{0,${MAX_LENGTH - 2}}[!-~])?|"([ !#-\\[\\]-~]|\\\\["\\\\]){1,${MAX_LENGTH}}")$`,
+} as const;
+
 /**
  * The key of the header `Idempotency-Key`, bare or as a quoted string (RFC 9651), 1 to 255 characters; undefined
  * without the header.

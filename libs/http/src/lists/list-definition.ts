@@ -13,6 +13,8 @@ export interface FilterSpec {
   readonly ops?: readonly FilterOp[];
   /** The values of an `enum`. */
   readonly values?: readonly string[];
+  /** What a text looks like that the resource takes; it checks that itself. */
+  readonly pattern?: string;
   readonly description?: string;
 }
 
@@ -29,6 +31,8 @@ export interface SortSpec {
 export interface ParameterSpec {
   readonly type: FilterType;
   readonly values?: readonly string[];
+  /** What a text looks like that the resource takes; it checks that itself. */
+  readonly pattern?: string;
   readonly required?: boolean;
   readonly description?: string;
 }

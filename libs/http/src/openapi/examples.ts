@@ -9,6 +9,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   date: '2026-11-21',
   email: 'ana@example.com',
   uri: 'https://example.com/',
+  duration: 'P30D',
 };
 
 /** Makes the example of a body from its schema: what a field states itself, else a value of its type. */
@@ -61,7 +62,9 @@ export class Examples {
 
   private list(schema: Json, name: string, seen: readonly string[]): unknown[] {
     const item = this.of(schema['items'], name, seen);
-    return item === undefined ? [] : [item];
+    if (item === undefined) return [];
+    const length = Math.max(1, Number(schema['minItems'] ?? 1));
+    return Array.from({ length }, (_, at) => (at === 0 ? item : another(item, at)));
   }
 
   private object(schema: Json, seen: readonly string[]): Json {
@@ -73,6 +76,12 @@ export class Examples {
     const members = shown.map(([name, property]) => [name, this.of(property, name, seen)] as const);
     return Object.fromEntries(members.filter(([, value]) => value !== undefined));
   }
+}
+
+/** A list may want several items that differ. */
+function another(item: unknown, at: number): unknown {
+  if (typeof item === 'string') return `${item.slice(0, -1)}${at}`;
+  return typeof item === 'number' ? item + at : item;
 }
 
 function text({ format, minLength = 0, maxLength = Infinity }: Json, name: string): string {

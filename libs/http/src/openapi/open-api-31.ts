@@ -114,7 +114,8 @@ function describePath(path: string, operation: Operation): void {
     const schema = { type: 'string', ...(isId(name) ? { format: 'uuid' } : {}) };
     parameters.push({ name, required: true, in: 'path', schema });
   }
-  const further: ProblemCode[] = names.length > 0 ? ['not_found'] : [];
+  // What no path may hold, an encoded control character for one, is no route to the gateway.
+  const further: ProblemCode[] = names.length > 0 ? ['not_found', 'route_not_found'] : [];
   if (names.some(isId)) further.push('invalid_id');
   operation['x-problems'] = [...new Set([...codes, ...further])].sort(compare);
 }

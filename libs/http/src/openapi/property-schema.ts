@@ -34,7 +34,7 @@ const TRANSLATIONS: Record<string, Translation> = {
   minLength: ([least]) => ({ minLength: least }),
   maxLength: ([most]) => ({ maxLength: most }),
   isLength: ([least, most]) => ({ minLength: least, ...(most === undefined ? {} : { maxLength: most }) }),
-  matches: ([pattern]) => (pattern instanceof RegExp ? { pattern: pattern.source } : {}),
+  matches: ([pattern]) => (pattern instanceof RegExp ? { type: 'string', pattern: pattern.source } : {}),
   min: ([least]) => ({ minimum: least }),
   max: ([most]) => ({ maximum: most }),
   isPositive: () => ({ exclusiveMinimum: 0 }),

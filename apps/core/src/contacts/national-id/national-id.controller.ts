@@ -11,6 +11,7 @@ export class NationalIdController {
     permission: 'core.contacts.read_national_id',
     path: '',
     summary: 'Read the national id of a contact in full',
+    also: [307],
     description:
       'Every read is audited before it is answered, and so is every refusal. The id of a merged contact redirects (307).',
     response: NationalIdDto,

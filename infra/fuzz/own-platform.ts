@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const READY_WITHIN_MS = 240_000;
+
+/** A platform of this run alone. */
+export interface OwnPlatform {
+  /** Its data folder. */
+  data: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the platform as `npm start` does, with data of its own, on free ports. */
+export async function startOwnPlatform(root: string, say: (line: string) => void): Promise<OwnPlatform> {
+  const data = mkdtempSync(join(tmpdir(), 'customer-platform-fuzz-'));
+  say(`starting a platform of its own in ${data} …`);
+  const child = spawn('npm', ['start', '--silent', '--', '--data', data], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '', DATABASE_URL: '', KAFKA_BROKERS: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null) child.kill('SIGTERM');
+    await ended;
+    rmSync(data, { recursive: true, force: true });
+  };
+  const deadline = Date.now() + READY_WITHIN_MS;
+  while (!/Ready in/.test(output)) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      await stop();
+      throw new Error(`The platform did not start:\n${output}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return { data, stop };
+}

@@ -1,0 +1,77 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const VERSION = '4.32.5';
+const INSTALL_WITHIN_MS = 300_000;
+
+/**
+ * Where Schemathesis of this version is: in a virtual environment of its own, made by pip the first time.
+ * @throws Error with the remedy
+ */
+export async function ensureSchemathesis(root: string, say: (line: string) => void): Promise<string> {
+  const folder = join(root, 'node_modules/.cache/customer-platform', `schemathesis-${VERSION}`);
+  const program = join(folder, 'bin/schemathesis');
+  if (existsSync(program)) return program;
+  say(`installing Schemathesis ${VERSION} with pip, once …`);
+  try {
+    await run('python3', ['-m', 'venv', folder], { timeout: INSTALL_WITHIN_MS });
+    const packages = ['install', '--quiet', '--disable-pip-version-check', `schemathesis==${VERSION}`];
+    await run(join(folder, 'bin/pip'), packages, { timeout: INSTALL_WITHIN_MS });
+  } catch (cause) {
+    rmSync(folder, { recursive: true, force: true });
+    const reason = (cause as Error).message.trim().split('\n').at(-1);
+    throw new Error(
+      `Schemathesis needs Python 3.10 or newer with venv and pip, and could not be installed: ${reason}`,
+      { cause },
+    );
+  }
+  return program;
+}
+
+/** What is fuzzed, and how long. */
+export interface FuzzTarget {
+  description: string;
+  key: string;
+  /** Ids that only GET may name: what the run stands on. */
+  spared: readonly string[];
+  phases: string;
+  examples: string;
+  seed: string | undefined;
+  reportFolder: string;
+}
+
+/** Runs all checks and shows their progress. @returns Schemathesis's exit code: 0 found nothing, 1 failures */
+export async function runSchemathesis(program: string, target: FuzzTarget): Promise<number> {
+  const child = spawn(
+    program,
+    [
+      ...['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', target.description],
+      ...['--checks', 'all', '--phases', target.phases, '--max-examples', target.examples],
+      ...['--max-failures', '500', '--continue-on-failure', '--no-shrink', '--generation-database', 'none'],
+      ...['--report', 'json', '--report-dir', target.reportFolder],
+      ...(target.seed === undefined ? [] : ['--seed', target.seed]),
+    ],
+    {
+      // The hooks are found from the folder of the configuration.
+      cwd: import.meta.dirname,
+      env: {
+        ...process.env,
+        FUZZ_KEY: target.key,
+        FUZZ_SPARED: target.spared.join(','),
+        PYTHONDONTWRITEBYTECODE: '1',
+      },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
+  const stop = (): void => void child.kill('SIGINT');
+  process.once('SIGINT', stop);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', resolve);
+  });
+  process.off('SIGINT', stop);
+  return code ?? 130;
+}
