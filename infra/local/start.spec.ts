@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { type Server, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ROOT } from './platform/modules.ts';
 import type { DemoFacts } from './platform/summary.ts';
 import { StartedPlatform, stillRunning } from './start.fixture.ts';
 
@@ -77,6 +78,13 @@ describe('npm start', () => {
     expect(chain.find((item: Json) => item.source === 'loyalty').data.points).toBe(12);
     expect(timeline.unreachable).toEqual([]);
     expect(mail.data[0]).toMatchObject({ correlation_id: id, subject: 'Gracias por tu compra, Ana' });
+  }, 60_000);
+
+  it('lets its audit logs be verified', () => {
+    const args = ['infra/local/verify-audit.ts', '--data', data];
+    const report = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
+    expect(report).toContain(`intact  ${first.organization_id}`);
+    expect(report).toContain(', 0 broken');
   }, 60_000);
 
   it('is not started twice on one folder', async () => {

@@ -30,8 +30,10 @@ const BEGIN_ACTIVITY = `
   INSERT INTO contact_activity (organization_id, contact_id, last_seen_at) VALUES ($1, $2, $3)`;
 const LOCK_ACTIVITY = `${LAST_SEEN} FOR UPDATE`;
 const SET_TIMES = 'UPDATE contacts SET field_times = $3 WHERE organization_id = $1 AND id = $2';
-const RAISE_VERSION =
-  'UPDATE contacts SET version = version + 1 WHERE organization_id = $1 AND id = $2 RETURNING version';
+/** Of a deletion or restoration, which ends the tokens that the contact has as a member. */
+const RAISE_VERSION = `
+  UPDATE contacts SET version = version + 1, members_from = $3 WHERE organization_id = $1 AND id = $2
+  RETURNING version`;
 
 /** A contact whose row is locked, as other features that change it may know it. */
 export type LockedContact = Readonly<
@@ -217,7 +219,9 @@ export class ContactsService {
       if (owner) throw new Problem('restore_conflict', { members: { conflicting_id: owner } });
     } else if (verb === 'purged') await this.identities.remove(tx, row.id);
     if (verb === 'deleted' || verb === 'restored') {
-      const [raised] = await tx.query<{ version: number }>(RAISE_VERSION, [row.organizationId, row.id]);
+      const [raised] = await tx.query<{ version: number }>(RAISE_VERSION, [
+        ...[row.organizationId, row.id, now],
+      ]);
       if (raised) row.version = raised.version;
     }
     await this.counters.count(tx, verb, now);

@@ -12,15 +12,22 @@ export const MEMBER_TOKEN_LIFE_S = 900;
 /** On whose word a member token stands: that of an API key, or that of a key the organization signs with. */
 export type Voucher = { readonly apiKeyId: string } | { readonly kid: string; readonly thumbprint: string };
 
-/** What a member token says. */
+/** Who is given a member token, and on whose word. */
 export interface MemberClaims {
   readonly organizationId: string;
   readonly contactId: string;
   readonly voucher: Voucher;
 }
 
+/** What a member token says. */
+export interface VerifiedMember extends MemberClaims {
+  /** In seconds. */
+  readonly issuedAt: number;
+}
+
 interface Payload {
   sub?: string;
+  iat?: number;
   org_id?: unknown;
   act?: { sub?: unknown; jkt?: unknown };
 }
@@ -56,7 +63,7 @@ export class MemberTokens {
    * What a token of ours says; whether it still holds is not asked here.
    * @throws Problem `invalid_token`, `token_expired`
    */
-  async verify(token: string): Promise<MemberClaims> {
+  async verify(token: string): Promise<VerifiedMember> {
     const key = await this.keyOf(token);
     try {
       const { payload } = await jwtVerify<Payload>(token, key, {
@@ -88,10 +95,10 @@ function kidOf(token: string): string {
   }
 }
 
-function claimsOf({ sub = '', org_id: organizationId, act = {} }: Payload): MemberClaims {
+function claimsOf({ sub = '', iat = 0, org_id: organizationId, act = {} }: Payload): VerifiedMember {
   const { sub: actor, jkt } = act;
   if (!isUuid(sub) || typeof organizationId !== 'string' || typeof actor !== 'string')
     throw new Error('A member token of ours says less than it should');
   const voucher = typeof jkt === 'string' ? { kid: actor, thumbprint: jkt } : { apiKeyId: actor };
-  return { organizationId, contactId: sub, voucher };
+  return { organizationId, contactId: sub, voucher, issuedAt: iat };
 }

@@ -31,11 +31,11 @@ export class MembersAuthenticator implements MemberAuthenticator, TenantAuthenti
     const claims = await this.tokens.verify(bearerToken(headers.authorization));
     const { organization, restriction } = await this.vouching(claims);
     const { organizationId } = claims;
-    const id = await this.database.inOrganization({ organizationId }, (tx) =>
+    const contact = await this.database.inOrganization({ organizationId }, (tx) =>
       this.contacts.active(tx, claims.contactId),
     );
-    if (id === undefined) throw new Problem('invalid_token');
-    const principal = { type: 'member', id } as const;
+    if (!contact || isBefore(claims.issuedAt, contact.members_from)) throw new Problem('invalid_token');
+    const principal = { type: 'member', id: contact.id } as const;
     return { organizationId, organization, principal, actor: principal, permissions: new Set(), restriction };
   }
 
@@ -67,6 +67,11 @@ export class MembersAuthenticator implements MemberAuthenticator, TenantAuthenti
     if (key?.thumbprint !== voucher.thumbprint) throw new Problem('invalid_token');
     return caller;
   }
+}
+
+/** A token says the second in which it was issued; whatever else happened within that second is taken as earlier. */
+function isBefore(issuedAt: number, instant: Date | null): boolean {
+  return instant !== null && (issuedAt + 1) * 1_000 <= instant.getTime();
 }
 
 function bearerToken(authorization: string | undefined): string {

@@ -228,6 +228,25 @@ describe('a member token ends', () => {
     expect(await code()).toBe('invalid_token');
   });
 
+  it('for good: a contact that comes back takes new tokens only', async () => {
+    const before = { now: () => new Date(Date.now() - 10_000) } satisfies Clock;
+    const claims = {
+      organizationId: world.organizationId,
+      contactId: world.contactId,
+      voucher: { apiKeyId: world.keyId },
+    };
+    const former = await new MemberTokens(core.app.app.get(SigningKeys), before).issue(claims);
+    member = core.app.with(former);
+    expect(await code()).toBe('holds');
+    const admin = core.app.as(world.organizationId, ['core.contacts.delete']);
+    const path = `/v1/core/contacts/${world.contactId}`;
+    expect((await admin.delete(path)).status).toBe(204);
+    expect((await admin.post(`${path}/restore`)).status).toBe(200);
+    expect(await code()).toBe('invalid_token');
+    member = await asMember(core, world);
+    expect(await code()).toBe('holds');
+  });
+
   it('not when its contact is merged: it moves', async () => {
     const survivor = await aMember(core, world.organizationId, { first_name: 'Eva' });
     await member.patch(CONSENTS, { consents: [{ purpose: 'research', status: 'denied' }] });

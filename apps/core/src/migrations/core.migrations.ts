@@ -11,6 +11,7 @@ import { CreateConsents1764200000000 } from './1764200000000-create-consents.js'
 import { CreateSigningKeys1764210000000 } from './1764210000000-create-signing-keys.js';
 import { CreateAuditLog1764210001000 } from './1764210001000-create-audit-log.js';
 import { CreateMemberAssertions1764210002000 } from './1764210002000-create-member-assertions.js';
+import { EndMemberTokens1764210003000 } from './1764210003000-end-member-tokens.js';
 import { CreateSegments1764410000000 } from './1764410000000-create-segments.js';
 
 /** Core's migrations, oldest first. */
@@ -27,5 +28,6 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateSigningKeys1764210000000,
   CreateAuditLog1764210001000,
   CreateMemberAssertions1764210002000,
+  EndMemberTokens1764210003000,
   CreateSegments1764410000000,
 ];

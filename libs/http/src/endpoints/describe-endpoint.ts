@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import {
   ApiBody,
+  ApiConsumes,
   ApiExtension,
   ApiExtraModels,
   ApiHeader,
@@ -64,6 +65,9 @@ export function describeEndpoint(route: RouteDeclaration, options: DescriptionOp
       ApiExtension('x-problems', codes),
       ...security(route),
       ...(options.request === undefined ? [] : [ApiBody({ type: options.request })]),
+      ...(route.body === 'json|form'
+        ? [ApiConsumes('application/json', 'application/x-www-form-urlencoded')]
+        : []),
       ...success(route.success, options.response, 'Success'),
       ...(options.also ?? []).flatMap((status) => further(status, options.response)),
       ...idempotencyHeader(route),
