@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, type WorkerTransaction } from '@customer-platform/database';
+import type { WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import {
-  SuggestionsRepository,
-  type ContestedIdentity,
-} from '../contacts/suggestions/suggestions.repository.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { applyEvent, domainEvents, storedEvent, type Effect } from './chunk-effects.js';
 import { resolveContacts } from './contact-resolution.js';
 import { RaceLost } from './contact-state.js';
+import { ContestedIdentities, type Contests } from './contested-identities.js';
 import { identityChanges, writeContacts, writeIdentities } from './contact-writer.js';
 import { sortArrivals, type Dispositions } from './dispositions.js';
 import { UsageTally, writeEvents, writeLetters } from './event-writer.js';
@@ -25,7 +22,15 @@ interface Applied {
   readonly effects: Effect[];
   readonly outcomes: Map<WorkItem, ClaimOutcome[]>;
   readonly origins: Map<string, string | null>;
+  readonly contests: Contests;
 }
+
+const NOTHING: Applied = {
+  effects: [],
+  outcomes: new Map(),
+  origins: new Map(),
+  contests: { folds: [], suggestions: [] },
+};
 
 /** How a chunk is run when its events do not come off the queue. */
 export interface ReplayOptions {
@@ -42,8 +47,7 @@ export class ChunkProcessor {
   constructor(
     private readonly outbox: Outbox,
     private readonly segments: SegmentFollower,
-    private readonly suggestions: SuggestionsRepository,
-    private readonly clock: Clock,
+    private readonly contested: ContestedIdentities,
   ) {}
 
   /**
@@ -81,7 +85,12 @@ export class ChunkProcessor {
     const sorted = await sortArrivals(tx, organizationId, arrivals, replay?.letters);
     if (replay && sorted.dead.length > 0)
       throw new RaceLost('The event of a dead letter has changed meanwhile');
-    const { effects, outcomes, origins } = await this.applyAll(tx, organizationId, sorted.fresh, progress);
+    const { effects, outcomes, origins, contests } = await this.applyAll(
+      tx,
+      organizationId,
+      sorted.fresh,
+      progress,
+    );
     progress.stage = 'store';
     await writeEvents(tx, organizationId, effects, origins);
     await writeLetters(tx, organizationId, sorted.dead);
@@ -90,14 +99,8 @@ export class ChunkProcessor {
     progress.stage = 'emit';
     const told = [...domainEvents(effects, outcomes), ...sorted.dead.map(deadLetteredEvent)];
     await this.outbox.append(tx, told);
+    await this.contested.settle(tx, contests);
     await tallyOf(sorted, effects, replay !== undefined).write(tx, organizationId);
-  }
-
-  /** In one order for all, as whatever several transactions lock. */
-  private async suggest(tx: WorkerTransaction, decided: readonly ClaimOutcome[]): Promise<void> {
-    const pair = ({ ownerId, claimantId }: ContestedIdentity) => [ownerId, claimantId].sort().join();
-    const contested = contestedBy(decided).sort((one, other) => (pair(one) < pair(other) ? -1 : 1));
-    for (const each of contested) await this.suggestions.raise(tx, each, this.clock.now());
   }
 
   /** Contacts, profiles and identities: what the events change beside themselves. */
@@ -107,7 +110,7 @@ export class ChunkProcessor {
     items: readonly WorkItem[],
     progress: Progress,
   ): Promise<Applied> {
-    if (items.length === 0) return { effects: [], outcomes: new Map(), origins: new Map() };
+    if (items.length === 0) return NOTHING;
     const { byExternalId, found } = await resolveContacts(tx, organizationId, items);
     progress.stage = 'profile';
     const effects = items.map((item) => {
@@ -120,31 +123,27 @@ export class ChunkProcessor {
       organizationId,
       effects.flatMap(({ claims }) => claims),
     );
+    const contests = await this.contested.judge(tx, decided);
     const outcomes = Map.groupBy(decided, ({ claim }) => claim.item);
-    for (const { item, warnings } of effects) warnings.push(...warningsOf(outcomes.get(item) ?? []));
+    for (const { item, warnings } of effects)
+      warnings.push(...warningsOf(outcomes.get(item) ?? [], contests));
     const contacts = [...new Set(byExternalId.values())];
     await writeContacts(tx, organizationId, contacts);
     await writeIdentities(tx, organizationId, identityChanges(contacts, found, decided));
-    await this.suggest(tx, decided);
     const origins = new Map(found.map(({ normal, originId }) => [normal, originId]));
-    return { effects, outcomes, origins };
+    return { effects, outcomes, origins, contests };
   }
 }
 
-/** A value that is another contact's stays with it; that two claim it may say that they are one. */
-function contestedBy(outcomes: readonly ClaimOutcome[]): ContestedIdentity[] {
+/** What folds into the contact is its own as soon as the events are stored. */
+function warningsOf(
+  outcomes: readonly ClaimOutcome[],
+  { folds }: Contests,
+): { pointer: string; code: string }[] {
   return outcomes.flatMap((outcome) => {
-    if (!('owner' in outcome)) return [];
-    const { claim, owner } = outcome;
-    const { type, normal } = claim;
-    return { ownerId: owner.contactId, claimantId: claim.contact.id, type, normal };
+    if (!('refused' in outcome) || ('owner' in outcome && folds.includes(outcome))) return [];
+    return { pointer: outcome.claim.pointer, code: outcome.refused };
   });
-}
-
-function warningsOf(outcomes: readonly ClaimOutcome[]): { pointer: string; code: string }[] {
-  return outcomes.flatMap((outcome) =>
-    'refused' in outcome ? [{ pointer: outcome.claim.pointer, code: outcome.refused }] : [],
-  );
 }
 
 function tallyOf(

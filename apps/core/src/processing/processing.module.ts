@@ -1,20 +1,23 @@
 import { Module } from '@nestjs/common';
 import { FollowingModule } from '../segments/following/following.module.js';
+import { MergesModule } from '../contacts/merge/merges.module.js';
 import { SuggestionsModule } from '../contacts/suggestions/suggestions.module.js';
 import { CarefulProcessor } from './careful-processor.js';
 import { ChunkProcessor } from './chunk-processor.js';
 import { Confirmation } from './confirmation.js';
+import { ContestedIdentities } from './contested-identities.js';
 import { IngestionWorker } from './ingestion.worker.js';
 import { QueuePositions } from './queue-positions.js';
 import { UnreadableRecords } from './unreadable-records.js';
 
 /** Gives accepted events their effect. */
 @Module({
-  imports: [FollowingModule, SuggestionsModule],
+  imports: [FollowingModule, MergesModule, SuggestionsModule],
   providers: [
     CarefulProcessor,
     ChunkProcessor,
     Confirmation,
+    ContestedIdentities,
     IngestionWorker,
     QueuePositions,
     UnreadableRecords,

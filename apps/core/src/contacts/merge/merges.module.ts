@@ -25,5 +25,6 @@ import { MergesService } from './merges.service.js';
     MergesRepository,
     MergesService,
   ],
+  exports: [ContactMerger, ContactPair],
 })
 export class MergesModule {}
