@@ -7,10 +7,11 @@ import {
   Whole,
   type Patch,
   type ResourceStore,
+  type Transaction,
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
-import { register } from './building/rule-registry.js';
+import { beginRegistration, register } from './building/rule-registry.js';
 import type { Cause } from './following/segment-follower.js';
 import { SegmentSignal } from './following/segment.signal.js';
 import { parseRule } from './rules/parse-rule.js';
@@ -70,7 +71,7 @@ export class SegmentsService {
   /** @throws Problem `invalid_segment_rule`, `duplicate_value`, `limit_reached` */
   create(context: RequestContext, { name, description, rule }: CreateSegmentDto): Promise<Segment> {
     parseRule(rule);
-    return this.segments.create(context, {
+    const values: Partial<Segment> = {
       name,
       description: description ?? null,
       rule,
@@ -78,7 +79,8 @@ export class SegmentsService {
       state: 'building',
       memberCount: 0,
       evaluatedAt: null,
-    });
+    };
+    return this.registering(context, (tx) => this.segments.create(context, values, { tx }));
   }
 
   get(context: RequestContext, id: string): Promise<Segment> {
@@ -87,17 +89,19 @@ export class SegmentsService {
 
   /** Another rule makes another version, and is applied to all contacts. @throws Problem as `create` */
   update(context: RequestContext, id: string, body: UpdateSegmentDto): Promise<Segment> {
-    if (body.rule !== undefined) parseRule(body.rule);
-    return this.segments.update(context, id, (segment) => patchOf(segment, body));
+    const patch = (segment: Segment): Patch<Segment> => patchOf(segment, body);
+    if (body.rule === undefined) return this.segments.update(context, id, patch);
+    parseRule(body.rule);
+    return this.registering(context, (tx) => this.segments.update(context, id, patch, { tx }));
   }
 
   softDelete(context: RequestContext, id: string): Promise<void> {
-    return this.segments.softDelete(context, id);
+    return this.registering(context, (tx) => this.segments.softDelete(context, id, { tx }));
   }
 
   /** Its rule is applied to all contacts again: nobody followed them meanwhile. */
   restore(context: RequestContext, id: string): Promise<Segment> {
-    return this.segments.restore(context, id);
+    return this.registering(context, (tx) => this.segments.restore(context, id, { tx }));
   }
 
   purge(context: RequestContext, id: string): Promise<void> {
@@ -114,6 +118,13 @@ export class SegmentsService {
         parameters: [context.organizationId, id],
         map: toMemberDto,
       });
+    });
+  }
+
+  private registering<T>(context: RequestContext, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.database.inOrganization(context, async (tx) => {
+      await beginRegistration(tx);
+      return work(tx);
     });
   }
 }

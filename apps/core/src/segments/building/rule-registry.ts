@@ -41,14 +41,21 @@ const BUILD_NO_MORE = 'DELETE FROM segment_builds WHERE organization_id = $1 AND
 
 const BUILDING = `UPDATE segments SET state = 'building' WHERE organization_id = $1 AND id = $2`;
 
-/** Keeps what evaluation must know of a segment in step with it, in the transaction of the change. */
+/**
+ * Waits for all who write by the present segments. To be called before anything else is locked: they may be waiting
+ * for the evaluation, and that for a segment's row.
+ */
+export async function beginRegistration(tx: Transaction): Promise<void> {
+  await tx.query(LOCK, [tx.organizationId]);
+}
+
+/** Keeps what evaluation must know of a segment in step with it, after {@link beginRegistration}. */
 export async function register(
   tx: Transaction,
   { verb, row, changed }: ResourceChange<Segment>,
   correlationId: string,
 ): Promise<void> {
   if (verb === 'purged' || (verb === 'updated' && !changed.includes('rule'))) return;
-  await tx.query(LOCK, [row.organizationId]);
   await tx.query(USE_NO_MORE, [row.organizationId, row.id]);
   if (verb === 'deleted') await tx.query(BUILD_NO_MORE, [row.organizationId, row.id]);
   else await build(tx, row, verb === 'restored' ? 'restore' : 'rule_change', correlationId);

@@ -3,23 +3,29 @@ import { evaluate, type Facts } from '../rules/evaluate.js';
 import { parseRule } from '../rules/parse-rule.js';
 import { leavesOf, type EventNode, type PropertyTest, type RuleNode } from '../rules/rule.js';
 
+/** In one statement, and so of one instant: the evaluator reads while others change segments. */
 const LIVE = `
-  SELECT segment.id, segment.rule, segment.state, build.phase, build.cause
-    FROM segments AS segment
-    LEFT JOIN segment_builds AS build
-      ON build.organization_id = segment.organization_id AND build.segment_id = segment.id
-   WHERE segment.organization_id = $1 AND segment.deleted_at IS NULL
-   ORDER BY segment.id`;
-
-const CONDITIONS = `
-  SELECT id, fingerprint FROM segment_conditions WHERE organization_id = $1 AND state <> 'dropped'`;
+  SELECT (SELECT revision FROM segment_revisions WHERE organization_id = $1) AS revision,
+         ARRAY(SELECT jsonb_build_object('id', segment.id, 'rule', segment.rule, 'phase', build.phase, 'cause', build.cause)
+                 FROM segments AS segment
+                 LEFT JOIN segment_builds AS build
+                   ON build.organization_id = segment.organization_id AND build.segment_id = segment.id
+                WHERE segment.organization_id = $1 AND segment.deleted_at IS NULL
+                ORDER BY segment.id) AS segments,
+         ARRAY(SELECT jsonb_build_object('id', id, 'fingerprint', fingerprint)
+                 FROM segment_conditions WHERE organization_id = $1 AND state <> 'dropped') AS conditions`;
 
 interface LiveRow {
   id: string;
   rule: unknown;
-  state: 'building' | 'ready';
   phase: 'conditions' | 'contacts' | null;
   cause: string | null;
+}
+
+interface LiveSegments {
+  revision: string | null;
+  segments: LiveRow[];
+  conditions: { id: string; fingerprint: string }[];
 }
 
 /** A segment as evaluation knows it. */
@@ -69,14 +75,22 @@ export class SegmentIndex {
   private readonly byEvent = new Map<string, Condition[]>();
   private readonly byFingerprint = new Map<string, Condition>();
 
-  /** As the transaction sees them. */
+  /** As they are now. */
   static async load(tx: Transaction): Promise<SegmentIndex> {
-    const segments = await tx.query<LiveRow>(LIVE, [tx.organizationId]);
-    const conditions = await tx.query<{ id: string; fingerprint: string }>(CONDITIONS, [tx.organizationId]);
-    return new SegmentIndex(segments, new Map(conditions.map(({ id, fingerprint }) => [fingerprint, id])));
+    const [live] = await tx.query<LiveSegments>(LIVE, [tx.organizationId]);
+    const { revision = null, segments = [], conditions = [] } = live ?? {};
+    return new SegmentIndex(
+      revision,
+      segments,
+      new Map(conditions.map(({ id, fingerprint }) => [fingerprint, id])),
+    );
   }
 
-  private constructor(rows: readonly LiveRow[], conditionIds: ReadonlyMap<string, string>) {
+  private constructor(
+    readonly revision: string | null,
+    rows: readonly LiveRow[],
+    conditionIds: ReadonlyMap<string, string>,
+  ) {
     for (const row of rows) this.add(row, conditionIds);
   }
 

@@ -11,7 +11,7 @@ const MOST_KEPT = 500;
 /** The segments of organizations, kept in memory as long as nobody changes them. */
 @Injectable()
 export class SegmentIndexes {
-  private readonly kept = new Map<string, { revision: string; index: SegmentIndex }>();
+  private readonly kept = new Map<string, SegmentIndex>();
 
   /**
    * The segments of the transaction's organization, undefined if it has none. They do not change before the
@@ -37,9 +37,9 @@ export class SegmentIndexes {
     const { organizationId } = tx;
     const kept = this.kept.get(organizationId);
     this.kept.delete(organizationId);
-    const index = kept?.revision === revision ? kept.index : await SegmentIndex.load(tx);
+    const index = kept?.revision === revision ? kept : await SegmentIndex.load(tx);
     // Put last, so that the one that was not asked for the longest is the first to go.
-    this.kept.set(organizationId, { revision, index });
+    this.kept.set(organizationId, index);
     for (const oldest of this.kept.keys()) {
       if (this.kept.size <= MOST_KEPT) break;
       this.kept.delete(oldest);
