@@ -1,12 +1,13 @@
 /**
  * `npm run load -- track|batch|timeline --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
  *    [--processing on|off]`
+ * `npm run load -- management [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
  * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
- * `seed` fills core by COPY, so that its lists are as long as they may become.
+ * `management` mixes every list, read and write of core. `seed` fills core by COPY, so that its lists are as long as they may become.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,7 @@ import {
   readCounts,
   readPlatform,
 } from '@customer-platform/client/platform.ts';
+import { runManagement } from './management/command.ts';
 import { runSeed } from './seed/command.ts';
 import { measureVisibility } from './visibility.ts';
 
@@ -37,7 +39,7 @@ const root = resolve(import.meta.dirname, '../..');
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rate: { type: 'string', default: '500' },
+    rate: { type: 'string' },
     duration: { type: 'string', default: '20' },
     target: { type: 'string' },
     processing: { type: 'string', default: 'on' },
@@ -60,13 +62,23 @@ interface Trend {
 }
 
 async function main(): Promise<void> {
-  if (positionals[0] === 'seed') return runSeed({ ...values, contacts: values.contacts ?? '1000000' }, say);
-  const kind = positionals[0] as Kind;
-  if (!KINDS.includes(kind)) throw new Error(`Say what to load: ${KINDS.join(', ')}; or seed.`);
+  const [kind] = positionals;
+  if (kind === 'seed') return runSeed({ ...values, contacts: values.contacts ?? '1000000' }, say);
   const duration = Number(values.duration);
   if (!(duration > 0 && duration <= LONGEST_S))
     throw new Error(`--duration is in seconds, at most ${LONGEST_S}.`);
-  const rates = ratesOf(values.rate);
+  if (kind === 'management') {
+    const [rate = 50] = ratesOf(values.rate ?? '50');
+    const platform = readPlatform(values.data);
+    return runManagement({ platform, k6: await findK6(root, say), rate, duration }, say);
+  }
+  const found = KINDS.find((each) => each === kind);
+  if (!found) throw new Error(`Say what to load: ${KINDS.join(', ')}, management; or seed.`);
+  await measureRates(found, duration);
+}
+
+async function measureRates(kind: Kind, duration: number): Promise<void> {
+  const rates = ratesOf(values.rate ?? '500');
   const platform = readPlatform(values.data);
   const k6 = await findK6(root, say);
   const chosen = await chooseTarget(kind, platform);

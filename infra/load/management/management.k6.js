@@ -1,0 +1,80 @@
+// Runs inside k6: the calls of core's management, mixed, at a steady arrival rate; latencies by call.
+import { check } from 'k6';
+import exec from 'k6/execution';
+import http from 'k6/http';
+import { LIFE, READS, WRITES } from './calls.js';
+
+const { TARGET, KEY, RATE, DURATION, SAMPLE, RUN, SUMMARY } = __ENV;
+const sample = JSON.parse(open(SAMPLE));
+const left = (calls) => calls.filter(({ route }) => sample.routes.includes(route));
+const reads = left(READS);
+const life = left(LIFE).length === LIFE.length ? LIFE : [];
+const writes = left(WRITES);
+const names = [...reads, ...life, ...writes].map(({ name }) => name);
+
+export const options = {
+  summaryTrendStats: ['count', 'med', 'p(95)', 'max'],
+  systemTags: ['status'],
+  // A threshold that always holds makes k6 report the figures of each call.
+  thresholds: Object.fromEntries(names.map((name) => [`http_req_duration{call:${name}}`, ['max>=0']])),
+  scenarios: {
+    mixed: {
+      executor: 'constant-arrival-rate',
+      rate: Number(RATE),
+      timeUnit: '1s',
+      duration: `${DURATION}s`,
+      preAllocatedVUs: 50,
+      maxVUs: 200,
+      gracefulStop: '10s',
+    },
+  },
+};
+
+const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+const send = (name, method, path, body, expected) => {
+  const response = http.request(method, TARGET + path, body === undefined ? null : JSON.stringify(body), {
+    headers,
+    tags: { call: name },
+  });
+  const right = check(response, { [name]: (r) => r.status === expected });
+  if (!right) console.error(`${name}: ${response.status} ${response.body}`);
+  return response;
+};
+
+// Of this virtual user: the contact whose life it leads, and how far that has come.
+let made;
+let at = 0;
+
+function live(n) {
+  const { name, method, path, body, status } = life[at];
+  if (at === 0) made = { key: `${RUN}-${exec.vu.idInTest}-${n}` };
+  const response = send(
+    name,
+    method,
+    path(made, made.key),
+    body === undefined ? undefined : body(made.key),
+    status,
+  );
+  if (at === 0) made.id = response.json('id');
+  at = response.status === status ? (at + 1) % life.length : 0;
+}
+
+export default function () {
+  const n = exec.scenario.iterationInTest;
+  // Of ten calls six read, three lead a life on, one writes.
+  const turn = n % 10;
+  const round = Math.floor(n / 10);
+  if (turn < 3 && life.length > 0) return live(n);
+  if (turn === 3 && writes.length > 0) {
+    const { name, method, path, body, status } = writes[round % writes.length];
+    const [contact, other] = [0, 1].map((step) => sample.contacts[(round + step) % sample.contacts.length]);
+    send(name, method, path(contact), body(`${RUN}-${n}`, contact, other), status);
+    return;
+  }
+  const { name, path } = reads[(round * 6 + turn) % reads.length];
+  send(name, 'GET', path(sample, n), undefined, 200);
+}
+
+export function handleSummary(data) {
+  return { [SUMMARY]: JSON.stringify(data.metrics) };
+}
