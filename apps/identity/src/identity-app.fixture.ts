@@ -10,6 +10,8 @@ import {
 import type { Permission } from '@customer-platform/permissions';
 import { IdentityModule } from './identity.module.js';
 import { migrations } from './migrations/index.js';
+import { AccessTokenIssuing } from './sessions/access-token.issuing.js';
+import { SessionBeginnings } from './sessions/session-beginnings.js';
 import { anOperator, ROOT } from './operator/operator.fixture.js';
 import type { KeyPurpose, Operator } from './operator/operator.js';
 
@@ -29,6 +31,15 @@ export interface TestMember {
   assignmentId: string;
   roleId: string;
 }
+
+/** A member with a session of their own. */
+export interface SignedIn extends TestMember {
+  caller: Caller;
+  sessionId: string;
+  token: string;
+}
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
 /** A route that answers everybody who is known and may read. */
 const ANYTHING = '/v1/identity/permissions?limit=1';
@@ -144,6 +155,33 @@ export class IdentityBench {
       },
     );
     return { userId, membershipId: membership.id, assignmentId: assignment.id, roleId: roles[0]?.id ?? '' };
+  }
+
+  /** A user of the organization as a client, signed in with a password, who has a built-in role. */
+  async signedIn(organization: TestOrganization, role = 'owner'): Promise<SignedIn> {
+    const userId = await this.person(organization.id);
+    const member = await this.member(organization, userId, role);
+    return { ...member, ...(await this.signIn(organization.id, userId)) };
+  }
+
+  /** A further session of a user. */
+  async signIn(
+    organizationId: string,
+    userId: string,
+  ): Promise<{ caller: Caller; sessionId: string; token: string }> {
+    const { app } = this.app;
+    const session = await this.app.app.get(Database).acrossOrganizations((tx) =>
+      app.get(SessionBeginnings, { strict: false }).begin(tx, {
+        userId,
+        organizationId,
+        amr: ['pwd'],
+        correlationId: newId(),
+        ip: '203.0.113.7',
+        userAgent: FIREFOX,
+      }),
+    );
+    const token = await app.get(AccessTokenIssuing, { strict: false }).issue(session);
+    return { caller: new Caller(this.app.url, token), sessionId: session.id, token };
   }
 
   /** Why a user's sessions have ended; null for one that goes on. */

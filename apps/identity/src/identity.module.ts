@@ -7,6 +7,7 @@ import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
 import { MembershipsModule } from './memberships/memberships.module.js';
+import { MfaModule } from './mfa/mfa.module.js';
 import { migrations } from './migrations/index.js';
 import { Organization } from './organizations/organization.entity.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
@@ -14,6 +15,7 @@ import { PermissionsModule } from './permissions/permissions.module.js';
 import { RoleAssignmentsModule } from './role-assignments/role-assignments.module.js';
 import { Role } from './roles/role.entity.js';
 import { RolesModule } from './roles/roles.module.js';
+import { SessionsModule } from './sessions/sessions.module.js';
 import { User } from './users/user.entity.js';
 import { UsersModule } from './users/users.module.js';
 
@@ -27,10 +29,12 @@ import { UsersModule } from './users/users.module.js';
     ApiKeysModule,
     AuthorizationRegistryModule,
     MembershipsModule,
+    MfaModule,
     OrganizationsModule,
     PermissionsModule,
     RoleAssignmentsModule,
     RolesModule,
+    SessionsModule,
     UsersModule,
   ],
 })

@@ -1,4 +1,12 @@
-import type { Acceptance, ChangesPage, KeyUse, ResolvedCredential, TenantClaims } from './protocol.js';
+import type {
+  Acceptance,
+  ChangesPage,
+  KeyUse,
+  ResolvedCredential,
+  SessionClaims,
+  SigningKeySet,
+  TenantClaims,
+} from './protocol.js';
 
 /** A well-formed credential that grants nothing: never issued, revoked, ended, or its organization is gone. */
 export class UnknownCredential extends Error {
@@ -25,6 +33,10 @@ export abstract class AuthorizationSource {
   abstract resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential>;
   /** As `resolve`, by claims that the caller has verified. @throws UnknownCredential */
   abstract resolveTenant(tenant: TenantClaims, timeoutMs: number): Promise<ResolvedCredential>;
+  /** As `resolve`, by claims that the caller has verified. @throws UnknownCredential */
+  abstract resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential>;
+  /** What verifies access tokens. */
+  abstract signingKeys(timeoutMs: number): Promise<SigningKeySet>;
   /** Organizations whose epoch rose since `cursor`; repeats are possible, omissions are not. */
   abstract changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage>;
   /** For each acceptance, whether the key was valid at that time. */

@@ -7,8 +7,15 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { ConfigError, peersConfig, readConfig, secretsConfig } from '@customer-platform/config';
+import {
+  ConfigError,
+  peersConfig,
+  readConfig,
+  secretsConfig,
+  serviceConfig,
+} from '@customer-platform/config';
 import { AUTHENTICATOR, registerReadiness } from '@customer-platform/http';
+import { AccessTokens } from './access-tokens.js';
 import { ApiAuthenticator } from './api-authenticator.js';
 import { AuthorizationSource } from './authorization-source.js';
 import { ChangeFeed } from './change-feed.js';
@@ -109,10 +116,21 @@ function resolution(): Provider[] {
       inject: [AuthorizationSource],
     },
     {
+      provide: AccessTokens,
+      useFactory: (source: AuthorizationSource) =>
+        new AccessTokens(source, readConfig(serviceConfig.pick({ PUBLIC_URL: true })).PUBLIC_URL, monotonic),
+      inject: [AuthorizationSource],
+    },
+    {
       provide: CredentialResolver,
-      useFactory: (source: AuthorizationSource, cache: CredentialCache, feed: ChangeFeed, usage: KeyUsage) =>
-        new CredentialResolver(source, cache, feed, usage, monotonic),
-      inject: [AuthorizationSource, CredentialCache, ChangeFeed, KeyUsage],
+      useFactory: (
+        source: AuthorizationSource,
+        cache: CredentialCache,
+        feed: ChangeFeed,
+        usage: KeyUsage,
+        tokens: AccessTokens,
+      ) => new CredentialResolver(source, cache, feed, usage, monotonic, tokens),
+      inject: [AuthorizationSource, CredentialCache, ChangeFeed, KeyUsage, AccessTokens],
     },
     {
       provide: AUTHENTICATOR,

@@ -27,6 +27,7 @@ export function toCaller(
     permissions: sets.of(resolved.permissions),
     organization,
     restriction: resolved.restriction,
+    ...(resolved.session_id === undefined ? {} : { sessionId: resolved.session_id }),
     keyHash,
   });
 }

@@ -1,4 +1,5 @@
 import { Problem } from '@customer-platform/problem-json';
+import { AccessTokens } from './access-tokens.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { ChangeFeed } from './change-feed.js';
 import { CredentialCache } from './credential-cache.js';
@@ -6,6 +7,7 @@ import { CredentialResolver } from './credential-resolver.js';
 import { KeyUsage } from './key-usage.js';
 import { aCredential, FixtureClock, FixtureRegistry } from './registry.fixture.js';
 
+const ISSUER = 'https://platform.example';
 const ACCEPTS = { accepts: 'api_key|user' } as const;
 const INGESTION = { accepts: 'api_key', outlivesOutage: true } as const;
 
@@ -13,7 +15,14 @@ function anInstance(registry: FixtureRegistry, clock = new FixtureClock()) {
   const cache = new CredentialCache();
   const feed = new ChangeFeed(registry, cache, clock);
   const usage = new KeyUsage(registry);
-  const resolver = new CredentialResolver(registry, cache, feed, usage, clock);
+  const resolver = new CredentialResolver(
+    registry,
+    cache,
+    feed,
+    usage,
+    clock,
+    new AccessTokens(registry, ISSUER, clock),
+  );
   return { cache, feed, usage, resolver, clock };
 }
 

@@ -1,6 +1,7 @@
 import type { AcceptedCredential } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { hashApiKey, isWellFormedApiKey } from './api-key.js';
+import type { AccessTokens } from './access-tokens.js';
+import { API_KEY_MARK, hashApiKey, isWellFormedApiKey } from './api-key.js';
 import { RegistryUnavailable, UnknownCredential, type AuthorizationSource } from './authorization-source.js';
 import type { ResolvedCaller } from './caller.js';
 import type { ChangeFeed } from './change-feed.js';
@@ -52,6 +53,7 @@ export class CredentialResolver {
     private readonly feed: ChangeFeed,
     private readonly usage: KeyUsage,
     private readonly clock: Monotonic,
+    private readonly tokens: AccessTokens,
   ) {
     this.refused = new RefusedCredentials(clock);
   }
@@ -78,7 +80,10 @@ export class CredentialResolver {
     authorization: string | undefined,
     { accepts, outlivesOutage = false }: AuthenticationOptions,
   ): Promise<ResolvedCaller> {
-    const keyHash = hashApiKey(readApiKey(authorization));
+    const token = readToken(authorization);
+    if (!token.startsWith(API_KEY_MARK)) return this.user(token, accepts);
+    if (!isWellFormedApiKey(token)) throw new Problem('invalid_token');
+    const keyHash = hashApiKey(token);
     const { caller, use } = this.permitting(keyHash) ?? (await this.ask(this.byKey(keyHash), outlivesOutage));
     if (accepts === 'user') {
       throw new Problem('user_required', { detail: 'This route serves users; an API key cannot call it.' });
@@ -99,6 +104,19 @@ export class CredentialResolver {
       ask: (timeoutMs) => this.source.resolveTenant(claims, timeoutMs),
     };
     return (this.permitting(question.name) ?? (await this.ask(question, false))).caller;
+  }
+
+  /** A user by an access token, which no route for machines takes: there it is a credential like any unknown. */
+  private async user(token: string, accepts: AcceptedCredential): Promise<ResolvedCaller> {
+    if (accepts === 'api_key') throw new Problem('invalid_token');
+    const { session } = await this.tokens.verify(token);
+    const question: Question = {
+      name: `session ${session.organization_id} ${session.session_id} ${session.user_id}`,
+      ask: (timeoutMs) => this.source.resolveSession(session, timeoutMs),
+    };
+    const { caller } = this.permitting(question.name) ?? (await this.ask(question, false));
+    if (caller.restriction === 'organization_suspended') throw new Problem('organization_suspended');
+    return caller;
   }
 
   /** The cached answer, if it permits now. */
@@ -187,9 +205,9 @@ function bearerToken(authorization: string | undefined): string | undefined {
   return authorization.slice(7).trim();
 }
 
-function readApiKey(authorization: string | undefined): string {
+function readToken(authorization: string | undefined): string {
   if (authorization === undefined || authorization.trim() === '') throw new Problem('missing_credentials');
   const token = bearerToken(authorization);
-  if (token === undefined || !isWellFormedApiKey(token)) throw new Problem('invalid_token');
+  if (token === undefined) throw new Problem('invalid_token');
   return token;
 }

@@ -9,6 +9,8 @@ import type {
   KeyUse,
   ResolvedCredential,
   ResolveRequest,
+  SessionClaims,
+  SigningKeySet,
   TenantClaims,
   UsageRequest,
 } from './protocol.js';
@@ -28,6 +30,14 @@ export class HttpAuthorizationSource extends AuthorizationSource {
 
   override resolveTenant(tenant: TenantClaims, timeoutMs: number): Promise<ResolvedCredential> {
     return this.askFor(tenant, timeoutMs);
+  }
+
+  override resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential> {
+    return this.askFor(session, timeoutMs);
+  }
+
+  override signingKeys(timeoutMs: number): Promise<SigningKeySet> {
+    return this.ask({ method: 'GET', path: '/internal/authz/keys', timeoutMs, lane: 'resolve' });
   }
 
   override changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage> {

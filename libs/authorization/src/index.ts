@@ -1,3 +1,4 @@
+export { ACCESS_TOKEN_AUDIENCE, ACCESS_TOKEN_TYPE, AccessTokens, type AccessToken } from './access-tokens.js';
 export { ApiAuthenticator } from './api-authenticator.js';
 export {
   API_KEY_LENGTH,
@@ -32,6 +33,8 @@ export {
   type KeyUse,
   type ResolvedCredential,
   type ResolveRequest,
+  type SessionClaims,
+  type SigningKeySet,
   type TenantClaims,
   type Restriction,
   type UsageRequest,

@@ -8,6 +8,8 @@ export interface ResolvedCredential {
   organization: { id: string; status: 'active' | 'suspended'; settings: Record<string, unknown> };
   permissions: string[];
   restriction: Restriction | null;
+  /** The session that a user acts in; absent for others. */
+  session_id?: string;
   /** The organization's epoch at the instant of the answer. */
   epoch: number;
   /** Milliseconds until the credential ends by itself; null when it has no end. */
@@ -23,8 +25,20 @@ export interface TenantClaims {
   api_key_id?: string;
 }
 
+/** Whose access token was presented: a user in an organization, by the session that it was issued in. */
+export interface SessionClaims {
+  organization_id: string;
+  session_id: string;
+  user_id: string;
+}
+
 /** Body of `POST /internal/authz/resolve`: the SHA-256 of an API key, lower-case hex, or claims that were verified. */
-export type ResolveRequest = { key_hash: string } | TenantClaims;
+export type ResolveRequest = { key_hash: string } | TenantClaims | SessionClaims;
+
+/** Answer of `GET /internal/authz/keys`: public JWKs that verify access tokens. */
+export interface SigningKeySet {
+  keys: Record<string, unknown>[];
+}
 
 /** Answer of `GET /internal/authz/changes`. */
 export interface ChangesPage {

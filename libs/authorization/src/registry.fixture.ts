@@ -1,11 +1,21 @@
 import { AuthorizationSource, RegistryUnavailable, UnknownCredential } from './authorization-source.js';
-import type { Acceptance, ChangesPage, KeyUse, ResolvedCredential, TenantClaims } from './protocol.js';
+import type {
+  Acceptance,
+  ChangesPage,
+  KeyUse,
+  ResolvedCredential,
+  SessionClaims,
+  SigningKeySet,
+  TenantClaims,
+} from './protocol.js';
 
 /** A registry in memory whose answers a test can hold back, cut off and change, call by call. */
 export class FixtureRegistry extends AuthorizationSource {
   readonly credentials = new Map<string, ResolvedCredential | 'expired'>();
   readonly uses: KeyUse[] = [];
+  readonly keys: SigningKeySet['keys'] = [];
   resolves = 0;
+  keyReads = 0;
   reads = 0;
   down = false;
   /** Awaited by a resolve after it has read, before it answers: a fill that is paused on its way back. */
@@ -27,6 +37,17 @@ export class FixtureRegistry extends AuthorizationSource {
   /** Credentials of tenants stand beside the keys, by organization and id of the key. */
   override resolveTenant({ organization_id: organization, api_key_id: key }: TenantClaims) {
     return this.resolve(`${organization} ${key ?? ''}`.trim());
+  }
+
+  /** Sessions too, by their id. */
+  override resolveSession({ session_id: id }: SessionClaims) {
+    return this.resolve(id);
+  }
+
+  override signingKeys(): Promise<SigningKeySet> {
+    this.keyReads += 1;
+    this.demandUp();
+    return Promise.resolve({ keys: this.keys });
   }
 
   override async changes(cursor: string | undefined): Promise<ChangesPage> {

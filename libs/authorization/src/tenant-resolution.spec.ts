@@ -1,5 +1,6 @@
 import { Problem } from '@customer-platform/problem-json';
 import { ChangeFeed } from './change-feed.js';
+import { AccessTokens } from './access-tokens.js';
 import { CredentialCache } from './credential-cache.js';
 import { CredentialResolver } from './credential-resolver.js';
 import { KeyUsage } from './key-usage.js';
@@ -23,7 +24,14 @@ async function anInstance() {
   const clock = new FixtureClock();
   const cache = new CredentialCache();
   const feed = new ChangeFeed(registry, cache, clock);
-  const resolver = new CredentialResolver(registry, cache, feed, new KeyUsage(registry), clock);
+  const resolver = new CredentialResolver(
+    registry,
+    cache,
+    feed,
+    new KeyUsage(registry),
+    clock,
+    new AccessTokens(registry, 'https://platform.example', clock),
+  );
   await feed.read();
   return { registry, clock, feed, resolver };
 }

@@ -16,6 +16,10 @@ export {
 } from './idempotency/idempotent-calls.js';
 export { isUuid, newId } from './ids.js';
 export { pageOf, type PageOptions } from './lists/page-of.js';
+export { KeySeal } from './signing-keys/key-seal.js';
+export { SigningKeysModule } from './signing-keys/signing-keys.module.js';
+export { signingKeysTable } from './signing-keys/signing-keys.table.js';
+export { SIGNING_ALGORITHM, SigningKeys, type SigningKey } from './signing-keys/signing-keys.js';
 export { dropPlatformTables, platformTables } from './migrations/platform-tables.js';
 export {
   provisionDatabase,

@@ -143,6 +143,8 @@ export class TestRegistry {
         return { status: 200, answer: this.changesSince(query.get('cursor')) };
       case 'POST /internal/authz/confirm':
         return { status: 200, answer: this.confirm((body as { acceptances: Acceptance[] }).acceptances) };
+      case 'GET /internal/authz/keys':
+        return { status: 200, answer: { keys: [] } };
       case 'POST /internal/authz/usage':
         this.uses.push(...(body as { uses: KeyUse[] }).uses);
         return { status: 200, answer: {} };
@@ -152,6 +154,7 @@ export class TestRegistry {
   }
 
   private resolve(request: ResolveRequest): { status: number; answer: unknown } {
+    if ('session_id' in request) return UNKNOWN; // it knows machines only
     if ('organization_id' in request && request.api_key_id === undefined)
       return this.resolveOrganization(request.organization_id);
     const key =

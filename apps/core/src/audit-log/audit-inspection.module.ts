@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { DatabaseModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { CORE_MIGRATIONS } from '../migrations/core.migrations.js';
-import { SigningKeysModule } from '../signing-keys/signing-keys.module.js';
+import { SigningKeysModule } from '@customer-platform/database';
 import { AuditInspection } from './audit-inspection.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditVerifier } from './audit-verifier.js';

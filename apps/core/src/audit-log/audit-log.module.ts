@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ProcessingModule } from '../processing/processing.module.js';
-import { SigningKeysModule } from '../signing-keys/signing-keys.module.js';
+import { SigningKeysModule } from '@customer-platform/database';
 import { AuditCheckpoints } from './audit-checkpoints.js';
 import { AuditLogConsumer } from './audit-log.consumer.js';
 import { AuditLogController } from './audit-log.controller.js';
@@ -10,7 +10,7 @@ import { AuditVerifier } from './audit-verifier.js';
 
 /** The audit log of every organization: a chain of hashes with signed checkpoints. */
 @Module({
-  imports: [ProcessingModule, SigningKeysModule],
+  imports: [ProcessingModule, SigningKeysModule.forRoot({ module: 'core' })],
   controllers: [AuditLogController],
   providers: [AuditCheckpoints, AuditLogConsumer, AuditLogRepository, AuditLogService, AuditVerifier],
 })

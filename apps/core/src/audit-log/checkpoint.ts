@@ -1,6 +1,6 @@
 import { CompactSign, compactVerify } from 'jose';
 import canonicalize from 'canonicalize';
-import { ALGORITHM, type SigningKey } from '../signing-keys/signing-keys.js';
+import { SIGNING_ALGORITHM, type SigningKey } from '@customer-platform/database';
 import type { ChainHead } from './audit-chain.js';
 
 /** The topic on which checkpoints are kept for ever, outside the database. Key: the organization. */
@@ -27,7 +27,7 @@ export async function signCheckpoint(
 ): Promise<Checkpoint> {
   const hash = head.hash.toString('hex');
   const signature = await new CompactSign(statementOf(organizationId, head.seq, hash))
-    .setProtectedHeader({ alg: ALGORITHM, kid: key.kid, typ: TYPE })
+    .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid: key.kid, typ: TYPE })
     .sign(key.privateKey);
   return { organization_id: organizationId, seq: head.seq, hash, kid: key.kid, signature };
 }
@@ -37,7 +37,7 @@ export async function isGenuine(key: SigningKey, checkpoint: Checkpoint): Promis
   const { organization_id: organizationId, seq, hash, signature } = checkpoint;
   try {
     const { payload, protectedHeader } = await compactVerify(signature, key.publicKey, {
-      algorithms: [ALGORITHM],
+      algorithms: [SIGNING_ALGORITHM],
     });
     const stated = Buffer.from(statementOf(organizationId, seq, hash));
     return protectedHeader.typ === TYPE && stated.equals(payload);

@@ -3,7 +3,7 @@ import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, isUuid, newId } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
-import { ALGORITHM, SigningKeys } from '../signing-keys/signing-keys.js';
+import { SIGNING_ALGORITHM, SigningKeys } from '@customer-platform/database';
 import { MEMBER_AUDIENCE } from './tenant-assertions.js';
 
 /** A member token lives so long, in seconds (core.md §12). */
@@ -49,7 +49,7 @@ export class MemberTokens {
     const act =
       'apiKeyId' in voucher ? { sub: voucher.apiKeyId } : { sub: voucher.kid, jkt: voucher.thumbprint };
     return new SignJWT({ org_id: organizationId, act })
-      .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
+      .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid, typ: 'JWT' })
       .setIssuer(this.issuer)
       .setAudience(MEMBER_AUDIENCE)
       .setSubject(contactId)
@@ -67,7 +67,7 @@ export class MemberTokens {
     const key = await this.keyOf(token);
     try {
       const { payload } = await jwtVerify<Payload>(token, key, {
-        algorithms: [ALGORITHM],
+        algorithms: [SIGNING_ALGORITHM],
         issuer: this.issuer,
         audience: MEMBER_AUDIENCE,
         requiredClaims: ['sub', 'exp', 'iat', 'org_id', 'act'],

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { MEMBER_AUTHENTICATOR, TENANT_AUTHENTICATOR } from '@customer-platform/http';
 import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
-import { SigningKeysModule } from '../signing-keys/signing-keys.module.js';
+import { SigningKeysModule } from '@customer-platform/database';
 import { MembersAuthenticator } from './members.authenticator.js';
 import { MemberConsentsService } from './member-consents.service.js';
 import { MemberContacts } from './member-contacts.js';
@@ -14,7 +14,7 @@ import { TokenExchangeService } from './token-exchange.service.js';
 
 /** The Member API: people with a token of their own. */
 @Module({
-  imports: [ConsentsModule, ContactsModule, SigningKeysModule],
+  imports: [ConsentsModule, ContactsModule, SigningKeysModule.forRoot({ module: 'core' })],
   controllers: [MembersController],
   providers: [
     MemberConsentsService,

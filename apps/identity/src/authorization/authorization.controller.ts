@@ -7,6 +7,7 @@ import {
   type ConfirmAnswer,
   type ModuleName,
   type ResolvedCredential,
+  type SigningKeySet,
 } from '@customer-platform/authorization';
 import { Body, Query } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
@@ -25,12 +26,12 @@ export class AuthorizationController {
   /** 404 without or with `reason: expired` for a credential that grants nothing. */
   @InternalEndpoint({ method: 'POST', path: 'resolve', callers: EVERY_MODULE })
   resolve(@Body() body: ResolveDto): Promise<ResolvedCredential> {
-    const { key_hash: keyHash, organization_id: organization, api_key_id: key } = body;
-    if (keyHash !== undefined && organization === undefined && key === undefined)
-      return answered(this.registry.resolve(keyHash, TIMEOUT_MS));
-    if (keyHash !== undefined || organization === undefined) throw eitherOr();
-    const tenant = { organization_id: organization, ...(key === undefined ? {} : { api_key_id: key }) };
-    return answered(this.registry.resolveTenant(tenant, TIMEOUT_MS));
+    return answered(this.ask(body));
+  }
+
+  @InternalEndpoint({ method: 'GET', path: 'keys', callers: EVERY_MODULE })
+  keys(): Promise<SigningKeySet> {
+    return answered(this.registry.signingKeys(TIMEOUT_MS));
   }
 
   @InternalEndpoint({ method: 'GET', path: 'changes', callers: EVERY_MODULE })
@@ -46,6 +47,19 @@ export class AuthorizationController {
   @InternalEndpoint({ method: 'POST', path: 'usage', callers: EVERY_MODULE, success: 204 })
   usage(@Body() { uses }: UsageDto): Promise<void> {
     return answered(this.registry.reportUsage(uses));
+  }
+
+  /** By the key, by a session of a user, by a key's id, or by the organization alone. */
+  private ask(body: ResolveDto): Promise<ResolvedCredential> {
+    const { key_hash, organization_id, api_key_id, session_id, user_id } = body;
+    const others = [organization_id, api_key_id, session_id, user_id].filter((id) => id !== undefined).length;
+    if (key_hash !== undefined && others === 0) return this.registry.resolve(key_hash, TIMEOUT_MS);
+    if (key_hash !== undefined || organization_id === undefined) throw eitherOr();
+    if (session_id !== undefined && user_id !== undefined && others === 3)
+      return this.registry.resolveSession({ organization_id, session_id, user_id }, TIMEOUT_MS);
+    if (session_id !== undefined || user_id !== undefined) throw eitherOr();
+    const tenant = { organization_id, ...(api_key_id === undefined ? {} : { api_key_id }) };
+    return this.registry.resolveTenant(tenant, TIMEOUT_MS);
   }
 }
 

@@ -18,6 +18,14 @@ export class ResolveDto {
   @MayBeAbsent()
   @IsUUID()
   api_key_id?: string;
+
+  @MayBeAbsent()
+  @IsUUID()
+  session_id?: string;
+
+  @MayBeAbsent()
+  @IsUUID()
+  user_id?: string;
 }
 
 /** Query of `GET /internal/authz/changes`. */

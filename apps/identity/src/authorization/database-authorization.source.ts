@@ -7,9 +7,13 @@ import {
   type ChangesPage,
   type KeyUse,
   type ResolvedCredential,
+  type SessionClaims,
+  type SigningKeySet,
   type TenantClaims,
 } from '@customer-platform/authorization';
+import { SigningKeys } from '@customer-platform/database';
 import { effectiveSettings } from '../organizations/organization-settings.js';
+import { ACCESS_TOKEN_LIFE_S, ACCESS_TOKENS } from '../sessions/access-token.issuing.js';
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
 import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
 import { RegistryPool, type NamedStatement } from './registry.pool.js';
@@ -17,6 +21,7 @@ import {
   RESOLVE_API_KEY,
   RESOLVE_API_KEY_BY_ID,
   RESOLVE_ORGANIZATION,
+  RESOLVE_SESSION,
   type ResolvedKeyRow,
 } from './resolve.statement.js';
 
@@ -26,7 +31,10 @@ import {
  */
 @Injectable()
 export class DatabaseAuthorizationSource extends AuthorizationSource {
-  constructor(private readonly pool: RegistryPool) {
+  constructor(
+    private readonly pool: RegistryPool,
+    private readonly keys: SigningKeys,
+  ) {
     super();
   }
 
@@ -39,6 +47,16 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
     return keyId === undefined
       ? this.resolveBy(RESOLVE_ORGANIZATION, [organizationId], timeoutMs)
       : this.resolveBy(RESOLVE_API_KEY_BY_ID, [organizationId, keyId], timeoutMs);
+  }
+
+  override resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential> {
+    const { organization_id: organizationId, session_id: id, user_id: userId } = session;
+    return this.resolveBy(RESOLVE_SESSION, [organizationId, id, userId], timeoutMs);
+  }
+
+  override async signingKeys(timeoutMs: number): Promise<SigningKeySet> {
+    const keys = await within(timeoutMs, this.keys.shown(ACCESS_TOKENS, ACCESS_TOKEN_LIFE_S * 1_000));
+    return { keys };
   }
 
   override async changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage> {
@@ -79,7 +97,7 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
 }
 
 function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
-  const type = row.id === row.organization_id ? 'organization' : 'api_key';
+  const type = typeOf(row);
   return {
     principal: { type, id: row.id },
     actor: { type, id: row.id },
@@ -89,10 +107,21 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
       settings: { ...effectiveSettings(row.settings), locale: row.locale, timezone: row.timezone },
     },
     permissions: row.permissions,
-    restriction: row.status === 'suspended' ? 'organization_suspended' : null,
+    restriction: restrictionOf(row),
+    ...(row.session_id === undefined ? {} : { session_id: row.session_id }),
     epoch: Number(row.epoch),
     expires_in_ms: row.expires_in_ms,
   };
+}
+
+function typeOf({ id, organization_id, session_id }: ResolvedKeyRow): 'organization' | 'user' | 'api_key' {
+  if (session_id !== undefined) return 'user';
+  return id === organization_id ? 'organization' : 'api_key';
+}
+
+function restrictionOf({ status, lacks_mfa }: ResolvedKeyRow): ResolvedCredential['restriction'] {
+  if (status === 'suspended') return 'organization_suspended';
+  return lacks_mfa ? 'mfa_required' : null;
 }
 
 /** What does not come in time is silence; the answer that comes late is nobody's any more. */

@@ -1,4 +1,5 @@
 import {
+  AccessTokens,
   ChangeFeed,
   CredentialCache,
   CredentialResolver,
@@ -49,7 +50,14 @@ export class ModuleInstance {
     const cache = new CredentialCache();
     const feed = new ChangeFeed(source, cache, monotonic);
     const usage = new KeyUsage(source);
-    const resolver = new CredentialResolver(source, cache, feed, usage, monotonic);
+    const resolver = new CredentialResolver(
+      source,
+      cache,
+      feed,
+      usage,
+      monotonic,
+      new AccessTokens(source, 'http://127.0.0.1:8080', monotonic),
+    );
     feed.start();
     await eventually(() => expect(feed.run).toBe(1));
     return new ModuleInstance(source, resolver, usage, feed, client);

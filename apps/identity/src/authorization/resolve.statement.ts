@@ -46,7 +46,40 @@ SELECT o.id, o.organization_id, o.status, o.settings, o.locale, o.timezone, e.ep
  WHERE o.organization_id = $1 AND o.deleted_at IS NULL`,
 };
 
-/** The row of all three. */
+/**
+ * A session `$2` of user `$3` in organization `$1`, while user and membership stand: the permissions of all roles
+ * assigned. Where the organization's policy asks for a second factor, a session without one does nothing but that.
+ */
+export const RESOLVE_SESSION: NamedStatement = {
+  name: 'resolve_session',
+  text: `
+SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.settings, o.locale, o.timezone,
+       e.epoch::text AS epoch,
+       least(s.expires_at, s.idle_expires_at) <= statement_timestamp() AS expired,
+       floor(extract(epoch FROM least(s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
+         AS expires_in_ms,
+       coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AND NOT 'mfa' = ANY (s.amr) AS lacks_mfa,
+       ARRAY(
+         SELECT b.permission FROM role_assignments a
+           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
+           JOIN built_in_permissions b ON b.key = r.key AND b.kind = r.kind
+          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id
+          UNION
+         SELECT p.permission FROM role_assignments a
+           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
+           JOIN role_permissions p ON p.organization_id = r.organization_id AND p.role_id = r.id
+            AND p.removed_at IS NULL
+          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id AND r.key IS NULL
+          ORDER BY permission) AS permissions
+  FROM sessions s
+  JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
+  JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
+  JOIN organizations o ON o.organization_id = s.organization_id AND o.deleted_at IS NULL
+  JOIN organization_epochs e ON e.organization_id = s.organization_id
+ WHERE s.organization_id = $1 AND s.id = $2 AND s.user_id = $3 AND s.ended_at IS NULL`,
+};
+
+/** The row of all four. */
 export interface ResolvedKeyRow {
   id: string;
   organization_id: string;
@@ -59,4 +92,7 @@ export interface ResolvedKeyRow {
   expired: boolean | null;
   expires_in_ms: number | null;
   permissions: string[];
+  /** Of a user. */
+  session_id?: string;
+  lacks_mfa?: boolean;
 }

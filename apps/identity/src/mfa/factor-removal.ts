@@ -2,16 +2,21 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { RecoveryCodesStore } from './recovery-codes.store.js';
 
 const REMOVE = 'DELETE FROM mfa_factors WHERE user_id = $1 RETURNING organization_id, id, confirmed_at';
 
 /** Takes a user's second factors away. */
 @Injectable()
 export class FactorRemoval {
-  constructor(private readonly outbox: Outbox) {}
+  constructor(
+    private readonly codes: RecoveryCodesStore,
+    private readonly outbox: Outbox,
+  ) {}
 
-  /** All of them, those not confirmed yet too, which nobody is told of. */
+  /** All of them, those not confirmed yet too, which nobody is told of, and the recovery codes. */
   async removeAll(tx: WorkerTransaction, context: AuditContext, userId: string): Promise<void> {
+    await this.codes.forget(tx, userId);
     const rows = await tx.query<{ organization_id: string; id: string; confirmed_at: Date | null }>(REMOVE, [
       userId,
     ]);

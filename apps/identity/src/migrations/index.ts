@@ -5,6 +5,8 @@ import { CreateRoles1763715602000 } from './1763715602000-create-roles.js';
 import { CreateApiKeys1763715603000 } from './1763715603000-create-api-keys.js';
 import { RaiseEpochs1763715604000 } from './1763715604000-raise-epochs.js';
 import { CreatePeople1764500000000 } from './1764500000000-create-people.js';
+import { CreateSigningKeys1764500001000 } from './1764500001000-create-signing-keys.js';
+import { CreateRecoveryCodes1764500002000 } from './1764500002000-create-recovery-codes.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -14,4 +16,6 @@ export const migrations: MigrationClass[] = [
   CreateApiKeys1763715603000,
   RaiseEpochs1763715604000,
   CreatePeople1764500000000,
+  CreateSigningKeys1764500001000,
+  CreateRecoveryCodes1764500002000,
 ];

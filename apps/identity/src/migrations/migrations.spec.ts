@@ -19,12 +19,15 @@ describe('the schema of identity', () => {
     expectEveryTableIsolated(database, {
       exempt: [
         'organizations', // the tree itself: slugs are the platform's, and the row of a child is its ancestors' to read
+        'signing_keys', // the service's own
         'built_in_permissions', // the registry of the build, the same for all
       ],
       expected: [
         // A user is one on the whole platform, by id and address, and keeps both when the home changes.
         'memberships: memberships_of_user does not begin with organization_id',
         'mfa_factors: mfa_factors_of_user does not begin with organization_id',
+        'mfa_failures: mfa_failures_of_user does not begin with organization_id',
+        'recovery_codes: recovery_codes_of_user does not begin with organization_id',
         'sessions: sessions_of_user does not begin with organization_id',
         // Read-only: whose member a user is sees the user.
         'users: the policy members lets rows of other organizations through',

@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { INestApplicationContext } from '@nestjs/common';
+import { Clock, Database, KeySeal, SigningKeys } from '@customer-platform/database';
 import type { TestDatabase } from '@customer-platform/testing';
 import { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
 import { RegistryPool } from '../authorization/registry.pool.js';
@@ -30,7 +31,7 @@ export async function anOperator(database: TestDatabase): Promise<OperatorBench>
     };
     return {
       operator: context.get(Operator),
-      registry: new DatabaseAuthorizationSource(pool),
+      registry: new DatabaseAuthorizationSource(pool, signingKeys(context)),
       context,
       close,
     };
@@ -38,6 +39,15 @@ export async function anOperator(database: TestDatabase): Promise<OperatorBench>
     if (former === undefined) delete process.env['DATABASE_URL'];
     else process.env['DATABASE_URL'] = former;
   }
+}
+
+/** The keys of access tokens, at the same database. */
+function signingKeys(context: INestApplicationContext): SigningKeys {
+  return new SigningKeys(
+    context.get(Database),
+    new Clock(),
+    new KeySeal(Buffer.alloc(32, 7), 'identity signing keys at rest'),
+  );
 }
 
 /** A root to found; a slug of one's own lets tests of one database stay apart. */

@@ -2,18 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Clock, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-
-/** Why a session ended (identity.md §5). */
-export type EndedReason =
-  | 'logout'
-  | 'revoked'
-  | 'idle'
-  | 'absolute'
-  | 'password_changed'
-  | 'mfa_changed'
-  | 'user_disabled'
-  | 'membership_ended'
-  | 'token_reuse';
+import type { EndedReason } from './session.dto.js';
 
 /** Which sessions: a user's, in one organization only or everywhere. */
 export interface SessionsOf {
@@ -21,11 +10,14 @@ export interface SessionsOf {
   readonly organizationId?: string;
   /** That one goes on. */
   readonly except?: string;
+  /** That one alone. */
+  readonly only?: string;
 }
 
 const END = `
-UPDATE sessions SET ended_at = $4, ended_reason = $5
+UPDATE sessions SET ended_at = $5, ended_reason = $6
  WHERE user_id = $1 AND ($2::uuid IS NULL OR organization_id = $2) AND id IS DISTINCT FROM $3::uuid
+   AND ($4::uuid IS NULL OR id = $4)
    AND ended_at IS NULL
 RETURNING organization_id, id`;
 
@@ -41,13 +33,14 @@ export class SessionEndings {
   async endAll(
     tx: WorkerTransaction,
     context: AuditContext,
-    { userId, organizationId, except }: SessionsOf,
+    { userId, organizationId, except, only }: SessionsOf,
     reason: EndedReason,
   ): Promise<void> {
     const rows = await tx.query<{ organization_id: string; id: string }>(END, [
       userId,
       organizationId ?? null,
       except ?? null,
+      only ?? null,
       this.clock.now(),
       reason,
     ]);

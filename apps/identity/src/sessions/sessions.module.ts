@@ -1,6 +1,17 @@
 import { Module } from '@nestjs/common';
+import { SigningKeysModule } from '@customer-platform/database';
+import { AccessTokenIssuing } from './access-token.issuing.js';
+import { SessionBeginnings } from './session-beginnings.js';
 import { SessionEndings } from './session-endings.js';
+import { SessionSweep } from './session-sweep.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsService } from './sessions.service.js';
 
-/** Users' sessions. */
-@Module({ providers: [SessionEndings], exports: [SessionEndings] })
+/** Users' sessions, and the tokens that are issued in them. */
+@Module({
+  imports: [SigningKeysModule.forRoot({ module: 'identity' })],
+  controllers: [SessionsController],
+  providers: [AccessTokenIssuing, SessionBeginnings, SessionEndings, SessionSweep, SessionsService],
+  exports: [AccessTokenIssuing, SessionBeginnings, SessionEndings],
+})
 export class SessionsModule {}

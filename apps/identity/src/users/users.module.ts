@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { FactorRemoval } from '../mfa/factor-removal.js';
+import { MfaModule } from '../mfa/mfa.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AddressProbes } from './address-probes.js';
 import { UsersController } from './users.controller.js';
@@ -7,8 +7,8 @@ import { UsersService } from './users.service.js';
 
 /** People. */
 @Module({
-  imports: [SessionsModule],
+  imports: [MfaModule, SessionsModule],
   controllers: [UsersController],
-  providers: [AddressProbes, FactorRemoval, UsersService],
+  providers: [AddressProbes, UsersService],
 })
 export class UsersModule {}

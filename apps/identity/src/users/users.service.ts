@@ -23,8 +23,10 @@ import { lockManaged, permissionsOfUser } from './user-standing.js';
 
 const WITH_FACTOR = `
 SELECT DISTINCT user_id FROM mfa_factors WHERE user_id = ANY ($1::uuid[]) AND confirmed_at IS NOT NULL`;
-const REMOVE_FACTORS = 'DELETE FROM mfa_factors WHERE user_id = $1';
-const FORGET_SESSIONS = 'DELETE FROM sessions WHERE user_id = $1';
+/** What is the user's alone. */
+const FORGET = ['sessions', 'mfa_factors', 'recovery_codes', 'mfa_failures'].map(
+  (table) => `DELETE FROM ${table} WHERE user_id = $1`,
+);
 const MEMBERSHIPS = 'SELECT count(*)::int AS count FROM memberships WHERE user_id = $1';
 
 /**
@@ -163,8 +165,7 @@ async function demandUnreferenced(tx: Transaction, id: string): Promise<void> {
     const references = [{ module: 'identity', resource: 'memberships', count: row.count }];
     throw new Problem('resource_referenced', { members: { references } });
   }
-  await tx.query(FORGET_SESSIONS, [id]);
-  await tx.query(REMOVE_FACTORS, [id]);
+  for (const statement of FORGET) await tx.query(statement, [id]);
 }
 
 function patchOf(user: User, { email, name, locale, status }: UpdateUserDto): Patch<User> {

@@ -33,6 +33,8 @@ export interface AuthenticatedCaller {
   readonly principal: Principal;
   readonly actor: Actor;
   readonly permissions: ReadonlySet<Permission>;
+  /** The session that a user acts in. */
+  readonly sessionId?: string;
   /** A reason why nothing (`organization_suspended`) or only one's factors (`mfa_required`) can be used. */
   readonly restriction?: 'mfa_required' | 'organization_suspended' | null;
   /** The registry was silent; ingestion queues such an event for confirmation, all else was denied before. */
@@ -79,6 +81,8 @@ export interface RequestContext {
   readonly organization: OrganizationSnapshot;
   readonly principal: Principal;
   readonly actor: Actor;
+  /** The session that a user acts in. */
+  readonly sessionId?: string;
   readonly correlationId: string;
   readonly permissions: ReadonlySet<Permission>;
   can(permission: Permission): boolean;
@@ -110,6 +114,7 @@ export function contextOf(
     authorization: headers.authorization,
     ...(ip ? { ip } : {}),
     ...(headers['user-agent'] ? { userAgent: headers['user-agent'].slice(0, 500) } : {}),
+    ...(caller.sessionId === undefined ? {} : { sessionId: caller.sessionId }),
     ...(caller.unconfirmed ? { unconfirmed: true } : {}),
     ...(headers['if-match'] ? { ifMatch: headers['if-match'] } : {}),
   };

@@ -1,8 +1,8 @@
-import { Clock, Database } from '@customer-platform/database';
+import { testDatabase, type TestDatabase } from '@customer-platform/testing';
 import { CompactSign, compactVerify } from 'jose';
-import { startCore, START_MS, type TestCore } from '../core.fixture.js';
-import { KeySeal } from './key-seal.js';
-import { SigningKeys } from './signing-keys.js';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { dataSourceOf } from '../src/data-source.js';
+import { Clock, Database, execute, KeySeal, SigningKeys, signingKeysTable } from '../src/index.js';
 
 const DAY_MS = 86_400_000;
 const MASTER = Buffer.alloc(32, 7);
@@ -16,21 +16,38 @@ class HandClock extends Clock {
   }
 }
 
-let core: TestCore;
+class CreateSigningKeys1700000000000 implements MigrationInterface {
+  up(runner: QueryRunner): Promise<void> {
+    return execute(runner, signingKeysTable());
+  }
+
+  down(runner: QueryRunner): Promise<void> {
+    return execute(runner, ['DROP TABLE signing_keys']);
+  }
+}
+
+const migrations = [CreateSigningKeys1700000000000];
+let test: TestDatabase;
+let source: DataSource;
 let clock: HandClock;
 
 beforeAll(async () => {
-  core = await startCore();
-}, START_MS);
-afterAll(() => core.close());
+  test = await testDatabase('signing', migrations);
+  source = dataSourceOf({ module: 'signing', entities: [], migrations, url: test.url, poolSize: 10 });
+  await source.initialize();
+});
+afterAll(async () => {
+  await source.destroy();
+  await test.drop();
+});
 beforeEach(async () => {
   clock = new HandClock();
-  await core.database.query('DELETE FROM signing_keys');
+  await test.query('DELETE FROM signing_keys');
 });
 
-/** One process of core. */
-const aProcess = (master = MASTER): SigningKeys =>
-  new SigningKeys(core.app.app.get(Database), clock, new KeySeal(master));
+/** One process of the module. */
+const aProcess = (master = MASTER, module = 'signing'): SigningKeys =>
+  new SigningKeys(new Database(source), clock, new KeySeal(master, module));
 
 describe('the signing keys', () => {
   it('are one for all processes, made once by whoever asks first', async () => {
@@ -54,7 +71,7 @@ describe('the signing keys', () => {
     expect(await keys.toVerify('audit_checkpoints', kid)).toBeUndefined();
     expect((await keys.toSign('audit_checkpoints')).kid).not.toBe(kid);
     // Nor by moving the row: the seal says what the key is for.
-    await core.database.query(`UPDATE signing_keys SET purpose = 'audit_checkpoints' WHERE kid = $1`, [kid]);
+    await test.query(`UPDATE signing_keys SET purpose = 'audit_checkpoints' WHERE kid = $1`, [kid]);
     expect(await aProcess().toVerify('audit_checkpoints', kid)).toBeUndefined();
   });
 
@@ -66,7 +83,7 @@ describe('the signing keys', () => {
     };
     expect(await kidAfter(89)).toBe(first.kid);
     expect(await kidAfter(1.1)).toBe(first.kid);
-    const shown = await core.database.query<{ public_key: object }>(
+    const shown = await test.query<{ public_key: object }>(
       `SELECT public_key FROM signing_keys WHERE purpose = 'member_tokens'`,
     );
     expect(shown).toHaveLength(2);
@@ -77,10 +94,25 @@ describe('the signing keys', () => {
     expect(await aProcess().toVerify('member_tokens', first.kid)).toMatchObject({ kid: first.kid });
   });
 
+  it('are shown, next one included, until the last of their signatures has had its time', async () => {
+    const kids = async () => (await aProcess().shown('member_tokens', DAY_MS)).map(({ kid }) => kid);
+    const [first] = await kids();
+    expect(await aProcess().toSign('member_tokens')).toMatchObject({ kid: first });
+    clock.at += 90.5 * DAY_MS;
+    const [, second] = await kids();
+    expect(await kids()).toEqual([first, second]);
+    expect((await aProcess().toSign('member_tokens')).kid).toBe(first);
+    clock.at += 2.1 * DAY_MS;
+    expect(await kids()).toEqual([second]);
+    const [shown] = await aProcess().shown('member_tokens', DAY_MS);
+    expect(Object.keys(shown ?? {}).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+  });
+
   it('open under ENCRYPTION_KEY only, and show no private half in the table', async () => {
     const { kid } = await aProcess().toSign('member_tokens');
     expect(await aProcess(Buffer.alloc(32, 8)).toVerify('member_tokens', kid)).toBeUndefined();
-    const [row] = await core.database.query<{ sealed_private_key: string }>(
+    expect(await aProcess(MASTER, 'other').toVerify('member_tokens', kid)).toBeUndefined();
+    const [row] = await test.query<{ sealed_private_key: string }>(
       'SELECT sealed_private_key FROM signing_keys',
     );
     expect(row?.sealed_private_key).toMatch(/^v1(\.[\w-]+){3}$/);

@@ -9,8 +9,9 @@ const VERSION = 'v1';
 export class KeySeal {
   private readonly key: Buffer;
 
-  constructor(master: Buffer) {
-    this.key = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), 'core signing keys at rest', 32));
+  /** For one purpose: what was sealed for another it cannot open. */
+  constructor(master: Buffer, purpose: string) {
+    this.key = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), purpose, 32));
   }
 
   /** `v1.<iv>.<tag>.<ciphertext>`, base64url. */

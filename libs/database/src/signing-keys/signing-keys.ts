@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import {
   calculateJwkThumbprint,
@@ -9,10 +8,10 @@ import {
   type CryptoKey,
   type JWK,
 } from 'jose';
+import { Clock } from '../clock.js';
+import { Database } from '../database.js';
+import type { WorkerTransaction } from '../transaction.js';
 import { KeySeal } from './key-seal.js';
-
-/** What core signs; a key is for one of them. */
-export type KeyPurpose = 'audit_checkpoints' | 'member_tokens';
 
 /** A key to sign with, or to verify by. `kid` is the RFC 7638 thumbprint of its public half. */
 export interface SigningKey {
@@ -22,7 +21,7 @@ export interface SigningKey {
 }
 
 /** The algorithm of all these keys (RFC 7518 §3.4). */
-export const ALGORITHM = 'ES256';
+export const SIGNING_ALGORITHM = 'ES256';
 
 /** A key is replaced after so long … */
 const ROTATE_AFTER_MS = 90 * 86_400_000;
@@ -40,25 +39,32 @@ const NEWEST = `
 const BY_ID = `
   SELECT kid, purpose, sealed_private_key, usable_from, created_at FROM signing_keys WHERE kid = $1 AND purpose = $2`;
 
+/** A key signs until the next one may. */
+const SHOWN = `
+  SELECT kid, purpose, sealed_private_key, usable_from, created_at
+    FROM (SELECT *, lead(usable_from) OVER (ORDER BY usable_from) AS replaced_at
+            FROM signing_keys WHERE purpose = $1) AS key
+   WHERE replaced_at IS NULL OR replaced_at > $2 ORDER BY usable_from`;
+
 const INSERT = `
   INSERT INTO signing_keys (kid, purpose, public_key, sealed_private_key, usable_from, created_at)
   VALUES ($1, $2, $3, $4, $5, $6)`;
 
 interface KeyRow {
   kid: string;
-  purpose: KeyPurpose;
+  purpose: string;
   sealed_private_key: string;
   usable_from: Date;
   created_at: Date;
 }
 
 /**
- * The ES256 keys of core, shared by all its processes through the database. What is trusted is the seal: a key that
+ * The ES256 keys of a module, each for one purpose, shared by all its processes through the database. What is trusted is the seal: a key that
  * does not open under `ENCRYPTION_KEY` is none, whoever wrote its row.
  */
 @Injectable()
 export class SigningKeys {
-  private readonly current = new Map<KeyPurpose, { key: Promise<SigningKey>; until: number }>();
+  private readonly current = new Map<string, { key: Promise<SigningKey>; until: number }>();
   private readonly known = new Map<string, Promise<SigningKey | undefined>>();
 
   constructor(
@@ -68,7 +74,7 @@ export class SigningKeys {
   ) {}
 
   /** The key to sign with now; the first of a purpose is made when it is asked for. */
-  async toSign(purpose: KeyPurpose): Promise<SigningKey> {
+  async toSign(purpose: string): Promise<SigningKey> {
     const now = this.clock.now().getTime();
     const known = this.current.get(purpose);
     if (known && now < known.until) return known.key;
@@ -79,7 +85,7 @@ export class SigningKeys {
   }
 
   /** The key of this id, if it is one of this purpose; keys are kept for ever. */
-  async toVerify(purpose: KeyPurpose, kid: string): Promise<SigningKey | undefined> {
+  async toVerify(purpose: string, kid: string): Promise<SigningKey | undefined> {
     const name = `${purpose} ${kid}`;
     const known = this.known.get(name);
     if (known) return known;
@@ -96,7 +102,25 @@ export class SigningKeys {
     return found;
   }
 
-  private readCurrent(purpose: KeyPurpose): Promise<SigningKey> {
+  /** Public JWKs that verify the purpose's signatures: the keys that sign, signed within `forMs`, or will sign next. */
+  async shown(purpose: string, forMs: number): Promise<JWK[]> {
+    const since = new Date(this.clock.now().getTime() - forMs);
+    await this.toSign(purpose); // the first key of a purpose is there before anybody asks what verifies
+    const rows = await this.database.acrossOrganizations((tx) => tx.query<KeyRow>(SHOWN, [purpose, since]));
+    const keys = await Promise.all(rows.map((row) => this.openIfOurs(row)));
+    return Promise.all(
+      keys
+        .filter((key) => key !== undefined)
+        .map(async ({ kid, publicKey }) => ({
+          ...(await exportJWK(publicKey)),
+          kid,
+          alg: SIGNING_ALGORITHM,
+          use: 'sig',
+        })),
+    );
+  }
+
+  private readCurrent(purpose: string): Promise<SigningKey> {
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
       let rows = await tx.query<KeyRow>(NEWEST, [purpose]);
@@ -113,11 +137,11 @@ export class SigningKeys {
 
   private async make(
     tx: WorkerTransaction,
-    purpose: KeyPurpose,
+    purpose: string,
     shownFirst: boolean,
     now: Date,
   ): Promise<KeyRow> {
-    const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+    const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
     const [publicJwk, privateJwk] = await Promise.all([exportJWK(publicKey), exportJWK(privateKey)]);
     const kid = await calculateJwkThumbprint(publicJwk);
     const row: KeyRow = {
@@ -127,7 +151,7 @@ export class SigningKeys {
       usable_from: shownFirst ? new Date(now.getTime() + SHOWN_BEFORE_MS) : now,
       created_at: now,
     };
-    const shown = { ...publicJwk, kid, alg: ALGORITHM, use: 'sig' };
+    const shown = { ...publicJwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
     await tx.query(INSERT, [kid, purpose, shown, row.sealed_private_key, row.usable_from, row.created_at]);
     return row;
   }
@@ -148,8 +172,8 @@ export class SigningKeys {
     const jwk = JSON.parse(this.seal.open(`${purpose}\n${kid}`, sealed)) as JWK;
     const { d: _private, ...publicJwk } = jwk;
     const [privateKey, publicKey] = await Promise.all([
-      importJWK(jwk, ALGORITHM) as Promise<CryptoKey>,
-      importJWK(publicJwk, ALGORITHM) as Promise<CryptoKey>,
+      importJWK(jwk, SIGNING_ALGORITHM) as Promise<CryptoKey>,
+      importJWK(publicJwk, SIGNING_ALGORITHM) as Promise<CryptoKey>,
     ]);
     return { kid, privateKey, publicKey };
   }

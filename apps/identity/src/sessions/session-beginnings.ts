@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, newId, type WorkerTransaction } from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import { effectiveSettings, type StoredSettings } from '../organizations/organization-settings.js';
+import type { TokenSession } from './access-token.issuing.js';
+
+const SETTINGS = 'SELECT settings FROM organizations WHERE organization_id = $1';
+const INSERT = `
+INSERT INTO sessions
+  (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at, expires_at, ip, user_agent, created_at)
+VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $5)`;
+const SIGNED_IN = `UPDATE users SET last_sign_in_at = $2 WHERE id = $1`;
+
+/** Who has authenticated, how, and from where. */
+export interface Authentication {
+  readonly userId: string;
+  readonly organizationId: string;
+  /** RFC 8176: `pwd`, `otp`, `mfa`. */
+  readonly amr: readonly string[];
+  readonly correlationId: string;
+  readonly ip?: string;
+  readonly userAgent?: string;
+}
+
+/** Begins sessions, with the limits that the organization has set. */
+@Injectable()
+export class SessionBeginnings {
+  constructor(
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  async begin(tx: WorkerTransaction, authentication: Authentication): Promise<TokenSession> {
+    const { userId, organizationId, amr, correlationId, ip, userAgent } = authentication;
+    await tx.useOrganization(organizationId);
+    const [organization] = await tx.query<{ settings: StoredSettings }>(SETTINGS, [organizationId]);
+    const limits = effectiveSettings(organization?.settings ?? {}).session;
+    const now = this.clock.now();
+    const id = newId();
+    const ends = new Date(now.getTime() + limits.absolute_hours * 3_600_000);
+    const idle = new Date(now.getTime() + limits.idle_minutes * 60_000);
+    const from = [ip ?? null, userAgent ?? null];
+    await tx.query(INSERT, [organizationId, id, userId, amr, now, idle, ends, ...from]);
+    await tx.query(SIGNED_IN, [userId, now]);
+    await this.outbox.append(tx, {
+      type: 'identity.session.started.v1',
+      organizationId,
+      key: userId,
+      subject: `sessions/${id}`,
+      data: { organization_id: organizationId, id, user_id: userId },
+      correlationId,
+    });
+    return { id, organizationId, userId, authenticatedAt: now, amr };
+  }
+}

@@ -1,0 +1,111 @@
+import { Problem } from '@customer-platform/problem-json';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
+import { RegistryUnavailable, type AuthorizationSource } from './authorization-source.js';
+import type { Monotonic } from './monotonic.js';
+import type { SessionClaims } from './protocol.js';
+
+/** `aud` of a user's access token (RFC 9068). */
+export const ACCESS_TOKEN_AUDIENCE = 'management-api';
+/** `typ` of its header, by which no other token of the same keys can pass for one. */
+export const ACCESS_TOKEN_TYPE = 'at+jwt';
+
+/** Keys are shown a day before they sign (identity.md §7), so an hour is often enough. */
+const KEYS_KEPT_MS = 3_600_000;
+/** A token of an unknown key has the keys read again, but not for each of a flood of them. */
+const READ_AGAIN_AFTER_MS = 5_000;
+const READ_TIMEOUT_MS = 500;
+/** Allowed difference between the clocks of two machines. */
+const CLOCK_TOLERANCE_S = 5;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** What a valid access token says: who, where and in which session; never what they may do. */
+export interface AccessToken {
+  readonly session: SessionClaims;
+}
+
+interface Keys {
+  readonly find: ReturnType<typeof createLocalJWKSet>;
+  readonly ids: ReadonlySet<string>;
+  readonly readAt: number;
+}
+
+/**
+ * Verifies users' access tokens: ES256 JWTs that identity signs (identity.md §7). That one is valid says nothing of
+ * its session, which may have ended: the registry is asked for that.
+ */
+export class AccessTokens {
+  private keys: Keys | undefined;
+  private reading: Promise<Keys> | undefined;
+
+  constructor(
+    private readonly source: AuthorizationSource,
+    private readonly issuer: string,
+    private readonly clock: Monotonic,
+  ) {}
+
+  /** @throws Problem `invalid_token`, `token_expired`, `authorization_unavailable` while no key is known */
+  async verify(token: string): Promise<AccessToken> {
+    const keys = await this.keysFor(keyIdOf(token));
+    try {
+      const { payload } = await jwtVerify(token, keys.find, {
+        algorithms: ['ES256'],
+        typ: ACCESS_TOKEN_TYPE,
+        issuer: this.issuer,
+        audience: ACCESS_TOKEN_AUDIENCE,
+        requiredClaims: ['sub', 'exp', 'iat', 'sid', 'org_id'],
+        clockTolerance: CLOCK_TOLERANCE_S,
+      });
+      return { session: sessionOf(payload) };
+    } catch (error) {
+      const expired = error instanceof Error && 'code' in error && error.code === 'ERR_JWT_EXPIRED';
+      throw new Problem(expired ? 'token_expired' : 'invalid_token', { cause: error });
+    }
+  }
+
+  private async keysFor(id: string): Promise<Keys> {
+    const { keys } = this;
+    const age = keys ? this.clock.now() - keys.readAt : Infinity;
+    if (keys && age < (keys.ids.has(id) ? KEYS_KEPT_MS : READ_AGAIN_AFTER_MS)) return keys;
+    this.reading ??= this.read().finally(() => (this.reading = undefined));
+    try {
+      return await this.reading;
+    } catch (error) {
+      // Known keys go on verifying while the registry is away; whether the session lasts it must say itself.
+      if (keys?.ids.has(id)) return keys;
+      if (error instanceof RegistryUnavailable) {
+        throw new Problem('authorization_unavailable', { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  private async read(): Promise<Keys> {
+    const { keys } = await this.source.signingKeys(READ_TIMEOUT_MS);
+    const ids = new Set(keys.flatMap(({ kid }) => (typeof kid === 'string' ? [kid] : [])));
+    const read: Keys = {
+      find: createLocalJWKSet({ keys }),
+      ids,
+      readAt: this.clock.now(),
+    };
+    this.keys = read;
+    return read;
+  }
+}
+
+function keyIdOf(token: string): string {
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  try {
+    header = decodeProtectedHeader(token);
+  } catch (error) {
+    throw new Problem('invalid_token', { cause: error }); // no JWT at all
+  }
+  if (header.kid === undefined || header.alg !== 'ES256') throw new Problem('invalid_token');
+  return header.kid;
+}
+
+function sessionOf(payload: JWTPayload): SessionClaims {
+  const { sub, sid, org_id: organization } = payload;
+  for (const id of [sub, sid, organization])
+    if (typeof id !== 'string' || !UUID.test(id)) throw new Error('The token names no session');
+  return { organization_id: organization as string, session_id: sid as string, user_id: sub as string };
+}
