@@ -7,6 +7,7 @@ import { CreateUsage1764000004000 } from './1764000004000-create-usage.js';
 import { AdministerContacts1764110000000 } from './1764110000000-administer-contacts.js';
 import { CreateMerges1764110001000 } from './1764110001000-create-merges.js';
 import { CreateMergeSuggestions1764110002000 } from './1764110002000-create-merge-suggestions.js';
+import { IndexMergedContacts1764110003000 } from './1764110003000-index-merged-contacts.js';
 import { CreateConsents1764200000000 } from './1764200000000-create-consents.js';
 import { CreateSigningKeys1764210000000 } from './1764210000000-create-signing-keys.js';
 import { CreateAuditLog1764210001000 } from './1764210001000-create-audit-log.js';
@@ -24,6 +25,7 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   AdministerContacts1764110000000,
   CreateMerges1764110001000,
   CreateMergeSuggestions1764110002000,
+  IndexMergedContacts1764110003000,
   CreateConsents1764200000000,
   CreateSigningKeys1764210000000,
   CreateAuditLog1764210001000,

@@ -1,5 +1,6 @@
 import {
   expectEveryTableIsolated,
+  expectForeignKeysSeek,
   expectMigrationsReversible,
   testDatabase,
 } from '@customer-platform/testing';
@@ -7,6 +8,15 @@ import { CORE_MIGRATIONS } from './core.migrations.js';
 
 describe('the migrations of core', () => {
   it('run up, down and up again', () => expectMigrationsReversible('core', CORE_MIGRATIONS));
+
+  it('leave every foreign key an index that it looks up by', async () => {
+    const database = await testDatabase('core', CORE_MIGRATIONS);
+    try {
+      await expectForeignKeysSeek(database);
+    } finally {
+      await database.drop();
+    }
+  });
 
   it('leave no table that could show a row to another organization', async () => {
     const database = await testDatabase('core', CORE_MIGRATIONS);
