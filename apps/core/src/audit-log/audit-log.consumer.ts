@@ -1,10 +1,16 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AUDIT_TOPIC, readAuditEntry, type AuditEntry } from '@customer-platform/audit';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, isTransient } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { log } from '@customer-platform/http';
 import { UnreadableRecords } from '../processing/unreadable-records.js';
 import { AuditLogRepository } from './audit-log.repository.js';
+
+interface ReadRecord {
+  readonly record: IncomingRecord;
+  readonly entry: AuditEntry;
+}
 
 /**
  * Takes the audit rows of all modules off their topic into the chain of their organization, in the order in which they
@@ -15,7 +21,7 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
   constructor(
     private readonly consumers: RecordConsumers,
     private readonly database: Database,
-    private readonly log: AuditLogRepository,
+    private readonly chains: AuditLogRepository,
     private readonly unreadable: UnreadableRecords,
     private readonly clock: Clock,
   ) {}
@@ -29,21 +35,31 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
     });
   }
 
-  /** Throws only while the database is away: what can never be read is set aside. */
+  /** Throws only while the database is away: what can never be read or appended is set aside. */
   async take(records: readonly IncomingRecord[]): Promise<void> {
-    const entries: AuditEntry[] = [];
+    const read: ReadRecord[] = [];
     for (const record of records) {
       try {
-        entries.push(readAuditEntry(record.value.toString('utf8')));
+        read.push({ record, entry: readAuditEntry(record.value.toString('utf8')) });
       } catch (error) {
         await this.unreadable.keep(AUDIT_TOPIC, record, error);
       }
     }
-    const byOrganization = Map.groupBy(entries, (entry) => entry.organization_id);
-    for (const [organizationId, own] of byOrganization) {
+    const byOrganization = Map.groupBy(read, ({ entry }) => entry.organization_id);
+    for (const [organizationId, own] of byOrganization) await this.append(organizationId, own);
+  }
+
+  /** A chain that takes no row, because somebody wrote behind its end, must not hold back those of others. */
+  private async append(organizationId: string, read: readonly ReadRecord[]): Promise<void> {
+    const entries = read.map(({ entry }) => entry);
+    try {
       await this.database.inOrganization({ organizationId }, (tx) =>
-        this.log.append(tx, own, this.clock.now()),
+        this.chains.append(tx, entries, this.clock.now()),
       );
+    } catch (error) {
+      if (isTransient(error)) throw error;
+      log.error({ err: error, organizationId }, 'The audit log of an organization takes no rows');
+      for (const { record } of read) await this.unreadable.keep(AUDIT_TOPIC, record, error);
     }
   }
 }

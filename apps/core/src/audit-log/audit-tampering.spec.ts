@@ -7,7 +7,7 @@ import { GENESIS, hashOf } from './audit-chain.js';
 import { AuditCheckpoints } from './audit-checkpoints.js';
 import { AuditInspection, type InspectedChain } from './audit-inspection.js';
 import { toAuditItem, type AuditRow } from './audit-item.js';
-import { anAuditWorld, type AuditWorld } from './audit-log.fixture.js';
+import { anAuditEntry, anAuditWorld, publishAudit, type AuditWorld } from './audit-log.fixture.js';
 import { AuditVerifier } from './audit-verifier.js';
 import { CHECKPOINT_TOPIC, signCheckpoint } from './checkpoint.js';
 
@@ -269,6 +269,24 @@ describe('a log that was tampered with', () => {
       checkpoint: { seq: 12 },
     });
     expect(await outside()).toHaveLength(2);
+  });
+
+  it('holds back nobody else when it takes no row any more, and what came for it is kept', async () => {
+    await tamper(
+      `INSERT INTO audit_log SELECT (jsonb_populate_record(log, jsonb_build_object('seq', 13, 'id', gen_random_uuid()))).*
+         FROM audit_log AS log WHERE organization_id = $1 AND seq = 12`,
+    );
+    const entry = JSON.stringify(anAuditEntry(world.organizationId));
+    await publishAudit(core, world.organizationId, [entry]);
+    await eventually(
+      async () => {
+        const kept = await core.database.query<{ value: Buffer }>('SELECT value FROM unreadable_records');
+        expect(kept.map(({ value }) => value.toString())).toContain(entry);
+      },
+      { within: 30_000 },
+    );
+    for (let other = 0; other < 4; other += 1) await anAuditWorld(core).fill(1);
+    expect((await world.list()).body.chain.head_seq).toBe(12);
   });
 
   it('keeps its checkpoints from every change', async () => {
