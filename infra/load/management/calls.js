@@ -8,8 +8,8 @@ const list = (route, name, path) => ({ name, route: `GET ${route}`, path });
 
 /** Lists and single reads, each as often as the others. */
 export const READS = [
-  list(CONTACTS, 'contacts, page 1', () => `${CONTACTS}?limit=50`),
-  list(CONTACTS, 'contacts, page 2,000', (s) => s.deepContacts),
+  list(CONTACTS, 'contacts page 1', () => `${CONTACTS}?limit=50`),
+  list(CONTACTS, 'contacts page 2000', (s) => s.deepContacts),
   list(CONTACTS, 'contacts by email', (s, n) => `${CONTACTS}?email=${pick(s.contacts, n).email}`),
   list(
     CONTACTS,
@@ -34,7 +34,7 @@ export const READS = [
   list(CONTACTS, 'contacts by country', (s, n) => `${CONTACTS}?country=${pick(['CL', 'AR', 'PE'], n)}`),
   list(
     CONTACTS,
-    'contacts by country and name, sorted',
+    'contacts by country and name sorted',
     () => `${CONTACTS}?country=AR&last_name=Soto&sort=-updated_at`,
   ),
   list(CONTACTS, 'contacts seen since', (s) => `${CONTACTS}?last_seen_at[gte]=${s.recent}`),
@@ -50,12 +50,12 @@ export const READS = [
   list(`${CONTACTS}/{id}/consents`, 'consents', (s, n) => `${CONTACTS}/${pick(s.contacts, n).id}/consents`),
   list(
     `${CONTACTS}/{id}/consents`,
-    'consents, history',
+    'consents history',
     (s, n) => `${CONTACTS}/${pick(s.contacts, n).id}/consents?view=history`,
   ),
   list(`${CONTACTS}/{id}/national-id`, 'national id', (s) => `${CONTACTS}/${s.identified}/national-id`),
-  list(EVENTS, 'events, page 1', () => `${EVENTS}?limit=50`),
-  list(EVENTS, 'events, page 2,000', (s) => s.deepEvents),
+  list(EVENTS, 'events page 1', () => `${EVENTS}?limit=50`),
+  list(EVENTS, 'events page 2000', (s) => s.deepEvents),
   list(EVENTS, 'events of a contact', (s, n) => `${EVENTS}?contact_id=${pick(s.contacts, n).id}`),
   list(EVENTS, 'events by external_id', (s, n) => `${EVENTS}?external_id=${pick(s.contacts, n).external_id}`),
   list(EVENTS, 'events by name', () => `${EVENTS}?event=purchase_completed`),

@@ -6,25 +6,25 @@ const metric = (count: number, med: number, p95: number) => ({
 });
 const metrics = {
   http_req_duration: metric(30, 5, 9),
-  'http_req_duration{call:contacts, page 1}': metric(10, 10, 40),
-  'http_req_duration{call:contacts, page 2,000}': metric(10, 15, 60),
-  'http_req_duration{call:events, page 1}': metric(10, 20, 150),
-  'http_req_duration{call:events, page 2,000}': metric(5, 20, 100),
+  'http_req_duration{call:contacts page 1}': metric(10, 10, 40),
+  'http_req_duration{call:contacts page 2000}': metric(10, 15, 60),
+  'http_req_duration{call:events page 1}': metric(10, 20, 150),
+  'http_req_duration{call:events page 2000}': metric(5, 20, 100),
   'http_req_duration{call:never made}': metric(0, 0, 0),
 };
 
 it('reads the figures of the calls that were made, the slowest first', () => {
   expect(figuresOf(metrics).map(({ name, p95 }) => [name, p95])).toEqual([
-    ['events, page 1', 150],
-    ['events, page 2,000', 100],
-    ['contacts, page 2,000', 60],
-    ['contacts, page 1', 40],
+    ['events page 1', 150],
+    ['events page 2000', 100],
+    ['contacts page 2000', 60],
+    ['contacts page 1', 40],
   ]);
 });
 
 it('names what is over the aim, and compares page 2,000 with page 1', () => {
   const text = linesOf(figuresOf(metrics), 150).join('\n');
-  expect(text).toContain('p95 not below 150 ms: events, page 1\n');
+  expect(text).toContain('p95 not below 150 ms: events page 1\n');
   expect(text).toContain('takes 1.50 times what page 1 takes, of contacts; 1.00 times, of events');
   expect(linesOf(figuresOf(metrics), 151).join('\n')).toContain("every call's p95 is below 151 ms");
 });

@@ -31,7 +31,7 @@ const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0).padStart
 export function linesOf(figures: readonly CallFigures[], aim: number): string[] {
   const slow = figures.filter(({ p95 }) => !(p95 < aim));
   const of = (name: string) => figures.find((each) => each.name === name)?.p50 ?? NaN;
-  const ratio = (list: string): string => (of(`${list}, page 2,000`) / of(`${list}, page 1`)).toFixed(2);
+  const ratio = (list: string): string => (of(`${list} page 2000`) / of(`${list} page 1`)).toFixed(2);
   return [
     `  ${'call'.padEnd(38)} ${'count'.padStart(6)} ${'p50'.padStart(7)} ${'p95'.padStart(7)} ${'max'.padStart(7)}  (ms)`,
     ...figures.map(

@@ -53,9 +53,11 @@ export async function seed(options: SeedOptions): Promise<number> {
       }
       options.progress((done += block.to - block.from));
     }
-    if (written > 0) await client.query('VACUUM (ANALYZE) contacts, identities, contact_activity, events');
+    if (written > 0) await client.query('VACUUM contacts, identities, contact_activity, events');
     return written;
   } finally {
+    // Lists of a table whose statistics are of when it was empty are planned badly, after a failure too.
+    await client.query('ANALYZE contacts, identities, contact_activity, events');
     await client.end();
   }
 }

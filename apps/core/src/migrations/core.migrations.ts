@@ -13,6 +13,7 @@ import { CreateSigningKeys1764210000000 } from './1764210000000-create-signing-k
 import { CreateAuditLog1764210001000 } from './1764210001000-create-audit-log.js';
 import { CreateMemberAssertions1764210002000 } from './1764210002000-create-member-assertions.js';
 import { EndMemberTokens1764210003000 } from './1764210003000-end-member-tokens.js';
+import { IndexIdentifies1764310000000 } from './1764310000000-index-identifies.js';
 import { CreateSegments1764410000000 } from './1764410000000-create-segments.js';
 
 /** Core's migrations, oldest first. */
@@ -31,5 +32,6 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateAuditLog1764210001000,
   CreateMemberAssertions1764210002000,
   EndMemberTokens1764210003000,
+  IndexIdentifies1764310000000,
   CreateSegments1764410000000,
 ];
