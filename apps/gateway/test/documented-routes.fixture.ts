@@ -7,6 +7,8 @@ export interface DocumentedRoute {
   method: string;
   path: string;
   permission?: string;
+  /** Whether only users can call it, and no machine. */
+  usersOnly: boolean;
   /** What it asks for instead of a permission. */
   authorization?: string;
   /** The example of its body: right in form. */
@@ -16,6 +18,7 @@ export interface DocumentedRoute {
 interface Operation {
   'x-permission'?: string;
   'x-authorization'?: string;
+  security?: object[];
   requestBody?: { content: Record<string, { example?: unknown }> };
   responses: object;
 }
@@ -31,6 +34,7 @@ export function documentedRoutes(): DocumentedRoute[] {
         method: method.toUpperCase(),
         path,
         permission: operation['x-permission'],
+        usersOnly: JSON.stringify(operation.security) === '[{"user_token":[]}]',
         authorization: operation['x-authorization'],
         body: operation.requestBody?.content['application/json']?.example,
       })),

@@ -26,8 +26,10 @@ const guarded = routes.flatMap((route) => {
   const { permission = '' } = route;
   return isPermission(permission) ? [{ ...route, permission }] : [];
 });
-const items = guarded.filter(({ path }) => path.includes('{id}'));
-const collections = guarded.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+const ofMachines = guarded.filter(({ usersOnly }) => !usersOnly);
+const ofUsers = guarded.filter(({ usersOnly }) => usersOnly);
+const items = ofMachines.filter(({ path }) => path.includes('{id}'));
+const collections = ofMachines.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
 
 jest.setTimeout(60_000);
 
@@ -61,16 +63,33 @@ async function fill(): Promise<void> {
   await made('/v1/crm/notes', { contact_id: contact, body: 'Prefers to be called after 18:00.' });
   const rule = { attribute: 'email', op: 'exists', value: true };
   await made('/v1/core/segments', { name: 'With an address', rule });
+  await fillIdentity();
   for (const collection of new Set(items.map(collectionOf))) {
     if (collection.endsWith('/contacts')) ids.set(collection, contact);
     else ids.set(collection, await firstOf(collection));
   }
 }
 
-/** A busy machine may answer 503 at first. */
-function made(path: string, body: object): Promise<void> {
+async function fillIdentity(): Promise<void> {
+  const user = await made('/v1/identity/users', { email: `${randomUUID()}@example.com`, name: 'Somebody' });
+  const membership = await made('/v1/identity/memberships', { user_id: user });
+  const role = await made('/v1/identity/roles', { name: 'Visitor', kind: 'human' });
+  await made('/v1/identity/role-assignments', { membership_id: membership, role_id: role });
+  await platform.query(
+    'identity',
+    `INSERT INTO sessions (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at,
+       expires_at, created_at)
+     VALUES ($1, $2, $3, '{pwd}', now(), now(), now() + interval '1 h', now() + interval '1 h', now())`,
+    [mine.id, randomUUID(), user],
+  );
+}
+
+/** A new item's id. A busy machine may answer 503 at first. */
+function made(path: string, body: object): Promise<string> {
   return eventually(async () => {
-    expect((await mine.admin.post(path, body)).status).toBe(201);
+    const answer = await mine.admin.post<{ id: string }>(path, body);
+    expect(answer.status).toBe(201);
+    return answer.body.id;
   });
 }
 
@@ -121,8 +140,6 @@ it('are all that the document has but those with another authorization, and each
 });
 
 describe.each(guarded)('$method $path', (route) => {
-  const { permission } = route;
-
   it('401 without a credential, with a malformed one and with one nobody has', async () => {
     const codes = await Promise.all(
       [undefined, 'nonsense', `cpk_live_${'0'.repeat(38)}`].map(async (key) => {
@@ -136,6 +153,17 @@ describe.each(guarded)('$method $path', (route) => {
       [401, 'invalid_token', true],
     ]);
   });
+});
+
+describe.each(ofUsers)('$method $path', (route) => {
+  it('403 user_required to a key, whatever it may do', async () => {
+    const { status, body } = await call<Refusal>(mine.admin, route);
+    expect([status, body.code]).toEqual([403, 'user_required']);
+  });
+});
+
+describe.each(ofMachines)('$method $path', (route) => {
+  const { permission } = route;
 
   it(`403 naming ${permission} to a key with all others`, async () => {
     const { status, body } = await call<Refusal>(await keyFor('all but', permission), route);

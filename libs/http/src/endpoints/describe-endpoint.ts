@@ -12,7 +12,7 @@ import {
 } from '@nestjs/swagger';
 import type { ProblemCode } from '@customer-platform/problem-json';
 import { IDEMPOTENCY_KEY_SCHEMA } from '../idempotency/idempotency-key.js';
-import { queryUseOf, type Dto, type RouteDeclaration } from './route-declaration.js';
+import { isOfOwnFactors, queryUseOf, type Dto, type RouteDeclaration } from './route-declaration.js';
 
 /** The type of an answer: a DTO class, one of several, a page of one, or a list of one. */
 export type ResponseType =
@@ -91,6 +91,9 @@ function problemCodes(route: RouteDeclaration, isList: boolean): ProblemCode[] {
     add('authorization_unavailable');
   }
   if (route.permission !== undefined || route.authorization === 'tenant_token') add('permission_denied');
+  if (route.permission !== undefined && route.accepts === 'user') add('user_required');
+  const takesUsers = route.permission !== undefined && route.accepts !== 'api_key';
+  if (takesUsers && !isOfOwnFactors(route.permission)) add('mfa_required');
   if (route.body !== 'none') add('malformed_json', 'body_too_large', 'unsupported_media_type');
   if (route.idempotency !== 'none') add('idempotency_key_reused', 'idempotency_in_progress');
   if (isList) add(...LIST_PROBLEMS);

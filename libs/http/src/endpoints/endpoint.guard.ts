@@ -12,7 +12,7 @@ import {
 import type { RefusalRecorder } from '../context/refusals.js';
 import { stateOf } from '../context/request-state.js';
 import { noteOrganization } from '../observe/correlation.js';
-import { routeOf, type RouteDeclaration } from './route-declaration.js';
+import { isOfOwnFactors, routeOf, type RouteDeclaration } from './route-declaration.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -84,6 +84,5 @@ export class EndpointGuard implements CanActivate {
 
 function requireStanding(caller: AuthenticatedCaller, { permission }: RouteDeclaration): void {
   if (caller.restriction === 'organization_suspended') throw new Problem('organization_suspended');
-  const ownFactors = permission?.startsWith('identity.mfa.') ?? false;
-  if (caller.restriction === 'mfa_required' && !ownFactors) throw new Problem('mfa_required');
+  if (caller.restriction === 'mfa_required' && !isOfOwnFactors(permission)) throw new Problem('mfa_required');
 }

@@ -100,3 +100,8 @@ export function methodOf(target: object, method: string | symbol): object {
 
 /** A DTO class. */
 export type Dto = Type<unknown>;
+
+/** Whether a route is about the caller's own second factors: all that is left to whoever lacks one that is asked for. */
+export function isOfOwnFactors(permission: string | undefined): boolean {
+  return permission?.startsWith('identity.mfa.') ?? false;
+}
