@@ -1,4 +1,4 @@
-import { eventually, expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
+import { eventually, expectProblem, expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
 import { at, ContactWorld } from '../contacts/contact.fixture.js';
 import type { ContactDto } from '../contacts/contact.dto.js';
 import { merge, read, tryUndo } from '../contacts/merge/merge.fixture.js';
@@ -97,27 +97,42 @@ describe('an identify that claims what an anonymous contact has', () => {
     expect(merged).toHaveLength(1);
   });
 
-  it('leaves an identified contact alone, one that was merged, and one that is soft-deleted', async () => {
+  it('leaves an identified contact alone, and one that was merged', async () => {
     const { id, caller } = world.anOrganization();
     const known = await world.created(caller, { external_id: 'owner' });
     await caller.post(at(known, '/identities'), { type: 'device_id', value: 'phone' });
-    const deleted = await anonymous(caller, 'old-phone');
-    await caller.delete(at(deleted));
     const taken = await anonymous(caller, 'shared');
     await merge(caller, known, taken);
-    for (const device of ['phone', 'old-phone', 'shared']) await identify(caller, 'ana', device);
-    await stored(id, 3);
+    for (const device of ['phone', 'shared']) await identify(caller, 'ana', device);
+    await stored(id, 2);
     const ana = await contactOf(caller, 'ana');
     expect(await world.identitiesOf(ana)).toEqual(['external_id:ana']);
-    const { body } = await caller.get<{ data: { contact_ids: string[]; state: string }[] }>(
-      '/v1/core/merge-suggestions?sort=created_at',
-    );
-    const pairs = body.data.map(({ contact_ids: pair, state }) => [...pair].sort().concat(state));
-    expect(pairs).toEqual(
-      expect.arrayContaining([
-        [ana.id, known.id].sort().concat('open'),
-        [ana.id, deleted.id].sort().concat('stale'),
-      ]),
-    );
+    const { body } = await caller.get<{
+      data: { contact_ids: string[]; state: string; reasons: object[] }[];
+    }>('/v1/core/merge-suggestions');
+    expect(body.data).toMatchObject([
+      {
+        contact_ids: [ana.id, known.id].sort(),
+        state: 'open',
+        reasons: [{ signal: 'device_id' }, { signal: 'device_id' }],
+      },
+    ]);
+  });
+
+  it('of a soft-deleted contact has it; who is restored then learns who', async () => {
+    const { id, caller } = world.anOrganization();
+    const email = 'ana@example.com';
+    const deleted = await world.created(caller, { external_id: 'old', email });
+    await caller.delete(at(deleted));
+    const body = anIdentify({ external_id: 'new', traits: { email } });
+    await accepted(caller, body, '/v1/core/identify');
+    await stored(id, 1);
+    const owner = await contactOf(caller, 'new');
+    expect(await world.identitiesOf(owner)).toEqual([`email:${email}`, 'external_id:new']);
+    expect(await world.identitiesOf(deleted)).toEqual(['external_id:old']);
+    const conflict = expectProblem(await caller.post(at(deleted, '/restore')), 409, 'restore_conflict');
+    expect(conflict['conflicting_id']).toBe(owner.id);
+    const { body: events } = await caller.get<{ data: { warnings: object[] }[] }>('/v1/core/events');
+    expect(events.data[0]?.warnings).toEqual([]);
   });
 });

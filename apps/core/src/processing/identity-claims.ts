@@ -12,6 +12,15 @@ const OF_CONTACTS = `
     FROM identities
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND yielded_at IS NULL`;
 
+/** What is unique is so among active contacts; by its external id a soft-deleted one still takes its events. */
+const YIELD = `
+  WITH owner AS (
+    SELECT id FROM contacts
+     WHERE organization_id = $1 AND id = ANY($3::uuid[]) AND deleted_at IS NOT NULL ORDER BY id FOR NO KEY UPDATE)
+  UPDATE identities SET yielded_at = now() FROM owner
+   WHERE organization_id = $1 AND identities.id = ANY($2::uuid[]) AND contact_id = owner.id AND type <> 'external_id'
+  RETURNING identities.id`;
+
 /** An identity that an identify names for its contact. */
 export interface Claim {
   readonly contact: ContactState;
@@ -75,6 +84,7 @@ export async function decideClaims(
 ): Promise<ClaimOutcome[]> {
   if (claims.length === 0) return [];
   const owners = new Map((await ownersOf(tx, organizationId, claims)).map((own) => [keyOf(own), own]));
+  await yieldFromDeleted(tx, organizationId, claims, owners);
   const contacts = [...new Set(claims.map(({ contact }) => contact.id))];
   const rows = await tx.query<IdentityRow>(OF_CONTACTS, [organizationId, contacts]);
   const held = new Map<string, IdentityState[]>(contacts.map((id) => [id, []]));
@@ -83,6 +93,25 @@ export async function decideClaims(
     held.get(row.contactId)?.push(owners.get(keyOf(row)) ?? toIdentityState(row));
   }
   return claims.map((claim) => decide(claim, owners, heldBy(held, claim.contact)));
+}
+
+/** A soft-deleted contact gives up what another claims; it asks for it back when it is restored. */
+async function yieldFromDeleted(
+  tx: Transaction,
+  organizationId: string,
+  claims: readonly Claim[],
+  owners: Map<string, IdentityState>,
+): Promise<void> {
+  const contested = claims.flatMap((claim) => {
+    const owner = owners.get(keyOf(claim));
+    return owner && owner.contactId !== claim.contact.id ? owner : [];
+  });
+  if (contested.length === 0) return;
+  const identities = contested.map(({ id }) => id);
+  const contacts = contested.map(({ contactId }) => contactId);
+  const rows = await tx.query<{ id: string }>(YIELD, [organizationId, identities, contacts]);
+  const yielded = new Set(rows.map(({ id }) => id));
+  for (const [key, { id }] of owners) if (yielded.has(id)) owners.delete(key);
 }
 
 /** The identities of a contact; one that this chunk makes has its external id from the start. */
