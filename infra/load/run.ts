@@ -3,11 +3,13 @@
  *    [--processing on|off]`
  * `npm run load -- management [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
+ * `npm run load -- segments [--events N]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
  * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
- * `management` mixes every list, read and write of core. `seed` fills core by COPY, so that its lists are as long as they may become.
+ * `management` mixes every list, read and write of core. `seed` fills core by COPY, so that its lists are as long as
+ * they may become. `segments` prints what segments cost, on a core of its own.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,6 +29,7 @@ import {
 } from '@customer-platform/client/platform.ts';
 import { runManagement } from './management/command.ts';
 import { runSeed } from './seed/command.ts';
+import { measureSegments } from './segments.bench.ts';
 import { measureVisibility } from './visibility.ts';
 
 const KINDS = ['track', 'batch', 'timeline'] as const;
@@ -45,7 +48,7 @@ const { values, positionals } = parseArgs({
     processing: { type: 'string', default: 'on' },
     batch: { type: 'string', default: '100' },
     contacts: { type: 'string' },
-    events: { type: 'string', default: '10000000' },
+    events: { type: 'string' },
     organizations: { type: 'string', default: '1000' },
     'points-every': { type: 'string', default: '10' },
     'no-probe': { type: 'boolean', default: false },
@@ -63,7 +66,11 @@ interface Trend {
 
 async function main(): Promise<void> {
   const [kind] = positionals;
-  if (kind === 'seed') return runSeed({ ...values, contacts: values.contacts ?? '1000000' }, say);
+  if (kind === 'seed') {
+    const { contacts = '1000000', events = '10000000' } = values;
+    return runSeed({ ...values, contacts, events }, say);
+  }
+  if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   const duration = Number(values.duration);
   if (!(duration > 0 && duration <= LONGEST_S))
     throw new Error(`--duration is in seconds, at most ${LONGEST_S}.`);
@@ -73,7 +80,7 @@ async function main(): Promise<void> {
     return runManagement({ platform, k6: await findK6(root, say), rate, duration }, say);
   }
   const found = KINDS.find((each) => each === kind);
-  if (!found) throw new Error(`Say what to load: ${KINDS.join(', ')}, management; or seed.`);
+  if (!found) throw new Error(`Say what to load: ${KINDS.join(', ')}, management; or seed, segments.`);
   await measureRates(found, duration);
 }
 
