@@ -4,11 +4,11 @@ import { systemActor, type AuditContext } from '@customer-platform/audit';
 import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
 import { Database, isUuid, type WorkerTransaction } from '@customer-platform/database';
 import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
+import type { RateLimits } from '../organizations/organization-settings.js';
 import {
   OrganizationFounding,
   type FoundedOrganization,
   type NewOrganization,
-  type RateLimits,
 } from '../organizations/organization.founding.js';
 
 /** The command cannot be carried out; the message is one sentence for the operator. */

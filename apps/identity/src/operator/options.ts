@@ -1,5 +1,5 @@
 import { canonicalLocale, canonicalTimeZone } from '@customer-platform/http';
-import type { RateLimits } from '../organizations/organization.founding.js';
+import type { RateLimits } from '../organizations/organization-settings.js';
 import { OperatorRefusal, type KeyPurpose } from './operator.js';
 import type { OptionValues } from './run-command.js';
 

@@ -1,5 +1,10 @@
 import type { MemberJwk } from './member-jwk.js';
-import type { RateLimits } from './organization.founding.js';
+
+/** Events per second, before queueing (contract.md §6). */
+export interface RateLimits {
+  key_per_second: number;
+  organization_per_second: number;
+}
 
 /** Whether members must have a second factor. */
 export const MFA_POLICIES = ['optional', 'required'] as const;

@@ -4,13 +4,7 @@ import { Clock, newId, postgresFailure, type WorkerTransaction } from '@customer
 import { Outbox } from '@customer-platform/event-bus';
 import { Problem } from '@customer-platform/problem-json';
 import { BuiltInPermissions } from '../roles/built-in.permissions.js';
-import type { StoredSettings } from './organization-settings.js';
-
-/** Events per second, before queueing (contract.md §6). */
-export interface RateLimits {
-  key_per_second: number;
-  organization_per_second: number;
-}
+import type { RateLimits, StoredSettings } from './organization-settings.js';
 
 /** An organization to be founded. */
 export interface NewOrganization {
