@@ -27,11 +27,9 @@ export function figuresOf(metrics: Readonly<Record<string, Metric>>): CallFigure
 
 const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0).padStart(7);
 
-/** A line for each call, then those over `aim`, then how page 2,000 compares with page 1. */
-export function linesOf(figures: readonly CallFigures[], aim: number): string[] {
+/** A line for each call, then those over `aim`. */
+export function callLines(figures: readonly CallFigures[], aim: number): string[] {
   const slow = figures.filter(({ p95 }) => !(p95 < aim));
-  const of = (name: string) => figures.find((each) => each.name === name)?.p50 ?? NaN;
-  const ratio = (list: string): string => (of(`${list} page 2000`) / of(`${list} page 1`)).toFixed(2);
   return [
     `  ${'call'.padEnd(38)} ${'count'.padStart(6)} ${'p50'.padStart(7)} ${'p95'.padStart(7)} ${'max'.padStart(7)}  (ms)`,
     ...figures.map(
@@ -41,6 +39,12 @@ export function linesOf(figures: readonly CallFigures[], aim: number): string[] 
     slow.length === 0
       ? `  every call's p95 is below ${aim} ms`
       : `  p95 not below ${aim} ms: ${slow.map(({ name }) => name).join('; ')}`,
-    `  page 2,000 takes ${ratio('contacts')} times what page 1 takes, of contacts; ${ratio('events')} times, of events (p50)`,
   ];
+}
+
+/** How page 2,000 of contacts and of events compares with page 1. */
+export function depthLine(figures: readonly CallFigures[]): string {
+  const of = (name: string) => figures.find((each) => each.name === name)?.p50 ?? NaN;
+  const ratio = (list: string): string => (of(`${list} page 2000`) / of(`${list} page 1`)).toFixed(2);
+  return `  page 2,000 takes ${ratio('contacts')} times what page 1 takes, of contacts; ${ratio('events')} times, of events (p50)`;
 }
