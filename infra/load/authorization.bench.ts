@@ -12,6 +12,7 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import {
+  AccessTokens,
   apiKeyPrefix,
   ChangeFeed,
   CredentialCache,
@@ -183,7 +184,10 @@ async function measure(identity: ChildProcess, port: number, keys: string[]): Pr
   const source = new HttpAuthorizationSource(client);
   const cache = new CredentialCache();
   const feed = new ChangeFeed(source, cache, monotonic);
-  const resolver = new CredentialResolver(source, cache, feed, new KeyUsage(source), monotonic);
+  const usage = new KeyUsage(source);
+  // Keys are measured; no access token is presented.
+  const accessTokens = new AccessTokens(source, 'http://127.0.0.1', monotonic);
+  const resolver = new CredentialResolver(source, cache, feed, usage, monotonic, accessTokens);
   while (!(await feed.read())) await pause(100);
   feed.start();
 
