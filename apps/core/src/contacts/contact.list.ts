@@ -17,7 +17,7 @@ export const CONTACT_LIST: ListDefinition = {
       type: 'string',
       column: 'id',
       ops: ['eq', 'in'],
-      pattern: '^[a-z_.0-9-]+:.+$',
+      pattern: '^(external_id|email|phone|anonymous_id|device_id|custom[.][a-z0-9][a-z0-9_-]{0,59}):.+$',
       description: 'A type and a value, such as `anonymous_id:9f1c`.',
     },
     segment_id: {

@@ -19,7 +19,7 @@ export function describeList(definition: ListDefinition): MethodDecorator {
     parameter('cursor', { type: 'string', minLength: 1 }, '`next_cursor` of the page before'),
     parameter(
       'sort',
-      { type: 'string', default: definition.defaultSort },
+      { type: 'string', default: definition.defaultSort, pattern: sortPattern(sorts) },
       `Fields, with a minus descending, separated by commas: ${sorts.join(', ')}`,
     ),
     ...(definition.includeDeleted
@@ -40,6 +40,12 @@ export function describeList(definition: ListDefinition): MethodDecorator {
     ),
     ...Object.entries(filtersOf(definition)).flatMap(([field, spec]) => filterParameters(field, spec)),
   );
+}
+
+/** Each field at most once would be too much for a pattern: as many as there are. */
+function sortPattern(sorts: readonly string[]): string {
+  const field = `-?(${sorts.join('|')})`;
+  return `^${field}(,${field}){0,${sorts.length - 1}}$`;
 }
 
 /** The query parameters of a route whose query has a DTO class. */
