@@ -15,7 +15,7 @@ import { readPlatform } from '@customer-platform/client/platform.ts';
 import { equipOrganization } from '../local/platform/operator.ts';
 import { startOwnPlatform } from './own-platform.ts';
 import { ensureSchemathesis, runSchemathesis } from './schemathesis.ts';
-import { summarize, type Report } from './summary.ts';
+import { seedOf, summarize, type Report } from './summary.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({
@@ -51,8 +51,8 @@ async function fuzz(data: string): Promise<number> {
   const code = await runSchemathesis(program, target);
   const [file] = readdirSync(reportFolder).filter((name) => name.endsWith('.json'));
   if (file === undefined) throw new Error(`Schemathesis ended with ${code} and left no report.`);
-  const report = JSON.parse(readFileSync(join(reportFolder, file), 'utf8')) as Report;
-  for (const line of summarize(report)) say(line);
+  const text = readFileSync(join(reportFolder, file), 'utf8');
+  for (const line of summarize(JSON.parse(text) as Report, seedOf(text))) say(line);
   say(`Report: ${join(reportFolder, file)}`);
   // A key that ended during the run would have had the rest of it answered 401: that proves nothing.
   const { status } = await asked(baseUrl, '/v1/core/events?limit=1', key);
