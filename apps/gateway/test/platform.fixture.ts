@@ -159,9 +159,13 @@ export class PlatformUnderTest {
     try {
       return { status: 0, output: await runScript(`apps/${app}/dist/${script}`, args, this.envOf(app)) };
     } catch (error) {
-      const { code, stdout } = error as { code?: unknown; stdout?: string };
+      const {
+        code,
+        stdout = '',
+        stderr = '',
+      } = error as { code?: unknown; stdout?: string; stderr?: string };
       if (typeof code !== 'number') throw error;
-      return { status: code, output: stdout ?? '' };
+      return { status: code, output: stdout || stderr };
     }
   }
 

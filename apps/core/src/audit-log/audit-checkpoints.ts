@@ -1,9 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient, type Transaction } from '@customer-platform/database';
+import { Clock, Database, isTransient, SigningKeys, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
-import { SigningKeys } from '@customer-platform/database';
 import { ChainWalk, type ChainHead, type Finding } from './audit-chain.js';
 import { AuditLogRepository, type ChainRow } from './audit-log.repository.js';
 import { AuditVerifier } from './audit-verifier.js';

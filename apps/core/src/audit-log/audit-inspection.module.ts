@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
-import { DatabaseModule } from '@customer-platform/database';
+import { DatabaseModule, SigningKeysModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { CORE_MIGRATIONS } from '../migrations/core.migrations.js';
-import { SigningKeysModule } from '@customer-platform/database';
 import { AuditInspection } from './audit-inspection.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditVerifier } from './audit-verifier.js';
@@ -13,7 +12,7 @@ import { CHECKPOINT_TOPIC } from './checkpoint.js';
   imports: [
     DatabaseModule.forRoot({ module: 'core', entities: [], migrations: CORE_MIGRATIONS }),
     EventBusModule.forReading({ module: 'core', keptForEver: [CHECKPOINT_TOPIC] }),
-    SigningKeysModule,
+    SigningKeysModule.forRoot({ module: 'core' }),
   ],
   providers: [AuditInspection, AuditLogRepository, AuditVerifier],
 })

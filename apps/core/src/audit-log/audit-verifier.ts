@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '@customer-platform/database';
-import { SigningKeys } from '@customer-platform/database';
+import { Database, SigningKeys } from '@customer-platform/database';
 import { ChainWalk, GENESIS, type ChainHead, type ExaminedCheckpoint, type Finding } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { isGenuine, type Checkpoint } from './checkpoint.js';

@@ -1,5 +1,4 @@
-import type { Patch } from '@customer-platform/database';
-import { sameJson, Whole } from '@customer-platform/database';
+import { type Patch, sameJson, Whole } from '@customer-platform/database';
 import type { CreateContactDto, UpdateContactDto } from './contact.dto.js';
 import type { Contact } from './contact.entity.js';
 import {

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, isUuid, newId } from '@customer-platform/database';
+import { Clock, isUuid, newId, SIGNING_ALGORITHM, SigningKeys } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
-import { SIGNING_ALGORITHM, SigningKeys } from '@customer-platform/database';
 import { MEMBER_AUDIENCE } from './tenant-assertions.js';
 
 /** A member token lives so long, in seconds (core.md §12). */
