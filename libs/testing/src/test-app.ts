@@ -48,8 +48,9 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
       new Caller(
         running.url,
         registry.key({ organizationId, permissions, ...(settings ? { settings } : {}) }),
+        () => !registry.isDown,
       ),
-    with: (key) => new Caller(running.url, key),
+    with: (key) => new Caller(running.url, key, () => !registry.isDown),
     close: async () => {
       await running.close();
       if (!given) await registry.close();

@@ -75,6 +75,11 @@ export class TestRegistry {
     return text;
   }
 
+  /** Whether an outage is being played. */
+  get isDown(): boolean {
+    return this.down;
+  }
+
   /** The id of an issued key: its principal's, unless another was given. */
   idOf(key: string): string {
     return this.issued(key).id;
