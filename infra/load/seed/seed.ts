@@ -81,7 +81,11 @@ async function write(client: pg.Client, block: Block, rows: SeedRows): Promise<v
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');
-    throw error;
+    if ((error as { constraint?: string }).constraint !== 'identities_owner') throw error;
+    throw new Error(
+      'Contacts that this would make are there already, made by events: seed before other loads, after "npm start -- --reset".',
+      { cause: error },
+    );
   }
 }
 
