@@ -100,6 +100,10 @@ export class ApiKeyDto {
 
 /** A key as it was issued. */
 export class IssuedApiKeyDto extends ApiKeyDto {
-  @ApiProperty({ description: 'The key itself, shown this once.', example: `cpk_live_${'0'.repeat(38)}` })
+  @ApiProperty({
+    required: false, // a replayed answer leaves it out
+    description: 'The key itself, shown this once.',
+    example: `cpk_live_${'0'.repeat(38)}`,
+  })
   key: string;
 }

@@ -3,6 +3,8 @@ import { IsIn, IsString, IsUUID, Length, Matches, MaxLength } from 'class-valida
 import { MayBeAbsent } from '@customer-platform/http';
 
 const TYPES = ['totp'] as const;
+/** A replayed answer leaves it out. */
+const ONCE = { required: false } as const;
 
 /** What `POST /v1/identity/mfa/enroll` takes. */
 export class EnrollDto {
@@ -19,9 +21,13 @@ export class EnrollDto {
 /** A factor that waits for its first code. */
 export class EnrolledFactorDto {
   @ApiProperty({ format: 'uuid' }) factor_id: string;
-  @ApiProperty({ description: 'Base32, shown this once.', example: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP' })
+  @ApiProperty({
+    ...ONCE,
+    description: 'Base32, shown this once.',
+    example: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+  })
   secret: string;
-  @ApiProperty({ description: 'For a QR code, shown this once.' }) otpauth_uri: string;
+  @ApiProperty({ ...ONCE, description: 'For a QR code, shown this once.' }) otpauth_uri: string;
 }
 
 /** What `POST /v1/identity/mfa/verify` takes: a factor's code, or a recovery code. */
@@ -45,7 +51,8 @@ export class VerifyDto {
 
 /** Recovery codes as they are shown once. */
 export class RecoveryCodesDto {
-  @ApiProperty({ type: [String], description: 'Each works once; shown this once.' }) recovery_codes: string[];
+  @ApiProperty({ ...ONCE, type: [String], description: 'Each works once; shown this once.' })
+  recovery_codes: string[];
 }
 
 /** What a verified code has led to. */
@@ -59,7 +66,12 @@ export class VerifiedDto {
     description: 'The factor that the code confirmed.',
   })
   confirmed_factor_id: string | null;
-  @ApiProperty({ type: [String], nullable: true, description: 'With the first factor, shown this once.' })
+  @ApiProperty({
+    ...ONCE,
+    type: [String],
+    nullable: true,
+    description: 'With the first factor, shown this once.',
+  })
   recovery_codes: string[] | null;
   @ApiProperty() recovery_codes_left: number;
 }
