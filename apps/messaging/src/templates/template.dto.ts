@@ -1,7 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsImmutable, IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
-import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Min } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
+
+/** What the database counts to. */
+const LAST_VERSION = 2_147_483_647;
 
 const LOCALES = {
   description: 'Parts by locale. E-mail: `subject`, `html`, `text` (derived from `html` when left out).',
@@ -91,6 +94,7 @@ export class UpdateTemplateDto {
   @MayBeAbsent()
   @IsInt()
   @Min(1)
+  @Max(LAST_VERSION)
   published_version?: number;
 }
 
@@ -164,6 +168,7 @@ export class PreviewDto {
   @MayBeAbsent()
   @IsInt()
   @Min(1)
+  @Max(LAST_VERSION)
   version?: number;
 
   @ApiPropertyOptional({ format: 'uuid', description: 'Needs `core.contacts.read` too.' })

@@ -94,6 +94,15 @@ describe('PATCH /v1/messaging/templates/{id}', () => {
     return answer.body;
   }
 
+  it('400 out_of_range for a version beyond what is counted to', async () => {
+    const { api } = world.organization();
+    const answer = await api.patch(`${TEMPLATES}/${await template(api)}`, { published_version: 6.7e307 });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/published_version', code: 'out_of_range' }] },
+    });
+  });
+
   it('makes a version of each change of the content, drafts and rolls back', async () => {
     const { api } = world.organization();
     const id = await template(api);
