@@ -1,5 +1,6 @@
 import { Controller } from '@nestjs/common';
-import { Database, type Transaction } from '@customer-platform/database';
+import { Database, ReferenceHolds, type Transaction } from '@customer-platform/database';
+import { type ErasedCounts, type ErasureRequested, Erasures } from '@customer-platform/erasure';
 import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import type { ContactRef } from './contact-ref.js';
@@ -26,6 +27,8 @@ export class ContactRefsConsumer {
     private readonly database: Database,
     private readonly refs: ContactRefsRepository,
     private readonly rows: ContactRowsRegistry,
+    private readonly holds: ReferenceHolds,
+    private readonly erasures: Erasures,
   ) {}
 
   @OnEvent([
@@ -45,6 +48,17 @@ export class ContactRefsConsumer {
       await this.refs.write(tx, own.map(refOfEnd));
       const gone = own.map(({ data }) => data.contact_id);
       for (const rows of this.rows.all()) await rows.remove(tx, gone);
+    });
+  }
+
+  /** The contact is marked first: whoever still writes for it is waited for, whoever comes later is refused. */
+  @OnEvent('core.erasure.requested.v1')
+  erase(requests: ErasureRequested[]): Promise<void> {
+    return this.erasures.perform(requests, async (tx, contactId) => {
+      await this.refs.markErased(tx, contactId);
+      const counts = await this.countsOf(tx, contactId);
+      for (const rows of this.rows.all()) await rows.remove(tx, [contactId]);
+      return counts;
     });
   }
 
@@ -68,6 +82,11 @@ export class ContactRefsConsumer {
       const moves = ends.map(({ asked, id }) => ({ origin: asked, to: id }));
       await rows.move(tx, contactIds, moves);
     }
+  }
+
+  private async countsOf(tx: Transaction, contactId: string): Promise<ErasedCounts> {
+    const references = await this.holds.count(tx, 'core.contacts', contactId);
+    return Object.fromEntries(references.map(({ resource, count }) => [resource, count]));
   }
 
   private async byOrganization<E extends DomainEvent>(

@@ -7,7 +7,12 @@ const WRITE = `
   SELECT $1, * FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::int[])
   ON CONFLICT (organization_id, id) DO UPDATE
      SET state = EXCLUDED.state, merged_into = EXCLUDED.merged_into, version = EXCLUDED.version, updated_at = now()
-   WHERE contact_refs.version < EXCLUDED.version`;
+   WHERE contact_refs.version < EXCLUDED.version AND contact_refs.state <> 'erased'`;
+
+/** Whatever its version: from an erasure there is no way back. */
+const ERASE = `
+  INSERT INTO contact_refs (organization_id, id, state, merged_into, version) VALUES ($1, $2, 'erased', NULL, 0)
+  ON CONFLICT (organization_id, id) DO UPDATE SET state = 'erased', merged_into = NULL, updated_at = now()`;
 
 /** No chain of merges is longer: each contact takes at most 100 others, and rings cannot be (core.md §4). */
 const LONGEST_CHAIN = 100;
@@ -38,7 +43,7 @@ export interface ChainEnd {
 /** The table `contact_refs`. */
 @Injectable()
 export class ContactRefsRepository {
-  /** Writes what is newer than what is there; an older version never overwrites a newer. */
+  /** Writes what is newer than what is there; an older version never overwrites a newer, and none an erasure. */
   async write(tx: Transaction, refs: readonly ContactRef[]): Promise<void> {
     const newest = new Map<string, ContactRef>();
     for (const ref of refs) {
@@ -53,6 +58,11 @@ export class ContactRefsRepository {
       rows.map(({ mergedInto }) => mergedInto),
       rows.map(({ version }) => version),
     ]);
+  }
+
+  /** Marks a contact as erased; waits for whoever writes a row that belongs to it. */
+  async markErased(tx: Transaction, id: string): Promise<void> {
+    await tx.query(ERASE, [tx.organizationId, id]);
   }
 
   /** Follows each id through its merges. Ids that are not known are left out. */

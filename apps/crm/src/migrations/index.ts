@@ -3,6 +3,7 @@ import { CreatePlatformTables1764000000000 } from './1764000000000-create-platfo
 import { CreateContactRefs1764000001000 } from './1764000001000-create-contact-refs.js';
 import { CreateReferenceHolds1764300000000 } from './1764300000000-create-reference-holds.js';
 import { CreateNotes1764300001000 } from './1764300001000-create-notes.js';
+import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -10,4 +11,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateContactRefs1764000001000,
   CreateReferenceHolds1764300000000,
   CreateNotes1764300001000,
+  CreateErasureReceipts1764680000000,
 ];

@@ -10,7 +10,8 @@ describe('the migrations of crm', () => {
 
   it('bind every table to the organization', async () => {
     const database = await testDatabase('crm', CRM_MIGRATIONS);
-    await expectEveryTableIsolated(database);
+    // The keys are the module's own, of no organization; workers alone read them.
+    await expectEveryTableIsolated(database, { exempt: ['signing_keys'] });
     await database.drop();
   });
 });

@@ -57,18 +57,27 @@ export class ReferenceHolds {
    * @throws a passing Postgres failure when writers are under way for too long
    */
   async countAndHold(held: HeldResource, holdId: string, holdMs: number): Promise<ReferenceCount[]> {
-    const { module } = this.options;
     return this.database.inOrganization(held, async (tx) => {
       await tx.query(`SELECT set_config('lock_timeout', $1, true)`, [String(LOCK_PATIENCE_MS)]);
       await tx.query(LOCK, [lockOf(held.organizationId, held.resource)]);
-      const references: ReferenceCount[] = [];
-      for (const { resource, count: sql } of this.referencesTo(held.resource)) {
-        const [row] = await tx.query<{ count: number }>(sql, [held.organizationId, held.id]);
-        references.push({ module, resource, count: Number(row?.count ?? 0) });
-      }
+      const references = await this.count(tx, held.resource, held.id);
       if (references.every(({ count }) => count === 0)) await this.write(tx, held, holdId, holdMs);
       return references;
     });
+  }
+
+  /** Counts the rows of this module that point to the resource, as the transaction sees them. */
+  async count(tx: Transaction, resource: string, id: string): Promise<ReferenceCount[]> {
+    const references: ReferenceCount[] = [];
+    for (const source of this.referencesTo(resource)) {
+      const [row] = await tx.query<{ count: number }>(source.count, [tx.organizationId, id]);
+      references.push({
+        module: this.options.module,
+        resource: source.resource,
+        count: Number(row?.count ?? 0),
+      });
+    }
+    return references;
   }
 
   /** Ends a hold early: the purge did not come about. */

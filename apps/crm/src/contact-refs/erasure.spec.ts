@@ -1,0 +1,190 @@
+import { newId, SigningKeys } from '@customer-platform/database';
+import { RECEIPTS, type ErasureRequested } from '@customer-platform/erasure';
+import type { DomainEvent } from '@customer-platform/events';
+import { anOrganization, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
+import { compactVerify, importJWK } from 'jose';
+import { startCrm, type TestCrm } from '../crm.fixture.js';
+import { ContactRefsConsumer } from './contact-refs.consumer.js';
+import { changeOf, event } from './core-events.fixture.js';
+
+const NOTES = '/v1/crm/notes';
+
+type Completed = DomainEvent<'crm.erasure.completed.v1'>;
+
+let crm: TestCrm;
+let consumer: ContactRefsConsumer;
+beforeAll(async () => {
+  crm = await startCrm();
+  consumer = crm.app.app.get(ContactRefsConsumer);
+});
+afterAll(() => crm.close());
+beforeEach(() => {
+  crm.modules.reset();
+});
+
+/** An organization with contacts, notes, and requests to erase. */
+class World {
+  readonly organizationId = anOrganization().id;
+  readonly caller: Caller = crm.app.as(this.organizationId, [
+    'crm.notes.create',
+    'crm.notes.read',
+    'crm.notes.delete',
+  ]);
+
+  async contact(): Promise<string> {
+    const id = newId();
+    await consumer.follow([event('core.contact.created.v1', this.organizationId, changeOf(id, 1))]);
+    return id;
+  }
+
+  async note(contactId: string): Promise<string> {
+    const answer = await this.caller.post<{ id: string }>(NOTES, { contact_id: contactId, body: 'A note' });
+    expectStatus(answer, 201);
+    return answer.body.id;
+  }
+
+  request(contactId: string): ErasureRequested {
+    return event('core.erasure.requested.v1', this.organizationId, {
+      subject_request_id: newId(),
+      contact_id: contactId,
+    });
+  }
+
+  async notes(): Promise<number> {
+    const [row] = await crm.database.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM notes WHERE organization_id = $1',
+      [this.organizationId],
+    );
+    return row?.count ?? NaN;
+  }
+
+  /** What was told of a request, oldest first. */
+  async told({ data }: ErasureRequested): Promise<Completed[]> {
+    const rows = await crm.database.query<{ messages: [string, string][] }>(
+      'SELECT messages FROM outbox WHERE organization_id = $1 ORDER BY id',
+      [this.organizationId],
+    );
+    return rows
+      .flatMap(({ messages }) => messages.map(([, value]) => JSON.parse(value) as Completed))
+      .filter(({ type }) => type === 'crm.erasure.completed.v1')
+      .filter((each) => each.data.subject_request_id === data.subject_request_id);
+  }
+}
+
+describe('the erasure of a contact', () => {
+  it('takes its rows, soft-deleted too, and leaves those of others', async () => {
+    const world = new World();
+    const [contact, other] = [await world.contact(), await world.contact()];
+    const deleted = await world.note(contact);
+    await world.caller.delete(`${NOTES}/${deleted}`);
+    await world.note(contact);
+    const kept = await world.note(other);
+    const request = world.request(contact);
+    await consumer.erase([request]);
+    expect(await world.notes()).toBe(1);
+    expectStatus(await world.caller.get(`${NOTES}/${kept}`), 200);
+    const [told] = await world.told(request);
+    expect(told).toMatchObject({ correlationid: request.correlationid, causationid: request.id });
+    expect(told?.data.counts).toMatchObject({ notes: 2 });
+  });
+
+  it('ends in a receipt that the shown keys verify, and that names nobody', async () => {
+    const world = new World();
+    const contact = await world.contact();
+    await world.note(contact);
+    const request = world.request(contact);
+    await consumer.erase([request]);
+    const [told] = await world.told(request);
+    const receipt = told?.data.receipt ?? '';
+    const keys = await crm.app.app.get(SigningKeys).shown(RECEIPTS, 0);
+    const { payload, protectedHeader } = await compactVerify(receipt, async ({ kid }) =>
+      importJWK(keys.find((key) => key.kid === kid) ?? {}, 'ES256'),
+    );
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'erasure-receipt+jws' });
+    expect(JSON.parse(new TextDecoder().decode(payload))).toEqual({
+      module: 'crm',
+      organization_id: world.organizationId,
+      subject_request_id: request.data.subject_request_id,
+      counts: told?.data.counts,
+      completed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
+    });
+    const stored = await crm.database.query(
+      'SELECT row_to_json(r)::text AS row FROM erasure_receipts r WHERE organization_id = $1',
+      [world.organizationId],
+    );
+    expect(stored).toHaveLength(1);
+    expect(JSON.stringify(stored)).not.toContain(contact);
+  });
+
+  it('asked for again, also at the same time, answers with the one receipt', async () => {
+    const world = new World();
+    const contact = await world.contact();
+    await world.note(contact);
+    const request = world.request(contact);
+    await Promise.all(Array.from({ length: 5 }, () => consumer.erase([request])));
+    await consumer.erase([request, request]);
+    const told = await world.told(request);
+    expect(told).toHaveLength(7);
+    expect(new Set(told.map(({ data }) => data.receipt)).size).toBe(1);
+    expect(told[0]?.data.counts).toMatchObject({ notes: 1 });
+  });
+
+  it('asked for by another request finds nothing, and says so', async () => {
+    const world = new World();
+    const contact = await world.contact();
+    await world.note(contact);
+    const [first, second] = [world.request(contact), world.request(contact)];
+    await consumer.erase([first, second]);
+    expect((await world.told(second))[0]?.data.counts).toMatchObject({ notes: 0 });
+  });
+
+  it('holds against whatever is told of the contact later', async () => {
+    const world = new World();
+    const contact = await world.contact();
+    await consumer.erase([world.request(contact)]);
+    await consumer.follow([event('core.contact.updated.v1', world.organizationId, changeOf(contact, 9))]);
+    const answer = await world.caller.post(NOTES, { contact_id: contact, body: 'A note' });
+    expectProblem(answer, 422, 'reference_not_found');
+  });
+
+  it('holds for a contact that was never told of, whatever core still answers', async () => {
+    const world = new World();
+    const { id } = crm.aContact(world.organizationId);
+    await consumer.erase([world.request(id)]);
+    const answer = await world.caller.post(NOTES, { contact_id: id, body: 'A note' });
+    expectProblem(answer, 422, 'reference_not_found');
+  });
+
+  it('leaves the same contact id of another organization alone', async () => {
+    const [world, other] = [new World(), new World()];
+    const contact = await world.contact();
+    await consumer.follow([event('core.contact.created.v1', other.organizationId, changeOf(contact, 1))]);
+    await other.note(contact);
+    await consumer.erase([world.request(contact)]);
+    expect(await other.notes()).toBe(1);
+  });
+
+  it('races 100 notes: none is left after the receipt', async () => {
+    const world = new World();
+    const contact = await world.contact();
+    const writing = Array.from({ length: 100 }, () =>
+      world.caller.post(NOTES, { contact_id: contact, body: 'A note' }),
+    );
+    const request = world.request(contact);
+    await Promise.race(writing);
+    await consumer.erase([request]);
+    expect(await world.notes()).toBe(0);
+    const statuses = (await Promise.all(writing)).map(({ status }) => status);
+    expect(await world.notes()).toBe(0);
+    const written = statuses.filter((status) => status === 201).length;
+    expect(statuses.filter((status) => status === 422)).toHaveLength(100 - written);
+    expect((await world.told(request))[0]?.data.counts).toMatchObject({ notes: written });
+  });
+});
+
+describe('the keys of receipts', () => {
+  it('are for core alone', async () => {
+    const answer = await fetch(`${crm.app.internalUrl}/internal/erasure/keys`);
+    expect(answer.status).toBe(401);
+  });
+});

@@ -1,0 +1,107 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  Clock,
+  Database,
+  SIGNING_ALGORITHM,
+  SigningKeys,
+  type Transaction,
+} from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import type { DomainEvent } from '@customer-platform/events';
+import { CompactSign } from 'jose';
+
+/** What core asks of every module when a person is to be forgotten. */
+export type ErasureRequested = DomainEvent<'core.erasure.requested.v1'>;
+
+/** How many rows of each resource an erasure took away or cleared, by the resource's name. */
+export type ErasedCounts = Readonly<Record<string, number>>;
+
+/** The modules that keep something of a contact beside core. */
+export type ErasingModule = 'crm' | 'loyalty' | 'messaging';
+
+/** The injection token of the module's name. */
+export const ERASING_MODULE = Symbol('ERASING_MODULE');
+
+/** The purpose of the keys that sign receipts. */
+export const RECEIPTS = 'erasure receipts';
+
+const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+
+const FIND = `
+  SELECT counts, receipt FROM erasure_receipts WHERE organization_id = $1 AND subject_request_id = $2`;
+
+const INSERT = `
+  INSERT INTO erasure_receipts (organization_id, subject_request_id, counts, receipt, completed_at)
+  VALUES ($1, $2, $3, $4, $5)`;
+
+interface Receipt {
+  readonly counts: ErasedCounts;
+  readonly receipt: string;
+}
+
+/**
+ * Carries out what `core.erasure.requested` asks: the module's own erasure, its signed receipt and the event that
+ * brings the receipt to core, in one transaction. A request that comes again is answered with the receipt it had.
+ */
+@Injectable()
+export class Erasures {
+  constructor(
+    private readonly database: Database,
+    private readonly keys: SigningKeys,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+    @Inject(ERASING_MODULE) private readonly module: ErasingModule,
+  ) {}
+
+  /**
+   * Runs `erase` for each contact, in a transaction of its own, unless there is a receipt already. It is never refused:
+   * whatever points to the contact goes, or is cleared.
+   */
+  async perform(
+    requests: readonly ErasureRequested[],
+    erase: (tx: Transaction, contactId: string) => Promise<ErasedCounts>,
+  ): Promise<void> {
+    for (const request of requests) {
+      await this.database.inOrganization({ organizationId: request.organizationid }, async (tx) => {
+        const { subject_request_id: requestId, contact_id: contactId } = request.data;
+        await tx.query(LOCK, [`erasure:${tx.organizationId}:${requestId}`]);
+        const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
+        await this.tell(tx, request, known ?? (await this.sign(tx, requestId, await erase(tx, contactId))));
+      });
+    }
+  }
+
+  private async sign(tx: Transaction, requestId: string, counts: ErasedCounts): Promise<Receipt> {
+    const completedAt = this.clock.now();
+    const { kid, privateKey } = await this.keys.toSign(RECEIPTS);
+    const payload = {
+      module: this.module,
+      organization_id: tx.organizationId,
+      subject_request_id: requestId,
+      counts,
+      completed_at: completedAt.toISOString(),
+    };
+    const receipt = await new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))
+      .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid, typ: 'erasure-receipt+jws' })
+      .sign(privateKey);
+    await tx.query(INSERT, [tx.organizationId, requestId, counts, receipt, completedAt]);
+    return { counts, receipt };
+  }
+
+  private async tell(
+    tx: Transaction,
+    request: ErasureRequested,
+    { counts, receipt }: Receipt,
+  ): Promise<void> {
+    const { subject_request_id: requestId } = request.data;
+    await this.outbox.append(tx, {
+      type: `${this.module}.erasure.completed.v1`,
+      organizationId: tx.organizationId,
+      key: requestId,
+      subject: `subject-requests/${requestId}`,
+      correlationId: request.correlationid,
+      causationId: request.id,
+      data: { subject_request_id: requestId, counts, receipt },
+    });
+  }
+}
