@@ -1,11 +1,13 @@
 import { Controller } from '@nestjs/common';
-import { Database, postgresFailure, type Transaction } from '@customer-platform/database';
+import { Clock, Database, postgresFailure, type Transaction } from '@customer-platform/database';
 import { type EventFailure, OnEvent, Outbox } from '@customer-platform/event-bus';
+import { type ErasureRequested, Erasures } from '@customer-platform/erasure';
 import type { DomainEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { ContactRefs, type ContactState } from './contacts/contact-refs.js';
 import { EarningService, type ToEvaluate } from './earning/earning.service.js';
 import { PointsOutOfRange } from './earning/points.js';
+import { eraseSubjects } from './ledger/erase-subjects.js';
 import { moveSubjects } from './ledger/move-subjects.js';
 
 type ContactChanged = DomainEvent<
@@ -28,6 +30,8 @@ export class CoreEventsConsumer {
     private readonly contacts: ContactRefs,
     private readonly earning: EarningService,
     private readonly outbox: Outbox,
+    private readonly erasures: Erasures,
+    private readonly clock: Clock,
   ) {}
 
   @OnEvent([
@@ -55,7 +59,16 @@ export class CoreEventsConsumer {
     );
   }
 
-  /** From here on nothing is earned and nothing re-creates the contact; what it earned is the erasure's own work. */
+  /** The ledger keeps what was earned and spent, without whose it was (loyalty.md §5). */
+  @OnEvent('core.erasure.requested.v1')
+  erase(requests: ErasureRequested[]): Promise<void> {
+    return this.erasures.perform(requests, async (tx, contactId) => {
+      await this.contacts.forget(tx, [contactId]);
+      return { transactions: await eraseSubjects(tx, contactId, this.clock.now()) };
+    });
+  }
+
+  /** Core has erased the contact, too: nothing is earned and nothing re-creates it. */
   @OnEvent('core.contact.erased.v1')
   async followErasures(events: DomainEvent<'core.contact.erased.v1'>[]): Promise<void> {
     await this.byOrganization(events, (tx, own) =>

@@ -3,6 +3,7 @@ import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { ledgerConfig, readConfig } from '@customer-platform/config';
 import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
+import { ErasureModule } from '@customer-platform/erasure';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { ContactLookup } from './contacts/contact-lookup.js';
 import { ContactRefs } from './contacts/contact-refs.js';
@@ -25,6 +26,7 @@ import { RulesModule } from './rules/rules.module.js';
     AuditModule.forRoot({ module: 'loyalty' }),
     AuthorizationModule.forRoot({ module: 'loyalty', calls: ['core'] }),
     ReferencesModule.forRoot({ module: 'loyalty', references: [TRANSACTIONS_OF_CONTACTS] }),
+    ErasureModule.forRoot({ module: 'loyalty' }),
     RulesModule,
   ],
   controllers: [CoreEventsConsumer, LedgerController],

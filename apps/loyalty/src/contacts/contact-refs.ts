@@ -58,6 +58,24 @@ interface EndRow {
   erased: boolean;
 }
 
+/** The contacts whose merges end at one of these, and these themselves. */
+const MERGED_INTO = `
+  WITH RECURSIVE chain AS (
+    SELECT id, 0 AS depth FROM unnest($2::uuid[]) AS given (id)
+    UNION
+    SELECT ref.id, depth + 1 FROM chain
+      JOIN contact_refs ref ON ref.organization_id = $1 AND ref.merged_into = chain.id
+     WHERE depth < ${LONGEST_CHAIN})
+  SELECT DISTINCT id FROM chain`;
+
+/** An erasure was done while points of its contact were being written: to be begun anew, when it is seen. */
+export class ErasedMeanwhile extends Error {
+  constructor() {
+    super('A contact was erased while points of it were being written');
+    this.name = 'ErasedMeanwhile';
+  }
+}
+
 /** What loyalty knows of contacts, followed from core's events. */
 @Injectable()
 export class ContactRefs {
@@ -75,9 +93,13 @@ export class ContactRefs {
     ]);
   }
 
-  /** Forgets erased contacts but for a keyed hash of each, so that nothing re-creates them. */
+  /**
+   * Forgets erased contacts, and those that were merged into them, but for a keyed hash of each, so that nothing
+   * re-creates them.
+   */
   async forget(tx: Transaction, ids: readonly string[]): Promise<void> {
-    const sorted = [...new Set(ids)].sort();
+    const rows = await tx.query<{ id: string }>(MERGED_INTO, [tx.organizationId, [...new Set(ids)]]);
+    const sorted = rows.map(({ id }) => id).sort();
     await tx.query(
       `INSERT INTO erased_contacts (organization_id, contact_hash) SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING`,
       [tx.organizationId, sorted.map((id) => this.hashOf(tx, id))],
@@ -86,6 +108,19 @@ export class ContactRefs {
       tx.organizationId,
       sorted,
     ]);
+  }
+
+  /**
+   * Asked by whoever writes points, once it holds the subjects' locks: an erasure takes the same locks, so that it is
+   * either seen here or sees what is written.
+   * @throws ErasedMeanwhile
+   */
+  async demandNotErased(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+    const rows = await tx.query(
+      'SELECT 1 FROM erased_contacts WHERE organization_id = $1 AND contact_hash = ANY($2::bytea[]) LIMIT 1',
+      [tx.organizationId, [...new Set(contactIds)].map((id) => this.hashOf(tx, id))],
+    );
+    if (rows.length > 0) throw new ErasedMeanwhile();
   }
 
   /** Where each of the contacts ends; every id asked has an answer. */

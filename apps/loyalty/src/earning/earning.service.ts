@@ -44,10 +44,9 @@ export class EarningService {
     if (candidates.length === 0) return;
     const owned = await this.ownersOf(tx, candidates);
     if (owned.length === 0) return;
-    const refs = await lockSubjects(
-      tx,
-      owned.map(({ contactId }) => contactId),
-    );
+    const contactIds = owned.map(({ contactId }) => contactId);
+    const refs = await lockSubjects(tx, contactIds);
+    await this.contacts.demandNotErased(tx, contactIds);
     const fresh = await this.notYetPosted(tx, owned);
     const due = await cutToCaps(tx, fresh);
     const now = this.clock.now();

@@ -1,0 +1,40 @@
+import type { Transaction } from '@customer-platform/database';
+import { lockSubjects } from './subjects.js';
+
+const REFS = `SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2`;
+
+/** A tombstone says how much there is without a name, so that totals before and after can be compared. */
+const BURY = `
+  INSERT INTO tombstones (organization_id, subject_ref, erased_at, transactions, points)
+  SELECT $1, subject_ref, $3, count(DISTINCT transaction_id), sum(points) FROM lines
+   WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[])
+   GROUP BY subject_ref
+  RETURNING transactions`;
+
+/** A ref that never had points leaves nothing at all. */
+const DROP_EMPTY = `
+  DELETE FROM balances WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[])
+     AND NOT EXISTS (SELECT 1 FROM tombstones t
+                      WHERE t.organization_id = balances.organization_id AND t.subject_ref = balances.subject_ref)`;
+
+/**
+ * Cuts every tie between a contact and its rows of the ledger, those of contacts merged into it included; the rows
+ * stay, and their lots still expire. Answers how many rows have lost their name.
+ */
+export async function eraseSubjects(tx: Transaction, contactId: string, now: Date): Promise<number> {
+  // Also a contact without points gets a ref here, for a moment: whoever opens one for it waits, and finds it erased.
+  await lockSubjects(tx, [contactId]);
+  const rows = await tx.query<{ subject_ref: string }>(REFS, [tx.organizationId, contactId]);
+  const refs = rows.map(({ subject_ref: ref }) => ref);
+  const buried = await tx.query<{ transactions: string }>(BURY, [tx.organizationId, refs, now]);
+  await tx.query('DELETE FROM links WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[])', [
+    tx.organizationId,
+    refs,
+  ]);
+  await tx.query('DELETE FROM subjects WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[])', [
+    tx.organizationId,
+    refs,
+  ]);
+  await tx.query(DROP_EMPTY, [tx.organizationId, refs]);
+  return buried.reduce((sum, { transactions }) => sum + Number(transactions), 0);
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { Database, type Transaction } from '@customer-platform/database';
+import type { ErasureRequested } from '@customer-platform/erasure';
+import {
+  type KafkaProbe,
+  type TestApp,
+  type TestDatabase,
+  eventually,
+  kafkaProbe,
+} from '@customer-platform/testing';
+import { ContactRefs, ErasedMeanwhile } from '../contacts/contact-refs.js';
+import {
+  type LoyaltyWorld,
+  aContactChange,
+  aLoyaltyWorld,
+  aRecordedEvent,
+  MARKERS,
+  startLoyalty,
+} from '../loyalty.fixture.js';
+import { eraseSubjects } from './erase-subjects.js';
+import { lockSubjects } from './subjects.js';
+
+let app: TestApp;
+let database: TestDatabase;
+let probe: KafkaProbe;
+let close: () => Promise<void>;
+let world: LoyaltyWorld;
+beforeAll(async () => {
+  ({ app, database, close } = await startLoyalty());
+  probe = kafkaProbe(app);
+  probe.collect('loyalty');
+});
+afterAll(() => close());
+beforeEach(() => {
+  world = aLoyaltyWorld(app, probe);
+});
+
+/** Has the contact erased and answers what loyalty said when it was done. */
+async function erase(contactId: string) {
+  const { organizationId } = world;
+  const data = { subject_request_id: randomUUID(), contact_id: contactId };
+  const [request] = await probe.publish({ type: 'core.erasure.requested.v1', organizationId, data });
+  const completed = await eventually(() => {
+    const told = probe
+      .events('loyalty.erasure.completed.v1', organizationId)
+      .filter((each) => each.data.subject_request_id === data.subject_request_id);
+    expect(told).not.toHaveLength(0);
+    return told;
+  });
+  return { request: request as ErasureRequested, completed };
+}
+
+const textOf = async (tables: readonly string[]): Promise<string> => {
+  const rows = await Promise.all(
+    tables.map((table) =>
+      database.query(`SELECT json_agg(t)::text AS rows FROM ${table} t WHERE organization_id = $1`, [
+        world.organizationId,
+      ]),
+    ),
+  );
+  return JSON.stringify(rows);
+};
+
+const LEDGER = ['transactions', 'lines'];
+const EVERYTHING = [...LEDGER, 'tombstones', 'subjects', 'links', 'balances', 'lot_balances', 'contact_refs'];
+
+describe('the erasure of a contact', () => {
+  it('leaves every row of the ledger as it is, without whose it was', async () => {
+    await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const [event, other] = [aRecordedEvent(), aRecordedEvent()];
+    await world.record(event, other);
+    const before = await textOf(LEDGER);
+    const { completed } = await erase(event.contact_id);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 2 });
+    expect(await textOf(LEDGER)).toBe(before);
+    const everything = await textOf(EVERYTHING);
+    for (const value of [event.contact_id, event.event_id]) expect(everything).not.toContain(value);
+    const rows = await world.transactions('limit=200');
+    expect(rows).toHaveLength(4);
+    const anonymous = rows.filter(({ tombstoned_at: at }) => at !== null);
+    expect(anonymous).toHaveLength(2);
+    for (const row of anonymous) {
+      expect(row).toMatchObject({
+        contact_id: null,
+        event_id: null,
+        correlation_id: null,
+        occurred_at: null,
+        reason: null,
+        reference: null,
+      });
+    }
+    const sum = rows.reduce((points, row) => points + row.points, 0);
+    expect(sum).toBe(2 * (10 + MARKERS));
+    expect(
+      await database.query(
+        'SELECT transactions::int, points::int FROM tombstones WHERE organization_id = $1',
+        [world.organizationId],
+      ),
+    ).toEqual([{ transactions: 2, points: 10 + MARKERS }]);
+    expect(await world.transactions(`contact_id=${other.contact_id}`)).toHaveLength(2);
+  });
+
+  it('takes the points of contacts merged into it along, and forgets these, too', async () => {
+    await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const [survivor, merged] = [aRecordedEvent(), aRecordedEvent()];
+    await world.record(survivor, merged);
+    await probe.publish({
+      type: 'core.contact.merged.v1',
+      organizationId: world.organizationId,
+      data: {
+        merge_id: randomUUID(),
+        survivor_id: survivor.contact_id,
+        merged_id: merged.contact_id,
+        survivor_version: 2,
+        merged_version: 2,
+      },
+    });
+    await eventually(async () =>
+      expect((await world.balance(survivor.contact_id)).points).toBe(2 * (10 + MARKERS)),
+    );
+    const { completed } = await erase(survivor.contact_id);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 4 });
+    const everything = await textOf(EVERYTHING);
+    for (const { contact_id: id } of [survivor, merged]) expect(everything).not.toContain(id);
+  });
+
+  it('nothing is earned after it, whatever is told of the contact, and what it earned stays once', async () => {
+    await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const event = aRecordedEvent();
+    await world.record(event);
+    await erase(event.contact_id);
+    const before = await textOf(EVERYTHING);
+    const { organizationId } = world;
+    await probe.publish({
+      type: 'core.contact.updated.v1',
+      organizationId,
+      data: aContactChange(event.contact_id, 9),
+    });
+    await probe.publish(
+      ...[event, aRecordedEvent({ contact_id: event.contact_id })].map((data) => ({
+        type: 'core.event.recorded.v1' as const,
+        organizationId,
+        data,
+      })),
+    );
+    // The same contact's next request comes after all of it.
+    const { completed } = await erase(event.contact_id);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 0 });
+    expect(await textOf(EVERYTHING)).toBe(before);
+  });
+
+  it('asked for again, answers with the same receipt', async () => {
+    await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const event = aRecordedEvent();
+    await world.record(event);
+    const { request } = await erase(event.contact_id);
+    await probe.publish({
+      type: request.type,
+      organizationId: world.organizationId,
+      data: request.data,
+    });
+    await eventually(() => {
+      const told = probe.events('loyalty.erasure.completed.v1', world.organizationId);
+      expect(told).toHaveLength(2);
+      expect(told[0]?.data).toEqual(told[1]?.data);
+    });
+  });
+});
+
+describe('points written while their contact is erased', () => {
+  const inOrganization = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> =>
+    app.app.get(Database).inOrganization({ organizationId: world.organizationId }, work);
+  const eraseDirectly = (contactId: string) =>
+    inOrganization(async (tx) => {
+      await app.app.get(ContactRefs).forget(tx, [contactId]);
+      return eraseSubjects(tx, contactId, new Date());
+    });
+
+  it.each(['first', 'second'])('are refused or go with it when the writer comes %s', async (place) => {
+    const refs = app.app.get(ContactRefs);
+    const contactId = randomUUID();
+    const locked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const write = (waits: boolean) =>
+      inOrganization(async (tx) => {
+        await lockSubjects(tx, [contactId]);
+        await refs.demandNotErased(tx, [contactId]);
+        locked.resolve();
+        if (waits) await goOn.promise;
+      });
+    if (place === 'first') {
+      const writing = write(true);
+      await locked.promise;
+      const erasing = eraseDirectly(contactId);
+      goOn.resolve();
+      await Promise.all([writing, erasing]);
+    } else {
+      await eraseDirectly(contactId);
+      await expect(write(false)).rejects.toThrow(ErasedMeanwhile);
+    }
+    expect(await textOf(['subjects', 'balances'])).not.toContain(contactId);
+  });
+});
