@@ -64,6 +64,11 @@ export class ThingPatchDto extends ThingDto {
   @IsInt()
   weight?: number | null;
 
+  @ApiProperty({ required: false, description: 'How many.' })
+  @MayBeAbsent()
+  @IsInt()
+  count?: number;
+
   @IsImmutable()
   owner_id?: unknown;
 }

@@ -165,6 +165,8 @@ describe('DELETE /v1/core/contacts/{id}/identities', () => {
     const { caller } = world.anOrganization();
     const contact = await world.created(caller);
     const bare = expectProblem(await caller.delete(path(contact)), 400, 'validation_failed');
+    const unstorable = await caller.delete(path(contact, '?type=anonymous_id&value=a%00'));
+    expectProblem(unstorable, 400, 'validation_failed');
     expect(bare.errors?.map(({ parameter }) => parameter)).toEqual(['type', 'value']);
     const body = expectProblem(
       await caller.delete(path(contact), { body: { type: 'email' } }),

@@ -18,6 +18,6 @@ export const TIMELINE_LIST: ListDefinition = {
     occurred_at: { type: 'time', column: '', ops: ['eq', 'gt', 'gte', 'lt', 'lte'] },
     correlation_id: { type: 'uuid', column: '', ops: ['eq'] },
   },
-  sorts: { occurred_at: { type: 'time', column: '' } },
+  sorts: { occurred_at: { type: 'time', column: '', only: 'desc' } },
   defaultSort: '-occurred_at',
 };

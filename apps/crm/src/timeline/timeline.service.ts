@@ -32,7 +32,6 @@ export class TimelineService {
    * `dependency_unavailable` when core must be asked who the contact is and is silent, 401 when a source says so
    */
   async read(context: RequestContext, contactId: string, query: ListQuery): Promise<TimelineAnswer> {
-    refuseOtherOrder(query);
     const [walker = contactId, ...positions] = query.after ?? [];
     const begun = walker ?? contactId;
     const resolved = await this.contacts.resolve(context.organizationId, [...new Set([contactId, begun])]);
@@ -87,13 +86,6 @@ export class TimelineService {
     );
     return new Map(answers);
   }
-}
-
-/** The timeline has one order. */
-function refuseOtherOrder(query: ListQuery): void {
-  if (query.sort[0]?.direction !== 'asc') return;
-  const detail = 'The timeline is sorted by -occurred_at only.';
-  throw Problem.validation([{ parameter: 'sort', code: 'invalid_sort', detail }]);
 }
 
 /** A walk goes on over the contact it began with, or the one into which that was merged meanwhile. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { INestApplication, Type } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
+import type { NextFunction, Request, Response } from 'express';
 import { readConfig, secretsConfig, serviceConfig } from '@customer-platform/config';
 import {
   AUTHENTICATOR,
@@ -10,6 +11,7 @@ import {
   type MemberAuthenticator,
   type TenantAuthenticator,
 } from '../context/request-context.js';
+import { pathOf, stateOf } from '../context/request-state.js';
 import { REFUSAL_RECORDER, type RefusalRecorder } from '../context/refusals.js';
 import { EndpointGuard, type Authenticators } from '../endpoints/endpoint.guard.js';
 import { EndpointInterceptor } from '../endpoints/endpoint.interceptor.js';
@@ -129,6 +131,12 @@ async function initialize(
   const routes = routesOf(app, module);
   const table = new RouteTable(routes);
   adapter.onUnmatched = (request, response) => answerUnmatched(table, request, response);
+  adapter.use((request: Request, response: Response, next: NextFunction) => {
+    const { listener } = stateOf(request);
+    if (table.isShadowed(pathOf(request), request.method, listener))
+      answerUnmatched(table, request, response);
+    else next();
+  });
   const store = optional<IdempotencyStore>(app, IDEMPOTENCY_STORE);
   const refusals = optional<RefusalRecorder>(app, REFUSAL_RECORDER);
   if (!refusals && routes.some(({ auditRefusals }) => auditRefusals)) {

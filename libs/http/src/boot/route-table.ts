@@ -98,22 +98,35 @@ function joinPath(prefix: string, path: string): string {
 /** Finds out which methods a path takes, for 405 and OPTIONS. */
 export class RouteTable {
   private readonly entries: { route: Route; matches: MatchFunction<object> }[];
+  /** Paths without a parameter. Each is a resource of its own, though an item's `:id` would take its name, too. */
+  private readonly literal: ReadonlyMap<string, readonly Route[]>;
 
   constructor(routes: readonly Route[]) {
     this.entries = routes.map((route) => ({
       route,
       matches: match(route.fullPath, { sensitive: true, trailing: false, decode: false }),
     }));
+    const literal = routes.filter(({ fullPath }) => !fullPath.includes(':'));
+    this.literal = Map.groupBy(literal, ({ fullPath }) => fullPath);
+  }
+
+  /** Whether a route with a parameter would answer by a method that this very path does not take. */
+  isShadowed(path: string, method: string, listener: ListenerName): boolean {
+    return this.literal.has(path) && !this.methodsOf(path, listener).includes(method);
   }
 
   /** The methods of a path on a listener, HEAD with every GET; empty if there is no such path. */
   methodsOf(path: string, listener: ListenerName): string[] {
     const methods = new Set<string>();
-    for (const { route, matches } of this.entries) {
-      if ((route.authorization === 'service') !== (listener === 'internal') || !matches(path)) continue;
+    for (const route of this.literal.get(path) ?? this.matching(path)) {
+      if ((route.authorization === 'service') !== (listener === 'internal')) continue;
       methods.add(route.method);
       if (route.method === 'GET') methods.add('HEAD');
     }
     return [...methods].sort();
+  }
+
+  private matching(path: string): Route[] {
+    return this.entries.filter(({ matches }) => matches(path)).map(({ route }) => route);
   }
 }

@@ -1,15 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { DEFAULT_OPS } from '../lists/filter-values.js';
-import { filtersOf } from '../lists/parse-list-request.js';
-import type { FilterOp, FilterSpec, FilterType, ListDefinition } from '../lists/list-definition.js';
+import { filtersOf, sortsOf } from '../lists/parse-list-request.js';
+import type { FilterOp, FilterSpec, FilterType, ListDefinition, SortSpec } from '../lists/list-definition.js';
 import { fieldsOf } from '../reading/dto-shape.js';
-import { propertySchema } from '../openapi/property-schema.js';
+import { propertySchema, STORABLE_TEXT } from '../openapi/property-schema.js';
 import type { Dto } from './route-declaration.js';
 
 /** The query parameters of a list: every filter with each of its operators, sort, paging. */
 export function describeList(definition: ListDefinition): MethodDecorator {
-  const sorts = Object.keys(definition.sorts);
   return applyDecorators(
     parameter(
       'limit',
@@ -19,8 +18,8 @@ export function describeList(definition: ListDefinition): MethodDecorator {
     parameter('cursor', { type: 'string', minLength: 1 }, '`next_cursor` of the page before'),
     parameter(
       'sort',
-      { type: 'string', default: definition.defaultSort, pattern: sortPattern(sorts) },
-      `Fields, with a minus descending, separated by commas: ${sorts.join(', ')}`,
+      { type: 'string', default: definition.defaultSort, pattern: sortPattern(definition.sorts) },
+      `Fields, with a minus descending, separated by commas: ${sortsOf(definition).join(', ')}`,
     ),
     ...(definition.includeDeleted
       ? [parameter('include_deleted', { type: 'boolean', default: false }, 'Shows soft-deleted rows too')]
@@ -42,10 +41,16 @@ export function describeList(definition: ListDefinition): MethodDecorator {
   );
 }
 
-/** Each field at most once would be too much for a pattern: as many as there are. */
-function sortPattern(sorts: readonly string[]): string {
-  const field = `-?(${sorts.join('|')})`;
-  return `^${field}(,${field}){0,${sorts.length - 1}}$`;
+/** Fields separated by commas, none of them twice. */
+function sortPattern(sorts: ListDefinition['sorts']): string {
+  const names = Object.keys(sorts);
+  const level = `(${Object.entries(sorts).map(levelPattern).join('|')})`;
+  if (names.length === 1) return `^${level}$`;
+  return `^(?!.*\\b(${names.join('|')})\\b.*\\b\\1\\b)${level}(,${level}){0,${names.length - 1}}$`;
+}
+
+function levelPattern([name, { only }]: [string, SortSpec]): string {
+  return only === undefined ? `-?${name}` : only === 'desc' ? `-${name}` : name;
 }
 
 /** The query parameters of a route whose query has a DTO class. */
@@ -87,12 +92,12 @@ function valueSchema({
   pattern,
 }: Pick<FilterSpec, 'type' | 'values' | 'pattern'>): Record<string, unknown> {
   const schemas: Record<FilterType, Record<string, unknown>> = {
-    string: { type: 'string', ...(pattern === undefined ? {} : { pattern }) },
+    string: { type: 'string', pattern: pattern ?? STORABLE_TEXT },
     uuid: { type: 'string', format: 'uuid' },
     enum: { type: 'string', enum: [...(values ?? [])] },
     time: { type: 'string', format: 'date-time' },
     date: { type: 'string', format: 'date' },
-    integer: { type: 'integer' },
+    integer: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
     number: { type: 'number' },
     boolean: { type: 'boolean' },
   };

@@ -191,6 +191,22 @@ describe('404 and 405', () => {
     expect((await to(things, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
   });
 
+  it('a path beside an item is no item, whatever the method', async () => {
+    const patch = await to(`${things}/report`, { method: 'PATCH', body: {} });
+    expect(patch.body).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    expect(patch.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    expect((await to(`${things}/report`, { method: 'DELETE' })).status).toBe(405);
+    expect((await to(`${things}/report`)).status).toBe(200);
+    expect((await to(`${things}/report`, { method: 'HEAD' })).status).toBe(200);
+    const options = await to(`${things}/sends`, { method: 'OPTIONS', token: null });
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
+    expect((await to(`${things}/sends`)).status).toBe(405);
+    // Another name in its place is an item's, and refused as that.
+    expect((await to(`${things}/reports`, { method: 'DELETE' })).body.code).toBe('invalid_id');
+    // On the other listener there is no such path.
+    expect((await call(app.internalUrl, `${things}/report`, { method: 'DELETE' })).status).toBe(404);
+  });
+
   it('OPTIONS tells the methods of a path', async () => {
     const answer = await to(`${things}/${id}`, { method: 'OPTIONS', token: null });
     expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'DELETE, GET, HEAD, PATCH, OPTIONS']);
@@ -243,6 +259,14 @@ describe('the query', () => {
     expect(unknown.body.detail).toContain('granularity');
     const twice = await to(`${things}/report?granularity=day&granularity=month`);
     expect(twice.body).toMatchObject({ errors: [{ parameter: 'granularity' }] });
+  });
+
+  it('of a DTO holds no U+0000', async () => {
+    const { body } = await to(`${things}/report?granularity=day%00`);
+    expect(body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ parameter: 'granularity', code: 'invalid_format', detail: '`granularity` holds U+0000.' }],
+    });
   });
 
   it('of a list comes as its definition says', async () => {

@@ -13,7 +13,7 @@ import { stateOf } from '../context/request-state.js';
 import { IDEMPOTENCY_KEY_SCHEMA, readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import { parseListRequest } from '../lists/parse-list-request.js';
 import type { ListDefinition, ListQuery } from '../lists/list-definition.js';
-import { queryParameters, refuseUnknown } from '../reading/query-string.js';
+import { queryParameters, refuseUnknown, refuseUnstorable } from '../reading/query-string.js';
 import { fieldsOf } from '../reading/dto-shape.js';
 import { validateBody, validateQuery } from '../reading/validate-dto.js';
 import { describeDtoQuery, describeList } from './describe-query.js';
@@ -128,6 +128,7 @@ const queryPipe = new DtoPipe((dto, request: never) => {
     parameters.map(({ name }) => name).filter((name) => !allowed.has(name)),
     [...allowed],
   );
+  refuseUnstorable(parameters);
   for (const { name, value } of parameters) {
     const former = values[name];
     values[name] = former === undefined ? value : [former, value].flat();

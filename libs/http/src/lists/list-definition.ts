@@ -23,6 +23,8 @@ export interface SortSpec {
   /** SQL expression, trusted. */
   readonly column: string;
   readonly type: 'time' | 'date' | 'string' | 'integer' | 'number' | 'boolean' | 'uuid';
+  /** The only direction it is offered in; absent: both. */
+  readonly only?: 'asc' | 'desc';
   /** Where nulls go, in either direction; absent: the column is never null. */
   readonly nulls?: 'first' | 'last';
 }

@@ -25,6 +25,11 @@ export function filtersOf(definition: ListDefinition): Readonly<Record<string, F
   return { ...definition.filters, occurred_at: { type: 'time', column: source.occurredAt } };
 }
 
+/** The fields that a list is sorted by; one that has a single descending order with its minus. */
+export function sortsOf({ sorts }: ListDefinition): string[] {
+  return Object.entries(sorts).map(([field, { only }]) => (only === 'desc' ? `-${field}` : field));
+}
+
 /** The parameters of a list that are no filters. */
 export function reservedParameters(definition: ListDefinition): string[] {
   return [
@@ -139,20 +144,22 @@ function isOneOf(ops: readonly FilterOp[], op: string): op is FilterOp {
 
 function readLimit(text: string | undefined): number {
   if (text === undefined) return DEFAULT_LIMIT;
-  if (!/^\d{1,15}$/.test(text) || Number(text) === 0) {
+  if (!/^\d+$/.test(text) || Number(text) === 0) {
     throw refusal('invalid_limit', 'limit', `\`limit\` is a whole number from 1 to ${MAX_LIMIT}.`);
   }
   return Math.min(Number(text), MAX_LIMIT);
 }
 
 function readSort(definition: ListDefinition, text: string | undefined): ListSort[] {
-  const allowed = Object.keys(definition.sorts);
+  const allowed = sortsOf(definition);
   const sort: ListSort[] = [];
   for (const part of (text ?? definition.defaultSort).split(',')) {
     const descending = part.startsWith('-');
     const field = descending ? part.slice(1) : part;
+    const direction = descending ? 'desc' : 'asc';
     const spec = Object.hasOwn(definition.sorts, field) ? definition.sorts[field] : undefined;
-    if (!spec) throw refusal('invalid_sort', 'sort', `This list sorts by ${allowed.join(', ')}.`);
+    if (!spec || (spec.only ?? direction) !== direction)
+      throw refusal('invalid_sort', 'sort', `This list sorts by ${allowed.join(', ')}.`);
     if (sort.some((level) => level.field === field)) {
       throw refusal('invalid_sort', 'sort', `\`sort\` names \`${field}\` twice.`);
     }
@@ -161,7 +168,7 @@ function readSort(definition: ListDefinition, text: string | undefined): ListSor
       field,
       column: spec.column,
       type: spec.type,
-      direction: descending ? 'desc' : 'asc',
+      direction,
       ...nulls,
     });
   }

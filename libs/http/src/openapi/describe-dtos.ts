@@ -22,8 +22,9 @@ export function describeDtos(): void {
         ApiProperty({ ...type, required })(prototype, field);
       } else if (!nested && !isArray && !('enum' in said)) {
         const { type: validated, ...limits } = schema;
-        // TypeScript tells no more of `number | null` than that it is an object.
-        const unknown = 'type' in said && said.type === Object && validated !== undefined;
+        // TypeScript tells no more of `number | null` than that it is an object, and nothing of whole numbers.
+        const vague = 'type' in said && (said.type === Object || said.type === Number);
+        const unknown = vague && validated !== undefined;
         const type = unknown ? { type: validated } : {};
         Reflect.defineMetadata(DESCRIBED, { ...limits, ...said, ...type }, prototype, field);
       }

@@ -1,9 +1,42 @@
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Controller, Module } from '@nestjs/common';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ThingsModule } from '../../test/things.module.js';
-import { openApiDocument, writeOpenApi } from '../index.js';
+import {
+  Context,
+  ListEndpoint,
+  ListRequest,
+  openApiDocument,
+  writeOpenApi,
+  type ListQuery,
+  type RequestContext,
+} from '../index.js';
+import { ThingDto, thingList } from '../../test/thing.dto.js';
+
+/** Text that may be stored. */
+const TEXT = '^[^\\u0000]*$';
+
+const inOneDirection = {
+  ...thingList,
+  sorts: {
+    at: { column: 'at', type: 'time', only: 'desc' },
+    name: { column: 'name', type: 'string', only: 'asc' },
+  },
+  defaultSort: '-at',
+} as const;
+
+@Controller('v1/crm/ordered')
+class OrderedController {
+  @ListEndpoint({ permission: 'crm.notes.read', summary: 'List in one direction', response: ThingDto })
+  list(@Context() _context: RequestContext, @ListRequest(inOneDirection) _query: ListQuery): void {
+    // described, never called
+  }
+}
+
+@Module({ controllers: [OrderedController] })
+class OrderedModule {}
 
 // The document is read as a stranger would read it.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- JSON without a type
@@ -89,7 +122,7 @@ describe('the OpenAPI document', () => {
     expect(schema).toEqual({ $ref: '#/components/schemas/ThingDto' });
     const { required, properties } = document.components.schemas.ThingDto;
     expect(required).toEqual(['name']);
-    expect(properties.name).toEqual({ type: 'string', minLength: 1, maxLength: 20 });
+    expect(properties.name).toEqual({ type: 'string', minLength: 1, maxLength: 20, pattern: TEXT });
     expect(properties.size).toEqual({ type: 'integer', minimum: 1, maximum: 9 });
     expect(properties.color).toMatchObject({ enum: ['red', 'blue', null] });
     expect(properties.at).toEqual({ type: 'string', format: 'date-time' });
@@ -97,7 +130,11 @@ describe('the OpenAPI document', () => {
       type: 'array',
       items: { $ref: '#/components/schemas/PartDto' },
     });
-    expect(document.components.schemas.PartDto.properties.name).toEqual({ type: 'string', maxLength: 10 });
+    expect(document.components.schemas.PartDto.properties.name).toEqual({
+      type: 'string',
+      maxLength: 10,
+      pattern: TEXT,
+    });
   });
 
   it('completes what is said of a field, and leaves out one that is always refused', () => {
@@ -107,6 +144,7 @@ describe('the OpenAPI document', () => {
       description: 'What it is called.',
       minLength: 1,
       maxLength: 20,
+      pattern: TEXT,
     });
     expect(properties.weight).toEqual({ type: ['integer', 'null'] });
     expect(properties).not.toHaveProperty('owner_id');
@@ -124,6 +162,36 @@ describe('the OpenAPI document', () => {
     const schema = list.responses['200'].content['application/json'].schema;
     expect(schema.properties.data.items).toEqual({ $ref: '#/components/schemas/ThingDto' });
     expect(schema.properties.page.properties.next_cursor.type).toEqual(['string', 'null']);
+  });
+
+  it('describes what a filter takes, so that nothing right by it is refused', () => {
+    const schemaOf = (name: string) =>
+      operation('get', '/v1/crm/things').parameters.find((one: { name: string }) => one.name === name).schema;
+    const whole = { type: 'integer', minimum: -(2 ** 53 - 1), maximum: 2 ** 53 - 1 };
+    expect(schemaOf('size[gte]')).toEqual(whole);
+    expect(schemaOf('size[in]').items).toEqual(whole);
+    expect(schemaOf('name')).toEqual({ type: 'string', pattern: TEXT });
+    expect(new RegExp(TEXT, 'u').test('a\u0000')).toBe(false);
+    expect(new RegExp(TEXT, 'u').test('a\n😀')).toBe(true);
+    const order = new RegExp(schemaOf('sort').pattern as string, 'u');
+    for (const taken of ['name', '-created_at,name', '-name,created_at'])
+      expect(order.test(taken)).toBe(true);
+    for (const refused of ['', 'size', 'name,name', 'name,-name', 'name,created_at,-name', 'name,', '--name'])
+      expect([refused, order.test(refused)]).toEqual([refused, false]);
+  });
+
+  it('describes an order that a list has in one direction only', async () => {
+    const described = await openApiDocument({ module: 'crm', root: OrderedModule });
+    const { parameters } = (described as typeof document).paths['/v1/crm/ordered'].get;
+    expect(parameters.find(({ name }: { name: string }) => name === 'sort').schema).toMatchObject({
+      default: '-at',
+      pattern: '^(?!.*\\b(at|name)\\b.*\\b\\1\\b)(-at|name)(,(-at|name)){0,1}$',
+    });
+  });
+
+  it('says of a whole number that it is whole', () => {
+    const { properties } = document.components.schemas.ThingPatchDto;
+    expect(properties.count).toEqual({ type: 'integer', description: 'How many.' });
   });
 
   it('describes the header of repeats where it is taken', () => {

@@ -16,6 +16,12 @@ export interface PropertyDescription {
 type Part = Record<string, unknown>;
 type Translation = (constraints: readonly unknown[]) => Part;
 
+/** Text that may be stored: half of a surrogate pair is in no JSON text and in no query to begin with. */
+export const STORABLE_TEXT = '^[^\\u0000]*$';
+
+/** With one of these a string says more of its text than that it may be stored. */
+const SAYS_ITS_TEXT: ReadonlySet<string> = new Set(['pattern', 'format', 'enum', 'const']);
+
 /** Constraints of class-validator as JSON Schema (2020-12). */
 const TRANSLATIONS: Record<string, Translation> = {
   isString: () => ({ type: 'string' }),
@@ -67,6 +73,7 @@ export function propertySchema(dto: Dto, field: string): PropertyDescription {
       Object.assign(item, TRANSLATIONS[name ?? '']?.(constraints ?? []));
     }
   }
+  if (isText(item)) item['pattern'] = STORABLE_TEXT;
   const nested = nestedDto(dto, field);
   const schema = array ? { type: 'array', ...array, items: item } : item;
   const nullable = skips(null) && Object.keys(schema).length > 0 ? { nullable: true } : {};
@@ -77,6 +84,13 @@ export function propertySchema(dto: Dto, field: string): PropertyDescription {
     ...(nested ? { nested } : {}),
     schema: { ...schema, ...nullable },
   };
+}
+
+/** Whether it is a string of which no more is said than its length. */
+function isText(item: Part): boolean {
+  const keys = Object.keys(item);
+  if (keys.some((key) => SAYS_ITS_TEXT.has(key))) return false;
+  return item['type'] === 'string' || keys.some((key) => key === 'minLength' || key === 'maxLength');
 }
 
 /** Whether a condition asks for validation of this value; one that reads other fields cannot be told and asks. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@customer-platform/problem-json';
+import { isStorableText } from '../json/check-json.js';
 
 /** One parameter of a query as it was sent, decoded once. */
 export interface QueryParameter {
@@ -32,6 +33,17 @@ function decode(text: string): string {
   } catch {
     throw new Problem('malformed_request', { detail: 'The query holds a malformed percent-encoding.' });
   }
+}
+
+/** Refuses U+0000 in a value, which no database takes; half of a surrogate pair is malformed to begin with. */
+export function refuseUnstorable(parameters: readonly QueryParameter[]): void {
+  const errors = parameters
+    .filter(({ value }) => !isStorableText(value))
+    .map(({ name: parameter }) => {
+      const detail = `\`${parameter}\` holds U+0000.`;
+      return { parameter, code: 'invalid_format' as const, detail };
+    });
+  if (errors.length > 0) throw Problem.validation(errors);
 }
 
 /** Refuses parameters that the route does not take, naming the ones it does. */
