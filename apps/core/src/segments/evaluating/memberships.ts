@@ -27,7 +27,11 @@ const COUNT = `
 const LOCK = `
   SELECT 1 FROM segments WHERE organization_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
 
-const FORGET = `DELETE FROM segment_members WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
+/** By a contact, present and past memberships are found by an index each. */
+const FORGET = ['left_at IS NULL', 'left_at IS NOT NULL'].map(
+  (which) =>
+    `DELETE FROM segment_members WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND ${which}`,
+);
 
 /** What moved a contact, as it is told. */
 export interface Reason {
@@ -86,7 +90,7 @@ export async function writeMoves(
 
 /** Takes away what is kept of contacts that are no more. */
 export async function forget(tx: Transaction, contactIds: readonly string[]): Promise<void> {
-  await tx.query(FORGET, [tx.organizationId, contactIds]);
+  for (const statement of FORGET) await tx.query(statement, [tx.organizationId, contactIds]);
 }
 
 /** `core.segment.entered` or `.left`. */
