@@ -75,6 +75,7 @@ async function fillIdentity(): Promise<void> {
   const membership = await made('/v1/identity/memberships', { user_id: user });
   const role = await made('/v1/identity/roles', { name: 'Visitor', kind: 'human' });
   await made('/v1/identity/role-assignments', { membership_id: membership, role_id: role });
+  await made('/v1/identity/invitations', { email: `${randomUUID()}@example.com` });
   await platform.query(
     'identity',
     `INSERT INTO sessions (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at,

@@ -6,6 +6,7 @@ import { EventBusModule } from '@customer-platform/event-bus';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
+import { InvitationsModule } from './invitations/invitations.module.js';
 import { MembershipsModule } from './memberships/memberships.module.js';
 import { MfaModule } from './mfa/mfa.module.js';
 import { migrations } from './migrations/index.js';
@@ -28,6 +29,7 @@ import { UsersModule } from './users/users.module.js';
     AuthorizationModule.forRoot({ module: 'identity', source: DatabaseAuthorizationSource }),
     ApiKeysModule,
     AuthorizationRegistryModule,
+    InvitationsModule,
     MembershipsModule,
     MfaModule,
     OrganizationsModule,

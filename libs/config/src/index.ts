@@ -2,6 +2,7 @@ export { ConfigError, readConfig } from './read-config.js';
 export { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
 export {
   addressPeppersConfig,
+  consoleConfig,
   databaseConfig,
   encryptionConfig,
   initialLogLevel,

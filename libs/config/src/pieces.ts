@@ -96,6 +96,12 @@ export type SecretsConfig = z.infer<typeof secretsConfig>;
 /** The key of secrets at rest. */
 export const encryptionConfig = z.object({ ENCRYPTION_KEY: base64Key(32) });
 
+/** Where the web page for people is; links in mails open it. The gateway's address unless given. */
+export const consoleConfig = z.object({
+  CONSOLE_URL: httpUrl().optional(),
+  ...serviceConfig.pick({ PUBLIC_URL: true }).shape,
+});
+
 /** Messaging's peppers of address keys; the first is current, the others still match. */
 export const addressPeppersConfig = z.object({ ADDRESS_PEPPERS: commaList() });
 

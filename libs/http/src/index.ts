@@ -11,6 +11,7 @@ export {
   type OrganizationSnapshot,
   type Principal,
   type RequestContext,
+  type RequestOrigin,
   type TenantAuthenticator,
 } from './context/request-context.js';
 export { REFUSAL_RECORDER, type RefusalRecorder, type RefusedCall } from './context/refusals.js';
@@ -42,6 +43,7 @@ export {
   Id,
   IdempotencyKey,
   ListRequest,
+  Origin,
   PathText,
   Query,
   RawBody,

@@ -86,6 +86,12 @@ export class MembershipsService {
     return row;
   }
 
+  /** The id of the user's membership, made where there is none, which `tx` holds the lock of. */
+  async joined(tx: Transaction, context: AuditContext, userId: string): Promise<string> {
+    const [row] = await tx.query<MembershipRow>(LOCK, [tx.organizationId, null, userId]);
+    return (row ?? (await this.join(tx, context, userId))).id;
+  }
+
   /** Ends its role assignments and sessions too. @throws Problem `not_found`, `last_administrator` */
   end(context: RequestContext, key: MembershipKey): Promise<void> {
     const { organizationId } = context;

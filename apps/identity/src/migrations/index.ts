@@ -7,6 +7,7 @@ import { RaiseEpochs1763715604000 } from './1763715604000-raise-epochs.js';
 import { CreatePeople1764500000000 } from './1764500000000-create-people.js';
 import { CreateSigningKeys1764500001000 } from './1764500001000-create-signing-keys.js';
 import { CreateRecoveryCodes1764500002000 } from './1764500002000-create-recovery-codes.js';
+import { CreateInvitations1764620000000 } from './1764620000000-create-invitations.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -18,4 +19,5 @@ export const migrations: MigrationClass[] = [
   CreatePeople1764500000000,
   CreateSigningKeys1764500001000,
   CreateRecoveryCodes1764500002000,
+  CreateInvitations1764620000000,
 ];

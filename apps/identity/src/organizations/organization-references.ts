@@ -12,6 +12,7 @@ const HELD: Readonly<Record<string, string>> = {
 
 /** What only a purged organization's rows are left of it. */
 const FORGET = [
+  'DELETE FROM invitations WHERE organization_id = $1',
   'DELETE FROM sessions WHERE organization_id = $1',
   'DELETE FROM address_probes WHERE organization_id = $1',
   'DELETE FROM role_permissions WHERE organization_id = $1',

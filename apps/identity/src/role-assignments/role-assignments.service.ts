@@ -25,6 +25,12 @@ const SELECT = `SELECT ${COLUMNS} FROM role_assignments WHERE organization_id = 
 /** Assignments to one membership take turns: of two at once neither misses the other in the count. */
 const MEMBERSHIP = 'SELECT FROM memberships WHERE organization_id = $1 AND id = $2 FOR UPDATE';
 const ASSIGNED = 'SELECT role_id FROM role_assignments WHERE organization_id = $1 AND membership_id = $2';
+const MISSING = `
+SELECT r.id FROM roles r
+ WHERE r.organization_id = $1 AND r.id = ANY ($3::uuid[]) AND r.kind = 'human' AND r.deleted_at IS NULL
+   AND NOT EXISTS (SELECT FROM role_assignments a
+                    WHERE a.organization_id = r.organization_id AND a.membership_id = $2 AND a.role_id = r.id)
+ ORDER BY array_position($3::uuid[], r.id) FOR SHARE OF r`;
 const INSERT = `
 INSERT INTO role_assignments (organization_id, id, membership_id, role_id, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $5) RETURNING ${COLUMNS}`;
@@ -94,6 +100,19 @@ export class RoleAssignmentsService {
     if (!row) throw new Error('An insert has answered no row');
     await this.record(tx, context, 'created', row);
     return row;
+  }
+
+  /**
+   * Gives roles that may be given to a membership whose lock `tx` holds: those it has not, and of those only what is a
+   * role for people still. @throws Problem `limit_reached`
+   */
+  async assignMissing(
+    tx: Transaction,
+    context: AuditContext,
+    { membershipId, roleIds }: { readonly membershipId: string; readonly roleIds: readonly string[] },
+  ): Promise<void> {
+    const missing = await tx.query<{ id: string }>(MISSING, [tx.organizationId, membershipId, roleIds]);
+    for (const { id: roleId } of missing) await this.assign(tx, context, { membershipId, roleId });
   }
 
   /** Takes a role away, within a second. @throws Problem `not_found`, `last_administrator` */

@@ -95,6 +95,19 @@ export interface RequestContext {
   readonly ifMatch?: string;
 }
 
+/** From where a request came, as far as it says. */
+export interface RequestOrigin {
+  readonly ip?: string;
+  readonly userAgent?: string;
+}
+
+/** From where a request came; what is too long to be a browser's name is cut. */
+export function originOf(request: IncomingMessage): RequestOrigin {
+  const ip = clientAddress(request);
+  const userAgent = request.headers['user-agent']?.slice(0, 500);
+  return { ...(ip ? { ip } : {}), ...(userAgent ? { userAgent } : {}) };
+}
+
 /** Builds the context of an authenticated request. */
 export function contextOf(
   caller: AuthenticatedCaller,
@@ -102,7 +115,6 @@ export function contextOf(
   correlationId: string,
 ): RequestContext {
   const { headers } = request;
-  const ip = clientAddress(request);
   return {
     organizationId: caller.organizationId,
     organization: caller.organization,
@@ -112,8 +124,7 @@ export function contextOf(
     permissions: caller.permissions,
     can: (permission) => caller.permissions.has(permission),
     authorization: headers.authorization,
-    ...(ip ? { ip } : {}),
-    ...(headers['user-agent'] ? { userAgent: headers['user-agent'].slice(0, 500) } : {}),
+    ...originOf(request),
     ...(caller.sessionId === undefined ? {} : { sessionId: caller.sessionId }),
     ...(caller.unconfirmed ? { unconfirmed: true } : {}),
     ...(headers['if-match'] ? { ifMatch: headers['if-match'] } : {}),

@@ -8,7 +8,7 @@ import { ApiBody, ApiHeader } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Problem } from '@customer-platform/problem-json';
 import { isStorableText } from '../json/check-json.js';
-import type { RequestContext } from '../context/request-context.js';
+import { originOf, type RequestContext, type RequestOrigin } from '../context/request-context.js';
 import { stateOf } from '../context/request-state.js';
 import { IDEMPOTENCY_KEY_SCHEMA, readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import { parseListRequest } from '../lists/parse-list-request.js';
@@ -39,6 +39,11 @@ export const OptionalContext = createParamDecorator(
 /** The correlation id of the request, for routes that have no context. */
 export const CorrelationId = createParamDecorator(
   (_: unknown, execution: ExecutionContext): string => stateOf(requestOf(execution)).correlationId,
+);
+
+/** From where the request came, for routes that have no context. */
+export const Origin = createParamDecorator((_: unknown, execution: ExecutionContext): RequestOrigin =>
+  originOf(requestOf(execution)),
 );
 
 const pathId = createParamDecorator((name: string, execution: ExecutionContext): string => {

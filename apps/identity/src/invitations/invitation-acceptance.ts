@@ -1,0 +1,185 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditContext } from '@customer-platform/audit';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { validateBody, type RequestOrigin } from '@customer-platform/http';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { MembershipsService } from '../memberships/memberships.service.js';
+import { PasswordHashing } from '../passwords/password-hashing.js';
+import { demandUncommon } from '../passwords/password-rules.js';
+import { RoleAssignmentsService } from '../role-assignments/role-assignments.service.js';
+import { AccessTokenIssuing, type TokenSession } from '../sessions/access-token.issuing.js';
+import { SessionBeginnings } from '../sessions/session-beginnings.js';
+import { UserArrivals } from '../users/user-arrivals.js';
+import { AcceptInvitationDto, type AcceptedInvitationDto } from './invitation.dto.js';
+import { InvitationJournal } from './invitation-journal.js';
+import { INVITATION_COLUMNS, toInvitationDto, type InvitationRow } from './invitation.row.js';
+import { InvitationTokens, type TokenOfInvitation } from './invitation-tokens.js';
+
+/** The request as far as somebody who is nobody yet has one. */
+export interface AcceptanceRequest extends RequestOrigin {
+  readonly correlationId: string;
+}
+
+/** What a person gives who has no account. */
+interface NewPerson {
+  readonly name: string;
+  readonly passwordHash: string;
+}
+
+/** An invitation that can be accepted, and by whom. */
+interface Acceptable {
+  readonly invitation: InvitationRow;
+  readonly organization: OrganizationRow;
+  /** Who has the address and an account. */
+  readonly userId: string | undefined;
+}
+
+interface OrganizationRow {
+  name: string;
+  slug: string;
+  status: string;
+}
+
+const ORGANIZATION = `
+SELECT name, slug, status FROM organizations WHERE organization_id = $1 AND deleted_at IS NULL FOR SHARE`;
+const SELECT = `SELECT ${INVITATION_COLUMNS} FROM invitations WHERE organization_id = $1 AND id = $2`;
+const ACCEPT = `
+UPDATE invitations
+   SET status = 'accepted', accepted_at = $3, updated_at = greatest($3::timestamptz, updated_at + interval '1 ms')
+ WHERE organization_id = $1 AND id = $2 RETURNING ${INVITATION_COLUMNS}`;
+
+/**
+ * Acceptance of invitations (identity.md §3): token → who it is for → what they give → join. The token is looked at
+ * twice: before the password is hashed, which takes its time and holds nothing, and under the invitation's lock, where
+ * of many who come with it the first is let in.
+ */
+@Injectable()
+export class InvitationAcceptance {
+  constructor(
+    private readonly database: Database,
+    private readonly tokens: InvitationTokens,
+    private readonly journal: InvitationJournal,
+    private readonly passwords: PasswordHashing,
+    private readonly arrivals: UserArrivals,
+    private readonly memberships: MembershipsService,
+    private readonly assignments: RoleAssignmentsService,
+    private readonly beginnings: SessionBeginnings,
+    private readonly accessTokens: AccessTokenIssuing,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `organization_suspended`,
+   *   `validation_failed`, `account_exists`, `rate_limited`, `limit_reached`
+   */
+  async accept(request: AcceptanceRequest, body: unknown): Promise<AcceptedInvitationDto> {
+    const token = this.tokenIn(body);
+    const seen = await this.database.acrossOrganizations((tx) => this.acceptable(tx, token));
+    const given = await validateBody(AcceptInvitationDto, body);
+    const person = await this.personOf(seen, given);
+    const { invitation, session } = await this.database.acrossOrganizations((tx) =>
+      this.join(tx, request, token, person),
+    );
+    const answer = toInvitationDto(invitation);
+    return session ? { ...answer, access_token: await this.accessTokens.issue(session) } : answer;
+  }
+
+  /** The credential of the call, so it is looked at before anything else of the body. */
+  private tokenIn(body: unknown): TokenOfInvitation {
+    const text =
+      typeof body === 'object' && body !== null && 'token' in body && typeof body.token === 'string'
+        ? body.token
+        : undefined;
+    if (text === undefined) throw new Problem('missing_credentials');
+    const token = this.tokens.read(text);
+    if (!token) throw new Problem('invalid_token');
+    return token;
+  }
+
+  private async acceptable(
+    tx: WorkerTransaction,
+    { organizationId, id, generation }: TokenOfInvitation,
+    lock = false,
+  ): Promise<Acceptable> {
+    await tx.useOrganization(organizationId);
+    const [organization] = await tx.query<OrganizationRow>(ORGANIZATION, [organizationId]);
+    const select = SELECT + (lock ? ' FOR UPDATE' : '');
+    const [invitation] = await tx.query<InvitationRow>(select, [organizationId, id]);
+    if (!organization || invitation?.generation !== generation) throw new Problem('invalid_token');
+    if (invitation.status === 'expired') throw new Problem('token_expired');
+    if (invitation.status !== 'pending') throw new Problem('invalid_token');
+    if (organization.status === 'suspended') throw new Problem('organization_suspended');
+    const user = await this.arrivals.known(tx, invitation.email, lock);
+    return { invitation, organization, userId: user?.hasAccount ? user.id : undefined };
+  }
+
+  /** Undefined for who has an account. */
+  private async personOf(
+    { invitation, organization, userId }: Acceptable,
+    { name, password }: AcceptInvitationDto,
+  ): Promise<NewPerson | undefined> {
+    if (userId !== undefined) {
+      if (password !== undefined) throw accountExists();
+      return undefined;
+    }
+    if (name === undefined || password === undefined) throw missing({ name, password });
+    demandUncommon(password, [name, invitation.email, organization.name, organization.slug]);
+    return { name, passwordHash: await this.passwords.hash(password) };
+  }
+
+  private async join(
+    tx: WorkerTransaction,
+    request: AcceptanceRequest,
+    token: TokenOfInvitation,
+    person: NewPerson | undefined,
+  ): Promise<{ invitation: InvitationRow; session: TokenSession | undefined }> {
+    const { invitation, userId: known } = await this.acceptable(tx, token, true);
+    const { organizationId } = tx;
+    const contextOf = (id: string): AuditContext => ({
+      ...request,
+      organizationId,
+      actor: { type: 'user', id },
+    });
+    const userId = person
+      ? await this.arrivals.arrive(
+          tx,
+          { ...person, email: invitation.email, locale: invitation.locale },
+          contextOf,
+        )
+      : known;
+    // Since the first look the person has come by another invitation, or is gone.
+    if (userId === undefined) throw person ? accountExists() : missing({});
+    const context = contextOf(userId);
+    const membershipId = await this.memberships.joined(tx, context, userId);
+    await this.assignments.assignMissing(tx, context, { membershipId, roleIds: invitation.role_ids });
+    const [accepted] = await tx.query<InvitationRow>(ACCEPT, [
+      organizationId,
+      invitation.id,
+      this.clock.now(),
+    ]);
+    if (!accepted) throw new Problem('invalid_token');
+    await this.journal.record(tx, context, 'accepted', accepted);
+    const session = person
+      ? await this.beginnings.begin(tx, { ...request, userId, organizationId, amr: ['pwd'] })
+      : undefined;
+    return { invitation: accepted, session };
+  }
+}
+
+function accountExists(): Problem {
+  const detail = 'The invited person has an account already; accept without a password.';
+  return new Problem('account_exists', {
+    detail,
+    errors: [{ pointer: '/password', code: 'account_exists', detail }],
+  });
+}
+
+function missing(given: { name?: string | undefined; password?: string | undefined }): Problem {
+  const errors = (['name', 'password'] as const)
+    .filter((field) => given[field] === undefined)
+    .map((field): FieldError => {
+      const detail = `\`${field}\` is required of who has no account yet.`;
+      return { pointer: `/${field}`, code: 'required', detail };
+    });
+  return Problem.validation(errors);
+}

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '@customer-platform/database';
+import { Problem } from '@customer-platform/problem-json';
+import { InvitationTokens } from './invitation-tokens.js';
+
+/** Where an invitation goes and what it says. */
+export interface InvitationLink {
+  readonly address: string;
+  readonly link: string;
+  readonly organization_name: string;
+}
+
+const PENDING = `
+SELECT i.email, i.generation, o.name
+  FROM invitations i JOIN organizations o ON o.organization_id = i.organization_id AND o.deleted_at IS NULL
+ WHERE i.organization_id = $1 AND i.id = $2 AND i.status = 'pending' AND i.expires_at > now()`;
+
+/** The links of invitations, made anew each time they are asked for. */
+@Injectable()
+export class InvitationLinks {
+  constructor(
+    private readonly database: Database,
+    private readonly tokens: InvitationTokens,
+  ) {}
+
+  /** Of the newest token. @throws Problem `not_found` unless the invitation is pending */
+  async get(organizationId: string, id: string): Promise<InvitationLink> {
+    const [row] = await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query<{ email: string; generation: number; name: string }>(PENDING, [organizationId, id]),
+    );
+    if (!row) throw new Problem('not_found');
+    const link = this.tokens.linkOf({ organizationId, id, generation: row.generation });
+    return { address: row.email, link, organization_name: row.name };
+  }
+}

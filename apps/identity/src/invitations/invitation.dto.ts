@@ -1,0 +1,145 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsEmail,
+  IsInt,
+  IsString,
+  IsUUID,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { custom, IsImmutable, IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { PASSWORD_LENGTH } from '../passwords/password-rules.js';
+
+/** States of an invitation (identity.md §3). */
+export const INVITATION_STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const;
+
+/** A state of an invitation. */
+export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
+
+const HOUR_S = 3_600;
+const WEEK_S = 604_800;
+const MONTH_S = 2_592_000;
+const MOST_ROLES = 20;
+
+const EMAIL = { format: 'email', maxLength: 254, example: 'ana@example.com' } as const;
+const LOCALE = { type: 'string', nullable: true, example: 'es-CL' } as const;
+const TIME = { type: 'string', format: 'date-time', nullable: true } as const;
+
+/** What `POST /v1/identity/invitations` takes. */
+export class CreateInvitationDto {
+  @ApiProperty(EMAIL)
+  @IsString()
+  @MaxLength(254)
+  @IsEmail({ ignore_max_length: true })
+  email: string;
+
+  @ApiProperty({
+    required: false,
+    type: [String],
+    format: 'uuid',
+    default: [],
+    maxItems: MOST_ROLES,
+    uniqueItems: true,
+    description: 'Roles for people, whose permissions the caller holds.',
+  })
+  @MayBeAbsent()
+  @IsArray()
+  @ArrayMaxSize(MOST_ROLES)
+  @IsUUID(undefined, { each: true })
+  @ArrayUnique((id: unknown) => (typeof id === 'string' ? id.toLowerCase() : id))
+  role_ids?: string[];
+
+  @ApiProperty({ ...LOCALE, required: false, description: 'Of the mail; the organization’s unless given.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsLocaleTag()
+  locale?: string | null;
+
+  @ApiProperty({
+    required: false,
+    minimum: HOUR_S,
+    maximum: MONTH_S,
+    default: WEEK_S,
+    description: 'Seconds until it expires; after a resend so many again.',
+  })
+  @MayBeAbsent()
+  @IsInt()
+  @Min(HOUR_S)
+  @Max(MONTH_S)
+  expires_in: number = WEEK_S;
+
+  @IsImmutable() status?: unknown;
+  @IsImmutable() expires_at?: unknown;
+  @IsImmutable() accepted_at?: unknown;
+}
+
+/** An invitation as it is answered. Its token goes to the address invited and nowhere else. */
+export class InvitationDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty(EMAIL) email: string;
+  @ApiProperty({ type: [String], format: 'uuid' }) role_ids: string[];
+  @ApiProperty(LOCALE) locale: string | null;
+  @ApiProperty({ enum: INVITATION_STATUSES }) status: InvitationStatus;
+  @ApiProperty({ format: 'date-time' }) expires_at: string;
+  @ApiProperty(TIME) accepted_at: string | null;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+}
+
+/** What `POST /v1/identity/invitations/accept` takes. */
+export class AcceptInvitationDto {
+  @ApiProperty({ description: 'From the link of the invitation; it works once.', example: 'inv_AAAA' })
+  @IsString()
+  token: string;
+
+  @ApiProperty({
+    required: false,
+    minLength: 1,
+    maxLength: 80,
+    example: 'Ana Rojas',
+    description: 'Required of who is new; whoever has an account keeps its name.',
+  })
+  @MayBeAbsent()
+  @IsString()
+  @Length(1, 80)
+  name?: string;
+
+  @ApiProperty({
+    required: false,
+    writeOnly: true,
+    minLength: PASSWORD_LENGTH.least,
+    maxLength: PASSWORD_LENGTH.most,
+    description:
+      'Required of who is new, and of nobody else. Any characters, but none that is easy to guess.',
+  })
+  @MayBeAbsent()
+  @IsString()
+  @custom('isLongEnough', (value) => lengthOf(value) >= PASSWORD_LENGTH.least, {
+    message: `$property has at least ${String(PASSWORD_LENGTH.least)} characters`,
+    context: { code: 'too_short' },
+  })
+  @custom('isShortEnough', (value) => lengthOf(value) <= PASSWORD_LENGTH.most, {
+    message: `$property has at most ${String(PASSWORD_LENGTH.most)} characters`,
+    context: { code: 'too_long' },
+  })
+  password?: string;
+}
+
+/** An accepted invitation, with a token for who is new. */
+export class AcceptedInvitationDto extends InvitationDto {
+  @ApiProperty({
+    required: false,
+    description: 'An access token of a new session, for who had no account before; shown this once.',
+  })
+  access_token?: string;
+}
+
+/** In characters, as the person counts them. */
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? [...value].length : 0;
+}
