@@ -4,9 +4,10 @@ import { Database, isTransient, type WorkerTransaction } from '@customer-platfor
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import type { EventKind } from '../ingestion/event-schemas.js';
-import { CarefulProcessor } from '../processing/careful-processor.js';
+import { CarefulProcessor, type Setback } from '../processing/careful-processor.js';
 import { RaceLost } from '../processing/contact-state.js';
-import { readArrival, type Failure, type Stage } from '../processing/work-item.js';
+import { LateStages } from '../processing/late-stages.js';
+import { readArrival, type Arrival, type Remainder, type Stage } from '../processing/work-item.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { ReplaySignal } from './replay.signal.js';
 
@@ -16,20 +17,20 @@ const LOOK_EVERY_MS = 1_000;
 const NO_PARTITION = -1;
 
 const NEXT = `
-  SELECT organization_id, id, event_id, type, stage, payload, received_at FROM dead_letters
+  SELECT organization_id, id, event_id, type, stage, payload, received_at, remainder FROM dead_letters
    WHERE state = 'replaying' ORDER BY updated_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const SETTLE = `
   UPDATE dead_letters
      SET state = 'replayed', updated_at = now(),
-         contact_id = coalesce((SELECT contact_id FROM events
+         remainder = NULL, contact_id = coalesce((SELECT contact_id FROM events
                                  WHERE events.organization_id = $1 AND events.id = dead_letters.event_id), contact_id)
    WHERE organization_id = $1 AND id = $2`;
 
 const GIVE_BACK = `
   UPDATE dead_letters
      SET state = 'pending', stage = $3, code = $4, detail = $5, attempts = attempts + $6, last_failed_at = now(),
-         updated_at = now()
+         updated_at = now(), remainder = coalesce($7::jsonb, remainder), contact_id = coalesce($8, contact_id)
    WHERE organization_id = $1 AND id = $2`;
 
 const STORED = `SELECT contact_id AS "contactId" FROM events WHERE organization_id = $1 AND id = $2`;
@@ -46,6 +47,8 @@ interface QueuedLetter {
   stage: Stage;
   payload: Buffer;
   received_at: Date;
+  /** Of an event that is stored, and failed at what follows. */
+  remainder: Remainder | null;
 }
 
 interface RecordedRow {
@@ -70,6 +73,7 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
   constructor(
     private readonly database: Database,
     private readonly careful: CarefulProcessor,
+    private readonly late: LateStages,
     private readonly outbox: Outbox,
     private readonly signal: ReplaySignal,
     private readonly segments: SegmentFollower,
@@ -111,16 +115,17 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
       const [letter] = await tx.query<QueuedLetter>(NEXT);
       if (!letter) return false;
       await tx.useOrganization(letter.organization_id);
-      const failure = await this.runStage(tx, letter);
-      await (failure ? this.giveBack(tx, letter, failure) : this.settle(tx, letter));
+      const setback = await this.runStage(tx, letter);
+      await (setback ? this.giveBack(tx, letter, setback) : this.settle(tx, letter));
       return true;
     });
   }
 
   /** The stage at which the event failed; one that failed after it was stored is not stored again. */
-  private async runStage(tx: WorkerTransaction, letter: QueuedLetter): Promise<Failure | undefined> {
-    if (letter.stage === 'loyalty') return undefined;
-    if (letter.stage === 'segments') {
+  private async runStage(tx: WorkerTransaction, letter: QueuedLetter): Promise<Setback | undefined> {
+    const { stage, remainder } = letter;
+    if (stage === 'loyalty') return undefined;
+    if (stage === 'segments' && !remainder) {
       const [stored] = await tx.query<{ contactId: string }>(STORED, [
         letter.organization_id,
         letter.event_id,
@@ -130,21 +135,11 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
         return undefined;
       }
     }
-    return this.process(tx, letter);
-  }
-
-  private async process(tx: WorkerTransaction, letter: QueuedLetter): Promise<Failure | undefined> {
-    const arrival = readArrival(
-      {
-        organizationId: letter.organization_id,
-        eventId: letter.event_id,
-        kind: letter.type,
-        receivedAt: letter.received_at.getTime(),
-        body: letter.payload,
-      },
-      NO_PARTITION,
-    );
-    return arrival.failure ?? this.careful.attempt(tx, [arrival], { letters: [letter.id] });
+    const arrival = arrivalOf(letter);
+    if (arrival.failure) return { failure: { ...arrival.failure, ...(remainder && { stage }) } };
+    return remainder
+      ? this.late.replay(tx, { item: arrival, stage, remainder })
+      : this.careful.replay(tx, arrival, letter.id);
   }
 
   private async settle(tx: WorkerTransaction, letter: QueuedLetter): Promise<void> {
@@ -152,9 +147,19 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
     await this.outbox.append(tx, await this.replayedEvent(tx, letter));
   }
 
-  private async giveBack(tx: WorkerTransaction, letter: QueuedLetter, failure: Failure): Promise<void> {
-    const { stage, code, detail, attempts } = failure;
-    await tx.query(GIVE_BACK, [letter.organization_id, letter.id, stage, code, detail, attempts]);
+  private async giveBack(tx: WorkerTransaction, letter: QueuedLetter, setback: Setback): Promise<void> {
+    const { stage, code, detail, attempts } = setback.failure;
+    const { remainder } = setback;
+    await tx.query(GIVE_BACK, [
+      letter.organization_id,
+      letter.id,
+      stage,
+      code,
+      detail,
+      attempts,
+      remainder ? JSON.stringify(remainder) : null,
+      remainder?.contactId ?? null,
+    ]);
   }
 
   /** Loyalty runs its stage by itself, on the event that it is given again. */
@@ -170,6 +175,17 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
       data: { event_id: eventId, stage, recorded: row ? recordedOf(eventId, row) : null },
     };
   }
+}
+
+function arrivalOf(letter: QueuedLetter): Arrival {
+  const event = {
+    organizationId: letter.organization_id,
+    eventId: letter.event_id,
+    kind: letter.type,
+    receivedAt: letter.received_at.getTime(),
+    body: letter.payload,
+  };
+  return readArrival(event, NO_PARTITION);
 }
 
 function recordedOf(eventId: string, row: RecordedRow) {

@@ -1,18 +1,18 @@
 import { newId, type Transaction } from '@customer-platform/database';
-import { fingerprintOf } from '../processing/work-item.js';
 import type { EventRow } from '../events/event.dto.js';
 
 const STORED = `
-  SELECT id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload
+  SELECT id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload,
+         identities, fingerprint
     FROM events WHERE organization_id = $1 AND id = $2`;
 
-/** A letter whose replay fails again waits once more. */
+/** A letter whose replay fails again waits once more; one that waited to be told of is evaluated before that. */
 const KEEP = `
   INSERT INTO dead_letters AS letter (organization_id, id, event_id, type, stage, code, detail, attempts, payload,
     external_id, contact_id, state, fingerprint, received_at, first_failed_at, last_failed_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', $12, $13, now(), now())
   ON CONFLICT (organization_id, event_id, fingerprint, (stage = 'loyalty')) DO UPDATE
-    SET state = 'pending', code = excluded.code, attempts = letter.attempts + excluded.attempts,
+    SET state = 'pending', stage = excluded.stage, code = excluded.code, attempts = letter.attempts + excluded.attempts,
         last_failed_at = now(), updated_at = now()`;
 
 /** What failed of an event after it had been stored. */
@@ -28,9 +28,8 @@ export interface LateFailure {
 /** Keeps a dead letter of an event that is stored, and counts as stored; of an erased one there is nothing to keep. */
 export async function keepLateFailure(tx: Transaction, failure: LateFailure): Promise<void> {
   const { eventId, stage, code, detail, attempts } = failure;
-  const [event] = await tx.query<EventRow>(STORED, [tx.organizationId, eventId]);
+  const [event] = await tx.query<StoredRow>(STORED, [tx.organizationId, eventId]);
   if (!event) return;
-  const body = bodyOf(event);
   await tx.query(KEEP, [
     tx.organizationId,
     newId(),
@@ -40,18 +39,20 @@ export async function keepLateFailure(tx: Transaction, failure: LateFailure): Pr
     code,
     detail,
     attempts,
-    Buffer.from(JSON.stringify(body)),
+    Buffer.from(JSON.stringify(bodyOf(event))),
     event.external_id,
     event.contact_id,
-    fingerprintOf(event.type, body),
+    event.fingerprint,
     event.received_at,
   ]);
 }
 
+type StoredRow = EventRow & { identities: unknown; fingerprint: string };
+
 /** The event as it might have been sent. */
-function bodyOf({ type, event, external_id, idempotency_key, occurred_at, payload }: EventRow) {
+function bodyOf(row: StoredRow) {
+  const { type, event, external_id, idempotency_key, occurred_at, payload, identities } = row;
   const sent = { external_id, idempotency_key, occurred_at: occurred_at.toISOString() };
-  return type === 'track'
-    ? { event: event ?? '', ...sent, properties: payload }
-    : { ...sent, traits: payload };
+  if (type === 'track') return { event: event ?? '', ...sent, properties: payload };
+  return { ...sent, traits: payload, ...(identities === null ? {} : { identities }) };
 }

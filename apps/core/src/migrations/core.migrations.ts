@@ -15,6 +15,7 @@ import { CreateMemberAssertions1764210002000 } from './1764210002000-create-memb
 import { EndMemberTokens1764210003000 } from './1764210003000-end-member-tokens.js';
 import { IndexIdentifies1764310000000 } from './1764310000000-index-identifies.js';
 import { CreateSegments1764410000000 } from './1764410000000-create-segments.js';
+import { KeepWhatIsLeft1764610000000 } from './1764610000000-keep-what-is-left.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -34,4 +35,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   EndMemberTokens1764210003000,
   IndexIdentifies1764310000000,
   CreateSegments1764410000000,
+  KeepWhatIsLeft1764610000000,
 ];

@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { isTransient, postgresFailure, type WorkerTransaction } from '@customer-platform/database';
 import { log, runWithCorrelation } from '@customer-platform/http';
-import { ChunkProcessor, type Progress, type ReplayOptions } from './chunk-processor.js';
+import { ChunkProcessor, type ProcessingOptions, type Progress } from './chunk-processor.js';
 import { RaceLost } from './contact-state.js';
-import { failed, type Arrival, type Failure } from './work-item.js';
+import { isLate } from './remainder.js';
+import { failed, type Arrival, type Failure, type Remainder } from './work-item.js';
+
+/** Why an event did not come through, and, where it is stored all the same, what is left of it. */
+export interface Setback {
+  readonly failure: Failure;
+  readonly remainder?: Remainder;
+}
 
 /** How often an event is tried before it goes to the dead letters. */
 export const ATTEMPTS = 3;
@@ -34,36 +41,75 @@ export class CarefulProcessor {
       failure = await this.attempt(tx, [arrival]);
       if (!failure) return;
     }
-    if (failure)
-      await this.processor.process(tx, [failed(arrival, { ...failure, attempts: ATTEMPTS })], {
+    if (!failure) return;
+    const { remainder, failure: last } = await this.storeOnly(tx, arrival, failure);
+    if (!remainder)
+      await this.processor.process(tx, [failed(arrival, { ...last, attempts: ATTEMPTS })], {
         stage: 'store',
       });
   }
 
+  /** Runs the event of a dead letter that is not stored; undefined once it has come through. */
+  async replay(tx: WorkerTransaction, arrival: Arrival, letterId: string): Promise<Setback | undefined> {
+    const letters = [letterId];
+    const failure = await this.attempt(tx, [arrival], { letters });
+    return failure && this.storeOnly(tx, arrival, failure, { letters });
+  }
+
+  /** Stores an event that fails at a stage past `store`; not where it can go no further than that either. */
+  private async storeOnly(
+    tx: WorkerTransaction,
+    arrival: Arrival,
+    failure: Failure,
+    options: ProcessingOptions = {},
+  ): Promise<Setback> {
+    let last = failure;
+    while (isLate(last.stage)) {
+      const halted = { ...last, attempts: options.letters ? 1 : ATTEMPTS };
+      const progress: Progress = { stage: 'resolve' };
+      const again = await this.attempt(tx, [arrival], { ...options, halted }, progress);
+      if (!again) return { failure: halted, remainder: progress.remainder };
+      last = again;
+    }
+    return { failure: last };
+  }
+
   /** Runs the events behind a savepoint; the failure if they are at fault, and nothing of them has happened then. */
-  async attempt(
+  private attempt(
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
-    replay?: ReplayOptions,
+    options: ProcessingOptions = {},
+    progress: Progress = { stage: 'resolve' },
   ): Promise<Failure | undefined> {
-    const progress: Progress = { stage: 'resolve' };
-    await tx.query('SAVEPOINT attempt');
-    try {
-      await this.processor.process(tx, arrivals, progress, replay);
-      await tx.query('RELEASE SAVEPOINT attempt');
-      return undefined;
-    } catch (error) {
-      if (error instanceof RaceLost || isTransient(error)) throw error;
-      await tx.query('ROLLBACK TO SAVEPOINT attempt');
-      await tx.query('RELEASE SAVEPOINT attempt');
-      const [only] = arrivals;
-      if (only && arrivals.length === 1) {
-        runWithCorrelation(only.eventId, () =>
-          log.error({ err: error, stage: progress.stage }, 'An event failed'),
-        );
-      }
-      return { stage: progress.stage, ...publicReason(error), attempts: 1 };
+    const only = arrivals.length === 1 ? arrivals[0]?.eventId : undefined;
+    return attempted(tx, progress, only, () => this.processor.process(tx, arrivals, progress, options));
+  }
+}
+
+/**
+ * Does the work behind a savepoint: of what fails because of an event nothing has happened, and the failure says where
+ * it was. It is logged where it is the failure of one event.
+ * @throws RaceLost and what says that the database is away
+ */
+export async function attempted(
+  tx: WorkerTransaction,
+  progress: Progress,
+  eventId: string | undefined,
+  work: () => Promise<void>,
+): Promise<Failure | undefined> {
+  await tx.query('SAVEPOINT attempt');
+  try {
+    await work();
+    await tx.query('RELEASE SAVEPOINT attempt');
+    return undefined;
+  } catch (error) {
+    if (error instanceof RaceLost || isTransient(error)) throw error;
+    await tx.query('ROLLBACK TO SAVEPOINT attempt');
+    await tx.query('RELEASE SAVEPOINT attempt');
+    if (eventId !== undefined) {
+      runWithCorrelation(eventId, () => log.error({ err: error, stage: progress.stage }, 'An event failed'));
     }
+    return { stage: progress.stage, ...publicReason(error), attempts: 1 };
   }
 }
 

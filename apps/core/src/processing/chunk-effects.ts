@@ -4,7 +4,7 @@ import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
 import type { StoredEvent } from '../segments/following/segment-follower.js';
 import { claimsOf, type Claim, type ClaimOutcome } from './identity-claims.js';
 import type { ContactState, IdentityState } from './contact-state.js';
-import type { WorkItem } from './work-item.js';
+import type { IdentityNews, WorkItem } from './work-item.js';
 
 /** What an event does: the contact it is stored on, its warnings, and what it has to tell. */
 export interface Effect {
@@ -39,6 +39,12 @@ export function applyEvent(item: WorkItem, contact: ContactState): Effect {
   return effect;
 }
 
+/** The effect of an event of which nothing but its contact is known. */
+export function noEffect(item: WorkItem, contact: ContactState): Effect {
+  const changedFields = contact.created?.by === item ? ['external_id'] : [];
+  return { item, contact, warnings: [], claims: [], changedFields };
+}
+
 function applyIdentify({ item, contact, warnings, claims }: Effect): string[] {
   const { profile } = contact;
   if (!profile) throw new TypeError('The profile of an identified contact was not loaded');
@@ -53,9 +59,10 @@ function applyIdentify({ item, contact, warnings, claims }: Effect): string[] {
   return changed;
 }
 
-function contactEvent(
+/** `core.contact.created` or `.updated`, with the contact as it is now. */
+export function contactEvent(
   type: 'core.contact.created.v1' | 'core.contact.updated.v1',
-  { item, contact, changedFields }: Effect,
+  { item, contact, changedFields }: Pick<Effect, 'item' | 'contact' | 'changedFields'>,
 ): NewDomainEvent {
   const { profile } = contact;
   if (!profile) throw new TypeError('The profile of a changed contact was not loaded');
@@ -107,36 +114,44 @@ export function domainEvents(
     const { item, contact, contactEvent: ofContact } = effect;
     if (contact.deleted) return [];
     const events: NewDomainEvent[] = ofContact ? [ofContact] : [];
-    if (contact.created?.by === item) {
-      events.push(identityEvent('core.identity.added.v1', item, contact.created.identity));
-    }
-    for (const outcome of outcomes.get(item) ?? []) {
-      if (!('added' in outcome)) continue;
-      if (outcome.evicted) events.push(identityEvent('core.identity.removed.v1', item, outcome.evicted));
-      events.push(identityEvent('core.identity.added.v1', item, outcome.added));
+    for (const news of identityNews(effect, outcomes.get(item) ?? [])) {
+      events.push(identityEvent(item, contact.id, news));
     }
     if (item.kind === 'track') events.push(recordedEvent(item, contact));
     return events;
   });
 }
 
-function identityEvent(
-  type: 'core.identity.added.v1' | 'core.identity.removed.v1',
-  item: WorkItem,
-  identity: IdentityState,
-): NewDomainEvent {
-  return {
-    type,
-    organizationId: item.organizationId,
-    key: identity.contactId,
-    subject: `identities/${identity.id}`,
-    correlationId: item.eventId,
-    causationId: item.eventId,
-    data: { contact_id: identity.contactId, identity_id: identity.id, type: identity.type },
-  };
+/** What an event did to the identities of its contact, in the order in which it is told. */
+export function identityNews({ item, contact }: Effect, outcomes: readonly ClaimOutcome[]): IdentityNews[] {
+  const news: IdentityNews[] = [];
+  const tell = (verb: IdentityNews['verb'], { id, type }: IdentityState): unknown =>
+    news.push({ verb, id, type });
+  if (contact.created?.by === item) tell('added', contact.created.identity);
+  for (const outcome of outcomes) {
+    if (!('added' in outcome)) continue;
+    if (outcome.evicted) tell('removed', outcome.evicted);
+    tell('added', outcome.added);
+  }
+  return news;
 }
 
-function recordedEvent(item: WorkItem, contact: ContactState): NewDomainEvent {
+/** `core.identity.added` or `.removed`. */
+export function identityEvent(item: WorkItem, contactId: string, { verb, id, type }: IdentityNews) {
+  const event: NewDomainEvent = {
+    type: `core.identity.${verb}.v1`,
+    organizationId: item.organizationId,
+    key: contactId,
+    subject: `identities/${id}`,
+    correlationId: item.eventId,
+    causationId: item.eventId,
+    data: { contact_id: contactId, identity_id: id, type },
+  };
+  return event;
+}
+
+/** `core.event.recorded`. */
+export function recordedEvent(item: WorkItem, contact: ContactState): NewDomainEvent {
   const body = item.body as TrackBody;
   return {
     type: 'core.event.recorded.v1',

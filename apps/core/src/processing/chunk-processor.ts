@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
-import { applyEvent, domainEvents, storedEvent, type Effect } from './chunk-effects.js';
+import { applyEvent, domainEvents, noEffect, storedEvent, type Effect } from './chunk-effects.js';
 import { resolveContacts } from './contact-resolution.js';
 import { RaceLost } from './contact-state.js';
 import { ContestedIdentities, type Contests } from './contested-identities.js';
@@ -10,11 +10,22 @@ import { identityChanges, writeContacts, writeIdentities } from './contact-write
 import { sortArrivals, type Dispositions } from './dispositions.js';
 import { UsageTally, writeEvents, writeLetters } from './event-writer.js';
 import { decideClaims, type ClaimOutcome } from './identity-claims.js';
-import type { Arrival, FailedItem, Stage, WorkItem } from './work-item.js';
+import { remainderOf } from './remainder.js';
+import {
+  failed,
+  type Arrival,
+  type FailedItem,
+  type Failure,
+  type Remainder,
+  type Stage,
+  type WorkItem,
+} from './work-item.js';
 
 /** How far a chunk has come; what a dead letter says of where its event failed. */
 export interface Progress {
   stage: Stage;
+  /** Of an event that was stored although it fails at a later stage. */
+  remainder?: Remainder;
 }
 
 /** What the events of a chunk have done besides being stored. */
@@ -32,10 +43,12 @@ const NOTHING: Applied = {
   contests: { folds: [], suggestions: [] },
 };
 
-/** How a chunk is run when its events do not come off the queue. */
-export interface ReplayOptions {
+/** How a chunk is run that is not simply taken off the queue. */
+export interface ProcessingOptions {
   /** Ids of the dead letters whose events these are. */
-  readonly letters: readonly string[];
+  readonly letters?: readonly string[];
+  /** The one event fails at this stage, past `store`: it is stored, goes so far and is set aside. */
+  readonly halted?: Failure;
 }
 
 /**
@@ -58,7 +71,7 @@ export class ChunkProcessor {
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
     progress: Progress,
-    replay?: ReplayOptions,
+    options: ProcessingOptions = {},
   ): Promise<void> {
     const byOrganization = Map.groupBy(arrivals, ({ organizationId }) => organizationId);
     // In one order for all workers, so that two of them wait for each other instead of deadlocking.
@@ -69,7 +82,7 @@ export class ChunkProcessor {
         organizationId,
         byOrganization.get(organizationId) ?? [],
         progress,
-        replay,
+        options,
       );
     }
   }
@@ -79,28 +92,50 @@ export class ChunkProcessor {
     organizationId: string,
     arrivals: readonly Arrival[],
     progress: Progress,
-    replay: ReplayOptions | undefined,
+    { letters, halted }: ProcessingOptions,
   ): Promise<void> {
     progress.stage = 'resolve';
-    const sorted = await sortArrivals(tx, organizationId, arrivals, replay?.letters);
-    if (replay && sorted.dead.length > 0)
+    const sorted = await sortArrivals(tx, organizationId, arrivals, letters);
+    if (letters && sorted.dead.length > 0)
       throw new RaceLost('The event of a dead letter has changed meanwhile');
-    const { effects, outcomes, origins, contests } = await this.applyAll(
-      tx,
-      organizationId,
-      sorted.fresh,
-      progress,
-    );
+    const applied = await this.applyAll(tx, organizationId, sorted.fresh, progress, halted);
+    const { effects, outcomes, origins, contests } = applied;
     progress.stage = 'store';
     await writeEvents(tx, organizationId, effects, origins);
     await writeLetters(tx, organizationId, sorted.dead);
-    progress.stage = 'segments';
-    await this.segments.eventsStored(tx, effects.map(storedEvent));
-    progress.stage = 'emit';
-    const told = [...domainEvents(effects, outcomes), ...sorted.dead.map(deadLetteredEvent)];
-    await this.outbox.append(tx, told);
-    await this.contested.settle(tx, contests);
-    await tallyOf(sorted, effects, replay !== undefined).write(tx, organizationId);
+    if (halted?.stage !== 'profile' && halted?.stage !== 'segments') {
+      progress.stage = 'segments';
+      await this.segments.eventsStored(tx, effects.map(storedEvent));
+    }
+    if (halted) await this.setAside(tx, applied, progress, halted, letters);
+    else {
+      progress.stage = 'emit';
+      const told = [...domainEvents(effects, outcomes), ...sorted.dead.map(deadLetteredEvent)];
+      await this.outbox.append(tx, told);
+      // What follows from its claims is the profile's, however late it comes.
+      progress.stage = 'profile';
+      await this.contested.settle(tx, contests);
+    }
+    await tallyOf(sorted, effects, letters !== undefined).write(tx, organizationId);
+  }
+
+  /** Keeps what is left of the one event in a dead letter; that of a replay is there. */
+  private async setAside(
+    tx: WorkerTransaction,
+    { effects, outcomes }: Applied,
+    progress: Progress,
+    halted: Failure,
+    letters: readonly string[] | undefined,
+  ): Promise<void> {
+    progress.stage = 'store';
+    for (const effect of effects) {
+      const remainder = remainderOf(effect, outcomes.get(effect.item) ?? []);
+      progress.remainder = remainder;
+      if (letters) continue;
+      const item = { ...failed(effect.item, halted), remainder };
+      await writeLetters(tx, tx.organizationId, [item]);
+      await this.outbox.append(tx, deadLetteredEvent(item));
+    }
   }
 
   /** Contacts, profiles and identities: what the events change beside themselves. */
@@ -109,14 +144,16 @@ export class ChunkProcessor {
     organizationId: string,
     items: readonly WorkItem[],
     progress: Progress,
+    halted: Failure | undefined,
   ): Promise<Applied> {
     if (items.length === 0) return NOTHING;
     const { byExternalId, found } = await resolveContacts(tx, organizationId, items);
-    progress.stage = 'profile';
+    const apply = halted?.stage === 'profile' ? noEffect : applyEvent;
+    if (apply === applyEvent) progress.stage = 'profile';
     const effects = items.map((item) => {
       const contact = byExternalId.get(item.body.external_id);
       if (!contact) throw new TypeError('An event was not resolved to a contact');
-      return applyEvent(item, contact);
+      return apply(item, contact);
     });
     const decided = await decideClaims(
       tx,
@@ -136,7 +173,7 @@ export class ChunkProcessor {
 }
 
 /** What folds into the contact is its own as soon as the events are stored. */
-function warningsOf(
+export function warningsOf(
   outcomes: readonly ClaimOutcome[],
   { folds }: Contests,
 ): { pointer: string; code: string }[] {

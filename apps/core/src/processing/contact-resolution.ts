@@ -29,6 +29,12 @@ const PROFILES = `
    WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND merged_into IS NULL AND erased_at IS NULL
    ORDER BY id FOR NO KEY UPDATE`;
 
+const CONTACT_OF_EVENT = `SELECT contact_id AS id FROM events WHERE organization_id = $1 AND id = $2`;
+
+const LOCK_ACTIVITY = `
+  SELECT last_seen_at AS "seenAt" FROM contact_activity
+   WHERE organization_id = $1 AND contact_id = $2 FOR UPDATE`;
+
 interface StateRow {
   id: string;
   external_id: string | null;
@@ -137,6 +143,25 @@ async function loadStates(
   if (withProfile.length > 0)
     rows.push(...(await tx.query<ProfileRow>(PROFILES, [organizationId, withProfile])));
   return new Map(rows.map((row) => [row.id, toState(row, seenAt.get(row.id) ?? '')]));
+}
+
+/**
+ * The contact on which an event is stored, with its profile, locked as {@link resolveContacts} locks.
+ * @throws RaceLost when the event is being moved to another
+ */
+export async function lockContactOf(
+  tx: Transaction,
+  organizationId: string,
+  eventId: string,
+): Promise<ContactState> {
+  const owner = async (): Promise<string | undefined> =>
+    (await tx.query<{ id: string }>(CONTACT_OF_EVENT, [organizationId, eventId]))[0]?.id;
+  const contactId = await owner();
+  const [seen] = await tx.query<{ seenAt: Date }>(LOCK_ACTIVITY, [organizationId, contactId]);
+  const [row] = await tx.query<ProfileRow>(PROFILES, [organizationId, [contactId]]);
+  if (!seen || !row || (await owner()) !== contactId)
+    throw new RaceLost('The contact of a stored event was merged, parted or purged meanwhile');
+  return toState(row, seen.seenAt.toISOString());
 }
 
 /** Notes when contacts were seen, and thereby locks them until the chunk is committed. */

@@ -21,7 +21,7 @@ export interface ContactState {
   /** The event that made it, if one of this chunk did, and the identity by which later events will find it. */
   readonly created?: { readonly by: WorkItem; readonly identity: IdentityState };
   /** Soft-deleted: its events are stored on it without any effect. */
-  readonly deleted: boolean;
+  deleted: boolean;
   version: number;
   /** Loaded only where an identify of the chunk may change it. */
   profile?: ContactProfile;

@@ -1,4 +1,5 @@
 import { newId, type Transaction } from '@customer-platform/database';
+import type { Warning } from '../contacts/contact-profile.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
 import type { Effect } from './chunk-effects.js';
 import { RaceLost } from './contact-state.js';
@@ -19,14 +20,15 @@ const INSERT_EVENTS = `
 
 const INSERT_LETTERS = `
   INSERT INTO dead_letters (organization_id, id, event_id, type, stage, code, detail, attempts, payload, external_id,
-                            state, closed_reason, fingerprint, received_at, first_failed_at, last_failed_at)
-  SELECT $1, id, event_id, type, stage, code, detail, attempts, payload, external_id,
+                            contact_id, state, closed_reason, fingerprint, received_at, first_failed_at, last_failed_at,
+                            remainder)
+  SELECT $1, id, event_id, type, stage, code, detail, attempts, payload, external_id, contact_id,
          CASE WHEN closed_reason IS NULL THEN 'pending' ELSE 'closed' END, closed_reason, fingerprint, received_at,
-         now(), now()
+         now(), now(), remainder::jsonb
     FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::bytea[],
-                $10::text[], $11::text[], $12::uuid[], $13::timestamptz[])
+                $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::uuid[], $15::text[])
       AS letter (id, event_id, type, stage, code, detail, attempts, payload, external_id, closed_reason, fingerprint,
-                 received_at)
+                 received_at, contact_id, remainder)
   ON CONFLICT DO NOTHING
   RETURNING id`;
 
@@ -108,9 +110,28 @@ export async function writeLetters(
     of(({ failure }) => failure.closed ?? null),
     of(({ fingerprint }) => fingerprint),
     of(({ receivedAt }) => receivedAt),
+    of(({ remainder }) => remainder?.contactId ?? null),
+    of(({ remainder }) => (remainder ? JSON.stringify(remainder) : null)),
   ]);
   if (inserted.length !== items.length)
     throw new RaceLost('A dead letter was kept by another transaction meanwhile');
+}
+
+const ADD_WARNINGS = `
+  UPDATE events AS event
+     SET warnings = coalesce(event.warnings, '[]') || (
+           SELECT coalesce(jsonb_agg(warning), '[]') FROM jsonb_array_elements($3::jsonb) AS warning
+            WHERE NOT coalesce(event.warnings, '[]') @> jsonb_build_array(warning))
+   WHERE organization_id = $1 AND id = $2`;
+
+/** Adds to the warnings of a stored event those that it does not have yet. */
+export async function addWarnings(
+  tx: Transaction,
+  eventId: string,
+  warnings: readonly Warning[],
+): Promise<void> {
+  if (warnings.length === 0) return;
+  await tx.query(ADD_WARNINGS, [tx.organizationId, eventId, JSON.stringify(warnings)]);
 }
 
 /** What is to be added to the counters of one day and partition. */

@@ -7,6 +7,7 @@ import { ChunkProcessor } from './chunk-processor.js';
 import { Confirmation } from './confirmation.js';
 import { ContestedIdentities } from './contested-identities.js';
 import { IngestionWorker } from './ingestion.worker.js';
+import { LateStages } from './late-stages.js';
 import { QueuePositions } from './queue-positions.js';
 import { UnreadableRecords } from './unreadable-records.js';
 
@@ -19,9 +20,10 @@ import { UnreadableRecords } from './unreadable-records.js';
     Confirmation,
     ContestedIdentities,
     IngestionWorker,
+    LateStages,
     QueuePositions,
     UnreadableRecords,
   ],
-  exports: [CarefulProcessor, QueuePositions, UnreadableRecords],
+  exports: [CarefulProcessor, LateStages, QueuePositions, UnreadableRecords],
 })
 export class ProcessingModule {}

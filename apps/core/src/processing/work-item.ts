@@ -46,6 +46,32 @@ export interface WorkItem extends Received {
 export interface FailedItem extends Received {
   readonly externalId?: string;
   readonly failure: Failure;
+  /** Of an event that is stored, and failed at what follows. */
+  readonly remainder?: Remainder;
+}
+
+/** An identity that an event added to its contact or took from it. */
+export interface IdentityNews {
+  readonly verb: 'added' | 'removed';
+  readonly id: string;
+  readonly type: string;
+}
+
+/**
+ * What a stored event has done, where later stages have still to follow it and to tell of it. Names and ids only: what
+ * is told of the contact is read when it is told, so that no late word overwrites a newer one.
+ */
+export interface Remainder {
+  /** On whom the event was stored: what a merge has moved since has told of itself. */
+  readonly contactId: string;
+  /** Whether the event made the contact. */
+  readonly created: boolean;
+  /** The contact was soft-deleted, and the event is to have no effect on it. */
+  readonly onDeleted: boolean;
+  readonly changedFields: readonly string[];
+  readonly identities: readonly IdentityNews[];
+  /** Where the event names identities of others: they fold or are suggested once it is told of. */
+  readonly contested: readonly string[];
 }
 
 /** An event as it comes to the processing. */

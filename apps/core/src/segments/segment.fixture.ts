@@ -35,6 +35,7 @@ export interface Given {
   readonly event?: string;
   readonly properties?: Record<string, unknown>;
   readonly traits?: Record<string, unknown>;
+  readonly identities?: readonly { type: string; value: string }[];
   readonly key?: string;
 }
 
@@ -122,15 +123,22 @@ export class SegmentWorld {
 
   /** One that ends as if its process were killed just before the commit. */
   async killedTurn(organizationId: string): Promise<void> {
+    await this.killed(async () => {
+      await expect(this.turn(organizationId)).rejects.toThrow('killed');
+    });
+  }
+
+  /** Does work whose first transaction over organizations ends as if its process were killed before the commit. */
+  async killed(work: () => Promise<void>): Promise<void> {
     const database = this.core.app.app.get(Database, { strict: false });
     const run = database.acrossOrganizations.bind(database);
-    const spy = jest.spyOn(database, 'acrossOrganizations').mockImplementationOnce((work) =>
+    const spy = jest.spyOn(database, 'acrossOrganizations').mockImplementationOnce((inside) =>
       run(async (tx) => {
-        await work(tx);
+        await inside(tx);
         throw new Error('killed');
       }),
     );
-    await expect(this.turn(organizationId)).rejects.toThrow('killed');
+    await work();
     spy.mockRestore();
   }
 
@@ -191,12 +199,17 @@ export class SegmentWorld {
 
   /** The domain events about memberships, in the order in which they were written. */
   async envelopes(organizationId: string): Promise<Told[]> {
+    const events = await this.outbox<Told>(organizationId);
+    return events.filter(({ type }) => type?.startsWith('core.segment.'));
+  }
+
+  /** All that is to be published, in the order in which it was written. */
+  async outbox<T>(organizationId: string): Promise<T[]> {
     const rows = await this.core.database.query<{ messages: [string, string][] }>(
       `SELECT messages FROM outbox WHERE organization_id = $1 ORDER BY id`,
       [organizationId],
     );
-    const events = rows.flatMap(({ messages }) => messages.map(([, value]) => JSON.parse(value) as Told));
-    return events.filter(({ type }) => type?.startsWith('core.segment.'));
+    return rows.flatMap(({ messages }) => messages.map(([, value]) => JSON.parse(value) as T));
   }
 
   /** What was told of memberships, in short: `entered <contact id> event`. */
@@ -250,7 +263,7 @@ function arrivalOf(organizationId: string, given: Given, receivedAt: number) {
   const body =
     kind === 'track'
       ? { event: given.event ?? 'invoice_paid', ...sent, properties: given.properties ?? {} }
-      : { ...sent, traits: given.traits ?? {} };
+      : { ...sent, traits: given.traits ?? {}, identities: given.identities };
   return readArrival(
     {
       organizationId,
