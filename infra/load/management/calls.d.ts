@@ -7,6 +7,8 @@ export interface Sample {
   /** A contact with a national id, and a segment. */
   identified: string;
   segment: string;
+  /** A dead letter that fails again whenever it is replayed. */
+  deadLetter: string;
   /** Paths of page 2,000. */
   deepContacts: string;
   deepEvents: string;
@@ -23,4 +25,6 @@ export interface Call {
 
 export const READS: readonly (Call & { path(sample: Sample, n: number): string })[];
 export const LIFE: readonly Call[];
+export const SEGMENT_NAME: string;
+export const SEGMENT_LIFE: readonly Call[];
 export const WRITES: readonly Call[];

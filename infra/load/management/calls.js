@@ -95,16 +95,20 @@ export const READS = [
 ];
 
 const one = (m) => `${CONTACTS}/${m.id}`;
-const step = (name, method, route, path, body, status) => ({
+const step = (name, method, route, path, body, status, kept = undefined) => ({
   name,
   method,
   route: `${method} ${route}`,
   path,
   body,
   status,
+  kept,
 });
 
-/** One contact's life, a call each; the next run of it makes another. `m` is what the first call answered. */
+/**
+ * One contact's life, a call each; the next run of it makes another. `m` keeps the id that an answer brought under the
+ * name that the step gives it.
+ */
 export const LIFE = [
   step(
     'create a contact',
@@ -113,6 +117,7 @@ export const LIFE = [
     () => CONTACTS,
     (key) => ({ external_id: key, email: `${key}@load.example`, first_name: 'Load', last_name: 'Made' }),
     201,
+    'id',
   ),
   step('change a contact', 'PATCH', `${CONTACTS}/{id}`, one, (key) => ({ first_name: `Load ${key}` }), 200),
   step(
@@ -131,6 +136,23 @@ export const LIFE = [
     undefined,
     204,
   ),
+  step(
+    'add another identity',
+    'POST',
+    `${CONTACTS}/{id}/identities`,
+    (m) => `${one(m)}/identities`,
+    (key) => ({ type: 'device_id', value: `other-${key}` }),
+    201,
+    'identity',
+  ),
+  step(
+    'remove an identity by its id',
+    'DELETE',
+    `${CONTACTS}/{id}/identities/{identity_id}`,
+    (m) => `${one(m)}/identities/${m.identity}`,
+    undefined,
+    204,
+  ),
   step('delete a contact', 'DELETE', `${CONTACTS}/{id}`, one, undefined, 204),
   step(
     'restore a contact',
@@ -144,7 +166,48 @@ export const LIFE = [
   step('purge a contact', 'DELETE', `${CONTACTS}/{id}/purge`, (m) => `${one(m)}/purge`, undefined, 204),
 ];
 
-/** Writes that stand alone. */
+const SEGMENTS = '/v1/core/segments';
+const segment = (m) => `${SEGMENTS}/${m.id}`;
+
+/** What segments are called that are made here, so that those of a run that was stopped can be found. */
+export const SEGMENT_NAME = 'Load segment';
+
+/** One segment's life; every rule of it is evaluated over all contacts. */
+export const SEGMENT_LIFE = [
+  step(
+    'create a segment',
+    'POST',
+    SEGMENTS,
+    () => SEGMENTS,
+    (key) => ({
+      name: `${SEGMENT_NAME} ${key}`,
+      rule: { event: 'load_never', count: { op: 'gte', value: 1 } },
+    }),
+    201,
+    'id',
+  ),
+  step(
+    'change a segment',
+    'PATCH',
+    `${SEGMENTS}/{id}`,
+    segment,
+    (key) => ({ description: `Changed by ${key}` }),
+    200,
+  ),
+  step('delete a segment', 'DELETE', `${SEGMENTS}/{id}`, segment, undefined, 204),
+  step(
+    'restore a segment',
+    'POST',
+    `${SEGMENTS}/{id}/restore`,
+    (m) => `${segment(m)}/restore`,
+    () => ({}),
+    200,
+  ),
+  step('delete the segment again', 'DELETE', `${SEGMENTS}/{id}`, segment, undefined, 204),
+  step('purge a segment', 'DELETE', `${SEGMENTS}/{id}/purge`, (m) => `${segment(m)}/purge`, undefined, 204),
+];
+
+/** Writes that stand alone; `m` and `other` are seeded contacts, `s` is the sample. */
 export const WRITES = [
   step(
     'record a consent',
@@ -175,5 +238,13 @@ export const WRITES = [
     () => `${CONTACTS}/merge`,
     (key, m, other) => ({ survivor_id: m.id, merged_id: other.id, dry_run: true }),
     200,
+  ),
+  step(
+    'replay a dead letter',
+    'POST',
+    '/v1/core/dead-letters/{id}/replay',
+    (m, s) => `/v1/core/dead-letters/${s.deadLetter}/replay`,
+    () => ({}),
+    202,
   ),
 ];

@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import type { Platform } from '@customer-platform/client/platform.ts';
 import { runMixed } from '../mixed-calls.ts';
-import { LIFE, READS, WRITES } from './calls.js';
+import { LIFE, READS, SEGMENT_LIFE, WRITES } from './calls.js';
 import { callLines, depthLine, figuresOf } from './report.ts';
-import { takeSample } from './sample.ts';
+import { purgeSegments, takeSample } from './sample.ts';
 
 /** p95 that is aimed at (the public contract, "Latency"); the budget is a second. */
 const AIM_MS = 150;
@@ -22,7 +22,7 @@ export interface ManagementLoad {
 
 /** Routes of core's management that no call is of. */
 export function leftOut(routes: readonly string[]): string[] {
-  const called = new Set([...READS, ...LIFE, ...WRITES].map(({ route }) => route));
+  const called = new Set([...READS, ...LIFE, ...SEGMENT_LIFE, ...WRITES].map(({ route }) => route));
   return routes.filter(
     (route) => /^[A-Z]+ \/v1\/core\/(?!track$|identify$|batch$|members\/)/.test(route) && !called.has(route),
   );
@@ -42,6 +42,7 @@ export async function runManagement(load: ManagementLoad, say: (line: string) =>
     duration,
     sample,
   });
+  await purgeSegments(platform);
   const figures = figuresOf(metrics);
   for (const line of [...callLines(figures, AIM_MS), depthLine(figures)]) say(line);
   say(`  ${calls} calls, ${dropped} dropped, ${failed} not answered as they should be`);

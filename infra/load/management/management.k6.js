@@ -2,15 +2,17 @@
 import { check } from 'k6';
 import exec from 'k6/execution';
 import http from 'k6/http';
-import { LIFE, READS, WRITES } from './calls.js';
+import { LIFE, READS, SEGMENT_LIFE, WRITES } from './calls.js';
 
 const { TARGET, KEY, RATE, DURATION, SAMPLE, RUN, SUMMARY } = __ENV;
 const sample = JSON.parse(open(SAMPLE));
 const left = (calls) => calls.filter(({ route }) => sample.routes.includes(route));
 const reads = left(READS);
-const life = left(LIFE).length === LIFE.length ? LIFE : [];
+const whole = (calls) => (left(calls).length === calls.length ? calls : []);
+const life = whole(LIFE);
+const segmentLife = whole(SEGMENT_LIFE);
 const writes = left(WRITES);
-const names = [...reads, ...life, ...writes].map(({ name }) => name);
+const names = [...reads, ...life, ...segmentLife, ...writes].map(({ name }) => name);
 
 export const options = {
   summaryTrendStats: ['count', 'med', 'p(95)', 'max'],
@@ -27,6 +29,16 @@ export const options = {
       maxVUs: 200,
       gracefulStop: '10s',
     },
+    // Each segment is evaluated over all contacts: one life at a time, a step a second, beside the mix.
+    segments: {
+      executor: 'constant-arrival-rate',
+      exec: 'leadSegment',
+      rate: 1,
+      timeUnit: '1s',
+      duration: `${DURATION}s`,
+      preAllocatedVUs: 1,
+      gracefulStop: '10s',
+    },
   },
 };
 
@@ -41,12 +53,12 @@ const send = (name, method, path, body, expected) => {
   return response;
 };
 
-// Of this virtual user: the contact whose life it leads, and how far that has come.
+// Of this virtual user: what leads the life, and how far that has come.
 let made;
 let at = 0;
 
-function live(n) {
-  const { name, method, path, body, status } = life[at];
+function live(steps, n) {
+  const { name, method, path, body, status, kept } = steps[at];
   if (at === 0) made = { key: `${RUN}-${exec.vu.idInTest}-${n}` };
   const response = send(
     name,
@@ -55,8 +67,12 @@ function live(n) {
     body === undefined ? undefined : body(made.key),
     status,
   );
-  if (at === 0) made.id = response.json('id');
-  at = response.status === status ? (at + 1) % life.length : 0;
+  if (kept !== undefined) made[kept] = response.json('id');
+  at = response.status === status ? (at + 1) % steps.length : 0;
+}
+
+export function leadSegment() {
+  if (segmentLife.length > 0) live(segmentLife, exec.scenario.iterationInTest);
 }
 
 export default function () {
@@ -64,11 +80,11 @@ export default function () {
   // Of ten calls six read, three lead a life on, one writes.
   const turn = n % 10;
   const round = Math.floor(n / 10);
-  if (turn < 3 && life.length > 0) return live(n);
+  if (turn < 3 && life.length > 0) return live(life, n);
   if (turn === 3 && writes.length > 0) {
     const { name, method, path, body, status } = writes[round % writes.length];
     const [contact, other] = [0, 1].map((step) => sample.contacts[(round + step) % sample.contacts.length]);
-    send(name, method, path(contact), body(`${RUN}-${n}`, contact, other), status);
+    send(name, method, path(contact, sample), body(`${RUN}-${n}`, contact, other), status);
     return;
   }
   const { name, path } = reads[(round * 6 + turn) % reads.length];

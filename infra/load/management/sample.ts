@@ -1,5 +1,5 @@
 import { get, request, type Platform } from '@customer-platform/client/platform.ts';
-import type { Sample } from './calls.js';
+import { SEGMENT_NAME, type Sample } from './calls.js';
 
 const DAY_MS = 86_400_000;
 const DEEP_PAGE = 2_000;
@@ -7,6 +7,9 @@ const PAGE = 50;
 const LARGEST_PAGE = 200;
 const SEGMENT = 'Load: customers of the plan pro';
 const SEGMENT_READY_WITHIN_MS = 180_000;
+const LETTER_WITHIN_MS = 30_000;
+/** An event whose points no number can carry, so that its letter is pending again after each replay. */
+const BEYOND = 'load_beyond_points';
 
 interface Page<T> {
   data: T[];
@@ -33,6 +36,7 @@ export async function takeSample(platform: Platform, say: (line: string) => void
     events,
     identified: await identifiedContact(platform),
     segment: await readySegment(platform, say),
+    deadLetter: await lastingLetter(platform),
     deepContacts: await deepPage(platform, '/v1/core/contacts'),
     deepEvents: await deepPage(platform, '/v1/core/events'),
     recent: new Date(Date.parse(newest.occurred_at) - DAY_MS).toISOString(),
@@ -79,5 +83,47 @@ async function readySegment(platform: Platform, say: (line: string) => void): Pr
       return segment.id;
     }
     await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+}
+
+async function lastingLetter(platform: Platform): Promise<string> {
+  const formula = { type: 'per_amount', currency: 'CLP', per: 1, points: 1_000_000 };
+  const rule = { name: 'Load: more points than there are', event: BEYOND, formula };
+  await request(platform, 'POST', '/v1/loyalty/rules', rule, { allow: [409] });
+  const find = async (): Promise<string | undefined> => {
+    const { data } = await get<Page<{ id: string }>>(
+      platform,
+      `/v1/core/dead-letters?stage=loyalty&external_id=${BEYOND}`,
+    );
+    return data[0]?.id;
+  };
+  const existing = await find();
+  if (existing !== undefined) return existing;
+  await request(platform, 'POST', '/v1/core/track', {
+    event: BEYOND,
+    external_id: BEYOND,
+    idempotency_key: `${BEYOND}-${String(Date.now())}`,
+    occurred_at: new Date().toISOString(),
+    properties: { amount: Number.MAX_SAFE_INTEGER, currency: 'CLP' },
+  });
+  for (const deadline = Date.now() + LETTER_WITHIN_MS; Date.now() < deadline;) {
+    const letter = await find();
+    if (letter !== undefined) return letter;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error('No dead letter came of an event that earns more points than there are.');
+}
+
+/** Takes away the segments that lives left behind when the time was over, of this run and of earlier ones. */
+export async function purgeSegments(platform: Platform): Promise<void> {
+  const { data } = await get<Page<{ id: string; name: string; deleted_at: string | null }>>(
+    platform,
+    '/v1/core/segments?limit=200&include_deleted=true',
+  );
+  for (const { id, deleted_at: deletedAt } of data.filter(({ name }) =>
+    name.startsWith(`${SEGMENT_NAME} `),
+  )) {
+    if (deletedAt === null) await request(platform, 'DELETE', `/v1/core/segments/${id}`);
+    await request(platform, 'DELETE', `/v1/core/segments/${id}/purge`);
   }
 }
