@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { AddressKeys } from './addresses/address-keys.provider.js';
 import { ChannelPlans } from './channels/channel-plans.js';
 import { ChannelSettingsRepository } from './channels/channel-settings.repository.js';
+import { WebhookKeys } from './channels/webhook-keys.js';
 import { ConsentsRepository } from './contacts/consents.repository.js';
 import { ContactRefresh } from './contacts/contact-refresh.js';
 import { ContactsRepository } from './contacts/contacts.repository.js';
@@ -36,6 +37,7 @@ const shared = [
   SuppressionsRepository,
   TemplateVersions,
   UnsubscribeLinks,
+  WebhookKeys,
 ];
 
 /** What several features of messaging stand on. No transport is among it. */

@@ -1,6 +1,13 @@
-import { addressPeppersConfig, encryptionConfig, readConfig, serviceConfig } from '@customer-platform/config';
+import {
+  addressPeppersConfig,
+  ConfigError,
+  encryptionConfig,
+  readConfig,
+  serviceConfig,
+} from '@customer-platform/config';
 import { z } from 'zod';
 import { checkAddress } from './addresses/address.js';
+import { isStandardSecret } from './signatures/standard-webhooks.js';
 
 /** The platform's own way out, which every organization has in local mode until it configures its own. */
 export interface PlatformSmtp {
@@ -12,6 +19,13 @@ export interface PlatformSmtp {
   readonly from: string;
 }
 
+/** The platform's own provider of the other channels. */
+export interface PlatformProvider {
+  readonly url: string;
+  /** Of Standard Webhooks: signs what goes there and checks what it reports. */
+  readonly secret: string;
+}
+
 /** What messaging reads of its environment. */
 export interface MessagingConfig {
   readonly local: boolean;
@@ -21,6 +35,7 @@ export interface MessagingConfig {
   readonly addressPeppers: readonly string[];
   readonly encryptionKey: Buffer;
   readonly platformSmtp: PlatformSmtp | undefined;
+  readonly platformProvider: PlatformProvider | undefined;
 }
 
 /** Injection token of the {@link MessagingConfig}. */
@@ -38,6 +53,11 @@ const ownConfig = z.object({
     .string()
     .refine((text) => checkAddress('email', text) !== undefined, 'must be an e-mail address')
     .default('no-reply@customer-platform.example'),
+  PROVIDER_URL: z.url({ protocol: /^https?$/, error: 'must be http:// or https://' }).optional(),
+  PROVIDER_SECRET: z
+    .string()
+    .refine(isStandardSecret, 'must be whsec_ and 24 to 64 bytes in base64')
+    .optional(),
 });
 
 /** Reads the environment. @throws ConfigError naming what is missing or wrong */
@@ -57,7 +77,15 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
     encryptionKey: Buffer.from(read.ENCRYPTION_KEY),
     platformSmtp:
       read.SMTP_URL === undefined ? undefined : platformSmtp(new URL(read.SMTP_URL), read.SMTP_FROM),
+    platformProvider: platformProvider(read.PROVIDER_URL, read.PROVIDER_SECRET),
   };
+}
+
+/** @throws ConfigError where one of the two is there without the other */
+function platformProvider(url: string | undefined, secret: string | undefined): PlatformProvider | undefined {
+  if ((url === undefined) !== (secret === undefined))
+    throw new ConfigError('PROVIDER_URL and PROVIDER_SECRET go together.');
+  return url === undefined || secret === undefined ? undefined : { url, secret };
 }
 
 function platformSmtp(url: URL, from: string): PlatformSmtp {

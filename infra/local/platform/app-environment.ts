@@ -62,7 +62,12 @@ function moduleEnvironment(
     CURSOR_SECRET: own.cursor,
     ENCRYPTION_KEY: own.encryption,
     ...(module === 'messaging'
-      ? { ADDRESS_PEPPERS: secrets.addressPepper, SMTP_URL: `smtp://127.0.0.1:${ports.smtp}` }
+      ? {
+          ADDRESS_PEPPERS: secrets.addressPepper,
+          SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
+          PROVIDER_URL: `${mailUrl(ports)}/messages`,
+          PROVIDER_SECRET: secrets.provider,
+        }
       : {}),
     ...(module === 'loyalty' ? { LEDGER_KEY: secrets.ledgerKey } : {}),
   };

@@ -3,7 +3,7 @@ import { Guardian } from '../services/guardian.ts';
 import { makeKafkaArchive } from '../services/kafka-archive.ts';
 import { brokerAnswers, startKafka } from '../services/kafka.ts';
 import { startPostgres } from '../services/postgres.ts';
-import { type Wiring, appEnvironment, mailUrl } from './app-environment.ts';
+import { type Wiring, appEnvironment, baseUrl, mailUrl } from './app-environment.ts';
 import { startNodeProcess } from './app-process.ts';
 import type { DataFolder } from './data-folder.ts';
 import { databaseAddresses } from './databases.ts';
@@ -101,7 +101,7 @@ export class Platform {
   }
 
   async startMailCatcher(): Promise<void> {
-    const { data, ports } = this.parts;
+    const { data, ports, secrets } = this.parts;
     this.services.push('mail catcher');
     await this.supervisor.keep({
       name: 'mail catcher',
@@ -116,6 +116,8 @@ export class Platform {
               SMTP_PORT: String(ports.smtp),
               HTTP_PORT: String(ports.mailPage),
               MAIL_FILE: data.file('mail', 'messages.jsonl'),
+              REPORT_URL: `${baseUrl(ports)}/v1/messaging/webhooks/generic`,
+              REPORT_SECRET: secrets.provider,
             },
             cwd: ROOT,
             log: data.log('mail-catcher'),

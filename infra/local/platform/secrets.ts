@@ -21,13 +21,16 @@ export interface Secrets {
   modules: Record<ModuleName, ModuleSecrets>;
   addressPepper: string;
   ledgerKey: string;
+  /** Between messaging and the mail catcher, in the form of Standard Webhooks. */
+  provider: string;
 }
 
 const FILE = 'secrets.json';
 
 export function loadSecrets(data: DataFolder): Secrets {
-  const kept = data.readJson<Secrets>(FILE);
-  if (kept) return kept;
+  const kept = data.readJson<Omit<Secrets, 'provider'> & Partial<Secrets>>(FILE);
+  // A folder of an earlier version lacks what has been added since.
+  if (kept?.provider !== undefined) return kept as Secrets;
   const secrets: Secrets = {
     postgres: randomText(),
     modules: Object.fromEntries(
@@ -35,6 +38,8 @@ export function loadSecrets(data: DataFolder): Secrets {
     ) as Secrets['modules'],
     addressPepper: randomText(),
     ledgerKey: randomText(),
+    ...kept,
+    provider: `whsec_${randomBytes(32).toString('base64')}`,
   };
   data.writeJson(FILE, secrets);
   return secrets;

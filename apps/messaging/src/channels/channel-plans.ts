@@ -1,46 +1,29 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
-import type { QuietHours } from '../calendar/quiet-hours.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { SecretBox } from '../secrets/secret-box.js';
-import { parseSender, type ChannelDocument, type Sender, type SmtpChannel } from './channel-document.js';
+import { SecretBox, type SealedSecret } from '../secrets/secret-box.js';
+import type { ChannelPlan, HttpWay, SendingPlan } from './channel-plan.js';
+import type { ChannelSetting } from './channel-providers.js';
 import { placeOf } from './channel-secrets.js';
 import { ChannelSettingsRepository, type StoredSettings } from './channel-settings.repository.js';
+import { channelsFrom, platformChannels, settingsOf } from './platform-channels.js';
+import { senderOf } from './sender.js';
+import { WebhookKeys } from './webhook-keys.js';
 
-/** How a channel sends, secrets opened: for the gate alone. */
-export interface ChannelPlan {
-  readonly channel: Channel;
-  readonly provider: 'smtp';
-  readonly from: Sender;
-  readonly replyTo: string | null;
-  readonly maxPerSecond: number | undefined;
-  readonly consentMode: 'opt_out' | 'opt_in';
-  /** Names one way out; as long as it stays the same, connections are kept. */
-  readonly transportKey: string;
-  readonly smtp: {
-    readonly host: string;
-    readonly port: number;
-    readonly security: 'none' | 'starttls' | 'tls';
-    readonly username?: string;
-    readonly password?: string;
-    /** The platform's own server is the operator's choice; a customer's must be a public address. */
-    readonly trusted: boolean;
-  };
-}
-
-/** How an organization sends. */
-export interface SendingPlan {
+/** Whose channel it is, and the secrets it has of its own. */
+interface Owner {
   readonly organizationId: string;
-  readonly channels: Readonly<Partial<Record<Channel, ChannelPlan>>>;
-  readonly quietHours: QuietHours | null;
-  readonly caps: ChannelDocument['caps'];
-  readonly topics: ChannelDocument['topics'];
+  readonly channel: Channel;
+  readonly version: number;
+  readonly secrets: Readonly<Record<string, SealedSecret>>;
+  /** Not configured by anybody: the platform's own. */
+  readonly byDefault: boolean;
 }
 
 /**
- * Settings as the gate needs them. Until an organization has settings of its own, local mode sends its mail to the
- * platform's server; in production it has no channel.
+ * Settings as the gate needs them. Until an organization has settings of its own, local mode sends through the
+ * platform's own providers; in production it has no channel.
  */
 @Injectable()
 export class ChannelPlans {
@@ -49,6 +32,7 @@ export class ChannelPlans {
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly repository: ChannelSettingsRepository,
+    private readonly keys: WebhookKeys,
   ) {
     this.box = new SecretBox(config.encryptionKey);
   }
@@ -65,73 +49,91 @@ export class ChannelPlans {
     return new Map(organizationIds.map((id) => [id, this.planOf(id, byId.get(id))]));
   }
 
-  /** What an organization without settings is shown; undefined where it has no channel then. */
-  defaultChannel(): SmtpChannel | undefined {
-    const smtp = this.config.local ? this.config.platformSmtp : undefined;
-    if (!smtp) return undefined;
-    return {
-      enabled: true,
-      provider: 'smtp',
-      from: smtp.from,
-      max_per_second: 10_000,
-      consent_mode: 'opt_out',
-      host: smtp.host,
-      port: smtp.port,
-      security: smtp.security,
-    };
-  }
-
   private planOf(organizationId: string, stored: StoredSettings | undefined): SendingPlan {
-    const email = stored ? this.configured(stored) : this.fallback();
+    const { document } = stored ?? {};
+    const plans = settingsOf(document?.channels ?? platformChannels(this.config)).flatMap(
+      ([channel, setting]) => {
+        const plan = this.channelPlan(setting, {
+          organizationId,
+          channel,
+          version: stored?.version ?? 0,
+          secrets: stored?.secrets[channel] ?? {},
+          byDefault: stored === undefined,
+        });
+        return plan ? [[channel, plan] as const] : [];
+      },
+    );
     return {
       organizationId,
-      channels: email ? { email } : {},
-      quietHours: stored?.document.quiet_hours ?? null,
-      caps: stored?.document.caps ?? [],
-      topics: stored?.document.topics ?? [],
+      channels: channelsFrom(plans),
+      quietHours: document?.quiet_hours ?? null,
+      caps: document?.caps ?? [],
+      topics: document?.topics ?? [],
     };
   }
 
-  private configured(stored: StoredSettings): ChannelPlan | undefined {
-    const channel = stored.document.channels.email;
-    if (!channel?.enabled) return undefined;
-    const sealed = stored.secrets['email']?.['password'];
+  /** Undefined for a channel that is off, or lacks the secret without which its provider takes nothing. */
+  private channelPlan(setting: ChannelSetting, owner: Owner): ChannelPlan | undefined {
+    const way = setting.enabled ? this.wayOf(setting, owner) : undefined;
+    if (!way) return undefined;
+    const { channel, byDefault, organizationId, version } = owner;
     return {
-      ...this.common(channel),
-      maxPerSecond: channel.max_per_second,
-      transportKey: `${stored.organizationId}/email/${stored.version}`,
-      smtp: {
-        host: channel.host,
-        port: channel.port,
-        security: channel.security,
-        ...(channel.username ? { username: channel.username } : {}),
-        ...(sealed
-          ? { password: this.box.open(sealed, placeOf(stored.organizationId, 'email', 'password')) }
-          : {}),
-        trusted: false,
-      },
+      channel,
+      provider: setting.provider,
+      from: setting.from ? (senderOf(channel, setting.from) ?? { name: '', address: setting.from }) : null,
+      replyTo: 'reply_to' in setting ? (setting.reply_to ?? null) : null,
+      maxPerSecond: byDefault ? undefined : setting.max_per_second,
+      consentMode: setting.consent_mode,
+      transportKey: byDefault ? `platform/${channel}` : `${organizationId}/${channel}/${version}`,
+      way,
+      byPlatform: byDefault || (way.kind === 'http' && way.trusted),
+      webhookUrl: this.keys.urlOf(owner, setting.provider),
     };
   }
 
-  private fallback(): ChannelPlan | undefined {
-    const channel = this.defaultChannel();
-    const smtp = this.config.platformSmtp;
-    if (!channel || !smtp) return undefined;
-    return {
-      ...this.common(channel),
-      maxPerSecond: undefined,
-      transportKey: 'platform',
-      smtp: { ...smtp, trusted: true },
-    };
+  private wayOf(setting: ChannelSetting, owner: Owner): ChannelPlan['way'] | undefined {
+    switch (setting.provider) {
+      case 'smtp': {
+        const { host, port, security, username } = setting;
+        if (owner.byDefault && this.config.platformSmtp)
+          return { kind: 'smtp', ...this.config.platformSmtp, trusted: true };
+        const password = this.open(owner, 'password');
+        return {
+          kind: 'smtp',
+          host,
+          port,
+          security,
+          ...(username ? { username } : {}),
+          ...(password === undefined ? {} : { password }),
+          trusted: false,
+        };
+      }
+      case 'twilio': {
+        const authToken = this.open(owner, 'auth_token');
+        const { account_sid: accountSid, base_url: baseUrl } = setting;
+        return authToken === undefined ? undefined : { kind: 'twilio', accountSid, authToken, baseUrl };
+      }
+      case 'http':
+        return this.httpWay(setting.url, this.open(owner, 'secret'));
+      case 'inbox':
+        return { kind: 'inbox', copyTo: this.platformWay() };
+    }
   }
 
-  private common(channel: SmtpChannel) {
-    return {
-      channel: 'email' as const,
-      provider: channel.provider,
-      from: parseSender(channel.from) ?? { name: '', address: channel.from },
-      replyTo: channel.reply_to ?? null,
-      consentMode: channel.consent_mode,
-    };
+  /** Who puts back what local mode began with goes on in the platform's account: its secret is shown to nobody. */
+  private httpWay(url: string, secret: string | undefined): HttpWay | undefined {
+    if (secret !== undefined) return { kind: 'http', url, secret, trusted: false };
+    const platform = this.platformWay();
+    return platform?.url === url ? platform : undefined;
+  }
+
+  private platformWay(): HttpWay | undefined {
+    const provider = this.config.local ? this.config.platformProvider : undefined;
+    return provider && { kind: 'http', ...provider, trusted: true };
+  }
+
+  private open({ secrets, organizationId, channel }: Owner, field: string): string | undefined {
+    const sealed = secrets[field];
+    return sealed && this.box.open(sealed, placeOf(organizationId, channel, field));
   }
 }

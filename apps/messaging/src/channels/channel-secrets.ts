@@ -1,5 +1,6 @@
+import type { Channel } from '../addresses/channel.js';
 import type { SealedSecret, SecretBox } from '../secrets/secret-box.js';
-import { SECRET_FIELDS, type SmtpChannel } from './channel-document.js';
+import { hostOf, SECRET_FIELDS, type ChannelSetting } from './channel-providers.js';
 import type { StoredSecrets, StoredSettings } from './channel-settings.repository.js';
 
 /** A secret as it is shown. */
@@ -21,19 +22,18 @@ export function placeOf(organizationId: string, channel: string, field: string):
 export function mergeSecrets(
   box: SecretBox,
   previous: StoredSettings | undefined,
-  organizationId: string,
-  name: 'email',
-  channel: SmtpChannel,
+  { organizationId, channel }: { organizationId: string; channel: Channel },
+  setting: ChannelSetting,
   now: Date,
 ): Record<string, SealedSecret> {
-  const before = previous?.document.channels[name];
-  const sameDestination = before?.provider === channel.provider && before.host === channel.host;
-  const kept = sameDestination ? previous?.secrets[name] : undefined;
+  const before = previous?.document.channels[channel];
+  const sameDestination = before?.provider === setting.provider && hostOf(before) === hostOf(setting);
+  const kept = sameDestination ? previous?.secrets[channel] : undefined;
   const merged: Record<string, SealedSecret> = {};
-  for (const field of SECRET_FIELDS[channel.provider]) {
-    const given = channel[field];
+  for (const field of SECRET_FIELDS[setting.provider]) {
+    const given = fieldOf(setting, field);
     const stored =
-      typeof given === 'string' ? box.seal(given, placeOf(organizationId, name, field), now) : undefined;
+      typeof given === 'string' ? box.seal(given, placeOf(organizationId, channel, field), now) : undefined;
     const result = given === null ? undefined : (stored ?? kept?.[field]);
     if (result) merged[field] = result;
   }
@@ -41,18 +41,34 @@ export function mergeSecrets(
 }
 
 /** The channel with its secrets as they may be shown. */
-export function showChannel(channel: SmtpChannel, secrets: StoredSecrets[string] | undefined) {
+export function showChannel(
+  setting: ChannelSetting,
+  secrets: StoredSecrets[string] | undefined,
+  webhookUrl: string | null,
+): Record<string, unknown> {
   const shown = Object.fromEntries(
-    SECRET_FIELDS[channel.provider].map((field): [string, ShownSecret] => [field, view(secrets?.[field])]),
+    SECRET_FIELDS[setting.provider].map((field): [string, ShownSecret] => [field, view(secrets?.[field])]),
   );
-  return { ...channel, reply_to: channel.reply_to ?? null, username: channel.username ?? null, ...shown };
+  return {
+    ...setting,
+    from: setting.from ?? null,
+    ...('reply_to' in setting || setting.provider === 'smtp' ? { reply_to: setting.reply_to ?? null } : {}),
+    ...(setting.provider === 'smtp' ? { username: setting.username ?? null } : {}),
+    ...shown,
+    webhook_url: webhookUrl,
+  };
 }
 
-/** The channel as it is stored: what is secret stands elsewhere. */
-export function withoutSecrets(channel: SmtpChannel): SmtpChannel {
-  const copy = { ...channel };
-  for (const field of SECRET_FIELDS[channel.provider]) delete copy[field];
+/** The channel as it is stored: what is secret stands elsewhere, what is derived nowhere. */
+export function withoutSecrets<T extends ChannelSetting>(setting: T): T {
+  const copy = { ...setting };
+  for (const field of [...SECRET_FIELDS[setting.provider], 'webhook_url'])
+    delete (copy as Record<string, unknown>)[field];
   return copy;
+}
+
+function fieldOf(setting: ChannelSetting, field: string): unknown {
+  return (setting as Readonly<Record<string, unknown>>)[field];
 }
 
 function view(secret: SealedSecret | undefined): ShownSecret {

@@ -5,7 +5,8 @@ import { IsArray, IsObject } from 'class-validator';
 /** The whole document; what is inside each part is described in its example and checked with pointers. */
 export class ChannelSettingsDto {
   @ApiProperty({
-    description: 'By channel name. A channel that is left out is disabled and its secrets are erased.',
+    description:
+      'By channel name: email (`smtp`, `http`), sms and whatsapp (`twilio`, `http`), push (`http`), in_app (`inbox`, `http`). A channel that is left out is disabled and its secrets are erased. `webhook_url` is read-only.',
     example: {
       email: {
         enabled: true,
@@ -20,6 +21,20 @@ export class ChannelSettingsDto {
         username: 'shop',
         password: 'written, never read back',
       },
+      sms: {
+        enabled: true,
+        provider: 'twilio',
+        from: '+56961234567',
+        account_sid: 'AC00000000000000000000000000000000',
+        auth_token: 'written, never read back',
+      },
+      push: {
+        enabled: true,
+        provider: 'http',
+        url: 'https://push.shop.example/messages',
+        secret: 'written, never read back',
+      },
+      in_app: { enabled: true },
     },
   })
   @IsObject()

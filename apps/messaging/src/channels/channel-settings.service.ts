@@ -2,15 +2,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import { Clock, Database } from '@customer-platform/database';
 import { etagOf, requireMatch, type RequestContext } from '@customer-platform/http';
-import { Problem } from '@customer-platform/problem-json';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import type { Channel } from '../addresses/channel.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { DestinationNotAllowed, resolveDestination } from '../network/destination.js';
+import { DestinationNotAllowed, isLoopback, resolveDestination } from '../network/destination.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import { readShape } from '../shapes/read-shape.js';
 import { channelDocument, type ChannelDocument } from './channel-document.js';
-import { ChannelPlans } from './channel-plans.js';
+import { hostOf, type ChannelSetting } from './channel-providers.js';
 import { mergeSecrets, showChannel, withoutSecrets } from './channel-secrets.js';
 import { ChannelSettingsRepository, type StoredSettings } from './channel-settings.repository.js';
+import { channelsFrom, platformChannels, settingsOf } from './platform-channels.js';
+import { WebhookKeys } from './webhook-keys.js';
 
 /** The settings as they are answered, with the tag of their version. */
 export interface ShownSettings {
@@ -26,7 +29,7 @@ export class ChannelSettingsService {
   constructor(
     private readonly database: Database,
     private readonly repository: ChannelSettingsRepository,
-    private readonly plans: ChannelPlans,
+    private readonly webhookKeys: WebhookKeys,
     private readonly audit: Audit,
     private readonly clock: Clock,
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -37,7 +40,7 @@ export class ChannelSettingsService {
   /** What is configured, or the default an organization begins with. */
   async get(context: RequestContext): Promise<ShownSettings> {
     const stored = await this.database.inOrganization(context, (tx) => this.repository.find(tx));
-    return this.show(stored);
+    return this.show(context.organizationId, stored);
   }
 
   /**
@@ -53,7 +56,7 @@ export class ChannelSettingsService {
         `channels:${context.organizationId}`,
       ]);
       const previous = await this.repository.find(tx, true);
-      requireMatch(context.ifMatch, this.show(previous).etag);
+      requireMatch(context.ifMatch, this.show(context.organizationId, previous).etag);
       const next = this.merge(context.organizationId, previous, document);
       const version = await this.repository.save(tx, next, this.clock.now());
       await this.audit.record(tx, context, {
@@ -63,7 +66,7 @@ export class ChannelSettingsService {
       });
       return { ...next, version };
     });
-    return this.show(stored);
+    return this.show(context.organizationId, stored);
   }
 
   private merge(
@@ -71,44 +74,71 @@ export class ChannelSettingsService {
     previous: StoredSettings | undefined,
     document: ChannelDocument,
   ): Omit<StoredSettings, 'version'> {
-    const { email } = document.channels;
+    const settings = settingsOf(document.channels);
     const now = this.clock.now();
+    const secrets = settings.map(
+      ([channel, setting]) =>
+        [channel, mergeSecrets(this.box, previous, { organizationId, channel }, setting, now)] as const,
+    );
+    const channels = settings.map(([channel, setting]) => [channel, withoutSecrets(setting)] as const);
     return {
       organizationId,
-      document: { ...document, channels: email ? { email: withoutSecrets(email) } : {} },
-      secrets: email ? { email: mergeSecrets(this.box, previous, organizationId, 'email', email, now) } : {},
+      document: { ...document, channels: channelsFrom(channels) as ChannelDocument['channels'] },
+      secrets: channelsFrom(secrets),
     };
   }
 
   /** A host that leads into the platform's own network is refused now; it is checked again at every connection. */
   private async checkDestinations(document: ChannelDocument): Promise<void> {
-    const { email } = document.channels;
-    if (!email) return;
+    const errors = await Promise.all(
+      settingsOf(document.channels).map(([channel, setting]) => this.destinationError(channel, setting)),
+    );
+    const found = errors.flatMap((error) => error ?? []);
+    if (found.length > 0) throw Problem.validation(found);
+  }
+
+  private async destinationError(channel: Channel, setting: ChannelSetting): Promise<FieldError | undefined> {
+    const field = DESTINATION_FIELDS[setting.provider];
+    if (field === undefined) return undefined;
+    const pointer = `/channels/${channel}/${field}`;
+    const host = hostOf(setting);
+    const plain = setting.provider !== 'smtp' && !fieldText(setting, field).startsWith('https:');
+    if (plain && !(this.config.local && (await isLoopback(host)))) {
+      return { pointer, code: 'invalid_format', detail: 'Expected an https address.' };
+    }
     try {
-      await resolveDestination(email.host, this.config.local);
+      await resolveDestination(host, this.config.local);
+      return undefined;
     } catch (error) {
       // A name that does not resolve today may tomorrow; nothing is sent to it until then.
-      if (!(error instanceof DestinationNotAllowed)) return;
-      throw Problem.validation([
-        {
-          pointer: '/channels/email/host',
-          code: 'destination_not_allowed',
-          detail: 'The host must resolve to public addresses only.',
-        },
-      ]);
+      if (!(error instanceof DestinationNotAllowed)) return undefined;
+      const detail = 'The host must resolve to public addresses only.';
+      return { pointer, code: 'destination_not_allowed', detail };
     }
   }
 
-  private show(stored: StoredSettings | undefined): ShownSettings {
-    const email = stored ? stored.document.channels.email : this.plans.defaultChannel();
+  private show(organizationId: string, stored: StoredSettings | undefined): ShownSettings {
+    const channels = settingsOf(stored?.document.channels ?? platformChannels(this.config)).map(
+      ([channel, setting]) => {
+        const webhookUrl = this.webhookKeys.urlOf({ organizationId, channel }, setting.provider);
+        return [channel, showChannel(setting, stored?.secrets[channel], webhookUrl)] as const;
+      },
+    );
     const body = {
-      channels: email ? { email: showChannel(email, stored?.secrets['email']) } : {},
+      channels: channelsFrom(channels),
       quiet_hours: stored?.document.quiet_hours ?? null,
       caps: stored?.document.caps ?? [],
       topics: stored?.document.topics ?? [],
     };
     return { body, etag: etagOf(stored?.version ?? 0) };
   }
+}
+
+/** The field that says where a provider is. */
+const DESTINATION_FIELDS = { smtp: 'host', twilio: 'base_url', http: 'url', inbox: undefined } as const;
+
+function fieldText(setting: ChannelSetting, field: string): string {
+  return String((setting as Readonly<Record<string, unknown>>)[field]);
 }
 
 function changedFields(before: ChannelDocument | undefined, after: ChannelDocument): string[] {

@@ -5,6 +5,23 @@ import { aSend, messagingWorld, send, settled, type MessagingWorld } from '../me
 
 const PATH = '/v1/messaging/channel-settings';
 
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const twilio = (overrides: Record<string, unknown> = {}) => ({
+  provider: 'twilio',
+  from: '+56961234567',
+  account_sid: `AC${'a'.repeat(32)}`,
+  auth_token: 'hunter2',
+  base_url: 'http://127.0.0.1:9',
+  ...overrides,
+});
+const http = (overrides: Record<string, unknown> = {}) => ({
+  provider: 'http',
+  from: '+56961234567',
+  url: 'http://127.0.0.1:9/in',
+  secret: SECRET,
+  ...overrides,
+});
+
 interface Secret {
   set: boolean;
   fingerprint: string | null;
@@ -79,6 +96,64 @@ describe('channel settings', () => {
     expect(left).toEqual({ secrets: {} });
   });
 
+  it.each([
+    ['sms', twilio(), 'auth_token', { base_url: 'http://localhost:9' }],
+    ['whatsapp', twilio(), 'auth_token', { base_url: 'http://localhost:9' }],
+    ['push', http(), 'secret', { url: 'http://localhost:9/in' }],
+    ['in_app', http(), 'secret', { url: 'http://localhost:9/in' }],
+  ])('of %s keep, clear and drop its secret by the rules', async (channel, setting, field, elsewhere) => {
+    const { id, api } = world.organization();
+    const put = async (given: Record<string, unknown>) => {
+      const { status, body } = await api.call<{ channels: Record<string, Record<string, Secret>> }>(
+        'PUT',
+        PATH,
+        {
+          body: { channels: { [channel]: given } },
+        },
+      );
+      expect(status).toBe(200);
+      expect(JSON.stringify(body)).not.toContain(String(setting[field as 'from']));
+      return body.channels[channel] ?? {};
+    };
+    const { [field as 'from']: _secret, ...rest } = setting as Record<string, unknown>;
+    const written = await put(setting);
+    expect(written[field]).toMatchObject({ set: true, fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/) });
+    expect(written['webhook_url']).toMatch(
+      new RegExp(
+        `^http://127\\.0\\.0\\.1:8080/v1/messaging/webhooks/${field === 'secret' ? 'standard' : 'twilio'}\\?key=[\\w-]{44}$`,
+      ),
+    );
+    expect(await put(rest)).toEqual(written);
+    expect(await put(written)).toEqual(written);
+    expect((await put({ ...rest, [field]: null }))[field]).toMatchObject({ set: false });
+    await put(setting);
+    expect((await put({ ...rest, ...elsewhere }))[field]).toMatchObject({ set: false });
+    await put(setting);
+    const [row] = await world.database.query<{ row: string }>(
+      'SELECT channel_settings::text AS row FROM channel_settings WHERE organization_id = $1',
+      [id],
+    );
+    expect(row?.row).not.toContain(String(setting[field as 'from']));
+    expect(row?.row).not.toContain('webhook_url');
+    await api.call('PUT', PATH, { body: { channels: { [channel]: { ...rest, enabled: false } } } });
+    await api.call('PUT', PATH, { body: { channels: {} } });
+    expect((await put(rest))[field]).toMatchObject({ set: false });
+  });
+
+  it('take an inbox without a provider’s name, and drop a secret with its provider', async () => {
+    const { api } = world.organization();
+    const put = async (channels: object) =>
+      (await api.call<{ channels: Record<string, object> }>('PUT', PATH, { body: { channels } })).body
+        .channels;
+    expect(await put({ in_app: {} })).toMatchObject({
+      in_app: { provider: 'inbox', enabled: true, webhook_url: null },
+    });
+    await put({ sms: http() });
+    await put({ sms: twilio() });
+    const { secret: _secret, ...again } = http();
+    expect(await put({ sms: again })).toMatchObject({ sms: { secret: { set: false } } });
+  });
+
   it('disable a channel that is left out', async () => {
     const { api } = world.organization();
     await api.call('PUT', PATH, { body: { channels: {} } });
@@ -146,7 +221,40 @@ describe('channel settings', () => {
     ],
     [{ channels: { email: email({ port: 0 }) } }, '/channels/email/port', 'out_of_range', 400],
     [{ channels: { email: email({ pasword: 'x' }) } }, '/channels/email/pasword', 'unknown_field', 400],
-    [{ channels: { sms: { provider: 'twilio' } } }, '/channels/sms', 'not_allowed', 400],
+    [{ channels: { sms: { provider: 'twilio' } } }, '/channels/sms/account_sid', 'required', 400],
+    [{ channels: { sms: { ...http(), provider: 'smtp' } } }, '/channels/sms/provider', 'invalid_enum', 400],
+    [
+      { channels: { sms: twilio({ account_sid: 'AC1' }) } },
+      '/channels/sms/account_sid',
+      'invalid_format',
+      400,
+    ],
+    [{ channels: { sms: twilio({ from: '961234567' }) } }, '/channels/sms/from', 'invalid_address', 400],
+    [{ channels: { whatsapp: http({ from: 'Shop' }) } }, '/channels/whatsapp/from', 'invalid_address', 400],
+    [{ channels: { push: http({ secret: 'short' }) } }, '/channels/push/secret', 'invalid_format', 400],
+    [
+      { channels: { push: http({ url: 'https://u:p@x.example/' }) } },
+      '/channels/push/url',
+      'invalid_format',
+      400,
+    ],
+    [{ channels: { push: http({ url: 'ftp://x.example/' }) } }, '/channels/push/url', 'invalid_format', 400],
+    // A name that leads elsewhere may not be reached in plain text, in local mode either.
+    [{ channels: { push: http({ url: 'http://8.8.8.8/' }) } }, '/channels/push/url', 'invalid_format', 400],
+    [
+      { channels: { push: http({ url: 'https://10.0.0.1/' }) } },
+      '/channels/push/url',
+      'destination_not_allowed',
+      422,
+    ],
+    [
+      { channels: { sms: twilio({ base_url: 'https://[::ffff:10.0.0.1]' }) } },
+      '/channels/sms/base_url',
+      'destination_not_allowed',
+      422,
+    ],
+    [{ channels: { in_app: { provider: 'smtp' } } }, '/channels/in_app/provider', 'invalid_enum', 400],
+    [{ channels: { fax: {} } }, '/channels/fax', 'unknown_field', 400],
     [
       { channels: {}, quiet_hours: { start: '25:00', end: '08:00', timezone: 'America/Santiago' } },
       '/quiet_hours/start',

@@ -42,7 +42,7 @@ export const UNKNOWN_PROFILE: ContactProfile = {
   attributes: {},
 };
 
-/** Where a contact is reached on a channel, as core has it; null when nowhere. */
+/** Where a contact is reached on a channel, as core's events tell; null when nowhere, or, of a device, not by events. */
 export function addressOf(profile: ContactProfile, channel: Channel): string | null {
   switch (channel) {
     case 'email':

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
-import { ChannelPlans, type SendingPlan } from '../channels/channel-plans.js';
+import type { SendingPlan } from '../channels/channel-plan.js';
+import { ChannelPlans } from '../channels/channel-plans.js';
 import { ConsentsRepository, type ConsentStatus } from '../contacts/consents.repository.js';
 import type { ContactRef } from '../contacts/contacts.repository.js';
 import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
-import { ChannelPlans, type ChannelPlan } from '../channels/channel-plans.js';
+import type { ChannelPlan } from '../channels/channel-plan.js';
+import { ChannelPlans } from '../channels/channel-plans.js';
 import { SendJournal } from '../sends/send-journal.js';
 import { CLAIMED_COLUMNS, toClaimedSend, type ClaimedRow, type ClaimedSend } from './claimed-send.js';
 

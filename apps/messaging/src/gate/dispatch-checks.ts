@@ -2,7 +2,7 @@ import type { CheckedAddress } from '../addresses/address.js';
 import { checkAddress } from '../addresses/address.js';
 import { isTimezone } from '../calendar/local-time.js';
 import { quietUntil } from '../calendar/quiet-hours.js';
-import type { ChannelPlan, SendingPlan } from '../channels/channel-plans.js';
+import type { ChannelPlan, SendingPlan } from '../channels/channel-plan.js';
 import type { Contact } from '../contacts/contact.js';
 import type { BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';

@@ -1,5 +1,5 @@
 import type { KeysOfAddress } from '../addresses/address-keys.js';
-import type { ChannelPlan } from '../channels/channel-plans.js';
+import type { ChannelPlan } from '../channels/channel-plan.js';
 import type { ChannelDocument } from '../channels/channel-document.js';
 import type { SendState } from '../sends/send-state.js';
 import type { ClaimedSend } from './claimed-send.js';

@@ -33,7 +33,7 @@ const PASS = `
   WITH candidate AS (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS c (organization_id uuid, id uuid, claim uuid, channel text,
       category text, topic text, keys text[], subjects text[], contact_id uuid, address text, address_key text,
-      subject text, locale text, provider text, provider_message_id text, cap_counted boolean)
+      subject text, locale text, provider text, provider_message_id text, by_platform boolean, cap_counted boolean)
   ), mine AS (
     SELECT c.*, s.state AS before, s.attempts FROM candidate c
       JOIN sends s ON s.organization_id = c.organization_id AND s.id = c.id
@@ -60,7 +60,7 @@ const PASS = `
       due_at = CASE WHEN v.opted_out OR v.suppressed THEN NULL ELSE $2::timestamptz END,
       release_at = NULL, updated_at = $3, contact_id = coalesce(v.contact_id, s.contact_id),
       address = v.address, address_key = v.address_key, subject = v.subject, locale = v.locale, provider = v.provider,
-      provider_message_id = v.provider_message_id, cap_counted = s.cap_counted OR v.cap_counted
+      provider_message_id = v.provider_message_id, by_platform = v.by_platform, cap_counted = s.cap_counted OR v.cap_counted
     FROM verdict v WHERE s.organization_id = v.organization_id AND s.id = v.id
   )
   SELECT id, before, attempts, suppressed, opted_out FROM verdict`;
@@ -208,6 +208,7 @@ function toCandidate(ready: ReadySend) {
     locale,
     provider: plan.provider,
     provider_message_id: messageId,
+    by_platform: plan.byPlatform,
     cap_counted: send.category === 'marketing' && ready.caps.length > 0 && contactId !== null,
   };
 }

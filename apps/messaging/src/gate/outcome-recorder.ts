@@ -26,9 +26,11 @@ const MOST_AT_ONCE = 200;
 const RECORD = `
   UPDATE sends s SET state = o.state, reason = o.reason, due_at = o.due_at, release_at = o.release_at, claim = NULL,
          attempts = s.attempts - o.taken_back, updated_at = $2,
+         provider_message_id = coalesce(o.provider_message_id, s.provider_message_id),
          sent_at = CASE WHEN o.state = 'sent' THEN $2 ELSE s.sent_at END
     FROM jsonb_to_recordset($1::jsonb) AS o (organization_id uuid, id uuid, attempt int, state text, reason text,
-      due_at timestamptz, release_at timestamptz, taken_back int)
+      due_at timestamptz, release_at timestamptz, taken_back int,
+      provider_message_id text)
    WHERE s.organization_id = o.organization_id AND s.id = o.id AND s.attempts = o.attempt
      AND (s.state = 'dispatching' OR (s.state = 'unknown' AND o.state IN ('sent', 'bounced')))
   RETURNING s.id`;
@@ -44,6 +46,8 @@ interface Recorded {
   readonly dueAt: Date | null;
   readonly releaseAt: Date | null;
   readonly takenBack: 0 | 1;
+  /** Said by the provider, in place of ours. */
+  readonly providerMessageId: string | null;
 }
 
 /**
@@ -112,6 +116,7 @@ function recordOf({ flight, handOff }: Outcome, now: Date): Recorded {
     dueAt: null,
     releaseAt: null,
     takenBack: 0 as const,
+    providerMessageId: handOff.providerMessageId ?? null,
   };
   const at = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
   switch (handOff.outcome) {
@@ -137,7 +142,7 @@ function recordOf({ flight, handOff }: Outcome, now: Date): Recorded {
   }
 }
 
-function toRow({ flight, state, reason, dueAt, releaseAt, takenBack }: Recorded) {
+function toRow({ flight, state, reason, dueAt, releaseAt, takenBack, providerMessageId }: Recorded) {
   const { organizationId, id } = flight.ready.send;
   return {
     organization_id: organizationId,
@@ -148,6 +153,7 @@ function toRow({ flight, state, reason, dueAt, releaseAt, takenBack }: Recorded)
     due_at: dueAt,
     release_at: releaseAt,
     taken_back: takenBack,
+    provider_message_id: providerMessageId,
   };
 }
 

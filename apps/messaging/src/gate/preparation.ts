@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
-import { parseSender } from '../channels/channel-document.js';
 import { RenderFailure } from '../rendering/renderer.js';
 import { MessageRendering, type RenderedMessage } from '../templates/message-rendering.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
 import { BatchReader, type BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
-import { composeMail } from './composition/mail.js';
-import { withUnsubscribeLink } from './composition/unsubscribe-footer.js';
+import { compose } from './composition/compose.js';
 import { calendarOf, checkSend, type PassedSend } from './dispatch-checks.js';
 import type { DispatchDecision, ReadySend } from './dispatch-decision.js';
 
@@ -54,7 +52,7 @@ export class Preparation {
         event: send.event,
         unsubscribeUrl,
       });
-      return { ...(await mailOf(passed, rendered, unsubscribeUrl, now)), keys };
+      return { ...(await messageOf(passed, rendered, unsubscribeUrl, now)), keys };
     } catch (error) {
       if (!(error instanceof RenderFailure)) throw error;
       return { kind: 'end', send, state: 'failed', reason: error.reason.code };
@@ -62,43 +60,26 @@ export class Preparation {
   }
 }
 
-async function mailOf(
+async function messageOf(
   passed: PassedSend,
   rendered: RenderedMessage,
   unsubscribeUrl: string,
   date: Date,
 ): Promise<Omit<ReadySend, 'keys'>> {
   const { send, plan, sending, contact, address } = passed;
-  const from = (send.sender === null ? undefined : parseSender(send.sender)) ?? plan.from;
-  // Set once and kept: whatever becomes of the settings, all attempts carry the same id.
-  const messageId =
-    send.providerMessageId ?? `<${send.id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`;
-  const marketing = send.category === 'marketing';
-  const { html, text = '', subject = '' } = rendered.parts;
-  const body = marketing
-    ? withUnsubscribeLink({ html, text }, unsubscribeUrl, rendered.locale)
-    : { html, text };
-  const content = await composeMail({
-    from,
-    replyTo: plan.replyTo,
-    to: address.delivery,
-    subject,
-    html: body.html,
-    text: body.text,
-    messageId,
-    correlationId: send.correlationId ?? send.id,
-    unsubscribeUrl: marketing ? unsubscribeUrl : null,
-    date,
-  });
+  const to = address.delivery;
+  const { from, content, messageId } = await compose({ send, plan, to, rendered, unsubscribeUrl, date });
+  const { organizationId, id: sendId, channel } = send;
   return {
     kind: 'ready',
     send,
     plan,
-    message: { sendId: send.id, channel: send.channel, to: address.delivery, from: from.address, content },
+    message: { organizationId, sendId, channel, to, from, content },
     contactId: contact?.id ?? null,
     timezone: calendarOf(contact, sending),
-    caps: sending.caps.filter(({ channel }) => channel === send.channel),
-    subject: subject === '' ? null : subject,
+    caps: sending.caps.filter((cap) => cap.channel === channel),
+    // What lists show of a message without a subject is its title.
+    subject: rendered.parts['subject'] || rendered.parts['title'] || null,
     locale: rendered.locale,
     messageId,
   };

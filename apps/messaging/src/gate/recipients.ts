@@ -42,7 +42,23 @@ export class Recipients {
         group.forEach(({ id }) => silent.add(id));
     }
     if (missing.length > 0) known = await this.load(sends, ids);
-    return new Map(sends.map((send) => [send.id, this.resolved(send, ids.get(send.id), known, silent)]));
+    const resolved = sends.map(
+      async (send) =>
+        [send.id, await this.withToken(send, this.resolved(send, ids.get(send.id), known, silent))] as const,
+    );
+    return new Map(await Promise.all(resolved));
+  }
+
+  /** A device's token is asked for each time: the latest one counts, and no event tells of it. */
+  private async withToken(send: ClaimedSend, recipient: ResolvedRecipient): Promise<ResolvedRecipient> {
+    const contact = recipient.kind === 'found' ? recipient.contact : undefined;
+    if (send.channel !== 'push' || 'address' in send.recipient || contact?.state !== 'active')
+      return recipient;
+    let address: string | null = null;
+    const answered = await this.ask(async () => {
+      address = await this.refresh.pushToken(send.organizationId, { contact_id: contact.id });
+    });
+    return answered ? { kind: 'found', contact, address } : { kind: 'silent' };
   }
 
   private resolved(

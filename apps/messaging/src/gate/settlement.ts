@@ -78,7 +78,7 @@ export class Settlement {
       channel,
       scope: 'address',
       address,
-      reason: 'hard_bounce',
+      reason: channel === 'push' ? 'invalid_token' : 'hard_bounce',
       note: null,
     });
     await this.database.inOrganization(send, (tx) =>

@@ -7,6 +7,8 @@ import { CreateEventRouting1763715604000 } from './1763715604000-create-event-ro
 import { CreateSends1763715605000 } from './1763715605000-create-sends.js';
 import { CreateGate1763715606000 } from './1763715606000-create-gate.js';
 import { CreateReferenceHolds1764110000000 } from './1764110000000-create-reference-holds.js';
+import { CreateNotifications1764640100000 } from './1764640100000-create-notifications.js';
+import { AddAccountToSends1764640200000 } from './1764640200000-add-account-to-sends.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -18,4 +20,6 @@ export const migrations: MigrationClass[] = [
   CreateSends1763715605000,
   CreateGate1763715606000,
   CreateReferenceHolds1764110000000,
+  CreateNotifications1764640100000,
+  AddAccountToSends1764640200000,
 ];

@@ -87,6 +87,16 @@ export async function resolveDestination(host: string, allowLoopback: boolean): 
   return { host: bare, address: chosen.address, family: chosen.family === 6 ? 6 : 4 };
 }
 
+/** Whether a host leads to this machine and nowhere else. */
+export async function isLoopback(host: string): Promise<boolean> {
+  const bare = host.replace(/^\[|\]$/g, '');
+  const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true }).catch(() => []);
+  return (
+    found.length > 0 &&
+    found.every(({ address }) => loopback.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6'))
+  );
+}
+
 function listOf(ranges: readonly Range[]): BlockList {
   const list = new BlockList();
   for (const [network, prefix] of ranges)

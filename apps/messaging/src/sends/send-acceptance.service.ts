@@ -33,6 +33,12 @@ class ContactUnknown extends Error {}
 /** What core said when it was asked. */
 type CoreWord = 'not asked' | 'asked' | 'silent';
 
+/** What core knows beyond its events: a device's token, null without one, undefined while core is silent. */
+interface Asked {
+  readonly word: CoreWord;
+  readonly token: string | null | undefined;
+}
+
 /** To whom a send goes, as far as is known at acceptance. */
 interface Target {
   readonly contactId: string | null;
@@ -74,7 +80,9 @@ export class SendAcceptance {
       body: dto,
       keep: 'forever' as const,
     };
-    const once = (word: CoreWord) => this.calls.run(call, () => this.store(context, request, content, word));
+    const token = await this.askToken(context, request);
+    const once = (word: CoreWord) =>
+      this.calls.run(call, () => this.store(context, request, content, { word, token }));
     const answer = await once('not asked').catch(async (error: unknown) => {
       if (!(error instanceof ContactUnknown)) throw error;
       return once(await this.askCore(context, request));
@@ -86,11 +94,11 @@ export class SendAcceptance {
     context: RequestContext,
     request: SendRequest,
     content: readonly PartSource[] | null,
-    word: CoreWord,
+    asked: Asked,
   ) {
     return this.database.inOrganization(context, async (tx) => {
       const template = await this.check(tx, request);
-      const target = await this.withoutHeld(tx, request, await this.targetOf(tx, request, word));
+      const target = await this.withoutHeld(tx, request, await this.targetOf(tx, request, asked));
       const keys = target.address && this.keys.of(context.organizationId, target.address);
       const suppressed = keys ? await this.suppressions.blocks(tx, request.channel, keys.blocking) : false;
       const now = this.clock.now();
@@ -160,7 +168,7 @@ export class SendAcceptance {
     return version;
   }
 
-  private async targetOf(tx: Transaction, request: SendRequest, word: CoreWord): Promise<Target> {
+  private async targetOf(tx: Transaction, request: SendRequest, { word, token }: Asked): Promise<Target> {
     const { recipient, channel } = request;
     if ('address' in recipient) {
       const address = checkAddress(channel, recipient.address);
@@ -175,7 +183,9 @@ export class SendAcceptance {
         return { contactId: 'contact_id' in recipient ? recipient.contact_id : null, address: undefined };
       throw new Problem('recipient_unreachable');
     }
-    const text = contact.state === 'active' ? addressOf(contact.profile, channel) : null;
+    if (channel === 'push' && token === undefined) return { contactId: contact.id, address: undefined };
+    const known = channel === 'push' ? (token ?? null) : addressOf(contact.profile, channel);
+    const text = contact.state === 'active' ? known : null;
     const address = text === null ? undefined : checkAddress(channel, text);
     if (!address) throw new Problem('recipient_unreachable');
     return { contactId: contact.id, address };
@@ -202,6 +212,21 @@ export class SendAcceptance {
     recipient: SendRequest['recipient'],
   ): Promise<string | undefined> {
     return 'external_id' in recipient ? this.contacts.idByExternalId(tx, recipient.external_id) : undefined;
+  }
+
+  /** Of a push to a contact: outside of any transaction, as everything that is asked of core. */
+  private async askToken(
+    { organizationId }: RequestContext,
+    { channel, recipient }: SendRequest,
+  ): Promise<string | null | undefined> {
+    if (channel !== 'push' || 'address' in recipient) return undefined;
+    try {
+      return await this.refresh.pushToken(organizationId, recipient);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
+      log.warn({ err: error }, 'Core does not answer; the device is looked up later');
+      return undefined;
+    }
   }
 
   private async askCore(context: RequestContext, { recipient }: SendRequest): Promise<CoreWord> {

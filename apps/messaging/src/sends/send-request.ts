@@ -2,7 +2,7 @@ import { Problem, type FieldCode, type FieldError } from '@customer-platform/pro
 import { z } from 'zod';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
-import { parseSender } from '../channels/channel-document.js';
+import { senderOf } from '../channels/sender.js';
 import { readShape } from '../shapes/read-shape.js';
 import { partsOfChannel, type LocaleParts } from '../templates/template-content.js';
 import type { CreateSendDto } from './send.dto.js';
@@ -111,8 +111,9 @@ function timeErrors(dto: CreateSendDto, now: Date): FieldError[] {
 }
 
 function senderErrors({ channel, from }: CreateSendDto): FieldError[] {
-  if (from === undefined || channel !== 'email' || parseSender(from)) return [];
-  return [fieldError('/from', 'invalid_address', 'Expected `Name <address>` or an address.')];
+  if (from === undefined || senderOf(channel, from)) return [];
+  const expected = channel === 'email' ? '`Name <address>` or an address' : 'a sender of the channel';
+  return [fieldError('/from', 'invalid_address', `Expected ${expected}.`)];
 }
 
 function fieldError(pointer: string, code: FieldCode, detail: string): FieldError {

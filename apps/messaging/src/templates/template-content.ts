@@ -119,9 +119,15 @@ const MODES: Readonly<Record<string, PartMode>> = {
 
 /** The liquid sources among the parts of a locale. */
 export function sourcesOf(parts: LocaleParts): PartSource[] {
-  return Object.entries(parts).flatMap(([name, text]) =>
-    typeof text === 'string' ? [{ name, mode: MODES[name] ?? 'text', source: text }] : [],
-  );
+  return Object.entries(parts).flatMap(([name, text]): PartSource[] => {
+    if (typeof text === 'string') return [{ name, mode: MODES[name] ?? 'text', source: text }];
+    // The provider's own template: each of its fields is a line.
+    return Object.entries((text ?? {}) as Record<string, string>).map(([field, source]) => ({
+      name: `${name}.${field}`,
+      mode: 'line',
+      source,
+    }));
+  });
 }
 
 /** The locale a message is in: the first wish there is a text for, each also without its region; else the default. */

@@ -24,13 +24,14 @@ export class Lease {
 
 /** What is handed over: everything is composed before the gate, nothing is decided after it. */
 export interface OutgoingMessage {
+  readonly organizationId: string;
   readonly sendId: string;
   readonly channel: Channel;
   /** The checked address: the only text that may name the recipient to the transport. */
   readonly to: string;
   /** Envelope sender of mail, sender id of other channels. */
   readonly from: string;
-  /** The whole message as it leaves: MIME for mail. */
+  /** The whole message as it leaves: MIME by SMTP, a form or JSON by HTTP. */
   readonly content: Buffer;
 }
 

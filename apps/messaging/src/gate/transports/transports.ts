@@ -1,7 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { ChannelPlan } from '../../channels/channel-plans.js';
+import { Database } from '@customer-platform/database';
+import type { ChannelPlan, SmtpWay } from '../../channels/channel-plan.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { resolveDestination } from '../../network/destination.js';
+import { HttpTransport, type HttpProvider } from './http/http-transport.js';
+import { signedProvider } from './http/signed-provider.js';
+import { twilioProvider } from './http/twilio-provider.js';
+import { InboxTransport } from './inbox/inbox-transport.js';
 import { SmtpTransport } from './smtp/smtp-transport.js';
 import type { Transport } from './transport.js';
 
@@ -19,7 +24,10 @@ export class Transports implements OnApplicationShutdown {
   private readonly open = new Map<string, Open>();
   private readonly reaper: NodeJS.Timeout;
 
-  constructor(@Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig) {
+  constructor(
+    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly database: Database,
+  ) {
     this.reaper = setInterval(() => void this.closeUnused(Date.now() - IDLE_MS), IDLE_MS / 5);
     this.reaper.unref();
   }
@@ -40,13 +48,35 @@ export class Transports implements OnApplicationShutdown {
     await this.closeUnused(Infinity);
   }
 
-  private create({ smtp }: ChannelPlan): Transport {
-    const { host, port, security, username, password, trusted } = smtp;
+  private create({ way }: ChannelPlan): Transport {
+    switch (way.kind) {
+      case 'smtp':
+        return this.smtp(way);
+      case 'twilio':
+        return this.http(twilioProvider(way), false);
+      case 'http':
+        return this.http(signedProvider(way), way.trusted);
+      case 'inbox': {
+        const copy = way.copyTo && this.http(signedProvider(way.copyTo), true);
+        return new InboxTransport(this.database, copy);
+      }
+    }
+  }
+
+  private smtp({ host, port, security, username, password, trusted }: SmtpWay): Transport {
     return new SmtpTransport({
       server: { host, port, security, ...(username ? { username } : {}), ...(password ? { password } : {}) },
       maxConnections: trusted ? CONNECTIONS.platform : CONNECTIONS.organization,
       // Each connection resolves anew and checks every address: what was public yesterday may be ours today.
       resolve: async () => (trusted ? host : (await resolveDestination(host, this.config.local)).address),
+    });
+  }
+
+  private http(provider: HttpProvider, trusted: boolean): Transport {
+    return new HttpTransport({
+      provider,
+      maxConnections: trusted ? CONNECTIONS.platform : CONNECTIONS.organization,
+      resolve: (host) => resolveDestination(host, this.config.local),
     });
   }
 

@@ -8,7 +8,14 @@ import { SmtpTransport } from './smtp-transport.js';
 const open: { close(): Promise<void> }[] = [];
 
 function message(to = 'ana@example.com', content = 'Subject: x\r\n\r\n.dot\r\nend\r\n'): OutgoingMessage {
-  return { sendId: 'id', channel: 'email', to, from: 'shop@example.com', content: Buffer.from(content) };
+  return {
+    organizationId: 'organization',
+    sendId: 'id',
+    channel: 'email',
+    to,
+    from: 'shop@example.com',
+    content: Buffer.from(content),
+  };
 }
 
 function lease(milliseconds = 5_000): Lease {

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { log } from '@customer-platform/http';
+import { Outage } from '../outage.js';
 import { Lease, type HandOff, type OutgoingMessage, type Transport } from '../transport.js';
 import { SmtpConnection, SmtpRefusal, type SmtpServer } from './smtp-connection.js';
 import { deliver } from './smtp-delivery.js';
@@ -18,7 +18,6 @@ const IDLE_MS = 30_000;
 /** Servers limit how many messages one connection may bring; a fresh one costs three round trips. */
 const MESSAGES_PER_CONNECTION = 500;
 const CONNECT_MS = 5_000;
-const PROBE_PAUSES_MS = [500, 1_000, 2_000, 5_000];
 
 interface Pooled {
   readonly connection: SmtpConnection;
@@ -26,17 +25,13 @@ interface Pooled {
   idleSince: number;
 }
 
-/**
- * A pool of connections to one SMTP server. While the server cannot be reached, one message at a time tries again with
- * growing pauses and all others wait where they are: an outage costs no message its attempts.
- */
+/** A pool of connections to one SMTP server. */
 export class SmtpTransport implements Transport {
   readonly provider = 'smtp';
   private readonly idle: Pooled[] = [];
   private readonly queue: (() => void)[] = [];
   private open = 0;
-  private failures = 0;
-  private probeAt = 0;
+  private readonly outage = new Outage('smtp');
   private closed = false;
   private readonly reaper: NodeJS.Timeout;
 
@@ -46,13 +41,11 @@ export class SmtpTransport implements Transport {
   }
 
   capacity(): number {
-    if (this.closed) return 0;
-    if (this.failures > 0) return performance.now() >= this.probeAt ? 1 : 0;
-    return this.options.maxConnections * AHEAD;
+    return this.closed ? 0 : this.outage.capacity(this.options.maxConnections * AHEAD);
   }
 
   async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
-    const probe = this.failures > 0;
+    const probe = this.outage.present;
     if (!(await this.slot(lease))) return { outcome: 'released' };
     return this.handOffInSlot(message, lease, probe);
   }
@@ -77,7 +70,7 @@ export class SmtpTransport implements Transport {
         else pooled.connection.quit();
         // The server had closed a connection that lay idle: nothing was said, another one is taken.
         if (untouched && !fresh) continue;
-        if (untouched && handOff.code === undefined) this.unreachable('delivery');
+        if (untouched && handOff.code === undefined) this.outage.failed('delivery');
         return handOff;
       }
     } finally {
@@ -90,7 +83,7 @@ export class SmtpTransport implements Transport {
    * their way at that moment, go back to wait.
    */
   private blames(probe: boolean): boolean {
-    return probe || this.failures === 1;
+    return probe || this.outage.justFound;
   }
 
   /** Waits for one of the connections the pool may have. @returns false when the lease ended first */
@@ -142,19 +135,12 @@ export class SmtpTransport implements Transport {
     try {
       const address = await this.options.resolve(server.host);
       const connection = await SmtpConnection.open({ ...server, address, clientName: clientName() }, within);
-      this.failures = 0;
+      this.outage.over();
       return { connection, carried: 0, idleSince: Date.now() };
     } catch (error) {
-      if (!lease.over) this.unreachable(error instanceof SmtpRefusal ? error.stage : 'connection');
+      if (!lease.over) this.outage.failed(error instanceof SmtpRefusal ? error.stage : 'connection');
       return undefined;
     }
-  }
-
-  private unreachable(stage: string): void {
-    const pause = PROBE_PAUSES_MS[Math.min(this.failures, PROBE_PAUSES_MS.length - 1)] ?? 0;
-    if (this.failures === 0) log.warn({ stage }, 'The SMTP server cannot be used; sends wait for it');
-    this.failures += 1;
-    this.probeAt = performance.now() + pause;
   }
 
   private closeIdle(before: number): void {

@@ -1,0 +1,130 @@
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import type { Destination } from '../../../network/destination.js';
+import type { Lease } from '../transport.js';
+
+/** What is posted. */
+export interface HttpPost {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/**
+ * How a request ended.
+ * - `answered`: with a status and, cut at 64 KiB, a body.
+ * - `unsent`: nothing of it left this process; `late` because the lease was over first.
+ * - `cut`: it had begun to leave and no whole answer came; nobody can tell what became of it.
+ */
+export type HttpResult =
+  | { readonly kind: 'answered'; readonly status: number; readonly body: string }
+  | { readonly kind: 'unsent'; readonly late: boolean }
+  | { readonly kind: 'cut' };
+
+/** Addresses are checked for each connection: what was public yesterday may be ours today. */
+export type ResolveHost = (host: string) => Promise<Destination>;
+
+const MOST_ANSWER_BYTES = 64 * 1024;
+/** Shorter than servers keep an idle connection: a message must not be written to one that is just being closed. */
+const IDLE_MS = 2_000;
+
+/** Posts to providers over connections that are kept while busy. Redirects are answers like others, never followed. */
+export class HttpExchange {
+  private readonly agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
+  private readonly lookup: LookupFunction;
+
+  constructor(
+    private readonly resolve: ResolveHost,
+    maxConnections: number,
+  ) {
+    const options = {
+      keepAlive: true,
+      maxSockets: maxConnections,
+      timeout: IDLE_MS,
+      scheduling: 'lifo' as const,
+    };
+    this.agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+    this.lookup = (host, { all }, done) => {
+      this.resolve(host).then(
+        ({ address, family }) => (all ? done(null, [{ address, family }]) : done(null, address, family)),
+        (error: NodeJS.ErrnoException) => done(error, ''),
+      );
+    };
+  }
+
+  /** Posts within the lease. Never throws. */
+  async post(message: HttpPost, lease: Lease): Promise<HttpResult> {
+    try {
+      // A literal address is connected to without being looked up.
+      const host = message.url.hostname.replace(/^\[|\]$/g, '');
+      if (isIP(host)) await this.resolve(host);
+    } catch {
+      return { kind: 'unsent', late: false };
+    }
+    if (lease.over) return { kind: 'unsent', late: true };
+    return this.exchange(message, lease);
+  }
+
+  close(): void {
+    this.agents.http.destroy();
+    this.agents.https.destroy();
+  }
+
+  private exchange(message: HttpPost, lease: Lease): Promise<HttpResult> {
+    return new Promise((resolve) => {
+      let begun = false;
+      const request = this.open(message);
+      const settle = (result: HttpResult): void => {
+        clearTimeout(guard);
+        resolve(result);
+      };
+      const guard = setTimeout(() => request.destroy(), Math.max(0, lease.remaining()));
+      request.once('error', () => settle(begun ? { kind: 'cut' } : { kind: 'unsent', late: lease.over }));
+      whenConnected(request, () => {
+        if (lease.over) return void request.destroy(new Error('the lease is over'));
+        begun = true;
+        request.end(message.body);
+      });
+      request.once('response', (response) => {
+        readAnswer(response).then(
+          (body) => settle({ kind: 'answered', status: response.statusCode ?? 0, body }),
+          () => settle({ kind: 'cut' }),
+        );
+      });
+    });
+  }
+
+  private open({ url, headers, body }: HttpPost): ClientRequest {
+    const secure = url.protocol === 'https:';
+    return (secure ? httpsRequest : httpRequest)(url, {
+      method: 'POST',
+      agent: secure ? this.agents.https : this.agents.http,
+      lookup: this.lookup,
+      headers: { ...headers, 'content-length': String(body.length) },
+    });
+  }
+}
+
+/** Only then it is known that nothing was written before: a request that is ended earlier leaves by itself. */
+function whenConnected(request: ClientRequest, begin: () => void): void {
+  request.once('socket', (socket: Socket & { encrypted?: boolean }) => {
+    if (!socket.connecting) return begin();
+    socket.once(socket.encrypted ? 'secureConnect' : 'connect', begin);
+  });
+}
+
+async function readAnswer(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (size < MOST_ANSWER_BYTES) chunks.push(chunk);
+    size += chunk.length;
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString('utf8');
+}

@@ -1,0 +1,186 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { resolveDestination } from '../../../network/destination.js';
+import { Provider } from '../../../provider.fixture.js';
+import { verifyStandard, type StandardHeaders } from '../../../signatures/standard-webhooks.js';
+import { Lease, type OutgoingMessage } from '../transport.js';
+import { HttpTransport } from './http-transport.js';
+import { signedProvider } from './signed-provider.js';
+import { twilioProvider } from './twilio-provider.js';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const MESSAGE: OutgoingMessage = {
+  organizationId: 'organization',
+  sendId: '0197f6a0-0000-7000-8000-000000000001',
+  channel: 'push',
+  to: 'token',
+  from: '',
+  content: Buffer.from('{"channel":"push","to":"token","body":"ñ"}'),
+};
+
+describe('HttpTransport', () => {
+  const provider = new Provider();
+  const open: HttpTransport[] = [];
+  const lease = (milliseconds = 5_000): Lease => Lease.from(performance.now(), milliseconds);
+  beforeAll(() => provider.start());
+  beforeEach(() => {
+    provider.requests.length = 0;
+    provider.answer = () => ({ status: 200, body: { provider_message_id: 'p-1' } });
+  });
+  afterEach(() => Promise.all(open.splice(0).map((one) => one.close())));
+  afterAll(() => provider.stop());
+
+  function transport(url = `${provider.url}/in`, maxConnections = 5): HttpTransport {
+    const made = new HttpTransport({
+      provider: signedProvider({ url, secret: SECRET }),
+      maxConnections,
+      resolve: (host) => resolveDestination(host, true),
+    });
+    open.push(made);
+    return made;
+  }
+
+  it('posts the very bytes, signed, under the send’s id, and takes the provider’s own id', async () => {
+    const one = transport();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      expect(await one.handOff(MESSAGE, lease())).toEqual({
+        outcome: 'sent',
+        code: 200,
+        providerMessageId: 'p-1',
+      });
+    }
+    for (const { headers, body, path } of provider.requests) {
+      expect([path, headers['webhook-id'], body.equals(MESSAGE.content)]).toEqual([
+        '/in',
+        MESSAGE.sendId,
+        true,
+      ]);
+      expect(verifyStandard(SECRET, headers as unknown as StandardHeaders, body)).toBe(true);
+      expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1_000)).toBeLessThan(60);
+    }
+  });
+
+  it.each([
+    [204, { outcome: 'sent' }],
+    [400, { outcome: 'bounced', code: 400 }],
+    [410, { outcome: 'bounced', recipientGone: true }],
+    [429, { outcome: 'deferred' }],
+    [500, { outcome: 'deferred' }],
+    [503, { outcome: 'deferred' }],
+    [502, { outcome: 'unknown' }],
+    [504, { outcome: 'unknown' }],
+  ])('reads %s as %j', async (status, expected) => {
+    provider.answer = () => ({ status });
+    expect(await transport().handOff(MESSAGE, lease())).toMatchObject(expected);
+  });
+
+  it('follows no redirect', async () => {
+    provider.answer = () => ({ status: 307, headers: { location: `${provider.url}/elsewhere` } });
+    expect(await transport().handOff(MESSAGE, lease())).toMatchObject({ outcome: 'bounced', code: 307 });
+    expect(provider.requests.map(({ path }) => path)).toEqual(['/in']);
+  });
+
+  it.each([
+    ['no JSON', 'x'],
+    ['no id', {}],
+    ['an id with a line break', { provider_message_id: 'a\nb' }],
+    ['an id that is too long', { provider_message_id: 'x'.repeat(256) }],
+  ])('keeps its own id where a 2xx gives %s', async (_what, body) => {
+    provider.answer = () => ({ status: 200, body });
+    expect(await transport().handOff(MESSAGE, lease())).toEqual({ outcome: 'sent', code: 200 });
+  });
+
+  it('cannot tell where the connection breaks, or the lease ends, after the message has left', async () => {
+    provider.answer = () => null;
+    expect(await transport().handOff(MESSAGE, lease())).toEqual({ outcome: 'unknown' });
+    provider.answer = async () => {
+      await pause(400);
+      return { status: 200 };
+    };
+    expect(await transport().handOff(MESSAGE, lease(100))).toEqual({ outcome: 'unknown' });
+  });
+
+  it('begins nothing once the lease is over, not even for want of a connection', async () => {
+    expect(await transport().handOff(MESSAGE, lease(-1))).toEqual({ outcome: 'released' });
+    provider.answer = async () => {
+      await pause(300);
+      return { status: 200 };
+    };
+    const one = transport(undefined, 1);
+    const outcomes = await Promise.all([one.handOff(MESSAGE, lease()), one.handOff(MESSAGE, lease(100))]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['sent', 'released']);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it('lets an outage cost one message an attempt, and others wait', async () => {
+    const away = transport('http://127.0.0.1:9/in');
+    expect(away.capacity()).toBeGreaterThan(1);
+    const outcomes = await Promise.all(Array.from({ length: 4 }, () => away.handOff(MESSAGE, lease())));
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual([
+      'deferred',
+      'released',
+      'released',
+      'released',
+    ]);
+    expect(away.capacity()).toBe(0);
+  });
+
+  it.each(['http://10.0.0.1/in', 'http://169.254.169.254/in', 'http://[::ffff:10.0.0.1]/in'])(
+    'reaches no address that is not public: %s',
+    async (url) => {
+      expect((await transport(url).handOff(MESSAGE, lease())).outcome).toBe('deferred');
+    },
+  );
+
+  it('looks at the address of each connection, whatever the name said before', async () => {
+    const answers = ['127.0.0.1', '10.0.0.1'];
+    const made = new HttpTransport({
+      provider: signedProvider({
+        url: `${provider.url.replace('127.0.0.1', 'localhost')}/in`,
+        secret: SECRET,
+      }),
+      maxConnections: 1,
+      resolve: () => resolveDestination(answers.shift() ?? '10.0.0.1', true),
+    });
+    open.push(made);
+    // Without an idle connection the name is asked again.
+    provider.answer = () => ({ status: 200, headers: { connection: 'close' } });
+    expect((await made.handOff(MESSAGE, lease())).outcome).toBe('sent');
+    expect((await made.handOff(MESSAGE, lease())).outcome).toBe('deferred');
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  describe('to Twilio', () => {
+    const sid = `AC${'0'.repeat(32)}`;
+    function twilio(): HttpTransport {
+      const made = new HttpTransport({
+        provider: twilioProvider({ accountSid: sid, authToken: 'token', baseUrl: `${provider.url}/` }),
+        maxConnections: 2,
+        resolve: (host) => resolveDestination(host, true),
+      });
+      open.push(made);
+      return made;
+    }
+
+    it('posts a form to the account’s messages and takes the sid', async () => {
+      provider.answer = () => ({ status: 201, body: { sid: 'SM1' } });
+      const outcome = await twilio().handOff({ ...MESSAGE, content: Buffer.from('To=%2B1') }, lease());
+      expect(outcome).toEqual({ outcome: 'sent', code: 201, providerMessageId: 'SM1' });
+      expect(provider.requests[0]).toMatchObject({
+        path: `/2010-04-01/Accounts/${sid}/Messages.json`,
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          authorization: `Basic ${Buffer.from(`${sid}:token`).toString('base64')}`,
+        },
+      });
+    });
+
+    it.each([
+      [21211, { outcome: 'bounced', recipientGone: true }],
+      [21608, { outcome: 'bounced' }],
+    ])('reads its code %s as %j', async (code, expected) => {
+      provider.answer = () => ({ status: 400, body: { code } });
+      const outcome = await twilio().handOff(MESSAGE, lease());
+      expect(outcome).toEqual({ code: 400, ...expected });
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { Outage } from '../outage.js';
+import type { HandOff, Lease, OutgoingMessage, Transport } from '../transport.js';
+import { HttpExchange, type HttpPost, type ResolveHost } from './http-exchange.js';
+
+/** How one provider is spoken to. */
+export interface HttpProvider {
+  readonly name: string;
+  /** The request of a message; what changes with each attempt, such as a signature, is made here. */
+  post(message: OutgoingMessage): HttpPost;
+  /** What a 2xx or a refusal for good says; everything else is the same for all. */
+  read(status: number, body: string): HandOff;
+}
+
+/** More than the connections can carry at once: the next message is ready the moment one is free. */
+const AHEAD = 3;
+/** Said by the provider itself, which has taken nothing: too early, too many, its own failure, not now. */
+const LATER: ReadonlySet<number> = new Set([408, 425, 429, 500, 503]);
+
+/** Hands messages to a provider by HTTP. */
+export class HttpTransport implements Transport {
+  readonly provider: string;
+  private readonly exchange: HttpExchange;
+  private readonly outage: Outage;
+  private closed = false;
+
+  constructor(
+    private readonly options: {
+      readonly provider: HttpProvider;
+      readonly resolve: ResolveHost;
+      readonly maxConnections: number;
+    },
+  ) {
+    this.provider = options.provider.name;
+    this.exchange = new HttpExchange(options.resolve, options.maxConnections);
+    this.outage = new Outage(this.provider);
+  }
+
+  capacity(): number {
+    return this.closed ? 0 : this.outage.capacity(this.options.maxConnections * AHEAD);
+  }
+
+  async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
+    const probing = this.outage.present;
+    const result = await this.exchange.post(this.options.provider.post(message), lease);
+    if (result.kind === 'cut') return { outcome: 'unknown' };
+    if (result.kind === 'unsent') {
+      if (result.late) return { outcome: 'released' };
+      this.outage.failed('connection');
+      return { outcome: this.outage.justFound || probing ? 'deferred' : 'released' };
+    }
+    this.outage.over();
+    return this.verdict(result.status, result.body);
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    this.exchange.close();
+    return Promise.resolve();
+  }
+
+  private verdict(status: number, body: string): HandOff {
+    if (LATER.has(status)) return { outcome: 'deferred', code: status };
+    // Something before the provider speaks, and does not know whether the provider has taken the message.
+    if (status > 500) return { outcome: 'unknown', code: status };
+    return this.options.provider.read(status, body);
+  }
+}
