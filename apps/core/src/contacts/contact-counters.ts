@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { ChangeVerb, Transaction } from '@customer-platform/database';
 
-/** By day of the change; partition -1 is of what does not come off the queue. */
+/**
+ * By day of the change. Negative partitions are of what does not come off the queue: several, taken at random, so that
+ * those who create contacts at the same time seldom wait for each other's commit.
+ */
 const ADD = `
   INSERT INTO usage_days AS day (organization_id, day, partition, contacts_created, contacts_deleted)
-  VALUES ($1, ($2::timestamptz AT TIME ZONE 'UTC')::date, -1, $3, $4)
+  VALUES ($1, ($2::timestamptz AT TIME ZONE 'UTC')::date, -1 - floor(random() * 8)::int, $3, $4)
   ON CONFLICT (organization_id, day, partition) DO UPDATE
     SET contacts_created = day.contacts_created + excluded.contacts_created,
         contacts_deleted = day.contacts_deleted + excluded.contacts_deleted`;

@@ -369,7 +369,13 @@ describe('a segment that is deleted', () => {
     expectStatus(await caller.delete(`${SEGMENTS}/${segment.id}`), 204);
     expectStatus(await caller.delete(`${SEGMENTS}/${segment.id}/purge`), 204);
     await world.evaluate();
-    for (const table of ['segment_members', 'segment_matches', 'segment_conditions', 'segment_builds'])
+    for (const table of [
+      'segment_members',
+      'segment_removals',
+      'segment_matches',
+      'segment_conditions',
+      'segment_builds',
+    ])
       expect([table, await world.count(table, id)]).toEqual([table, 0]);
   });
 });

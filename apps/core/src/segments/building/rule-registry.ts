@@ -41,6 +41,9 @@ const BUILD_NO_MORE = 'DELETE FROM segment_builds WHERE organization_id = $1 AND
 
 const BUILDING = `UPDATE segments SET state = 'building' WHERE organization_id = $1 AND id = $2`;
 
+/** Those who were in a purged segment may be very many: they are cleared away afterwards, piece by piece. */
+const REMOVE_MEMBERS = 'INSERT INTO segment_removals (organization_id, segment_id) VALUES ($1, $2)';
+
 /**
  * Waits for all who write by the present segments. To be called before anything else is locked: they may be waiting
  * for the evaluation, and that for a segment's row.
@@ -55,6 +58,7 @@ export async function register(
   { verb, row, changed }: ResourceChange<Segment>,
   correlationId: string,
 ): Promise<void> {
+  if (verb === 'purged') await tx.query(REMOVE_MEMBERS, [row.organizationId, row.id]);
   if (verb === 'purged' || (verb === 'updated' && !changed.includes('rule'))) return;
   await tx.query(USE_NO_MORE, [row.organizationId, row.id]);
   if (verb === 'deleted') await tx.query(BUILD_NO_MORE, [row.organizationId, row.id]);

@@ -57,6 +57,16 @@ const CLEAR = `
   RETURNING 1`;
 const CLEARED = 'DELETE FROM segment_conditions WHERE organization_id = $1 AND id = $2';
 
+const REMOVAL = 'SELECT segment_id FROM segment_removals WHERE organization_id = $1 LIMIT 1';
+/** Present and past members are found by an index each. */
+const REMOVE = ['left_at IS NULL', 'left_at IS NOT NULL'].map(
+  (which) => `
+  DELETE FROM segment_members WHERE organization_id = $1 AND id = ANY(ARRAY(
+    SELECT id FROM segment_members WHERE organization_id = $1 AND segment_id = $2 AND ${which} LIMIT $3))
+  RETURNING 1`,
+);
+const REMOVED = 'DELETE FROM segment_removals WHERE organization_id = $1 AND segment_id = $2';
+
 interface UnbuiltRow {
   id: string;
   event: string;
@@ -95,7 +105,9 @@ export class SegmentBuilder {
       await tx.query(RAISE, [tx.organizationId]);
       return true;
     }
-    return (await this.goThrough(tx, index, now)) || (await this.clearAway(tx));
+    return (
+      (await this.goThrough(tx, index, now)) || (await this.clearAway(tx)) || (await this.removeMembers(tx))
+    );
   }
 
   /** Looks through events of one name for all conditions on it that have come equally far. */
@@ -158,6 +170,18 @@ export class SegmentBuilder {
     if (!dropped) return false;
     const cleared = await tx.query(CLEAR, [tx.organizationId, dropped.id, ROWS_AT_ONCE]);
     if (cleared.length < ROWS_AT_ONCE) await tx.query(CLEARED, [tx.organizationId, dropped.id]);
+    return true;
+  }
+
+  /** Who was in a segment that has been purged. */
+  private async removeMembers(tx: Transaction): Promise<boolean> {
+    const [removal] = await tx.query<{ segment_id: string }>(REMOVAL, [tx.organizationId]);
+    if (!removal) return false;
+    for (const statement of REMOVE) {
+      const removed = await tx.query(statement, [tx.organizationId, removal.segment_id, ROWS_AT_ONCE]);
+      if (removed.length === ROWS_AT_ONCE) return true;
+    }
+    await tx.query(REMOVED, [tx.organizationId, removal.segment_id]);
     return true;
   }
 }

@@ -32,7 +32,8 @@ const BUSY = `
   SELECT organization_id FROM (${WITH_CHANGES}) AS changed
   UNION SELECT organization_id FROM segment_dues WHERE due_at <= $1
   UNION SELECT organization_id FROM segment_builds
-  UNION SELECT organization_id FROM segment_conditions WHERE state = 'dropped'`;
+  UNION SELECT organization_id FROM segment_conditions WHERE state = 'dropped'
+  UNION SELECT organization_id FROM segment_removals`;
 
 const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evaluate:' || $1::text, 0)) AS mine`;
 
