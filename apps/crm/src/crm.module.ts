@@ -3,6 +3,11 @@ import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
+import { ActivitiesModule } from './activities/activities.module.js';
+import { ACTIVITIES_ON_CONTACTS } from './activities/activities.service.js';
+import { Activity } from './activities/activity.entity.js';
+import { ActivityType } from './activity-types/activity-type.entity.js';
+import { ActivityTypesModule } from './activity-types/activity-types.module.js';
 import { ContactRefsModule } from './contact-refs/contact-refs.module.js';
 import { CRM_MIGRATIONS } from './migrations/index.js';
 import { Note } from './notes/note.entity.js';
@@ -10,16 +15,21 @@ import { NotesModule } from './notes/notes.module.js';
 import { NOTES_ON_CONTACTS } from './notes/notes.service.js';
 import { TimelineModule } from './timeline/timeline.module.js';
 
-/** The CRM: what people note about contacts, and the timeline of what happened to them. */
+const ENTITIES = [Activity, ActivityType, Note];
+const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS];
+
+/** The CRM: what people note about contacts and do with them, and the timeline of what happened to them. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'crm', entities: [Note], migrations: CRM_MIGRATIONS }),
+    DatabaseModule.forRoot({ module: 'crm', entities: ENTITIES, migrations: CRM_MIGRATIONS }),
     EventBusModule.forRoot({ module: 'crm' }),
     AuditModule.forRoot({ module: 'crm' }),
     AuthorizationModule.forRoot({ module: 'crm', calls: ['core'] }),
-    ReferencesModule.forRoot({ module: 'crm', references: [NOTES_ON_CONTACTS] }),
+    ReferencesModule.forRoot({ module: 'crm', references: ON_CONTACTS }),
     ContactRefsModule,
     NotesModule,
+    ActivityTypesModule,
+    ActivitiesModule,
     TimelineModule,
   ],
 })

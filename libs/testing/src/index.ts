@@ -9,7 +9,7 @@ export { KafkaProbe, kafkaProbe, type ProbeEvent } from './kafka-probe.js';
 export { serviceKeys } from './service-keys.js';
 export { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';
 export { requiredVariable, testDatabase, type TestDatabase } from './test-database.js';
-export { TestRegistry, type TestKey } from './test-registry.js';
+export { TestRegistry, type TestKey, type TestMembership } from './test-registry.js';
 export { itBehavesLikeASoftDeletableResource } from './behaves-like-a-soft-deletable-resource.js';
 export {
   expectProblem,

@@ -29,6 +29,9 @@ export interface TestOrganizationState {
   suspended?: boolean;
 }
 
+/** Whether a user belongs to an organization, as identity tells other modules; `failing`: it cannot tell. */
+export type TestMembership = 'member' | 'deleted' | 'none' | 'failing';
+
 interface IssuedKey extends TestKey {
   id: string;
   issuedAt: number;
@@ -46,6 +49,7 @@ export class TestRegistry {
   readonly uses: KeyUse[] = [];
   private readonly keys = new Map<string, IssuedKey>();
   private readonly organizations = new Map<string, TestOrganizationState>();
+  private readonly memberships = new Map<string, TestMembership>();
   private readonly epochs = new Map<string, number>();
   private readonly changes: { organization_id: string; epoch: number }[] = [];
   private readonly server: Server;
@@ -105,6 +109,11 @@ export class TestRegistry {
     this.raise(id);
   }
 
+  /** Makes a user a member of an organization, or no longer one. */
+  membership(organizationId: string, userId: string, state: TestMembership = 'member'): void {
+    this.memberships.set(`${organizationId} ${userId}`, state);
+  }
+
   /** From now on every call is cut off, as when identity has died; `false` ends it. */
   outage(down: boolean): void {
     this.down = down;
@@ -148,6 +157,8 @@ export class TestRegistry {
         return { status: 200, answer: this.changesSince(query.get('cursor')) };
       case 'POST /internal/authz/confirm':
         return { status: 200, answer: this.confirm((body as { acceptances: Acceptance[] }).acceptances) };
+      case 'POST /internal/memberships/check':
+        return this.membershipOf(body as Record<string, string>);
       case 'GET /internal/authz/keys':
         return { status: 200, answer: { keys: [] } };
       case 'POST /internal/authz/usage':
@@ -156,6 +167,12 @@ export class TestRegistry {
       default:
         return { status: 404, answer: { code: 'route_not_found' } };
     }
+  }
+
+  private membershipOf(question: Record<string, string>): { status: number; answer: unknown } {
+    const { organization_id: organizationId = '', user_id: userId = '' } = question;
+    const state = this.memberships.get(`${organizationId} ${userId}`) ?? 'none';
+    return state === 'failing' ? { status: 500, answer: {} } : { status: 200, answer: { state } };
   }
 
   private resolve(request: ResolveRequest): { status: number; answer: unknown } {

@@ -50,7 +50,7 @@ export class ContactReferences {
 
   /** The list request with the survivors in place of merged contacts in its `contact_id` filters. */
   async resolveFilters(organizationId: string, query: ListQuery): Promise<ListQuery> {
-    const named = query.filters.filter(({ field }) => field === 'contact_id');
+    const named = query.filters.filter(({ field, op }) => field === 'contact_id' && op !== 'is_null');
     if (named.length === 0) return query;
     const ids = [...new Set(named.flatMap(({ values }) => values.map(String)))];
     const resolved = await this.contacts.resolve(organizationId, ids);

@@ -3,6 +3,8 @@ import { CreatePlatformTables1764000000000 } from './1764000000000-create-platfo
 import { CreateContactRefs1764000001000 } from './1764000001000-create-contact-refs.js';
 import { CreateReferenceHolds1764300000000 } from './1764300000000-create-reference-holds.js';
 import { CreateNotes1764300001000 } from './1764300001000-create-notes.js';
+import { CreateActivityTypes1764660000000 } from './1764660000000-create-activity-types.js';
+import { CreateActivities1764660001000 } from './1764660001000-create-activities.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 
 /** The migrations of crm, oldest first. */
@@ -11,5 +13,7 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateContactRefs1764000001000,
   CreateReferenceHolds1764300000000,
   CreateNotes1764300001000,
+  CreateActivityTypes1764660000000,
+  CreateActivities1764660001000,
   CreateErasureReceipts1764680000000,
 ];

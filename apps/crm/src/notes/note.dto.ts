@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsImmutable, MayBeAbsent } from '@customer-platform/http';
 import { IsBoolean, IsString, IsUUID, MaxLength, MinLength } from 'class-validator';
+import { AuthorDto } from '../authors/author.dto.js';
 
 const LONGEST_BODY = 10_000;
 const BODY = {
@@ -50,19 +51,13 @@ export class UpdateNoteDto {
   pinned?: boolean;
 }
 
-/** Who wrote a note. */
-export class NoteAuthorDto {
-  @ApiProperty({ enum: ['api_key', 'user', 'oauth_client'] }) type: string;
-  @ApiProperty({ example: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f' }) id: string;
-}
-
 /** A note as it is answered. */
 export class NoteDto {
   @ApiProperty({ format: 'uuid' }) id: string;
   @ApiProperty({ format: 'uuid' }) contact_id: string;
   @ApiProperty(BODY) body: string;
   @ApiProperty() pinned: boolean;
-  @ApiProperty({ type: NoteAuthorDto }) author: NoteAuthorDto;
+  @ApiProperty({ type: AuthorDto }) author: AuthorDto;
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;

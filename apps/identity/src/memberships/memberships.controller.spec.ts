@@ -1,6 +1,7 @@
+import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
 import type { Page } from '@customer-platform/http';
-import { expectProblem, expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
+import { Caller, expectProblem, expectStatus, kafkaProbe, serviceKeys } from '@customer-platform/testing';
 import { IdentityBench, type TestMember, type TestOrganization } from '../identity-app.fixture.js';
 import type { RoleAssignmentDto } from '../role-assignments/role-assignment.dto.js';
 import type { MembershipDto } from './membership.dto.js';
@@ -223,5 +224,39 @@ describe('the last administrator', () => {
       ]);
       expect(answers.filter(({ status }) => status === 409)).toHaveLength(1);
     }
+  });
+});
+
+describe('POST /internal/memberships/check', () => {
+  const check = async (module: string, userId: string, organizationId = organization.id) => {
+    const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
+    const tokens = new ServiceTokens(module, {
+      SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
+      SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
+    } as ServiceKeys);
+    const peer = new Caller(bench.app.internalUrl, await tokens.issue('identity'));
+    const body = { organization_id: organizationId, user_id: userId };
+    return peer.post<{ state: string }>('/internal/memberships/check', body);
+  };
+  const stateOf = async (userId: string, organizationId = organization.id): Promise<string> =>
+    (await check('crm', userId, organizationId)).body.state;
+
+  it('tells members, soft-deleted ones, and all others alike', async () => {
+    await aMember(); // an administrator who stays
+    const { userId } = await aMember();
+    expect(await stateOf(userId)).toBe('member');
+    const outsider = await bench.person(organization.id);
+    const other = await bench.organization();
+    const states = [stateOf(outsider), stateOf(newId()), stateOf(userId, other.id), stateOf(userId, newId())];
+    expect(await Promise.all(states)).toEqual(Array(4).fill('none'));
+    expectStatus(await admin.delete(`${USERS}/${userId}`), 204);
+    expect(await stateOf(userId)).toBe('deleted');
+    expectStatus(await admin.post(`${USERS}/${userId}/restore`), 200);
+    expectStatus(await admin.delete(`${MEMBERSHIPS}?user_id=${userId}`), 204);
+    expect(await stateOf(userId)).toBe('none');
+  });
+
+  it('is for crm alone', async () => {
+    expect((await check('loyalty', newId())).status).toBe(403);
   });
 });

@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { InternalMembershipsController } from './internal-memberships.controller.js';
+import { InternalMembershipsService } from './internal-memberships.service.js';
 import { MembershipsController } from './memberships.controller.js';
 import { MembershipsService } from './memberships.service.js';
 
 /** Who belongs to an organization. */
 @Module({
   imports: [SessionsModule],
-  controllers: [MembershipsController],
-  providers: [MembershipsService],
+  controllers: [InternalMembershipsController, MembershipsController],
+  providers: [InternalMembershipsService, MembershipsService],
   exports: [MembershipsService],
 })
 export class MembershipsModule {}

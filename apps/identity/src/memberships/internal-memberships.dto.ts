@@ -1,0 +1,13 @@
+import { IsUUID } from 'class-validator';
+
+/** Body of `POST /internal/memberships/check`. */
+export class MembershipQuestionDto {
+  @IsUUID()
+  organization_id: string;
+
+  @IsUUID()
+  user_id: string;
+}
+
+/** Whether a user belongs to an organization; `deleted`: they do, and are soft-deleted. */
+export type MembershipState = 'member' | 'deleted' | 'none';
