@@ -12,8 +12,8 @@ import {
 import { Outbox } from '@customer-platform/event-bus';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import type { ActivityType } from '../activity-types/activity-type.entity.js';
 import { ActivityTypesService } from '../activity-types/activity-types.service.js';
+import type { KeptType } from '../activity-types/kept-type.js';
 import { ContactReferences } from '../contact-refs/contact-references.service.js';
 import { ContactRowsRegistry, contactTable } from '../contact-refs/contact-rows.js';
 import { lacking, mergeValues } from '../fields/field-values.js';
@@ -151,7 +151,7 @@ export class ActivitiesService {
   }
 
   /** What the type decides: state, outcome and values after the body. */
-  private contentOf(type: ActivityType, body: CreateActivityDto | UpdateActivityDto, row?: Activity) {
+  private contentOf(type: KeptType, body: CreateActivityDto | UpdateActivityDto, row?: Activity) {
     const refusals = new Refusals();
     const standing = turn(refusals, type, row ?? OPEN, body, this.clock.now());
     const stored = row?.values ?? {};
@@ -174,7 +174,7 @@ export class ActivitiesService {
     await this.assignees.demandMember(context.organizationId, assigneeId);
   }
 
-  private async typeOf(context: RequestContext, tx: Transaction, row: Activity): Promise<ActivityType> {
+  private async typeOf(context: RequestContext, tx: Transaction, row: Activity): Promise<KeptType> {
     const type = await this.types.keep(context, tx, row.typeId);
     if (!type) throw new Error('The type of an activity is gone, which its foreign key does not allow');
     return type;
@@ -193,7 +193,7 @@ export class ActivitiesService {
   }
 }
 
-function demandActive(type: ActivityType | undefined): ActivityType {
+function demandActive(type: KeptType | undefined): KeptType {
   if (type && type.deletedAt === null) return type;
   const code = type ? 'reference_deleted' : 'reference_not_found';
   const detail = type ? 'This activity type is soft-deleted.' : 'There is no such activity type.';

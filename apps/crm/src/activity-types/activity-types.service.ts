@@ -12,6 +12,7 @@ import { Refusals } from '../fields/refusals.js';
 import type { CreateActivityTypeDto, UpdateActivityTypeDto } from './activity-type.dto.js';
 import { ActivityType } from './activity-type.entity.js';
 import { activityTypeEvent } from './activity-type.events.js';
+import type { KeptType } from './kept-type.js';
 import { readOutcomes, removesOutcome } from './outcome.js';
 import { demandFields, demandNoOutcomes } from './uses-of-types.js';
 
@@ -92,14 +93,14 @@ export class ActivityTypesService {
   }
 
   /** The type, soft-deleted or not, as it stays until the transaction ends; undefined if there is none. */
-  async keep(context: RequestContext, tx: Transaction, id: string): Promise<ActivityType | undefined> {
+  async keep(context: RequestContext, tx: Transaction, id: string): Promise<KeptType | undefined> {
     const rows = await tx.query(KEEP, [tx.organizationId, id]);
     return rows.length === 0 ? undefined : this.activityTypes.get(context, id, 'any', tx);
   }
 
   /** The fields of these types, soft-deleted ones too. */
-  async fieldsOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, ActivityType['fields']>> {
-    const rows = await tx.query<Pick<ActivityType, 'id' | 'fields'>>(FIND, [
+  async fieldsOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, KeptType['fields']>> {
+    const rows = await tx.query<Pick<KeptType, 'id' | 'fields'>>(FIND, [
       tx.organizationId,
       [...new Set(ids)],
     ]);
