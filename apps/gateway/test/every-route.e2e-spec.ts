@@ -54,6 +54,8 @@ async function fill(): Promise<void> {
   // The same key with another body: a dead letter.
   await mine.ingestion.post('/v1/core/track', { ...body, properties: { amount: 1, currency: 'CLP' } });
   await mine.admin.post('/v1/messaging/suppressions', { channel: 'email', address: 'nobody@example.com' });
+  const hook = { name: 'All of it', url: 'http://127.0.0.1:9/', events: ['messaging.*'], enabled: false };
+  await made('/v1/messaging/webhook-endpoints', hook);
   const contact = await eventually(async () => {
     const path = `/v1/core/events?event=${body.event}&external_id=${externalId}`;
     const events = await mine.admin.get<{ data: { contact_id: string }[] }>(path);

@@ -35,6 +35,11 @@ export const ALL_PERMISSIONS: Permission[] = [
   'messaging.suppressions.read',
   'messaging.suppressions.create',
   'messaging.suppressions.delete',
+  'messaging.webhooks.read',
+  'messaging.webhooks.create',
+  'messaging.webhooks.update',
+  'messaging.webhooks.delete',
+  'messaging.webhooks.purge',
   'core.contacts.read',
 ];
 

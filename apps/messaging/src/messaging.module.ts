@@ -34,17 +34,24 @@ import { TemplateEntity } from './templates/template.entity.js';
 import { TemplatePreview } from './templates/template-preview.service.js';
 import { TemplatesController } from './templates/templates.controller.js';
 import { TemplatesService } from './templates/templates.service.js';
+import { WebhookEndpointEntity } from './webhook-endpoints/webhook-endpoint.entity.js';
+import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
 
 /** Channels, event routing, templates, sends, suppressions, and the one gate they all lead through. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'messaging', entities: [RuleEntity, TemplateEntity], migrations }),
+    DatabaseModule.forRoot({
+      module: 'messaging',
+      entities: [RuleEntity, TemplateEntity, WebhookEndpointEntity],
+      migrations,
+    }),
     EventBusModule.forRoot({ module: 'messaging' }),
     AuditModule.forRoot({ module: 'messaging' }),
     AuthorizationModule.forRoot({ module: 'messaging', calls: ['core'] }),
     ReferencesModule.forRoot({ module: 'messaging', references: [SENDS_TO_CONTACTS] }),
     FoundationModule,
     GateModule,
+    WebhookEndpointsModule,
   ],
   controllers: [
     ChannelSettingsController,

@@ -34,7 +34,7 @@ function itCreatesAndChanges(world: () => ResourceWorld): void {
     expect(answer.body).toMatchObject({ deleted_at: null, created_at: answer.body.updated_at });
     expect(answer.body.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     const read = await world().all.get<ResourceItem>(world().at(answer.body));
-    expect(read.body).toEqual(answer.body);
+    expect(read.body).toEqual(world().withoutShownOnce(answer.body));
     expect(read.headers.get('etag')).toBeTruthy();
   });
 
@@ -47,7 +47,7 @@ function itCreatesAndChanges(world: () => ResourceWorld): void {
     const again = await world().all.post<ResourceItem>(world().path, body, headers);
     expectStatus(again, 201);
     expect(again.headers.get('idempotent-replay')).toBe('true');
-    expect(again.body).toEqual(first.body);
+    expect(again.body).toEqual(world().withoutShownOnce(first.body));
     const other = await world().all.post(world().path, await world().nextBody(), headers);
     expectProblem(other, 422, 'idempotency_key_reused');
   });

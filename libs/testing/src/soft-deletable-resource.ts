@@ -18,6 +18,8 @@ export interface SoftDeletableResource {
   patch: (number: number) => object;
   /** The unique field, if there is one: the value is then taken by a second active row with the same number. */
   unique?: string;
+  /** Members of the answer to a POST that no later answer shows. */
+  shownOnce?: readonly string[];
   /** Credentials beyond the app's usual: for resources that depend on a setting of the organization. */
   settings?: Record<string, unknown>;
 }
@@ -74,11 +76,21 @@ export class ResourceWorld {
     return this.resource.body(number ?? this.count, this.organizationId);
   }
 
-  /** A new active item. */
+  /** A new active item, as it is read. */
   async create(number?: number): Promise<ResourceItem> {
     const answer = await this.all.post<ResourceItem>(this.path, await this.nextBody(number));
     expectStatus(answer, 201);
-    return answer.body;
+    return this.withoutShownOnce(answer.body);
+  }
+
+  /** An answer to a POST without what it alone shows; all of that must be there. */
+  withoutShownOnce(item: ResourceItem): ResourceItem {
+    const { shownOnce = [] } = this.resource;
+    for (const member of shownOnce) {
+      if (item[member] === undefined) throw new Error(`the answer does not show ${member}`);
+    }
+    const rest = Object.entries(item).filter(([member]) => !shownOnce.includes(member));
+    return Object.fromEntries(rest) as ResourceItem;
   }
 
   /** A new soft-deleted item. */

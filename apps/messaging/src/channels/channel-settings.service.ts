@@ -5,7 +5,7 @@ import { etagOf, requireMatch, type RequestContext } from '@customer-platform/ht
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import type { Channel } from '../addresses/channel.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { DestinationNotAllowed, isLoopback, resolveDestination } from '../network/destination.js';
+import { DestinationNotAllowed, isLoopbackHost, resolveDestination } from '../network/destination.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import { readShape } from '../shapes/read-shape.js';
 import { channelDocument, type ChannelDocument } from './channel-document.js';
@@ -103,7 +103,7 @@ export class ChannelSettingsService {
     const pointer = `/channels/${channel}/${field}`;
     const host = hostOf(setting);
     const plain = setting.provider !== 'smtp' && !fieldText(setting, field).startsWith('https:');
-    if (plain && !(this.config.local && (await isLoopback(host)))) {
+    if (plain && !(this.config.local && isLoopbackHost(host))) {
       return { pointer, code: 'invalid_format', detail: 'Expected an https address.' };
     }
     try {

@@ -27,10 +27,20 @@ describe('the gate', () => {
       .filter(({ text }) => WAYS_OUT.test(text))
       .map(({ file }) => file);
     // The checker of addresses uses `node:net` for its lists of networks and opens nothing.
-    expect(found.filter((file) => !file.startsWith('gate/transports/'))).toEqual(['network/destination.ts']);
+    expect(found.filter((file) => !file.startsWith('gate/transports/')).sort()).toEqual([
+      'network/destination.ts',
+      'network/pinned-post.ts',
+    ]);
     expect(readFileSync(join(SOURCE, 'network/destination.ts'), 'utf8')).toContain(
       "import { BlockList, isIP } from 'node:net'",
     );
+  });
+
+  it('shares its way to post with the webhooks of the organization alone, which carry no message', () => {
+    const users = sources().filter(({ text }) => /pinned-post\.js'/.test(text));
+    const others = users.map(({ file }) => file).filter((file) => !file.startsWith('gate/transports/'));
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.filter((file) => !file.startsWith('webhook-endpoints/deliveries/'))).toEqual([]);
   });
 
   it('asks its transports to hand over in one place, after the gate has been passed', () => {

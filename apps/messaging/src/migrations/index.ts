@@ -9,6 +9,7 @@ import { CreateGate1763715606000 } from './1763715606000-create-gate.js';
 import { CreateReferenceHolds1764110000000 } from './1764110000000-create-reference-holds.js';
 import { CreateNotifications1764640100000 } from './1764640100000-create-notifications.js';
 import { AddAccountToSends1764640200000 } from './1764640200000-add-account-to-sends.js';
+import { CreateWebhookEndpoints1764650000000 } from './1764650000000-create-webhook-endpoints.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -22,4 +23,5 @@ export const migrations: MigrationClass[] = [
   CreateReferenceHolds1764110000000,
   CreateNotifications1764640100000,
   AddAccountToSends1764640200000,
+  CreateWebhookEndpoints1764650000000,
 ];

@@ -1,5 +1,5 @@
-import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
+import { resolveHost, type ResolveHost } from './host-resolver.js';
 
 /** One address a name resolved to, checked; connect to this and not to the name, which may answer otherwise next time. */
 export interface Destination {
@@ -38,20 +38,15 @@ const NOT_PUBLIC: readonly Range[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  ['::', 96],
-  ['::ffff:0:0', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
+  // Beyond 2000::/3 nothing is global: mapped, translated, local, multicast and what nobody has been given.
+  ['::', 3],
+  ['4000::', 2],
+  ['8000::', 1],
+  // Within it: protocols and tunnels (Teredo, ORCHID), documentation, 6to4.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
   ['3fff::', 20],
-  ['5f00::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
 ];
 
 const loopback = listOf(LOOPBACK);
@@ -75,11 +70,13 @@ export function isAllowedAddress(address: string, allowLoopback: boolean): boole
  * public and private answers is an attack.
  * @throws DestinationNotAllowed; and what the resolver throws when the name has no address
  */
-export async function resolveDestination(host: string, allowLoopback: boolean): Promise<Destination> {
-  const bare = host.replace(/^\[|\]$/g, '');
-  const found = isIP(bare)
-    ? [{ address: bare, family: isIP(bare) }]
-    : await lookup(bare, { all: true, verbatim: true });
+export async function resolveDestination(
+  host: string,
+  allowLoopback: boolean,
+  resolve: ResolveHost = resolveHost,
+): Promise<Destination> {
+  const bare = canonicalHost(host);
+  const found = isIP(bare) ? [{ address: bare, family: isIP(bare) }] : await resolve(bare);
   if (!found.every(({ address }) => isAllowedAddress(address, allowLoopback)))
     throw new DestinationNotAllowed(host);
   const [chosen] = found;
@@ -87,14 +84,18 @@ export async function resolveDestination(host: string, allowLoopback: boolean): 
   return { host: bare, address: chosen.address, family: chosen.family === 6 ? 6 : 4 };
 }
 
-/** Whether a host leads to this machine and nowhere else. */
-export async function isLoopback(host: string): Promise<boolean> {
+/** An address in whichever notation (octal, hexadecimal, one number) as the address it is; brackets taken off. */
+function canonicalHost(host: string): string {
+  const text = isIP(host) === 6 ? `[${host}]` : host;
+  if (!URL.canParse(`http://${text}`)) throw new DestinationNotAllowed(host);
+  return new URL(`http://${text}`).hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Whether a host of a URL is this very machine, by name or by literal address. */
+export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '');
-  const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true }).catch(() => []);
-  return (
-    found.length > 0 &&
-    found.every(({ address }) => loopback.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6'))
-  );
+  if (isIP(bare) === 0) return /^(?:.*\.)?localhost\.?$/i.test(bare);
+  return loopback.check(bare, isIP(bare) === 4 ? 'ipv4' : 'ipv6');
 }
 
 function listOf(ranges: readonly Range[]): BlockList {

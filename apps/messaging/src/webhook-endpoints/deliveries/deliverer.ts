@@ -1,0 +1,163 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Clock } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
+import { postPinned, type PostAnswer } from '../../network/pinned-post.js';
+import { SecretBox } from '../../secrets/secret-box.js';
+import { openSecrets, signatureHeaders } from '../signing-secrets.js';
+import { DeliveryOutcomes, type EndedTry } from './delivery-outcomes.js';
+import { DeliveryQueue, MOST_IN_FLIGHT, type ClaimedDelivery } from './delivery-queue.js';
+import { DeliverySignal } from './delivery-signal.js';
+
+/** Without a signal, what becomes due by time or in other processes is found within this. */
+const POLL_MS = 500;
+/** Looks for what is due are at least so far apart: a burst is one look, not one each. */
+const LOOK_MS = 10;
+/** Sockets of this process at once, of all endpoints; a hundred that hang leave as much again to others. */
+const MOST_SOCKETS = 2_000;
+const TRY_MS = 15_000;
+/** How long a stopping process waits for answers; what has none then is tried again by others. */
+const STOP_MS = 4_000;
+const PAUSE_AFTER_FAILURE_MS = 500;
+
+/**
+ * Delivers what is due. Endpoints do not wait for one another: each has its own ten tries at once, and a try that
+ * hangs holds a socket and nothing else, no connection of the database and no turn.
+ */
+@Injectable()
+export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly box: SecretBox;
+  private readonly flights = new Map<string, number>();
+  private inFlight = 0;
+  private ended: EndedTry[] = [];
+  private writing: Promise<void> | undefined;
+  private wake: (() => void) | undefined;
+  private signaled = false;
+  private stopping = false;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly queue: DeliveryQueue,
+    private readonly outcomes: DeliveryOutcomes,
+    private readonly signal: DeliverySignal,
+    private readonly clock: Clock,
+  ) {
+    this.box = new SecretBox(config.encryptionKey);
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.config.worker) return;
+    this.signal.listen(() => this.rouse());
+    this.running = this.run();
+  }
+
+  /** Begins nothing new and waits, not for ever, for the answers to what has begun. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.rouse();
+    await this.running;
+    const patience = Date.now() + STOP_MS;
+    while ((this.inFlight > 0 || this.writing) && Date.now() < patience) await pause(LOOK_MS);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      try {
+        this.signaled = false;
+        const room = MOST_SOCKETS - this.inFlight;
+        const claimed = room > 0 ? await this.queue.claim(room) : [];
+        for (const delivery of claimed) this.begin(delivery);
+        if (claimed.length > 0) await pause(LOOK_MS);
+        else await this.idle(POLL_MS);
+      } catch (error) {
+        log.error({ err: error }, 'What is due to webhook endpoints could not be looked for; trying again');
+        await this.idle(PAUSE_AFTER_FAILURE_MS);
+      }
+    }
+  }
+
+  private begin(delivery: ClaimedDelivery): void {
+    const { endpoint_id: endpoint } = delivery;
+    this.inFlight += 1;
+    this.flights.set(endpoint, (this.flights.get(endpoint) ?? 0) + 1);
+    void this.attempt(delivery).then((answer) => {
+      this.inFlight -= 1;
+      const before = this.flights.get(endpoint) ?? 1;
+      if (before > 1) this.flights.set(endpoint, before - 1);
+      else this.flights.delete(endpoint);
+      if (answer) this.note({ delivery, answer }, before >= MOST_IN_FLIGHT);
+    });
+  }
+
+  /** One try; undefined when it could not even be begun, and its claim will run out. */
+  private async attempt(delivery: ClaimedDelivery): Promise<PostAnswer | undefined> {
+    const timestamp = this.clock.now();
+    const { event_id: id, payload: body, secrets } = delivery;
+    const endpoint = { organizationId: delivery.organization_id, id: delivery.endpoint_id };
+    try {
+      return await postPinned({
+        url: new URL(delivery.url),
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'customer-platform-webhooks/1',
+          'x-correlation-id': delivery.correlation_id,
+          ...signatureHeaders(openSecrets(this.box, endpoint, secrets, timestamp), { id, timestamp, body }),
+        },
+        body,
+        timeoutMs: TRY_MS,
+        allowLoopback: this.config.local,
+      });
+    } catch (error) {
+      log.error({ err: error, endpoint: endpoint.id }, 'A webhook delivery could not be begun');
+      return undefined;
+    }
+  }
+
+  /** Outcomes are written together, as many as have come while the ones before were being written. */
+  private note(ended: EndedTry, wasFull: boolean): void {
+    this.ended.push(ended);
+    this.writing ??= this.write().finally(() => {
+      this.writing = undefined;
+    });
+    if (wasFull) void this.writing.then(() => this.rouse());
+  }
+
+  private async write(): Promise<void> {
+    while (this.ended.length > 0) {
+      const batch = this.ended.splice(0);
+      try {
+        await this.outcomes.record(batch);
+      } catch (error) {
+        // Their claims run out, and they are told again under the same ids: receivers know them.
+        log.error(
+          { err: error, count: batch.length },
+          'Outcomes of webhook deliveries could not be recorded',
+        );
+      }
+    }
+  }
+
+  private rouse(): void {
+    this.signaled = true;
+    this.wake?.();
+  }
+
+  private async idle(milliseconds: number): Promise<void> {
+    if (this.signaled || this.stopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.wake = undefined;
+  }
+}

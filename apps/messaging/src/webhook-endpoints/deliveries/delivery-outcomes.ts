@@ -1,0 +1,128 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import type { PostAnswer } from '../../network/pinned-post.js';
+import type { ClaimedDelivery } from './delivery-queue.js';
+import { LONGEST_STREAK_MS, nextTry, Randomness, STREAK_GAP_MS } from './delivery-schedule.js';
+import { EndpointSwitch } from './endpoint-switch.js';
+
+/** A try that has ended. */
+export interface EndedTry {
+  readonly delivery: ClaimedDelivery;
+  readonly answer: PostAnswer;
+}
+
+const GONE = 410;
+
+const RECORD = `
+  UPDATE webhook_deliveries d SET state = o.state, attempts = d.attempts + 1, claim = NULL, status_code = o.status_code,
+         error = o.error, attempted_at = $2, payload = CASE WHEN o.state = 'pending' THEN d.payload END,
+         due_at = CASE WHEN e.enabled AND e.deleted_at IS NULL THEN o.due_at END
+    FROM jsonb_to_recordset($1::jsonb) AS o (organization_id uuid, endpoint_id uuid, event_id uuid, claim uuid,
+           state text, status_code int, error text, due_at timestamptz)
+    JOIN webhook_endpoints e ON e.organization_id = o.organization_id AND e.id = o.endpoint_id
+   WHERE d.organization_id = o.organization_id AND d.endpoint_id = o.endpoint_id AND d.event_id = o.event_id
+     AND d.claim = o.claim`;
+
+const END_STREAKS = `
+  DELETE FROM webhook_failing_since WHERE (organization_id, endpoint_id)
+     IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`;
+
+const GO_ON_FAILING = `
+  INSERT INTO webhook_failing_since AS f (organization_id, endpoint_id, since, last_at)
+  SELECT e.organization_id, e.id, $3, $3 FROM webhook_endpoints e
+   WHERE (e.organization_id, e.id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) AND e.enabled
+   ORDER BY e.organization_id, e.id
+  ON CONFLICT (organization_id, endpoint_id) DO UPDATE SET last_at = excluded.last_at,
+    since = CASE WHEN f.last_at < $4 THEN excluded.since ELSE f.since END
+  RETURNING organization_id, endpoint_id, since`;
+
+/** Writes down how tries have ended, many at once, and switches off endpoints that are gone or fail for too long. */
+@Injectable()
+export class DeliveryOutcomes {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly random: Randomness,
+    private readonly endpoints: EndpointSwitch,
+  ) {}
+
+  async record(ended: readonly EndedTry[]): Promise<void> {
+    // First the endpoint, then its delivery: a crash between the two leaves one that is tried once more, by nobody.
+    for (const { delivery, answer } of ended)
+      if (statusOf(answer) === GONE) await this.endpoints.disable(delivery, 'gone');
+    const now = this.clock.now();
+    const failing = await this.database.acrossOrganizations(async (tx) => {
+      await tx.query(RECORD, [JSON.stringify(ended.map((one) => this.rowOf(one, now))), now]);
+      return this.keepStreaks(tx, ended, now);
+    });
+    for (const delivery of failing) await this.endpoints.disable(delivery, 'failing');
+  }
+
+  private rowOf({ delivery, answer }: EndedTry, now: Date) {
+    const { organization_id, endpoint_id, event_id, claim, attempts } = delivery;
+    const status = statusOf(answer);
+    const delivered = isSuccess(answer);
+    const next =
+      delivered || status === GONE ? undefined : nextTry(attempts + 1, answer, now, this.random.next());
+    const unfinished = next === undefined ? 'failed' : 'pending';
+    return {
+      organization_id,
+      endpoint_id,
+      event_id,
+      claim,
+      state: delivered ? 'delivered' : unfinished,
+      status_code: status ?? null,
+      error: delivered ? null : errorOf(answer),
+      due_at: next ?? null,
+    };
+  }
+
+  /** @returns one delivery of each endpoint that has failed for too long */
+  private async keepStreaks(
+    tx: WorkerTransaction,
+    ended: readonly EndedTry[],
+    now: Date,
+  ): Promise<ClaimedDelivery[]> {
+    const well = new Map(
+      ended.filter(({ answer }) => isSuccess(answer)).map((one) => [placeOf(one.delivery), one]),
+    );
+    if (well.size > 0) await tx.query(END_STREAKS, places([...well.values()]));
+    const ill = new Map(
+      ended
+        .filter(({ delivery, answer }) => statusOf(answer) !== GONE && !well.has(placeOf(delivery)))
+        .map((one) => [placeOf(one.delivery), one]),
+    );
+    if (ill.size === 0) return [];
+    const rows = await tx.query<{ organization_id: string; endpoint_id: string; since: Date }>(
+      GO_ON_FAILING,
+      [...places([...ill.values()]), now, new Date(now.getTime() - STREAK_GAP_MS)],
+    );
+    return rows
+      .filter(({ since }) => now.getTime() - since.getTime() >= LONGEST_STREAK_MS)
+      .flatMap((row) => ill.get(placeOf(row))?.delivery ?? []);
+  }
+}
+
+function isSuccess(answer: PostAnswer): boolean {
+  return 'status' in answer && answer.status >= 200 && answer.status < 300;
+}
+
+function statusOf(answer: PostAnswer): number | undefined {
+  return 'status' in answer ? answer.status : undefined;
+}
+
+function errorOf(answer: PostAnswer): string {
+  if ('failure' in answer) return answer.failure;
+  return answer.status >= 300 && answer.status < 400 ? 'redirect_not_followed' : 'status_not_2xx';
+}
+
+function placeOf({ organization_id, endpoint_id }: { organization_id: string; endpoint_id: string }): string {
+  return `${organization_id}/${endpoint_id}`;
+}
+
+function places(tries: readonly EndedTry[]): [string[], string[]] {
+  return [
+    tries.map(({ delivery }) => delivery.organization_id),
+    tries.map(({ delivery }) => delivery.endpoint_id),
+  ];
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Clock, Database } from '@customer-platform/database';
+import type { DomainEvent, EventType } from '@customer-platform/events';
+import type { SigningSecret } from '../signing-secrets.js';
+import { subscriptionsTo } from '../subscriptions.js';
+import { DeliverySignal } from './delivery-signal.js';
+import { outboundPayload } from './outbound-payload.js';
+
+/** Tries at once of one endpoint, in all processes together. */
+export const MOST_IN_FLIGHT = 10;
+/** A process that has not recorded its try by then has died: others take it up. Longer than a try lasts. */
+const CLAIM_MS = 30_000;
+/** Claims are made one transaction after the other: that keeps the count of what is in flight exact. */
+const CLAIM_LOCK = 7_301_640_010;
+
+/** A delivery in the hands of one process. */
+export interface ClaimedDelivery {
+  readonly organization_id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly claim: string;
+  readonly payload: string;
+  readonly correlation_id: string;
+  readonly attempts: number;
+  readonly url: string;
+  readonly secrets: readonly SigningSecret[];
+}
+
+const SUBSCRIBED = `
+  SELECT organization_id, id FROM webhook_endpoints
+   WHERE organization_id = ANY($1::uuid[]) AND events && $2::text[] AND enabled AND deleted_at IS NULL
+   ORDER BY organization_id, id FOR SHARE`;
+
+const ENQUEUE = `
+  INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, due_at, created_at)
+  SELECT e.organization_id, e.endpoint_id, e.event_id, e.type, e.payload, e.correlation_id, $2, $2
+    FROM jsonb_to_recordset($1::jsonb) AS e (organization_id uuid, endpoint_id uuid, event_id uuid, type text,
+      payload text, correlation_id uuid)
+   ORDER BY e.organization_id, e.endpoint_id, e.event_id
+  ON CONFLICT DO NOTHING`;
+
+/**
+ * Walks from endpoint to endpoint through the index of what is due, without reading the deliveries of any; of each it
+ * takes the oldest, as many as may still be in flight.
+ */
+const CLAIM = `
+  WITH RECURSIVE endpoints AS (
+    (SELECT organization_id, endpoint_id, due_at FROM webhook_deliveries WHERE due_at IS NOT NULL
+      ORDER BY organization_id, endpoint_id, due_at LIMIT 1)
+    UNION ALL
+    SELECT next.* FROM endpoints, LATERAL (
+      SELECT d.organization_id, d.endpoint_id, d.due_at FROM webhook_deliveries d
+       WHERE d.due_at IS NOT NULL
+         AND (d.organization_id, d.endpoint_id) > (endpoints.organization_id, endpoints.endpoint_id)
+       ORDER BY d.organization_id, d.endpoint_id, d.due_at LIMIT 1) AS next
+  ), room AS (
+    SELECT e.organization_id, e.id, e.url, e.secrets, ${String(MOST_IN_FLIGHT)} - (
+        SELECT count(*) FROM webhook_deliveries f WHERE f.organization_id = e.organization_id
+           AND f.endpoint_id = e.id AND f.due_at > $1 AND f.claim IS NOT NULL) AS free
+      FROM endpoints JOIN webhook_endpoints e
+        ON e.organization_id = endpoints.organization_id AND e.id = endpoints.endpoint_id
+     WHERE endpoints.due_at <= $1 AND e.enabled AND e.deleted_at IS NULL
+  ), chosen AS (
+    SELECT due.*, room.url, room.secrets FROM room, LATERAL (
+      SELECT d.organization_id, d.endpoint_id, d.event_id, d.due_at FROM webhook_deliveries d
+       WHERE d.organization_id = room.organization_id AND d.endpoint_id = room.id AND d.due_at <= $1
+       ORDER BY d.due_at LIMIT greatest(room.free, 0)) AS due
+     ORDER BY due.due_at LIMIT $4
+  )
+  UPDATE webhook_deliveries d SET claim = $2, due_at = $3
+    FROM chosen c
+   WHERE d.organization_id = c.organization_id AND d.endpoint_id = c.endpoint_id AND d.event_id = c.event_id
+     AND d.due_at IS NOT NULL
+  RETURNING d.organization_id, d.endpoint_id, d.event_id, d.claim, d.payload, d.correlation_id, d.attempts, c.url,
+    c.secrets`;
+
+/** What is to be told to whom. The database holds it until it has been, whatever becomes of a process. */
+@Injectable()
+export class DeliveryQueue {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly signal: DeliverySignal,
+  ) {}
+
+  /** One delivery for each event and each endpoint that has subscribed to it; events come of one type at a time. */
+  async enqueue(type: EventType, events: readonly DomainEvent[]): Promise<void> {
+    const organizations = [...new Set(events.map(({ organizationid }) => organizationid))];
+    await this.database.acrossOrganizations(async (tx) => {
+      // Shared: an endpoint that is being switched off waits, and then finds what was put here.
+      const endpoints = await tx.query<{ organization_id: string; id: string }>(SUBSCRIBED, [
+        organizations,
+        subscriptionsTo(type),
+      ]);
+      if (endpoints.length === 0) return;
+      const byOrganization = Map.groupBy(endpoints, (endpoint) => endpoint.organization_id);
+      const rows = events.flatMap((event) => {
+        const subscribed = byOrganization.get(event.organizationid) ?? [];
+        const payload = subscribed.length > 0 ? outboundPayload(event) : '';
+        return subscribed.map((endpoint) => ({
+          organization_id: event.organizationid,
+          endpoint_id: endpoint.id,
+          event_id: event.id,
+          type: subscriptionsTo(event.type)[0],
+          payload,
+          correlation_id: event.correlationid,
+        }));
+      });
+      await tx.query(ENQUEUE, [JSON.stringify(rows), this.clock.now()]);
+      tx.afterCommit(() => this.signal.raise());
+    });
+  }
+
+  /** Takes up what is due, at most `most`, and leaves each endpoint its ten at once. */
+  async claim(most: number): Promise<ClaimedDelivery[]> {
+    return this.database.acrossOrganizations(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
+      const now = this.clock.now();
+      const until = new Date(now.getTime() + CLAIM_MS);
+      return tx.query<ClaimedDelivery>(CLAIM, [now, randomUUID(), until, most]);
+    });
+  }
+}

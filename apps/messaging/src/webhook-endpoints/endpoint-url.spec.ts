@@ -1,0 +1,48 @@
+import { Problem } from '@customer-platform/problem-json';
+import type { ResolveHost } from '../network/host-resolver.js';
+import { HOSTILE_LITERALS, MALFORMED } from '../network/hostile-urls.fixture.js';
+import { checkEndpointUrl } from './endpoint-url.js';
+
+const PRIVATE: ResolveHost = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+const PUBLIC: ResolveHost = () => Promise.resolve([{ address: '93.184.215.14', family: 4 }]);
+
+async function codeOf(url: string, local: boolean, resolve: ResolveHost): Promise<string | undefined> {
+  try {
+    await checkEndpointUrl(url, local, resolve);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error.code;
+    throw error;
+  }
+}
+
+describe('checkEndpointUrl', () => {
+  it.each(HOSTILE_LITERALS)('destination_not_allowed for %s', async (url) => {
+    expect(await codeOf(url, false, PRIVATE)).toBe('destination_not_allowed');
+  });
+
+  it.each(MALFORMED)('validation_failed for %j', async (url) => {
+    expect(await codeOf(url, false, PUBLIC)).toBe('validation_failed');
+  });
+
+  it('refuses a name that is private, and takes one that is public or not there yet', async () => {
+    expect(await codeOf('https://hooks.example/', false, PRIVATE)).toBe('destination_not_allowed');
+    expect(await codeOf('https://hooks.example/', false, PUBLIC)).toBeUndefined();
+    expect(
+      await codeOf('https://hooks.example/', false, () => Promise.reject(new Error('ENOTFOUND'))),
+    ).toBeUndefined();
+  });
+
+  it('takes this machine in local mode, by http too, and nothing else that is private', async () => {
+    for (const url of [
+      'http://127.0.0.1:3000/',
+      'http://localhost:3000/',
+      'https://[::1]/',
+      'http://[::1]:3000/',
+    ])
+      expect(await codeOf(url, true, PRIVATE)).toBeUndefined();
+    expect(await codeOf('http://hooks.example/', true, PUBLIC)).toBe('validation_failed');
+    expect(await codeOf('https://10.0.0.1/', true, PUBLIC)).toBe('destination_not_allowed');
+    expect(await codeOf('http://10.0.0.1/', true, PUBLIC)).toBe('validation_failed');
+  });
+});

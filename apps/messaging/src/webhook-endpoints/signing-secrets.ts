@@ -1,0 +1,72 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { SealedSecret, SecretBox } from '../secrets/secret-box.js';
+
+/** A secret of an endpoint at rest; one that was replaced says until when it signs as well. */
+export interface SigningSecret extends SealedSecret {
+  readonly until: string | null;
+}
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+/** Both sign for so long, that a receiver can change over without refusing anything. */
+const OVERLAP_MS = 24 * 3_600_000;
+/** Rotations in a row within one day: beyond it the oldest signs no longer. */
+const MOST_SECRETS = 5;
+
+/** A fresh secret as it is shown, once. */
+export function newSecret(): string {
+  return `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+/** Where an endpoint's secrets belong; part of what they are sealed with. */
+function placeOf(organizationId: string, endpointId: string): string {
+  return `${organizationId}/webhook-endpoints/${endpointId}`;
+}
+
+/** The secrets of an endpoint of which `secret` is the newest; those before sign for 24 h more. */
+export function rotated(
+  box: SecretBox,
+  endpoint: { organizationId: string; id: string },
+  before: readonly SigningSecret[],
+  secret: string,
+  now: Date,
+): SigningSecret[] {
+  const sealed = box.seal(secret, placeOf(endpoint.organizationId, endpoint.id), now);
+  const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
+  const others = live(before, now).map((one) => ({ ...one, until: one.until ?? until }));
+  return [{ ...sealed, until: null }, ...others].slice(0, MOST_SECRETS);
+}
+
+/** The secrets that sign at an instant, opened, newest first. @throws UnreadableSecret */
+export function openSecrets(
+  box: SecretBox,
+  endpoint: { organizationId: string; id: string },
+  secrets: readonly SigningSecret[],
+  now: Date,
+): string[] {
+  return live(secrets, now).map((one) => box.open(one, placeOf(endpoint.organizationId, endpoint.id)));
+}
+
+/** What is signed and told, by Standard Webhooks. */
+export interface SignedMessage {
+  readonly id: string;
+  readonly timestamp: Date;
+  readonly body: string;
+}
+
+/** The headers of a delivery (Standard Webhooks 1.0.0, symmetric): one signature per secret. */
+export function signatureHeaders(
+  secrets: readonly string[],
+  { id, timestamp, body }: SignedMessage,
+): Record<string, string> {
+  const seconds = String(Math.floor(timestamp.getTime() / 1_000));
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
+  });
+  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures.join(' ') };
+}
+
+function live(secrets: readonly SigningSecret[], now: Date): SigningSecret[] {
+  return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
+}

@@ -1,0 +1,30 @@
+import type { SoftDeletable } from '@customer-platform/database';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { SigningSecret } from './signing-secrets.js';
+
+/** How deliveries are signed. */
+export const SIGNINGS = ['v1'] as const;
+
+/** Why an endpoint gets nothing: its owner's wish, its own 410, or five days without a success. */
+export type DisabledReason = 'manual' | 'gone' | 'failing';
+
+@Entity('webhook_endpoints')
+export class WebhookEndpointEntity implements SoftDeletable {
+  @PrimaryColumn('uuid') organizationId: string;
+  @PrimaryColumn('uuid') id: string;
+  @Column('text') name: string;
+  @Column('text') url: string;
+  @Column('text', { array: true }) events: string[];
+  @Column('boolean') enabled: boolean;
+  @Column('text') signing: (typeof SIGNINGS)[number];
+  @Column('jsonb') secrets: SigningSecret[];
+  @Column('text', { nullable: true }) disabledReason: DisabledReason | null;
+  @Column('timestamptz') createdAt: Date;
+  @Column('timestamptz') updatedAt: Date;
+  @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
+}
+
+/** Whether anything is delivered to it. */
+export function isLive(row: Pick<WebhookEndpointEntity, 'enabled' | 'deletedAt'> | undefined): boolean {
+  return row !== undefined && row.enabled && row.deletedAt === null;
+}

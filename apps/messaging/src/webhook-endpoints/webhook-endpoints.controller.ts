@@ -1,0 +1,113 @@
+import { Controller } from '@nestjs/common';
+import { versionTag } from '@customer-platform/database';
+import {
+  Answer,
+  Body,
+  Context,
+  CreateEndpoint,
+  GetEndpoint,
+  Id,
+  ListEndpoint,
+  ListRequest,
+  type ListQuery,
+  type Page,
+  PurgeEndpoint,
+  type RequestContext,
+  RestoreEndpoint,
+  SoftDeleteEndpoint,
+  UpdateEndpoint,
+} from '@customer-platform/http';
+import { toWebhookEndpointDto } from './to-webhook-endpoint-dto.js';
+import {
+  CreateWebhookEndpointDto,
+  UpdateWebhookEndpointDto,
+  WebhookEndpointDto,
+  WebhookEndpointWithSecretDto,
+} from './webhook-endpoint.dto.js';
+import { WEBHOOK_ENDPOINTS_LIST } from './webhook-endpoints.list.js';
+import { WebhookEndpointsService, type ShownEndpoint } from './webhook-endpoints.service.js';
+
+@Controller('v1/messaging/webhook-endpoints')
+export class WebhookEndpointsController {
+  constructor(private readonly endpoints: WebhookEndpointsService) {}
+
+  @CreateEndpoint({
+    permission: 'messaging.webhooks.create',
+    summary: 'Create a webhook endpoint',
+    description:
+      'Events are POSTed to it, signed by Standard Webhooks. The secret is shown in this answer alone.',
+    response: WebhookEndpointWithSecretDto,
+    secretFields: ['secret'],
+    problems: ['destination_not_allowed', 'duplicate_value', 'limit_reached'],
+  })
+  async create(@Context() context: RequestContext, @Body() body: CreateWebhookEndpointDto): Promise<Answer> {
+    const shown = await this.endpoints.create(context, body);
+    return Answer.created(toBody(shown), `/v1/messaging/webhook-endpoints/${shown.row.id}`, {
+      ETag: versionTag(shown.row),
+    });
+  }
+
+  @ListEndpoint({
+    permission: 'messaging.webhooks.read',
+    summary: 'List webhook endpoints',
+    response: WebhookEndpointDto,
+  })
+  async list(
+    @Context() context: RequestContext,
+    @ListRequest(WEBHOOK_ENDPOINTS_LIST) query: ListQuery,
+  ): Promise<Page<WebhookEndpointDto>> {
+    const { data, page } = await this.endpoints.list(context, query);
+    return { data: data.map(toBody), page };
+  }
+
+  @GetEndpoint({
+    permission: 'messaging.webhooks.read',
+    summary: 'Read a webhook endpoint',
+    description: 'With its newest 100 deliveries.',
+    response: WebhookEndpointDto,
+  })
+  async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    return tagged(await this.endpoints.get(context, id));
+  }
+
+  @UpdateEndpoint({
+    permission: 'messaging.webhooks.update',
+    summary: 'Change a webhook endpoint',
+    description: 'With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h.',
+    response: WebhookEndpointWithSecretDto,
+    problems: ['destination_not_allowed', 'duplicate_value'],
+  })
+  async update(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Body() body: UpdateWebhookEndpointDto,
+  ): Promise<Answer> {
+    return tagged(await this.endpoints.update(context, id, body));
+  }
+
+  @SoftDeleteEndpoint({ permission: 'messaging.webhooks.delete', summary: 'Soft-delete a webhook endpoint' })
+  softDelete(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.endpoints.softDelete(context, id);
+  }
+
+  @RestoreEndpoint({
+    permission: 'messaging.webhooks.delete',
+    summary: 'Restore a webhook endpoint',
+    response: WebhookEndpointDto,
+    problems: ['limit_reached'],
+  })
+  async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    return tagged(await this.endpoints.restore(context, id));
+  }
+
+  @PurgeEndpoint({ permission: 'messaging.webhooks.purge', summary: 'Purge a webhook endpoint' })
+  purge(@Context() context: RequestContext, @Id() id: string): Promise<void> {
+    return this.endpoints.purge(context, id);
+  }
+}
+
+function toBody({ row, deliveries, secret }: ShownEndpoint): WebhookEndpointWithSecretDto {
+  return { ...toWebhookEndpointDto(row, deliveries), ...(secret === undefined ? {} : { secret }) };
+}
+
+const tagged = (shown: ShownEndpoint): Answer => Answer.tagged(toBody(shown), versionTag(shown.row));

@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { Deliverer } from './deliveries/deliverer.js';
+import { DeliveryOutcomes } from './deliveries/delivery-outcomes.js';
+import { DeliveryQueue } from './deliveries/delivery-queue.js';
+import { DeliveryRetention } from './deliveries/delivery-retention.js';
+import { Randomness } from './deliveries/delivery-schedule.js';
+import { DeliverySignal } from './deliveries/delivery-signal.js';
+import { EndpointSwitch } from './deliveries/endpoint-switch.js';
+import { PausedDeliveries } from './deliveries/paused-deliveries.js';
+import { WebhookEventsConsumer } from './deliveries/webhook-events.consumer.js';
+import { WebhookEndpointsController } from './webhook-endpoints.controller.js';
+import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+
+/** Events out, to the organization's own servers. */
+@Module({
+  controllers: [WebhookEndpointsController, WebhookEventsConsumer],
+  providers: [
+    Deliverer,
+    DeliveryOutcomes,
+    DeliveryQueue,
+    DeliveryRetention,
+    DeliverySignal,
+    EndpointSwitch,
+    PausedDeliveries,
+    Randomness,
+    WebhookEndpointsService,
+  ],
+})
+export class WebhookEndpointsModule {}

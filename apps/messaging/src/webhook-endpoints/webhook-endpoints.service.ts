@@ -1,0 +1,174 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  Clock,
+  Database,
+  newId,
+  ResourceStores,
+  Whole,
+  type ChangeEvent,
+  type Patch,
+  type ResourceChange,
+  type ResourceStore,
+  type Transaction,
+} from '@customer-platform/database';
+import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { SecretBox } from '../secrets/secret-box.js';
+import { PausedDeliveries } from './deliveries/paused-deliveries.js';
+import { recentDeliveries, type RecentDelivery } from './deliveries/recent-deliveries.js';
+import { disabledEvent } from './disabled-event.js';
+import { checkEndpointUrl } from './endpoint-url.js';
+import { newSecret, rotated } from './signing-secrets.js';
+import type { CreateWebhookEndpointDto, UpdateWebhookEndpointDto } from './webhook-endpoint.dto.js';
+import { isLive, WebhookEndpointEntity } from './webhook-endpoint.entity.js';
+
+const MOST_ENDPOINTS = 50;
+
+/** An endpoint with what is read beside its row; `secret` where it is new, and only then. */
+export interface ShownEndpoint {
+  readonly row: WebhookEndpointEntity;
+  readonly deliveries: readonly RecentDelivery[];
+  readonly secret?: string;
+}
+
+/** Whom the organization wants told of events by HTTP (messaging.md §8). */
+@Injectable()
+export class WebhookEndpointsService {
+  private readonly endpoints: ResourceStore<WebhookEndpointEntity>;
+  private readonly box: SecretBox;
+
+  constructor(
+    stores: ResourceStores,
+    private readonly database: Database,
+    private readonly paused: PausedDeliveries,
+    private readonly clock: Clock,
+    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+  ) {
+    this.box = new SecretBox(config.encryptionKey);
+    this.endpoints = stores.of<WebhookEndpointEntity>({
+      entity: WebhookEndpointEntity,
+      module: 'messaging',
+      resource: 'webhooks',
+      limit: MOST_ENDPOINTS,
+      constraints: { unique: { webhook_endpoints_name: { field: 'name', pointer: '/name' } } },
+      fieldNames: { secrets: 'secret' },
+      afterChange: (tx, _context, change) => this.afterChange(tx, change),
+      event: eventOf,
+    });
+  }
+
+  async list(context: RequestContext, query: ListQuery): Promise<Page<ShownEndpoint>> {
+    const { data, page } = await this.endpoints.page(context, query);
+    const deliveries = await this.deliveriesOf(context, data);
+    return { data: data.map((row) => ({ row, deliveries: deliveries.get(row.id) ?? [] })), page };
+  }
+
+  async get(context: RequestContext, id: string): Promise<ShownEndpoint> {
+    return this.shown(context, await this.endpoints.get(context, id));
+  }
+
+  /** @throws Problem `validation_failed`, `destination_not_allowed`, `duplicate_value`, `limit_reached` */
+  async create(context: RequestContext, dto: CreateWebhookEndpointDto): Promise<ShownEndpoint> {
+    await checkEndpointUrl(dto.url, this.config.local);
+    const id = newId();
+    const secret = newSecret();
+    const place = { organizationId: context.organizationId, id };
+    const { name, url, events, enabled = true, signing = 'v1' } = dto;
+    const row = await this.endpoints.create(context, {
+      id,
+      name,
+      url,
+      events,
+      enabled,
+      signing,
+      secrets: rotated(this.box, place, [], secret, this.clock.now()),
+      disabledReason: enabled ? null : 'manual',
+    });
+    return { row, deliveries: [], secret };
+  }
+
+  /**
+   * JSON merge; with `rotate_secret` a new secret, shown in this answer.
+   * @throws Problem as `create`, and `resource_deleted`, `etag_mismatch`
+   */
+  async update(context: RequestContext, id: string, dto: UpdateWebhookEndpointDto): Promise<ShownEndpoint> {
+    if (dto.url !== undefined) {
+      // Whose endpoint it is comes first: nobody learns of addresses by another's id.
+      await this.endpoints.get(context, id);
+      await checkEndpointUrl(dto.url, this.config.local);
+    }
+    const secret = dto.rotate_secret === true ? newSecret() : undefined;
+    const row = await this.endpoints.update(context, id, (before) => this.patchOf(before, dto, secret), {
+      ifMatch: context.ifMatch,
+    });
+    return { ...(await this.shown(context, row)), ...(secret === undefined ? {} : { secret }) };
+  }
+
+  softDelete(context: RequestContext, id: string): Promise<void> {
+    return this.endpoints.softDelete(context, id);
+  }
+
+  async restore(context: RequestContext, id: string): Promise<ShownEndpoint> {
+    return this.shown(context, await this.endpoints.restore(context, id));
+  }
+
+  /** What has become of its events goes with it. */
+  purge(context: RequestContext, id: string): Promise<void> {
+    return this.endpoints.purge(context, id);
+  }
+
+  private patchOf(
+    before: WebhookEndpointEntity,
+    dto: UpdateWebhookEndpointDto,
+    secret: string | undefined,
+  ): Patch<WebhookEndpointEntity> {
+    const { name, url, events, enabled, signing } = dto;
+    const turned = enabled !== undefined && enabled !== before.enabled;
+    return {
+      name,
+      url,
+      events,
+      enabled,
+      signing,
+      ...(turned ? { disabledReason: enabled ? null : ('manual' as const) } : {}),
+      ...(secret === undefined
+        ? {}
+        : { secrets: new Whole(rotated(this.box, before, before.secrets, secret, this.clock.now())) }),
+    };
+  }
+
+  private async afterChange(
+    tx: Transaction,
+    { verb, before, row }: ResourceChange<WebhookEndpointEntity>,
+  ): Promise<void> {
+    if (verb === 'created') return;
+    if (verb === 'purged') await this.paused.forget(tx, row.id);
+    else if (isLive(before) && !isLive(row)) await this.paused.pause(tx, row.id);
+    else if (!isLive(before) && isLive(row)) await this.paused.resume(tx, row.id);
+  }
+
+  private async shown(context: RequestContext, row: WebhookEndpointEntity): Promise<ShownEndpoint> {
+    const deliveries = await this.deliveriesOf(context, [row]);
+    return { row, deliveries: deliveries.get(row.id) ?? [] };
+  }
+
+  private async deliveriesOf(
+    context: RequestContext,
+    rows: readonly WebhookEndpointEntity[],
+  ): Promise<Map<string, RecentDelivery[]>> {
+    if (rows.length === 0) return new Map();
+    return this.database.inOrganization(context, (tx) =>
+      recentDeliveries(
+        tx,
+        rows.map(({ id }) => id),
+      ),
+    );
+  }
+}
+
+/** Its owner's own switching off is told like the platform's. */
+function eventOf({ before, row, verb }: ResourceChange<WebhookEndpointEntity>): ChangeEvent | undefined {
+  return verb === 'updated' && before?.enabled === true && !row.enabled
+    ? disabledEvent(row.id, 'manual')
+    : undefined;
+}
