@@ -114,6 +114,37 @@ export function aRuleBody(overrides: Record<string, unknown> = {}): Record<strin
   };
 }
 
+/** A header `Idempotency-Key`, fresh unless given. */
+export function aKey(key: string = randomUUID()): { 'idempotency-key': string } {
+  return { 'idempotency-key': key };
+}
+
+/** Puts the end of a lot into the past, or elsewhere: by the sums that are derived, for the ledger takes no change. */
+export async function endLot(
+  database: TestDatabase,
+  lot: { id: string },
+  at: string = new Date(Date.now() - 1_000).toISOString(),
+): Promise<void> {
+  await database.query('UPDATE lot_balances SET expires_at = $2 WHERE lot_id = $1', [lot.id, at]);
+}
+
+/** What an erasure leaves of a contact's ledger. */
+export async function entomb(
+  database: TestDatabase,
+  organizationId: string,
+  contactId: string,
+): Promise<void> {
+  const own =
+    'organization_id = $1 AND subject_ref IN (SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2)';
+  const given = [organizationId, contactId];
+  await database.query(
+    `INSERT INTO tombstones SELECT $1, subject_ref, now(), count(*), sum(points) FROM lines WHERE ${own} GROUP BY subject_ref`,
+    given,
+  );
+  await database.query(`DELETE FROM links WHERE ${own}`, given);
+  await database.query('DELETE FROM subjects WHERE organization_id = $1 AND contact_id = $2', given);
+}
+
 /** An organization with a caller, as loyalty's tests use it. */
 export interface LoyaltyWorld {
   organizationId: string;
@@ -123,6 +154,8 @@ export interface LoyaltyWorld {
   record(...events: EventData<'core.event.recorded.v1'>[]): Promise<void>;
   transactions(query?: string): Promise<TransactionDto[]>;
   balance(contactId: string): Promise<BalanceDto>;
+  /** Posts with a key of its own; what a test does not expect to be posted it asks for by `caller`. */
+  post(body: Record<string, unknown>): Promise<TransactionDto>;
 }
 
 /** Points that `record` itself makes on each contact: how it knows that everything before has been taken. */
@@ -135,6 +168,7 @@ export function aLoyaltyWorld(app: TestApp, probe: KafkaProbe): LoyaltyWorld {
     'loyalty.rules.update',
     'loyalty.rules.delete',
     'loyalty.rules.purge',
+    'loyalty.transactions.create',
     'loyalty.transactions.read',
     'loyalty.balances.read',
   ]);
@@ -183,6 +217,11 @@ export function aLoyaltyWorld(app: TestApp, probe: KafkaProbe): LoyaltyWorld {
       for (const { event_id: id } of last) {
         await eventually(async () => expect(await transactions(`event_id=${id}`)).toHaveLength(1));
       }
+    },
+    post: async (body) => {
+      const answer = await caller.post<TransactionDto>('/v1/loyalty/transactions', body, aKey());
+      expectStatus(answer, 201);
+      return answer.body;
     },
     balance: async (contactId) =>
       (await caller.get<BalanceDto>(`/v1/loyalty/contacts/${contactId}/balance`)).body,

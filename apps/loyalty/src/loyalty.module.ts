@@ -1,8 +1,15 @@
+import { createHmac } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { ledgerConfig, readConfig } from '@customer-platform/config';
-import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  DatabaseModule,
+  IdempotentCalls,
+  ReferencesModule,
+} from '@customer-platform/database';
 import { ErasureModule } from '@customer-platform/erasure';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { ContactLookup } from './contacts/contact-lookup.js';
@@ -10,13 +17,24 @@ import { ContactRefs } from './contacts/contact-refs.js';
 import { CoreEventsConsumer } from './core-events.consumer.js';
 import { EarningService } from './earning/earning.service.js';
 import { RuleBooks } from './earning/rule-book.js';
+import { ExpirySweep } from './expiry/expiry.sweep.js';
+import { LotExpiry } from './expiry/lot-expiry.service.js';
 import { LEDGER_KEY } from './ledger-key.js';
 import { LedgerController } from './ledger/ledger.controller.js';
 import { LedgerService } from './ledger/ledger.service.js';
 import { TRANSACTIONS_OF_CONTACTS } from './ledger/subjects.js';
 import { migrations } from './migrations/index.js';
+import { PostedAnswers } from './postings/posted-answers.js';
+import { PostingsController } from './postings/postings.controller.js';
+import { PostingsService } from './postings/postings.service.js';
+import { Reversals } from './postings/reversal.js';
 import { Rule } from './rules/rule.entity.js';
 import { RulesModule } from './rules/rules.module.js';
+
+/** Postings are remembered for ever, and so is the one key that outlives them. */
+function secretOfPostings(key: string): string {
+  return createHmac('sha256', key).update('idempotency of postings').digest('hex');
+}
 
 /** Rules and the append-only point ledger. */
 @Module({
@@ -29,13 +47,24 @@ import { RulesModule } from './rules/rules.module.js';
     ErasureModule.forRoot({ module: 'loyalty' }),
     RulesModule,
   ],
-  controllers: [CoreEventsConsumer, LedgerController],
+  controllers: [CoreEventsConsumer, LedgerController, PostingsController],
   providers: [
     { provide: LEDGER_KEY, useFactory: () => readConfig(ledgerConfig).LEDGER_KEY },
+    {
+      provide: IdempotentCalls,
+      inject: [Database, Clock, LEDGER_KEY, PostedAnswers],
+      useFactory: (database: Database, clock: Clock, key: string, answers: PostedAnswers) =>
+        new IdempotentCalls(database, clock, secretOfPostings(key), answers),
+    },
     ContactLookup,
     ContactRefs,
     EarningService,
+    ExpirySweep,
     LedgerService,
+    LotExpiry,
+    PostedAnswers,
+    PostingsService,
+    Reversals,
     RuleBooks,
   ],
 })

@@ -9,11 +9,8 @@ export {
   type PostgresFailure,
 } from './errors.js';
 export { AnswerStore } from './idempotency/answer.store.js';
-export {
-  IdempotentCalls,
-  type IdempotentAnswer,
-  type IdempotentCall,
-} from './idempotency/idempotent-calls.js';
+export { IdempotentCalls, type IdempotentAnswer } from './idempotency/idempotent-calls.js';
+export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
 export { isUuid, newId } from './ids.js';
 export { pageOf, type PageOptions } from './lists/page-of.js';
 export { KeySeal } from './signing-keys/key-seal.js';

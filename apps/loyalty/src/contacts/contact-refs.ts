@@ -51,6 +51,11 @@ const ENDS = `
     FROM chain LEFT JOIN erased_contacts erased ON erased.organization_id = $1 AND erased.contact_hash = chain.hash
    ORDER BY asked, depth DESC`;
 
+/** Not FOR SHARE: sharers that keep coming would hold up a merge or an erasure for as long as they come. */
+const KEEP_ACTIVE = `
+  SELECT id FROM contact_refs
+   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'active' ORDER BY id FOR NO KEY UPDATE`;
+
 interface EndRow {
   asked: string;
   id: string;
@@ -127,23 +132,76 @@ export class ContactRefs {
   async ends(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, ChainEnd>> {
     const ids = [...new Set(contactIds)];
     const rows = await tx.query<EndRow>(ENDS, [tx.organizationId, ids, ids.map((id) => this.hashOf(tx, id))]);
-    return new Map(
-      rows.map(({ asked, id, state, erased }) => [asked, { id, state: state ?? undefined, erased }]),
+    const erased = await this.erasedOf(
+      tx,
+      rows.filter(({ asked, id, state }) => id !== asked && state === null).map(({ id }) => id),
     );
+    return new Map(
+      rows.map((row) => [
+        row.asked,
+        { id: row.id, state: row.state ?? undefined, erased: row.erased || erased.has(row.id) },
+      ]),
+    );
+  }
+
+  /** Which of them are erased; a survivor may be while whoever was merged into it is not yet. */
+  private async erasedOf(tx: Transaction, ids: readonly string[]): Promise<Set<string>> {
+    if (ids.length === 0) return new Set();
+    const byHash = new Map(ids.map((id) => [this.hashOf(tx, id).toString('hex'), id]));
+    const rows = await tx.query<{ hash: string }>(
+      `SELECT encode(contact_hash, 'hex') AS hash FROM erased_contacts
+        WHERE organization_id = $1 AND contact_hash = ANY($2::bytea[])`,
+      [tx.organizationId, [...byHash.keys()].map((hash) => Buffer.from(hash, 'hex'))],
+    );
+    return new Set(rows.map(({ hash }) => byHash.get(hash) as string));
+  }
+
+  /**
+   * Keeps active contacts from being merged, deleted or erased here until the transaction ends. Answers those that
+   * are, also after waiting for whoever changes them.
+   */
+  async keepActive(tx: Transaction, ids: readonly string[]): Promise<Set<string>> {
+    if (ids.length === 0) return new Set();
+    const rows = await tx.query<{ id: string }>(KEEP_ACTIVE, [tx.organizationId, [...new Set(ids)]]);
+    return new Set(rows.map(({ id }) => id));
   }
 
   /**
    * Who earns for a contact: itself, or its survivor; nobody for one that is soft-deleted, purged or erased. One that
-   * is not known yet earns: core tells of a contact before it tells of its events.
+   * is not known yet earns: core tells of a contact before it tells of its events. Whoever earns stays active and
+   * unmerged until the transaction ends, so that no merge passes what is posted.
    */
-  async earners(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, string>> {
-    const ends = await this.ends(tx, contactIds);
-    const earns = ({ state, erased }: ChainEnd): boolean =>
-      !erased && state !== 'deleted' && state !== 'purged';
-    return new Map([...ends].flatMap(([asked, end]) => (earns(end) ? [[asked, end.id] as const] : [])));
+  async keepEarners(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, string>> {
+    const earners = new Map<string, string>();
+    for (let open = [...new Set(contactIds)]; open.length > 0;) {
+      const ends = await this.ends(tx, open);
+      await this.introduce(tx, [...ends.values()]);
+      const candidates = [...ends].filter(([, end]) => earns(end));
+      const kept = await this.keepActive(
+        tx,
+        candidates.map(([, { id }]) => id),
+      );
+      for (const [asked, { id }] of candidates) if (kept.has(id)) earners.set(asked, id);
+      // Changed since it was looked at: what it stands for now decides. Every turn is a change that committed.
+      open = candidates.flatMap(([asked, { id }]) => (kept.has(id) ? [] : [asked]));
+    }
+    return earners;
+  }
+
+  /** Notes contacts that nothing is known of, below every version of core's, so that there is a row to lock. */
+  private async introduce(tx: Transaction, ends: readonly ChainEnd[]): Promise<void> {
+    const unknown = ends.filter(({ state, erased }) => state === undefined && !erased);
+    if (unknown.length === 0) return;
+    await this.follow(
+      tx,
+      unknown.map(({ id }) => ({ id, state: 'active', mergedInto: null, version: 0 })),
+    );
   }
 
   private hashOf(tx: Transaction, id: string): Buffer {
     return contactHash(this.key, tx.organizationId, id);
   }
 }
+
+const earns = ({ state, erased }: ChainEnd): boolean =>
+  !erased && (state === undefined || state === 'active');

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, ReferenceHolds, type Transaction } from '@customer-platform/database';
-import { type NewDomainEvent, Outbox } from '@customer-platform/event-bus';
+import { Outbox } from '@customer-platform/event-bus';
 import { ContactRefs } from '../contacts/contact-refs.js';
-import { sumsOf } from '../ledger/available.js';
-import { type Posted, postEarned } from '../ledger/post-earned.js';
+import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
+import { type Earning, type Posted, postEarned } from '../ledger/post-earned.js';
 import { lockSubjects } from '../ledger/subjects.js';
 import { LEDGER_KEY } from '../ledger-key.js';
 import { cutToCaps } from './caps.js';
@@ -45,17 +45,18 @@ export class EarningService {
     const owned = await this.ownersOf(tx, candidates);
     if (owned.length === 0) return;
     const contactIds = owned.map(({ contactId }) => contactId);
-    const refs = await lockSubjects(tx, contactIds);
+    const subjects = await lockSubjects(tx, contactIds);
     await this.contacts.demandNotErased(tx, contactIds);
     const fresh = await this.notYetPosted(tx, owned);
     const due = await cutToCaps(tx, fresh);
     const now = this.clock.now();
     const posted = await postEarned(
       tx,
-      due.map((candidate) => this.earningOf(tx, candidate, refs, now)),
+      due.map((candidate) => this.earningOf(tx, candidate, now)),
+      subjects,
       now,
     );
-    await this.tell(tx, posted, due, events, now);
+    await this.tell(tx, posted, events, now);
   }
 
   /**
@@ -63,7 +64,7 @@ export class EarningService {
    * purge was soft-deleted there, whether or not that is known here yet.
    */
   private async ownersOf(tx: Transaction, candidates: readonly Candidate[]): Promise<Owned[]> {
-    const owners = await this.contacts.earners(
+    const owners = await this.contacts.keepEarners(
       tx,
       candidates.map(({ event }) => event.contact_id),
     );
@@ -95,17 +96,16 @@ export class EarningService {
     return ruleEventHash(this.key, tx.organizationId, ruleId, event.event_id);
   }
 
-  private earningOf(tx: Transaction, candidate: Owned, refs: Map<string, string>, now: Date) {
-    const days = candidate.content.expiresAfterDays;
+  private earningOf(tx: Transaction, candidate: Owned, now: Date): Earning {
+    const { event, contactId, points, correlationId, ruleId, version, content } = candidate;
+    const days = content.expiresAfterDays;
     return {
-      subjectRef: refs.get(candidate.contactId) as string,
-      points: candidate.points,
-      ruleId: candidate.ruleId,
-      ruleVersion: candidate.version,
-      ruleEventHash: this.hashOf(tx, candidate),
-      eventId: candidate.event.event_id,
-      correlationId: candidate.correlationId,
-      occurredAt: candidate.event.occurred_at,
+      contactId,
+      points,
+      rule: { id: ruleId, version, eventHash: this.hashOf(tx, candidate) },
+      eventId: event.event_id,
+      correlationId,
+      occurredAt: event.occurred_at,
       expiresAt: days === null ? null : new Date(now.getTime() + days * 86_400_000),
     };
   }
@@ -113,35 +113,21 @@ export class EarningService {
   private async tell(
     tx: Transaction,
     posted: readonly Posted[],
-    due: readonly Owned[],
     events: readonly ToEvaluate[],
     now: Date,
   ): Promise<void> {
     if (posted.length === 0) return;
-    const ownerOf = new Map(due.map(({ event, contactId }) => [event.event_id, contactId]));
     const causeOf = new Map(events.map(({ event, causationId }) => [event.event_id, causationId]));
-    const sums = await sumsOf(tx, [...ownerOf.values()], now);
-    await this.outbox.append(
-      tx,
-      posted.map((earned): NewDomainEvent<'loyalty.points.earned.v1'> => {
-        const contactId = ownerOf.get(earned.eventId) as string;
-        return {
-          type: 'loyalty.points.earned.v1',
-          organizationId: tx.organizationId,
-          key: contactId,
-          subject: `transactions/${earned.id}`,
-          correlationId: earned.correlationId,
-          causationId: causeOf.get(earned.eventId),
-          data: {
-            transaction_id: earned.id,
-            contact_id: contactId,
-            points: earned.points,
-            available: sums.get(contactId)?.available ?? 0,
-            rule_id: earned.ruleId,
-            event_id: earned.eventId,
-          },
-        };
-      }),
-    );
+    const moved = posted.map((earned): MovedPoints => ({
+      kind: 'earn',
+      transactionId: earned.id,
+      contactId: earned.contactId,
+      points: earned.points,
+      ruleId: earned.rule.id,
+      eventId: earned.eventId,
+      correlationId: earned.correlationId,
+      causationId: causeOf.get(earned.eventId),
+    }));
+    await this.outbox.append(tx, await pointsEvents(tx, moved, now));
   }
 }

@@ -76,12 +76,15 @@ export class LedgerService {
 
   /** @throws Problem `not_found` */
   get(context: RequestContext, id: string): Promise<TransactionDto> {
-    return this.database.inOrganization(context, async (tx) => {
-      const [row] = await tx.query<TransactionRow>(`${ALL} AND t.id = $2`, [tx.organizationId, id]);
-      if (row === undefined) throw new Problem('not_found');
-      const [shown] = await this.shown(tx, [row]);
-      return shown as TransactionDto;
-    });
+    return this.database.inOrganization(context, (tx) => this.read(tx, id));
+  }
+
+  /** As `get`, within a transaction. */
+  async read(tx: Transaction, id: string): Promise<TransactionDto> {
+    const [row] = await tx.query<TransactionRow>(`${ALL} AND t.id = $2`, [tx.organizationId, id]);
+    if (row === undefined) throw new Problem('not_found');
+    const [shown] = await this.shown(tx, [row]);
+    return shown as TransactionDto;
   }
 
   /**

@@ -90,6 +90,13 @@ describe('the ledger', () => {
     expect(await stranger.transactions(`event_id=${event.event_id}`)).toEqual([]);
     const balance = await stranger.caller.get(`/v1/loyalty/contacts/${event.contact_id}/balance`);
     expectProblem(balance, 404, 'not_found');
-    expectProblem(await world.caller.post('/v1/loyalty/transactions', {}), 405, 'method_not_allowed');
+  });
+
+  it('cannot be changed by any call: 405', async () => {
+    const world = aWorld();
+    const path = `/v1/loyalty/transactions/${randomUUID()}`;
+    expectProblem(await world.caller.patch(path, {}), 405, 'method_not_allowed');
+    expectProblem(await world.caller.delete(path), 405, 'method_not_allowed');
+    expectProblem(await world.caller.delete(`${path}/purge`), 404, 'route_not_found');
   });
 });

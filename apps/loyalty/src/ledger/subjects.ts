@@ -31,28 +31,43 @@ const LOCK = `
    ORDER BY s.subject_ref
      FOR UPDATE OF b`;
 
+const LOCK_REFS = `
+  SELECT FROM balances WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[]) ORDER BY subject_ref FOR UPDATE`;
+
 interface Row {
   contact_id: string;
   origin_contact_id: string;
   subject_ref: string;
 }
 
+/** The refs of a contact: its own, which takes new points, and those of all who were merged into it. */
+export interface Subjects {
+  readonly own: string;
+  readonly all: readonly string[];
+}
+
 /**
- * Locks the contacts' ledgers until the transaction ends and answers the ref that takes new points, by contact. A
- * contact that never had points gets one. Whoever changes a balance comes through here first.
+ * Locks the contacts' ledgers until the transaction ends and answers their refs, by contact. A contact that never had
+ * points gets one. Whoever changes a balance comes through here first, the contacts being kept from merges.
  */
 export async function lockSubjects(
   tx: Transaction,
   contactIds: readonly string[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, Subjects>> {
   const contacts = [...new Set(contactIds)].sort();
   await tx.query(ENSURE, [tx.organizationId, contacts.map(() => randomUUID()), contacts]);
   await tx.query(OPEN_BALANCES, [tx.organizationId, contacts]);
   const rows = await tx.query<Row>(LOCK, [tx.organizationId, contacts]);
-  const refs = new Map<string, string>();
-  for (const row of rows) {
-    const own = row.origin_contact_id === row.contact_id;
-    if (own || !refs.has(row.contact_id)) refs.set(row.contact_id, row.subject_ref);
-  }
-  return refs;
+  return new Map(
+    [...Map.groupBy(rows, (row) => row.contact_id)].map(([contactId, own]) => {
+      // The first of another origin where its own has gone with an undo that is yet to be told of.
+      const first = own.find((row) => row.origin_contact_id === contactId) ?? own[0];
+      return [contactId, { own: (first as Row).subject_ref, all: own.map((row) => row.subject_ref) }];
+    }),
+  );
+}
+
+/** As `lockSubjects`, for refs that are there, erased ones included. */
+export async function lockRefs(tx: Transaction, refs: readonly string[]): Promise<void> {
+  await tx.query(LOCK_REFS, [tx.organizationId, [...new Set(refs)]]);
 }

@@ -3,6 +3,7 @@ import { CreateContactRefs1763715601000 } from './1763715601000-create-contact-r
 import { CreateRules1763715602000 } from './1763715602000-create-rules.js';
 import { CreateLedger1763715603000 } from './1763715603000-create-ledger.js';
 import { CreateReferenceHolds1764110000000 } from './1764110000000-create-reference-holds.js';
+import { IndexOpenLots1764670040000 } from './1764670040000-index-open-lots.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 
 /** All of the module's migrations, in their order. */
@@ -12,5 +13,6 @@ export const migrations = [
   CreateRules1763715602000,
   CreateLedger1763715603000,
   CreateReferenceHolds1764110000000,
+  IndexOpenLots1764670040000,
   CreateErasureReceipts1764680000000,
 ];

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { Clock, Database } from '@customer-platform/database';
+import {
+  type KafkaProbe,
+  type TestApp,
+  type TestDatabase,
+  eventually,
+  kafkaProbe,
+} from '@customer-platform/testing';
+import {
+  type LookedUpContact,
+  type LoyaltyWorld,
+  aLoyaltyWorld,
+  endLot,
+  entomb,
+  startLoyalty,
+} from '../loyalty.fixture.js';
+import { ExpirySweep } from './expiry.sweep.js';
+import { LotExpiry } from './lot-expiry.service.js';
+
+let app: TestApp;
+let database: TestDatabase;
+let contacts: LookedUpContact[];
+let probe: KafkaProbe;
+let close: () => Promise<void>;
+let world: LoyaltyWorld;
+beforeAll(async () => {
+  ({ app, database, contacts, close } = await startLoyalty());
+  probe = kafkaProbe(app);
+  probe.collect('loyalty');
+});
+afterAll(() => close());
+beforeEach(() => {
+  world = aLoyaltyWorld(app, probe);
+});
+
+const aContact = (): string => {
+  const id = randomUUID();
+  contacts.push({ id, state: 'active', merged_into: null, version: 1 });
+  return id;
+};
+const LATER = '2090-01-01T00:00:00.000Z';
+const aLot = (contact_id: string, points: number) =>
+  world.post({ kind: 'adjust', contact_id, points, reason: 'x', expires_at: LATER });
+/** The sweep as another instance would run it. */
+const anotherSweep = () => new ExpirySweep(app.app.get(Database), app.app.get(LotExpiry), app.app.get(Clock));
+describe('a lot whose end has come', () => {
+  it('is left out of `available` at once, and expires by itself, dated at its end', async () => {
+    const contact_id = aContact();
+    const at = '2026-01-01T10:00:00.000Z';
+    await world.post({ kind: 'adjust', contact_id, points: 5, reason: 'x' });
+    const lot = await aLot(contact_id, 20);
+    await world.post({ kind: 'spend', contact_id, points: 8 });
+    expect(await world.balance(contact_id)).toMatchObject({
+      available: 17,
+      expiring: [{ lot_id: lot.id, points: 12, expires_at: LATER }],
+    });
+    await endLot(database, lot, at);
+    expect(await world.balance(contact_id)).toMatchObject({ available: 5, expiring: [] });
+    // Nobody calls the sweep here: the service does, by its timer.
+    const [row] = await eventually(
+      async () => {
+        const rows = await world.transactions(`contact_id=${contact_id}&kind=expire`);
+        expect(rows).toHaveLength(1);
+        return rows;
+      },
+      { within: 60_000 },
+    );
+    expect(row).toMatchObject({
+      points: -12,
+      lines: [{ lot_id: lot.id, points: -12 }],
+      occurred_at: at,
+      actor: { type: 'system', id: 'loyalty' },
+      contact_id,
+      expires_at: null,
+    });
+    expect(await world.balance(contact_id)).toMatchObject({ points: 5, available: 5, expiring: [] });
+    const [told] = await probe.expectEvents('loyalty.points.expired.v1', world.organizationId, 1);
+    expect(told).toMatchObject({
+      correlationid: row?.correlation_id,
+      data: { transaction_id: row?.id, contact_id, points: -12, available: 5, rule_id: null, event_id: null },
+    });
+  });
+
+  it('expires once, on any number of instances that sweep at once', async () => {
+    const people = Array.from({ length: 40 }, aContact);
+    await Promise.all(people.flatMap((id) => [aLot(id, 3), aLot(id, 4)]));
+    await database.query(
+      "UPDATE lot_balances SET expires_at = now() - interval '1 second' WHERE organization_id = $1",
+      [world.organizationId],
+    );
+    await eventually(async () => {
+      await Promise.all(Array.from({ length: 5 }, () => anotherSweep().sweep()));
+      const due = 'SELECT FROM lot_balances WHERE organization_id = $1 AND remaining > 0';
+      expect(await database.query(due, [world.organizationId])).toEqual([]);
+    });
+    const sums = await database.query(
+      `SELECT count(*)::int AS count, sum(points)::int AS points FROM transactions
+        WHERE organization_id = $1 AND kind = 'expire'`,
+      [world.organizationId],
+    );
+    expect(sums).toEqual([{ count: 80, points: -280 }]);
+  });
+
+  it('of an erased contact expires, too, without telling whose it was', async () => {
+    const contact_id = aContact();
+    const lot = await aLot(contact_id, 9);
+    await entomb(database, world.organizationId, contact_id);
+    await endLot(database, lot);
+    const [row] = await eventually(async () => {
+      await anotherSweep().sweep();
+      const rows = await world.transactions('kind=expire');
+      expect(rows).toHaveLength(1);
+      return rows;
+    });
+    expect(row).toMatchObject({
+      points: -9,
+      lines: [{ lot_id: lot.id, points: -9 }],
+      contact_id: null,
+      occurred_at: null,
+      correlation_id: null,
+      tombstoned_at: expect.any(String),
+    });
+    expect(probe.events('loyalty.points.expired.v1', world.organizationId)).toEqual([]);
+  });
+
+  it('holds nothing back where the ends of another organization’s lots fail', async () => {
+    const bad = aLoyaltyWorld(app, probe);
+    const own = await aLot(aContact(), 1);
+    const failing = await bad.post({
+      kind: 'adjust',
+      contact_id: aContact(),
+      points: 1,
+      reason: 'x',
+      expires_at: LATER,
+    });
+    // A sum that no line bears out and that no row can hold.
+    await database.query('UPDATE lot_balances SET remaining = 9007199254740993 WHERE lot_id = $1', [
+      failing.id,
+    ]);
+    await endLot(database, failing, '2026-01-01T00:00:00.000Z');
+    await endLot(database, own);
+    await eventually(async () => {
+      await anotherSweep().sweep();
+      expect(await world.transactions('kind=expire')).toHaveLength(1);
+    });
+    expect(await bad.transactions('kind=expire')).toEqual([]);
+    await database.query('UPDATE lot_balances SET remaining = 1 WHERE lot_id = $1', [failing.id]);
+    await eventually(async () => {
+      await anotherSweep().sweep();
+      expect(await bad.transactions('kind=expire')).toHaveLength(1);
+    });
+  });
+});

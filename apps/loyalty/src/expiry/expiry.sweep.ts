@@ -1,0 +1,114 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, type Transaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import { type DueLot, LotExpiry } from './lot-expiry.service.js';
+
+/** A lot ends within 60 s of its `expires_at`: several tries fit in. */
+const EVERY_MS = 10_000;
+const LOTS_AT_ONCE = 500;
+
+/** Of every organization, soonest first; those in whose turn something failed wait for the next sweep. */
+const FIND_DUE = `
+  SELECT organization_id, array_agg(DISTINCT subject_ref) AS refs
+    FROM (SELECT organization_id, subject_ref FROM lot_balances
+           WHERE remaining > 0 AND expires_at <= $1 AND organization_id <> ALL($2::uuid[])
+           ORDER BY expires_at LIMIT ${LOTS_AT_ONCE}) AS due
+   GROUP BY organization_id`;
+
+/** Whoever holds a lock posts, or is another instance that sweeps: neither is waited for. */
+const LOCK_FREE = `
+  SELECT subject_ref FROM balances
+   WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[]) ORDER BY subject_ref
+     FOR UPDATE SKIP LOCKED`;
+
+/** Read after the locks: what was due may be spent, and may be another contact's by a merge. */
+const DUE = `
+  SELECT l.lot_id AS "lotId", l.subject_ref AS "subjectRef", s.contact_id AS "contactId",
+         l.remaining::float8 AS remaining, l.expires_at AS "expiresAt"
+    FROM lot_balances l LEFT JOIN subjects s USING (organization_id, subject_ref)
+   WHERE l.organization_id = $1 AND l.subject_ref = ANY($2::uuid[]) AND l.remaining > 0 AND l.expires_at <= $3
+   ORDER BY l.expires_at, l.lot_id LIMIT ${LOTS_AT_ONCE}`;
+
+interface DueRefs {
+  organization_id: string;
+  refs: string[];
+}
+
+/** Ends lots by itself, on as many instances as run. */
+@Injectable()
+export class ExpirySweep implements OnApplicationBootstrap, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<number> | undefined;
+  private stopping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly expiry: LotExpiry,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.timer = setInterval(() => void this.sweep(), EVERY_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopping = true;
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** Ends every lot that is due and that nobody else is at; returns how many. Called meanwhile, it is the same sweep. */
+  sweep(): Promise<number> {
+    this.running ??= this.sweepAll().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  private async sweepAll(): Promise<number> {
+    const failed: string[] = [];
+    let ended = 0;
+    try {
+      for (let step = 1; step > 0 && !this.stopping; ended += step) {
+        const now = this.clock.now();
+        const due = await this.database.acrossOrganizations((tx) =>
+          tx.query<DueRefs>(FIND_DUE, [now, failed]),
+        );
+        step = 0;
+        for (const each of due) step += await this.sweepOrganization(each, now, failed);
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'Lots could not be ended; the next sweep will');
+    }
+    return ended;
+  }
+
+  private async sweepOrganization(due: DueRefs, now: Date, failed: string[]): Promise<number> {
+    const organizationId = due.organization_id;
+    try {
+      return await this.database.inOrganization({ organizationId }, (tx) => this.end(tx, due.refs, now));
+    } catch (error) {
+      failed.push(organizationId);
+      log.error(
+        { err: error, organization_id: organizationId },
+        'Lots of an organization could not be ended',
+      );
+      return 0;
+    }
+  }
+
+  private async end(tx: Transaction, refs: readonly string[], now: Date): Promise<number> {
+    const free = await tx.query<{ subject_ref: string }>(LOCK_FREE, [tx.organizationId, refs]);
+    if (free.length === 0) return 0;
+    const lots = await tx.query<DueLot>(DUE, [
+      tx.organizationId,
+      free.map(({ subject_ref: ref }) => ref),
+      now,
+    ]);
+    if (lots.length > 0) await this.expiry.expire(tx, lots, now);
+    return lots.length;
+  }
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '@customer-platform/audit';
+import {
+  type CallDigests,
+  Clock,
+  Database,
+  IdempotentCalls,
+  newId,
+  postgresFailure,
+  type Transaction,
+} from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import { Answer, type RequestContext, type StoredAnswer } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { ContactLookup } from '../contacts/contact-lookup.js';
+import { postEntries } from '../ledger/entries.js';
+import { LedgerService } from '../ledger/ledger.service.js';
+import { pointsEvents } from '../ledger/points-events.js';
+import type { TransactionDto } from '../ledger/transaction.dto.js';
+import { type Effect, moveEffect } from './movement.js';
+import { createdAnswer } from './posted-answers.js';
+import type { CreateTransactionDto } from './posting.dto.js';
+import { type Posting, readPosting, refuseEnded } from './read-posting.js';
+import { Reversals } from './reversal.js';
+
+interface Written {
+  posting: Posting;
+  effect: Effect;
+  id: string;
+  call: CallDigests;
+  now: Date;
+}
+
+const ROUTE = 'POST /v1/loyalty/transactions';
+
+/** Posts adjustments, spends and reversals (loyalty.md §3): read → once per key → whose → lock → post → tell. */
+@Injectable()
+export class PostingsService {
+  constructor(
+    private readonly database: Database,
+    private readonly calls: IdempotentCalls,
+    private readonly contacts: ContactLookup,
+    private readonly reversals: Reversals,
+    private readonly ledger: LedgerService,
+    private readonly audit: Audit,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @throws Problem `validation_failed`, `idempotency_key_reused`, `idempotency_in_progress`, `insufficient_points`,
+   * `already_reversed`, `not_reversible`, `reference_not_found`, `reference_deleted`, `dependency_unavailable`; nothing
+   * is written then, and the key stays free
+   */
+  async post(context: RequestContext, dto: CreateTransactionDto, key: string): Promise<Answer> {
+    const posting = readPosting(dto);
+    const { organizationId } = context;
+    const call = { organizationId, route: ROUTE, key, body: dto, keep: 'forever' as const };
+    const { status, headers, body, replayed } = await this.contacts.whileLearning(context, () =>
+      this.calls.run(call, (digests) => this.perform(context, posting, digests)),
+    );
+    return new Answer(
+      body as TransactionDto,
+      { ...headers, ...(replayed ? { 'Idempotent-Replay': 'true' } : {}) },
+      status,
+    );
+  }
+
+  private perform(context: RequestContext, posting: Posting, call: CallDigests): Promise<StoredAnswer> {
+    const now = this.clock.now();
+    refuseEnded(posting, now);
+    return this.database.inOrganization(context, async (tx) => {
+      const id = newId();
+      const effect = await this.effectOf(tx, { ...posting, id }, now);
+      await this.write(tx, context, { posting, effect, id, call, now });
+      return createdAnswer(await this.ledger.read(tx, id));
+    });
+  }
+
+  private async effectOf(tx: Transaction, posting: Posting & { id: string }, now: Date): Promise<Effect> {
+    if (posting.kind === 'reverse') return this.reversals.effect(tx, posting, now);
+    return moveEffect(tx, posting, await this.contacts.activeIn(tx, posting.contactId), now);
+  }
+
+  private async write(
+    tx: Transaction,
+    context: RequestContext,
+    { posting, effect, id, call, now }: Written,
+  ): Promise<void> {
+    const { kind, reference, reason } = posting;
+    const { contactId, ...columns } = effect;
+    const { correlationId } = context;
+    const link = { eventId: null, correlationId, occurredAt: now, reference, reason };
+    const actor = { type: context.actor.type, id: context.actor.id };
+    await postEntries(tx, [{ ...columns, id, kind, actor, call, link }], now).catch(refuseInexact);
+    // Without its reason: an erasure takes that from the ledger, and could not take it from the audit log.
+    await this.audit.record(tx, context, {
+      action: 'loyalty.transactions.create',
+      resource: { type: 'transactions', id },
+    });
+    const moved = { kind, transactionId: id, contactId, points: effect.points, correlationId };
+    await this.outbox.append(tx, await pointsEvents(tx, [{ ...moved, ruleId: null, eventId: null }], now));
+  }
+}
+
+/** The database refuses a balance that JSON could not tell exactly. */
+function refuseInexact(error: unknown): never {
+  if (postgresFailure(error)?.constraint !== 'balances_points_exact') throw error;
+  const detail = 'With these points the balance could no longer be told exactly.';
+  throw Problem.validation([{ pointer: '/points', code: 'out_of_range', detail }]);
+}
