@@ -70,6 +70,18 @@ function readProcess(pid: string): Process[] {
   ];
 }
 
+/** The environment that a process of this user was started with; undefined where it has ended, or is another user's. */
+export function environmentOf(pid: number): Record<string, string> | undefined {
+  try {
+    const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+    return Object.fromEntries(
+      entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
 /** The named processes that descend from `ancestor`, itself not among them. */
 export function descendantsOf(ancestor: number, processes: readonly Process[] = readProcesses()): Process[] {
   const family = new Set([ancestor]);

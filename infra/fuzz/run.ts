@@ -11,9 +11,9 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startOwnPlatform } from '@customer-platform/client/own-platform.ts';
 import { readPlatform } from '@customer-platform/client/platform.ts';
 import { equipOrganization } from '../local/platform/operator.ts';
-import { startOwnPlatform } from './own-platform.ts';
 import { ensureSchemathesis, runSchemathesis } from './schemathesis.ts';
 import { seedOf, summarize, type Report } from './summary.ts';
 
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     process.exitCode = await fuzz(resolve(values.data));
     return;
   }
-  const platform = await startOwnPlatform(root, say);
+  const platform = await startOwnPlatform(root, 'fuzz', say);
   try {
     process.exitCode = await fuzz(platform.data);
   } finally {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@customer-platform/client/free-port.ts';
+import { environmentOf, readProcesses } from '@customer-platform/client/processes.ts';
 import pg from 'pg';
 
 /** A core that accepts and processes nothing: what acceptance alone costs. */
@@ -18,32 +18,11 @@ const END_WITHIN_MS = 10_000;
 /** The environment of the platform's own core, which knows the databases, the brokers and the keys. */
 function environmentOfCore(coreUrl: string): Record<string, string> {
   const port = new URL(coreUrl).port;
-  for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+  for (const { pid } of readProcesses().filter(({ name }) => name.startsWith('core'))) {
     const environment = environmentOf(pid);
     if (environment?.['PORT'] === port) return environment;
   }
   throw new Error(`The core at ${coreUrl} is not a process of this machine.`);
-}
-
-function environmentOf(pid: string): Record<string, string> | undefined {
-  try {
-    if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('apps/core/dist/main')) return undefined;
-    const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
-    return Object.fromEntries(
-      entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
-    );
-  } catch {
-    return undefined; // it ended in between, or is somebody else's
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  if (address === null || typeof address === 'string') throw new Error('No port is free.');
-  return address.port;
 }
 
 async function execute(url: string, statement: string): Promise<void> {

@@ -7,7 +7,6 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -26,6 +25,7 @@ import {
   ServiceTokens,
   type ServiceKeys,
 } from '@customer-platform/authorization';
+import { freePort } from '@customer-platform/client/free-port.ts';
 import { readProcesses } from '@customer-platform/client/processes.ts';
 import { newId, provisionDatabase } from '@customer-platform/database';
 import { Client } from 'pg';
@@ -165,14 +165,6 @@ async function timed(what: string, each: (header: string) => unknown, headers: s
   }
   const { user, system } = process.cpuUsage(before);
   print(what, `${((user + system) / REPEATS).toFixed(2)} µs of CPU`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 async function measure(identity: ChildProcess, port: number, keys: string[]): Promise<void> {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 const READY_WITHIN_MS = 240_000;
 
@@ -12,11 +13,17 @@ export interface OwnPlatform {
   stop(): Promise<void>;
 }
 
-/** Starts the platform as `npm start` does, with data of its own, on free ports. */
-export async function startOwnPlatform(root: string, say: (line: string) => void): Promise<OwnPlatform> {
-  const data = mkdtempSync(join(tmpdir(), 'customer-platform-fuzz-'));
+/** Starts the platform as `npm start` does, with data of its own in a folder named after its `purpose`, on free ports. */
+export async function startOwnPlatform(
+  root: string,
+  purpose: string,
+  say: (line: string) => void,
+): Promise<OwnPlatform> {
+  const data = mkdtempSync(join(tmpdir(), `customer-platform-${purpose}-`));
   say(`starting a platform of its own in ${data} …`);
-  const child = spawn('npm', ['start', '--silent', '--', '--data', data], {
+  // The well-known ports are left to the platform that a person starts meanwhile.
+  const port = String(await freePort());
+  const child = spawn('npm', ['start', '--silent', '--', '--data', data, '--port', port], {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS: '', DATABASE_URL: '', KAFKA_BROKERS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,55 @@
+import type { Tenant, Tenants } from './tenants.ts';
+
+/** A way to lose a right (identity.md §8). */
+export interface Loss {
+  readonly name: string;
+  /** Who loses it. */
+  readonly of: 'machine' | 'user';
+  /** Resolves when the 2xx has been received. */
+  end(tenant: Tenant): Promise<unknown>;
+}
+
+const IDENTITY = '/v1/identity';
+
+const machine = (name: string, end: Loss['end']): Loss => ({ name, of: 'machine', end });
+const user = (name: string, end: Loss['end']): Loss => ({ name, of: 'user', end });
+
+const emptied: Loss['end'] = ({ call, roleId }) =>
+  call('PUT', `${IDENTITY}/roles/${roleId}/permissions`, { permissions: [] });
+const roleDeleted: Loss['end'] = ({ call, roleId }) => call('DELETE', `${IDENTITY}/roles/${roleId}`);
+const suspended: Loss['end'] = ({ above, organizationId }) =>
+  above('PATCH', `${IDENTITY}/organizations/${organizationId}`, { status: 'suspended' });
+const organizationDeleted: Loss['end'] = ({ above, organizationId }) =>
+  above('DELETE', `${IDENTITY}/organizations/${organizationId}`);
+
+/** Every way that there is. */
+export const LOSSES: readonly Loss[] = [
+  machine('key revoked', ({ call, keyId }) => call('DELETE', `${IDENTITY}/api-keys/${keyId}`)),
+  machine('key rotated with 0', ({ call, keyId }) =>
+    call('POST', `${IDENTITY}/api-keys/${keyId}/rotate`, { expires_in: 0 }),
+  ),
+  machine("permissions taken from the key's role", emptied),
+  machine("key's role deleted", roleDeleted),
+  machine("key's organization suspended", suspended),
+  machine("key's organization deleted", organizationDeleted),
+  user('session ended', ({ call, sessionId }) => call('DELETE', `${IDENTITY}/sessions/${sessionId}`)),
+  user('membership deleted', ({ call, membershipId }) =>
+    call('DELETE', `${IDENTITY}/memberships/${membershipId}`),
+  ),
+  user('role assignment deleted', ({ call, assignmentId }) =>
+    call('DELETE', `${IDENTITY}/role-assignments/${assignmentId}`),
+  ),
+  user("permissions taken from the user's role", emptied),
+  user("user's role deleted", roleDeleted),
+  user('user suspended', ({ call, userId }) =>
+    call('PATCH', `${IDENTITY}/users/${userId}`, { status: 'suspended' }),
+  ),
+  user('user deleted', ({ call, userId }) => call('DELETE', `${IDENTITY}/users/${userId}`)),
+  user("user's organization suspended", suspended),
+  user("user's organization deleted", organizationDeleted),
+];
+
+/** A tenant that has something to lose. */
+export function tenantFor(loss: Loss, tenants: Tenants): Promise<Tenant> {
+  return loss.of === 'machine' ? tenants.withMachine() : tenants.withUser();
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Platform, request } from '@customer-platform/client/platform.ts';
+import pg from 'pg';
+import { READ_PERMISSIONS, SEND_PERMISSION } from './traffic.ts';
+import { TokenIssuing } from './token-issuing.ts';
+
+/** One call of the public API with a certain key. */
+type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+
+/** How a credential's holder came to it, as far as it can be taken away. */
+interface Standing {
+  readonly roleId: string;
+  readonly keyId?: string;
+  readonly userId?: string;
+  readonly membershipId?: string;
+  readonly assignmentId?: string;
+  readonly sessionId?: string;
+}
+
+/** An organization of a round with a machine or a user in it who may call every module. */
+export interface Tenant extends Standing {
+  readonly organizationId: string;
+  readonly credential: string;
+  /** Calls as the organization's own administrator. @throws Error of every answer but 2xx */
+  readonly call: Call;
+  /** Calls as an administrator of the organization above. */
+  readonly above: Call;
+}
+
+/** A registry on a busy machine may not answer in time: the call has had no effect then, and is made again. */
+const INSISTS_FOR_MS = 20_000;
+
+/** Makes the organizations of the rounds, by the public API as far as that goes. */
+export class Tenants {
+  private readonly platform: Platform;
+  private readonly identity: pg.Client;
+  private readonly tokens: TokenIssuing;
+
+  private constructor(platform: Platform, identity: pg.Client, tokens: TokenIssuing) {
+    this.platform = platform;
+    this.identity = identity;
+    this.tokens = tokens;
+  }
+
+  /** `identityKey` is identity's ENCRYPTION_KEY, which opens the keys that sign access tokens. */
+  static async start(platform: Platform, identityKey: string): Promise<Tenants> {
+    const identity = await connect(platform, 'identity');
+    try {
+      const tokens = await TokenIssuing.start(identity, identityKey, platform.base_url);
+      return new Tenants(platform, identity, tokens);
+    } catch (error) {
+      await identity.end();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.identity.end();
+  }
+
+  /** A fresh organization with a machine whose role may read in every module and send events. */
+  async withMachine(): Promise<Tenant> {
+    const organization = await this.organization();
+    const role = await this.role(organization, 'machine', [...READ_PERMISSIONS, SEND_PERMISSION]);
+    const key = await this.key(organization, role);
+    return { ...organization, roleId: role, keyId: key.id, credential: key.key };
+  }
+
+  /** One more key of the tenant's role. */
+  key(
+    tenant: Pick<Tenant, 'call'>,
+    roleId: string,
+  ): Promise<{
+    id: string;
+    key: string;
+  }> {
+    return tenant.call('POST', '/v1/identity/api-keys', { name: 'Revocation', role_id: roleId });
+  }
+
+  /** A fresh organization with a signed-in user whose role may read in every module. */
+  async withUser(): Promise<Tenant> {
+    const organization = await this.organization();
+    const { organizationId, call } = organization;
+    const roleId = await this.role(organization, 'human', READ_PERMISSIONS);
+    const email = `${randomUUID()}@example.com`;
+    const user = await call<{ id: string }>('POST', '/v1/identity/users', { email, name: 'Revocation' });
+    // Nobody accepts an invitation here: the address is nobody's.
+    await this.identity.query(`UPDATE users SET status = 'active' WHERE id = $1`, [user.id]);
+    const membership = await call<{ id: string }>('POST', '/v1/identity/memberships', { user_id: user.id });
+    const assigned = { membership_id: membership.id, role_id: roleId };
+    const assignment = await call<{ id: string }>('POST', '/v1/identity/role-assignments', assigned);
+    const { sessionId, token } = await this.tokens.signIn(organizationId, user.id);
+    const standing = { userId: user.id, membershipId: membership.id, assignmentId: assignment.id, sessionId };
+    return { ...organization, ...standing, roleId, credential: token };
+  }
+
+  private async organization(): Promise<Pick<Tenant, 'organizationId' | 'call' | 'above'>> {
+    const above = this.caller(this.platform.admin_key);
+    const slug = `revocation-${randomUUID().slice(0, 18)}`;
+    const made = await above<{ id: string; api_key: { key: string } }>('POST', '/v1/identity/organizations', {
+      name: 'Revocation',
+      slug,
+      issue_api_key: true,
+    });
+    return { organizationId: made.id, call: this.caller(made.api_key.key), above };
+  }
+
+  private async role(
+    { call }: Pick<Tenant, 'call'>,
+    kind: string,
+    permissions: readonly string[],
+  ): Promise<string> {
+    const role = await call<{ id: string }>('POST', '/v1/identity/roles', {
+      name: 'Revocation',
+      kind,
+      permissions,
+    });
+    return role.id;
+  }
+
+  private caller(key: string): Call {
+    const platform = { ...this.platform, admin_key: key };
+    return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+      const deadline = performance.now() + INSISTS_FOR_MS;
+      for (;;) {
+        const answer = await request(platform, method, path, body, { allow: [503] });
+        if (answer.status !== 503) return answer.body as T;
+        if (performance.now() > deadline) throw new Error(`${method} ${path}: 503 for 20 s`);
+        await pause(50);
+      }
+    };
+  }
+}
+
+/** A module's database as the administrator of the server sees it. */
+export async function connect(platform: Platform, module: string): Promise<pg.Client> {
+  if (platform.postgres_url === undefined)
+    throw new Error('demo.json names no postgres_url; start the platform anew.');
+  const url = new URL(platform.postgres_url);
+  url.pathname = `/${module}`;
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  return client;
+}
