@@ -9,11 +9,13 @@ import {
   IdempotentCalls,
   ReferencesModule,
 } from '@customer-platform/database';
+import { ErasureModule } from '@customer-platform/erasure';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { PepperCheck } from './addresses/pepper-check.js';
 import { ChannelSettingsController } from './channels/channel-settings.controller.js';
 import { ChannelSettingsService } from './channels/channel-settings.service.js';
 import { EventsConsumer } from './consuming/events.consumer.js';
+import { ContactErasure } from './contacts/contact-erasure.js';
 import { ContactProjection } from './contacts/contact-projection.js';
 import { FoundationModule } from './foundation.module.js';
 import { GateModule } from './gate/gate.module.js';
@@ -49,6 +51,7 @@ import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.mo
     AuditModule.forRoot({ module: 'messaging' }),
     AuthorizationModule.forRoot({ module: 'messaging', calls: ['core'] }),
     ReferencesModule.forRoot({ module: 'messaging', references: [SENDS_TO_CONTACTS] }),
+    ErasureModule.forRoot({ module: 'messaging' }),
     FoundationModule,
     GateModule,
     WebhookEndpointsModule,
@@ -74,6 +77,7 @@ import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.mo
         ),
     },
     ChannelSettingsService,
+    ContactErasure,
     ContactProjection,
     OrganizationStates,
     PepperCheck,

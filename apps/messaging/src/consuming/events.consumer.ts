@@ -1,7 +1,9 @@
 import { Controller } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
+import { type ErasureRequested, Erasures } from '@customer-platform/erasure';
 import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
+import { ContactErasure } from '../contacts/contact-erasure.js';
 import {
   ContactProjection,
   type Changed,
@@ -24,6 +26,8 @@ export class EventsConsumer {
     private readonly contacts: ContactProjection,
     private readonly organizations: OrganizationStates,
     private readonly router: Router,
+    private readonly erasures: Erasures,
+    private readonly erasure: ContactErasure,
   ) {}
 
   @OnEvent<Changed>([
@@ -39,6 +43,11 @@ export class EventsConsumer {
   @OnEvent<Ended>(['core.contact.purged.v1', 'core.contact.erased.v1'])
   contactsEnded(events: DomainEvent<Ended>[]): Promise<void> {
     return this.contacts.ended(events);
+  }
+
+  @OnEvent('core.erasure.requested.v1')
+  erase(requests: ErasureRequested[]): Promise<void> {
+    return this.erasures.perform(requests, (tx, contactId) => this.erasure.erase(tx, contactId));
   }
 
   @OnEvent<Merge>(['core.contact.merged.v1', 'core.contact.unmerged.v1'])

@@ -32,14 +32,14 @@ const UPSERT = `
     locale = excluded.locale, timezone = excluded.timezone, country = excluded.country,
     attributes = excluded.attributes, email_canonical = excluded.email_canonical,
     phone_canonical = excluded.phone_canonical
-  WHERE known.version < excluded.version`;
+  WHERE known.version < excluded.version AND known.state <> 'erased'`;
 
 const MARK = `
   INSERT INTO contacts AS known (organization_id, id, version, state, merged_into)
   VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (organization_id, id) DO UPDATE SET version = excluded.version, state = excluded.state,
     merged_into = excluded.merged_into
-  WHERE known.version <= excluded.version`;
+  WHERE known.version <= excluded.version AND known.state <> 'erased'`;
 
 const RESOLVE = `
   WITH RECURSIVE asked AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS ref (organization_id, id)),
@@ -63,6 +63,14 @@ const FAMILY = `
     SELECT c.id FROM family JOIN contacts c ON c.organization_id = $1 AND c.merged_into = family.id
   )
   SELECT id FROM family`;
+
+/** Of a contact nobody has told of, too; whatever its version: from here there is no way back. */
+const ERASE = `
+  INSERT INTO contacts AS known (organization_id, id, version, state)
+  SELECT $1, unnest($2::uuid[]), 0, 'erased'
+  ON CONFLICT (organization_id, id) DO UPDATE SET state = 'erased', merged_into = NULL, external_id = NULL,
+    email = NULL, phone = NULL, first_name = NULL, last_name = NULL, locale = NULL, timezone = NULL, country = NULL,
+    attributes = '{}', email_canonical = NULL, phone_canonical = NULL`;
 
 /** Key of a contact across organizations. */
 export function contactKey({ organizationId, id }: ContactRef): string {
@@ -122,6 +130,19 @@ export class ContactsRepository {
       [tx.organizationId, canonical],
     );
     return rows.length === 1 ? rows[0]?.id : undefined;
+  }
+
+  /** What is kept of these contacts, whatever their state. */
+  async profiles(tx: Transaction, ids: readonly string[]): Promise<ContactProfile[]> {
+    return tx.query<ContactProfile & { [column: string]: unknown }>(
+      `SELECT id, ${PROFILE} FROM contacts WHERE organization_id = $1 AND id = ANY($2::uuid[])`,
+      [tx.organizationId, ids],
+    );
+  }
+
+  /** Leaves nothing of contacts but their ids, so that nothing told later brings them back. */
+  async erase(tx: Transaction, ids: readonly string[]): Promise<void> {
+    await tx.query(ERASE, [tx.organizationId, ids]);
   }
 
   /** A survivor with everyone merged into it: whose sends stand in its timeline. A merged id means its survivor. */

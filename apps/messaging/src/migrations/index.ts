@@ -10,6 +10,7 @@ import { CreateReferenceHolds1764110000000 } from './1764110000000-create-refere
 import { CreateNotifications1764640100000 } from './1764640100000-create-notifications.js';
 import { AddAccountToSends1764640200000 } from './1764640200000-add-account-to-sends.js';
 import { CreateWebhookEndpoints1764650000000 } from './1764650000000-create-webhook-endpoints.js';
+import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -24,4 +25,5 @@ export const migrations: MigrationClass[] = [
   CreateNotifications1764640100000,
   AddAccountToSends1764640200000,
   CreateWebhookEndpoints1764650000000,
+  CreateErasureReceipts1764680000000,
 ];

@@ -26,10 +26,28 @@ const INSERT_PAYLOADS = `
   SELECT organization_id, send_id, data, event, content FROM jsonb_populate_recordset(NULL::send_payloads, $1::jsonb)`;
 
 /** Ends what waits: not what a dispatcher holds in its hands at this moment, which it will notice by itself. */
-const CANCEL = `
+const cancel = (which: string): string => `
   UPDATE sends SET state = 'canceled', reason = $3, due_at = NULL, release_at = NULL, claim = NULL, updated_at = $4
-   WHERE organization_id = $1 AND source_id = $2 AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced')
+   WHERE organization_id = $1 AND ${which} AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced')
   RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
+
+const CANCEL_OF_SOURCE = cancel('source_id = $2');
+
+/** What is unfinished may not know its contact yet, only by which id it was asked for. */
+const TO_CONTACTS = `
+  (contact_id = ANY($2::uuid[]) OR due_at IS NOT NULL AND (
+     recipient ->> 'contact_id' = ANY(($2::uuid[])::text[]) OR recipient ->> 'external_id' = ANY($5::text[])))`;
+
+const CANCEL_OF_CONTACTS = cancel(TO_CONTACTS);
+
+/** What is left says that something was sent, when, how and what came of it; not to whom, nor what. */
+const ANONYMIZE = `
+  UPDATE sends SET contact_id = NULL, recipient = '{}', address = NULL, subject = NULL, metadata = NULL,
+    correlation_id = NULL, updated_at = $4
+   WHERE organization_id = $1 AND (id = ANY($3::uuid[]) OR ${TO_CONTACTS})
+  RETURNING id, address_key`;
+
+const DROP_PAYLOADS = 'DELETE FROM send_payloads WHERE organization_id = $1 AND send_id = ANY($2::uuid[])';
 
 interface CanceledRow {
   id: string;
@@ -72,7 +90,37 @@ export class SendsRepository {
 
   /** Calls off every unfinished send of a rule. */
   async cancelOfSource(tx: Transaction, sourceId: string, reason: string, now: Date): Promise<void> {
-    const rows = await tx.query<CanceledRow>(CANCEL, [tx.organizationId, sourceId, reason, now]);
+    await this.cancel(tx, CANCEL_OF_SOURCE, [sourceId, reason, now]);
+  }
+
+  /**
+   * Calls off every unfinished send to these contacts and takes the person out of all others.
+   * @returns how many there were, and the keys of their addresses
+   */
+  async erase(
+    tx: Transaction,
+    { contactIds, externalIds }: { contactIds: readonly string[]; externalIds: readonly string[] },
+    now: Date,
+  ): Promise<{ count: number; addressKeys: string[] }> {
+    const canceled = await this.cancel(tx, CANCEL_OF_CONTACTS, [contactIds, 'erased', now, externalIds]);
+    const rows = await tx.query<{ id: string; address_key: string | null }>(ANONYMIZE, [
+      tx.organizationId,
+      contactIds,
+      canceled,
+      now,
+      externalIds,
+    ]);
+    await tx.query(DROP_PAYLOADS, [tx.organizationId, rows.map(({ id }) => id)]);
+    const keys = rows.flatMap(({ address_key: key }) => key ?? []);
+    return { count: rows.length, addressKeys: [...new Set(keys)] };
+  }
+
+  private async cancel(
+    tx: Transaction,
+    statement: string,
+    [of, reason, now, ...more]: [unknown, string, Date, ...unknown[]],
+  ): Promise<string[]> {
+    const rows = await tx.query<CanceledRow>(statement, [tx.organizationId, of, reason, now, ...more]);
     const steps = rows.map((row) => ({
       send: {
         organizationId: tx.organizationId,
@@ -90,6 +138,7 @@ export class SendsRepository {
       attempt: row.attempts,
     }));
     await this.journal.record(tx, steps, now);
+    return rows.map(({ id }) => id);
   }
 }
 

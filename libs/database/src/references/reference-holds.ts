@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../database.js';
+import { newId } from '../ids.js';
 import type { ReferenceCount } from '../resources/constraints.js';
 import type { Transaction } from '../transaction.js';
 import { REFERENCES_OPTIONS, type ReferencesModuleOptions } from './references.options.js';
@@ -78,6 +79,15 @@ export class ReferenceHolds {
       });
     }
     return references;
+  }
+
+  /**
+   * Holds new references back from now on, and waits for those who are writing one: what they wrote can be seen then.
+   * For a module that takes its own rows away in this transaction, however many there are.
+   */
+  async hold(tx: Transaction, resource: string, id: string): Promise<void> {
+    await tx.query(LOCK, [lockOf(tx.organizationId, resource)]);
+    await this.write(tx, { organizationId: tx.organizationId, resource, id }, newId(), LONGEST_HOLD_MS);
   }
 
   /** Ends a hold early: the purge did not come about. */

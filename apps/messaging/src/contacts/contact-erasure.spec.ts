@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '@customer-platform/database';
+import { eventually, type Caller } from '@customer-platform/testing';
+import {
+  aContact,
+  aSend,
+  history,
+  messagingWorld,
+  send,
+  settled,
+  type MessagingWorld,
+} from '../messaging.fixture.js';
+
+const DAY_MS = 86_400_000;
+
+let world: MessagingWorld;
+beforeAll(async () => {
+  world = await messagingWorld();
+  world.probe.collect('messaging');
+});
+afterAll(() => world.close());
+
+type Person = ReturnType<typeof aContact>;
+
+async function known(organizationId: string, contact: Person, version = 1): Promise<void> {
+  await world.probe.publish({
+    type: 'core.contact.updated.v1',
+    organizationId,
+    data: { contact_id: contact.id, version, changed_fields: [], contact },
+  });
+}
+
+/** Has the contact erased and answers what messaging said when it was done. */
+async function erase(organizationId: string, contactId: string, requestId = newId()) {
+  const before = world.probe.events('messaging.erasure.completed.v1', organizationId).length;
+  await world.probe.publish({
+    type: 'core.erasure.requested.v1',
+    organizationId,
+    data: { subject_request_id: requestId, contact_id: contactId },
+  });
+  const told = await world.probe.expectEvents('messaging.erasure.completed.v1', organizationId, before + 1);
+  return told.at(-1)?.data;
+}
+
+async function aKnownPerson(
+  organizationId: string,
+  overrides: Record<string, unknown> = {},
+): Promise<Person> {
+  const person = aContact({ first_name: `Name-${randomUUID()}`, phone: '+56912345678', ...overrides });
+  await known(organizationId, person);
+  await eventually(async () => {
+    expect(await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [person.id])).toHaveLength(1);
+  });
+  return person;
+}
+
+/** All rows of the organization, but for the ids of erased contacts, by which they are known to be gone. */
+async function everything(organizationId: string): Promise<string> {
+  const tables = await world.database.query<{ name: string }>(
+    `SELECT c.table_name AS name FROM information_schema.columns c JOIN information_schema.tables t USING (table_name)
+      WHERE c.column_name = 'organization_id' AND c.table_schema = 'public' AND t.table_type = 'BASE TABLE'
+        AND c.table_name NOT IN ('outbox', 'audit_entries', 'reference_holds')`,
+  );
+  const rows = await Promise.all(
+    tables.map(({ name }) =>
+      world.database.query(
+        `SELECT to_jsonb(t) ${name === 'contacts' ? "- 'id'" : ''} AS row FROM ${name} t WHERE organization_id = $1`,
+        [organizationId],
+      ),
+    ),
+  );
+  return JSON.stringify(rows);
+}
+
+const suppress = (api: Caller, address: string) =>
+  api.post('/v1/messaging/suppressions', {
+    channel: 'email',
+    address,
+    reason: 'manual',
+    note: `Asked by ${address}`,
+  });
+
+describe('the erasure of a contact', () => {
+  it('takes the person out of every row, and leaves what was done', async () => {
+    const { id, api } = world.organization();
+    const person = await aKnownPerson(id);
+    const metadata = { of: person.first_name };
+    const sent = await send(
+      api,
+      aSend({
+        recipient: { contact_id: person.id },
+        content: { subject: `For ${person.first_name}`, text: 'Hello.' },
+        metadata,
+      }),
+    );
+    await settled(api, sent, 'sent');
+    const waiting = await send(
+      api,
+      aSend({
+        recipient: { external_id: person.external_id },
+        not_before: new Date(Date.now() + DAY_MS).toISOString(),
+        data: { name: person.first_name },
+        metadata,
+      }),
+    );
+    await world.database.query(
+      `INSERT INTO notifications VALUES ($1, gen_random_uuid(), $2, $3, 'Hello.', NULL, NULL, now())`,
+      [id, person.id, person.first_name],
+    );
+    await world.probe.publish({
+      type: 'core.consent.recorded.v1',
+      organizationId: id,
+      data: {
+        contact_id: person.id,
+        event_id: newId(),
+        purpose: 'marketing',
+        channel: null,
+        status: 'granted',
+        previous: null,
+      } as never,
+    });
+    const values = [person.id, person.email, person.external_id, person.first_name];
+    const before = await everything(id);
+    for (const value of values) expect(before).toContain(value);
+
+    expect(await erase(id, person.id)).toMatchObject({ counts: { sends: 2, notifications: 1 } });
+
+    const after = await everything(id);
+    for (const value of values) expect(after).not.toContain(value);
+    expect(await settled(api, sent, 'sent')).toMatchObject({
+      contact_id: null,
+      address: null,
+      subject: null,
+      correlation_id: null,
+    });
+    expect((await history(api, sent)).map(({ state }) => state)).toContain('sent');
+    expect(await settled(api, waiting, 'canceled')).toMatchObject({ reason: 'erased' });
+  });
+
+  it('leaves suppressions and opt-outs, by their keys, and these still block', async () => {
+    const { id, api } = world.organization();
+    const [suppressed, opted] = [await aKnownPerson(id), await aKnownPerson(id)];
+    expect((await suppress(api, suppressed.email)).status).toBe(201);
+    await world.database.query(`INSERT INTO preferences VALUES ($1, $2, 'email', '', false, now())`, [
+      id,
+      `contact:${opted.id}`,
+    ]);
+    expect(await erase(id, suppressed.id)).toMatchObject({ counts: { suppressions: 1 } });
+    expect(await erase(id, opted.id)).toMatchObject({ counts: { preferences: 1 } });
+    const after = await everything(id);
+    for (const { id: contactId, email } of [suppressed, opted]) {
+      expect(after).not.toContain(email);
+      expect(after).not.toContain(contactId);
+    }
+    const refused = await api.post<{ code: string }>(
+      '/v1/messaging/sends',
+      aSend({ recipient: { address: suppressed.email } }),
+      { 'idempotency-key': randomUUID() },
+    );
+    expect([refused.status, refused.body.code]).toEqual([422, 'recipient_suppressed']);
+    const marketing = await send(api, aSend({ recipient: { address: opted.email }, category: 'marketing' }));
+    await settled(api, marketing, 'opted_out');
+  });
+
+  it('takes those along who were merged into it', async () => {
+    const { id, api } = world.organization();
+    const [survivor, merged] = [await aKnownPerson(id), await aKnownPerson(id)];
+    const sent = await send(api, aSend({ recipient: { contact_id: merged.id } }));
+    await settled(api, sent, 'sent');
+    await world.probe.publish({
+      type: 'core.contact.merged.v1',
+      organizationId: id,
+      data: {
+        merge_id: newId(),
+        survivor_id: survivor.id,
+        merged_id: merged.id,
+        survivor_version: 2,
+        merged_version: 2,
+      },
+    });
+    expect(await erase(id, survivor.id)).toMatchObject({ counts: { sends: 1 } });
+    const after = await everything(id);
+    for (const { id: contactId, email } of [survivor, merged]) {
+      expect(after).not.toContain(email);
+      expect(after).not.toContain(contactId);
+    }
+  });
+
+  it('holds against what is told later, and answers a repeated request with its receipt', async () => {
+    const { id, api } = world.organization();
+    const person = await aKnownPerson(id);
+    const requestId = newId();
+    const first = await erase(id, person.id, requestId);
+    await known(id, person, 9);
+    expect(await erase(id, person.id, requestId)).toEqual(first);
+    expect(await everything(id)).not.toContain(person.email);
+    const answer = await api.post<{ code: string }>(
+      '/v1/messaging/sends',
+      aSend({ recipient: { contact_id: person.id } }),
+      { 'idempotency-key': randomUUID() },
+    );
+    expect([answer.status, answer.body.code]).toEqual([422, 'recipient_unreachable']);
+  });
+
+  it('races 60 sends to the contact: none points to it afterwards', async () => {
+    const { id, api } = world.organization();
+    const person = await aKnownPerson(id);
+    const posting = Array.from({ length: 60 }, () =>
+      api.post('/v1/messaging/sends', aSend({ recipient: { contact_id: person.id } }), {
+        'idempotency-key': randomUUID(),
+      }),
+    );
+    await Promise.race(posting);
+    await erase(id, person.id);
+    for (const { status } of await Promise.all(posting)) expect([202, 422]).toContain(status);
+    expect(await everything(id)).not.toContain(person.id);
+  });
+});
