@@ -32,6 +32,8 @@ export interface Process {
   parent: number;
   name: string;
   cpuSeconds: number;
+  /** Of children that have ended: a server's of the connections that were closed. */
+  endedSeconds: number;
   residentMiB: number;
 }
 
@@ -59,12 +61,14 @@ function readProcess(pid: string): Process[] {
     .split(' ')
     .map(Number);
   const [parent = 0, user = 0, system = 0, pages = 0] = [fields[1], fields[11], fields[12], fields[21]];
+  const [endedUser = 0, endedSystem = 0] = [fields[13], fields[14]];
   return [
     {
       pid: Number(pid),
       parent,
       name: name ?? '',
       cpuSeconds: (user + system) / TICKS,
+      endedSeconds: (endedUser + endedSystem) / TICKS,
       residentMiB: (pages * 4096) / 2 ** 20,
     },
   ];

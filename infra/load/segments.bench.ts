@@ -102,7 +102,8 @@ function anEvent(): object {
 function cpu(): { core: number; postgres: number } {
   const { user, system } = process.cpuUsage();
   const postgres = descendantsOf(process.pid).filter(({ name }) => name === 'postgres');
-  return { core: (user + system) / 1e6, postgres: postgres.reduce((sum, one) => sum + one.cpuSeconds, 0) };
+  const used = postgres.map(({ cpuSeconds, endedSeconds }) => cpuSeconds + endedSeconds);
+  return { core: (user + system) / 1e6, postgres: used.reduce((sum, one) => sum + one, 0) };
 }
 
 /** Measures all cases, one after the other, and prints a line of each. */

@@ -62,6 +62,29 @@ describe('a new segment', () => {
     expect(await world.count('segment_members', id)).toBe(1_300);
   });
 
+  it('goes through the contacts once with all that come to be together, whatever comes between', async () => {
+    await past(1_100);
+    const segments = [];
+    for (let number = 0; number < 8; number += 1) segments.push(await created(paid(number % 3)));
+    const [first, second] = segments;
+    const halfWay = `SELECT 1 FROM segment_builds WHERE organization_id = $1 AND cursor_id IS NOT NULL`;
+    let turns = 0;
+    for (; (await world.turn(id)) && turns < 60; turns += 1) {
+      if (segments.length > 8 || (await world.core.database.query(halfWay, [id])).length < 8) continue;
+      expectStatus(await caller.patch(`${SEGMENTS}/${first?.id ?? ''}`, { rule: paid(2) }), 200);
+      expectStatus(await caller.delete(`${SEGMENTS}/${second?.id ?? ''}`), 204);
+      segments.push(await created({ not: paid(1) }));
+    }
+    // Eight by themselves would take three turns each to go through the contacts alone.
+    expect(turns).toBeLessThan(24);
+    const counts = [];
+    for (const { id: each } of segments.filter((segment) => segment !== second)) {
+      counts.push((await world.read(caller, each)).member_count);
+    }
+    expect(counts).toEqual([1_100, 1_100, 1_100, 1_100, 1_100, 1_100, 1_100, 0]);
+    expect(await world.count('segment_builds', id)).toBe(0);
+  });
+
   it('goes on where it was when its process is killed in the middle of it', async () => {
     await past(1_100);
     const segment = await created(paid(1));

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import { Evaluation, type Task } from '../evaluating/evaluation.js';
+import type { Reason } from '../evaluating/memberships.js';
 import type { Cause } from '../following/segment-follower.js';
 import { keepMatches, matching } from '../following/segment-follower.js';
-import type { Condition, SegmentIndex } from '../following/segment-index.js';
+import type { Condition, LiveSegment, SegmentIndex } from '../following/segment-index.js';
 
 /** Events looked through, contacts gone through and rows cleared away in one transaction. */
 const EVENTS_AT_ONCE = 2_000;
 const CONTACTS_AT_ONCE = 500;
+/** Answers of rules in one transaction: of many segments that are gone through together, fewer contacts at once. */
+const ANSWERS_AT_ONCE = 50_000;
 const ROWS_AT_ONCE = 10_000;
 
 const UNBUILT = `
@@ -32,21 +35,30 @@ const BEGIN_CONTACTS = `
       WHERE used.organization_id = $1 AND used.segment_id = build.segment_id AND condition.state = 'building')
   RETURNING segment_id`;
 
-const NEXT_BUILD = `
+/** Those that came furthest are finished first; all that are new meanwhile begin together then. */
+const NEXT_BUILDS = `
+  SELECT segment_id, cause, correlation_id FROM segment_builds
+   WHERE organization_id = $1 AND phase = 'contacts' AND cursor_id IS NOT DISTINCT FROM (
+     SELECT max(cursor_id::text)::uuid FROM segment_builds WHERE organization_id = $1 AND phase = 'contacts')
+   ORDER BY segment_id`;
+
+const LOCK_SEGMENTS = `
+  SELECT 1 FROM segments WHERE organization_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+
+/** As it is once the segments are locked: a rule that was changed meanwhile begins anew. */
+const LOCK_BUILDS = `
   SELECT segment_id, cause, correlation_id, cursor_id FROM segment_builds
-   WHERE organization_id = $1 AND phase = 'contacts' ORDER BY segment_id LIMIT 1`;
-
-const LOCK_SEGMENT = 'SELECT 1 FROM segments WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE';
-
-const LOCK_BUILD = `
-  SELECT cursor_id FROM segment_builds WHERE organization_id = $1 AND segment_id = $2 AND phase = 'contacts' FOR UPDATE`;
+   WHERE organization_id = $1 AND segment_id = ANY($2::uuid[]) AND phase = 'contacts'
+   ORDER BY cursor_id DESC NULLS LAST, segment_id FOR UPDATE`;
 
 const CONTACTS = `
   SELECT id FROM contacts WHERE organization_id = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`;
 
-const BUILD_ON = `UPDATE segment_builds SET cursor_id = $3 WHERE organization_id = $1 AND segment_id = $2`;
-const BUILT = 'DELETE FROM segment_builds WHERE organization_id = $1 AND segment_id = $2';
-const READY = `UPDATE segments SET state = 'ready', evaluated_at = $3 WHERE organization_id = $1 AND id = $2`;
+const BUILD_ON = `
+  UPDATE segment_builds SET cursor_id = $3 WHERE organization_id = $1 AND segment_id = ANY($2::uuid[])`;
+const BUILT = 'DELETE FROM segment_builds WHERE organization_id = $1 AND segment_id = ANY($2::uuid[])';
+const READY = `
+  UPDATE segments SET state = 'ready', evaluated_at = $3 WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
 
 const RAISE = 'UPDATE segment_revisions SET revision = revision + 1 WHERE organization_id = $1';
 
@@ -85,6 +97,10 @@ interface BuildRow {
   segment_id: string;
   cause: Cause;
   correlation_id: string;
+}
+
+interface LockedBuild extends BuildRow {
+  cursor_id: string | null;
 }
 
 /**
@@ -133,33 +149,29 @@ export class SegmentBuilder {
     return true;
   }
 
+  /** Goes through contacts for all segments that have come equally far. */
   private async goThrough(tx: Transaction, index: SegmentIndex, now: Date): Promise<boolean> {
     const { organizationId } = tx;
-    const [build] = await tx.query<BuildRow>(NEXT_BUILD, [organizationId]);
-    const segment = build && index.segments.get(build.segment_id);
-    if (!build || !segment?.evaluated) return false;
-    // First the segment, as who changes it: it cannot be given another rule while this piece is evaluated.
-    await tx.query(LOCK_SEGMENT, [organizationId, segment.id]);
-    const [state] = await tx.query<{ cursor_id: string | null }>(LOCK_BUILD, [organizationId, segment.id]);
-    if (!state) return true;
-    const contacts = await tx.query<{ id: string }>(CONTACTS, [
-      organizationId,
-      state.cursor_id,
-      CONTACTS_AT_ONCE,
-    ]);
-    const { cause, correlation_id: correlationId } = build;
-    const reason = { cause, correlationId, eventId: null };
-    const tasks = new Map<string, Task>(
-      contacts.map(({ id }) => [id, { segments: new Map([[segment, reason]]), reason }]),
-    );
-    await this.evaluation.run(tx, index, tasks, now);
+    const next = await tx.query<BuildRow>(NEXT_BUILDS, [organizationId]);
+    const known = next.flatMap(({ segment_id: id }) => (index.segments.get(id)?.evaluated ? id : []));
+    if (known.length === 0) return false;
+    // First the segments, as who changes one: none can be given another rule while this piece is evaluated.
+    await tx.query(LOCK_SEGMENTS, [organizationId, known]);
+    const locked = await tx.query<LockedBuild>(LOCK_BUILDS, [organizationId, known]);
+    const [first] = locked;
+    if (!first) return true;
+    const builds = locked.filter(({ cursor_id: cursor }) => cursor === first.cursor_id);
+    const most = Math.min(CONTACTS_AT_ONCE, Math.ceil(ANSWERS_AT_ONCE / builds.length));
+    const contacts = await tx.query<{ id: string }>(CONTACTS, [organizationId, first.cursor_id, most]);
+    await this.evaluation.run(tx, index, tasksOf(index, builds, contacts), now);
+    const segments = builds.map(({ segment_id: id }) => id);
     const last = contacts.at(-1);
-    if (last && contacts.length === CONTACTS_AT_ONCE) {
-      await tx.query(BUILD_ON, [organizationId, segment.id, last.id]);
+    if (last && contacts.length === most) {
+      await tx.query(BUILD_ON, [organizationId, segments, last.id]);
       return true;
     }
-    await tx.query(BUILT, [organizationId, segment.id]);
-    await tx.query(READY, [organizationId, segment.id, now]);
+    await tx.query(BUILT, [organizationId, segments]);
+    await tx.query(READY, [organizationId, segments, now]);
     await tx.query(RAISE, [organizationId]);
     return true;
   }
@@ -184,6 +196,22 @@ export class SegmentBuilder {
     await tx.query(REMOVED, [tx.organizationId, removal.segment_id]);
     return true;
   }
+}
+
+/** All contacts are asked by all of the rules, each for its own reason. */
+function tasksOf(
+  index: SegmentIndex,
+  builds: readonly BuildRow[],
+  contacts: readonly { id: string }[],
+): Map<string, Task> {
+  const segments = new Map<LiveSegment, Reason>();
+  for (const { segment_id: id, cause, correlation_id: correlationId } of builds) {
+    const segment = index.segments.get(id);
+    if (segment) segments.set(segment, { cause, correlationId, eventId: null });
+  }
+  const [reason] = segments.values();
+  if (!reason) return new Map();
+  return new Map(contacts.map(({ id }) => [id, { segments, reason }]));
 }
 
 function matchesAmong(conditions: readonly Condition[], events: readonly EventRow[]) {

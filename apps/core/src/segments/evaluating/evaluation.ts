@@ -37,7 +37,7 @@ export class Evaluation {
     const ids = [...tasks.keys()];
     const questions = new Map([...tasks].map(([id, { segments }]) => [id, new Set(segments.keys())]));
     const known = await readFacts(tx, index, questions, now);
-    const current = await readMemberships(tx, ids);
+    const current = await membershipsOf(tx, tasks, known);
     const before = await readDues(tx, ids);
     const after = new Map<string, Dues>();
     const moves: Move[] = [];
@@ -62,6 +62,23 @@ export class Evaluation {
       moves.map((move) => moveEvent(move, now, tx.organizationId)),
     );
   }
+}
+
+/** Where contacts are: among what is asked of them, and of one that leaves everything all. */
+async function membershipsOf(
+  tx: Transaction,
+  tasks: Tasks,
+  known: ReadonlyMap<string, KnownContact>,
+): Promise<Map<string, Set<string>>> {
+  const { active = [], leaving = [] } = Object.groupBy(tasks.keys(), (id) =>
+    known.get(id)?.active ? 'active' : 'leaving',
+  );
+  const asked = new Set(active.flatMap((id) => [...(tasks.get(id)?.segments.keys() ?? [])]));
+  const among = [...asked].map(({ id }) => id);
+  return new Map([
+    ...(await readMemberships(tx, active, among)),
+    ...(await readMemberships(tx, leaving, null)),
+  ]);
 }
 
 /** What is not evaluated now stays due when it was. */

@@ -2,9 +2,12 @@ import { newId, type Transaction } from '@customer-platform/database';
 import type { NewDomainEvent } from '@customer-platform/event-bus';
 import type { Cause } from '../following/segment-follower.js';
 
+/** One text for a contact: tens of thousands of rows cost more than what is in them. */
 const CURRENT = `
-  SELECT contact_id, segment_id FROM segment_members
-   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND left_at IS NULL`;
+  SELECT contact_id, string_agg(segment_id::text, ' ') AS segments FROM segment_members
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND left_at IS NULL
+     AND ($3::uuid[] IS NULL OR segment_id = ANY($3::uuid[]))
+   GROUP BY contact_id`;
 
 const ENTER = `
   INSERT INTO segment_members (organization_id, id, segment_id, contact_id, entered_at, cause)
@@ -48,20 +51,19 @@ export interface Move {
   readonly reason: Reason;
 }
 
-/** The segments in which each contact is. */
+/** The segments in which each contact is, among these or among all. */
 export async function readMemberships(
   tx: Transaction,
   contactIds: readonly string[],
+  among: readonly string[] | null,
 ): Promise<Map<string, Set<string>>> {
-  const rows = await tx.query<{ contact_id: string; segment_id: string }>(CURRENT, [
+  if (contactIds.length === 0) return new Map();
+  const rows = await tx.query<{ contact_id: string; segments: string }>(CURRENT, [
     tx.organizationId,
     contactIds,
+    among,
   ]);
-  const current = new Map<string, Set<string>>();
-  for (const { contact_id: contact, segment_id: segment } of rows) {
-    current.set(contact, (current.get(contact) ?? new Set()).add(segment));
-  }
-  return current;
+  return new Map(rows.map(({ contact_id: id, segments }) => [id, new Set(segments.split(' '))]));
 }
 
 /** Writes the moves and the counts of the segments that were evaluated. */
