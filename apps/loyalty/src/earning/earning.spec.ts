@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type KafkaProbe,
   type TestApp,
+  eventually,
   expectProblem,
   expectStatus,
   kafkaProbe,
@@ -125,6 +126,31 @@ describe('an event that a rule earns points for', () => {
       points: 20,
       rule_version: 2,
     });
+  });
+
+  it('gives by a replay what its first try would have given, whatever became of the rule, and once', async () => {
+    const world = aWorld();
+    const rule = await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const event = aRecordedEvent({ received_at: new Date(Date.now() + 1).toISOString() });
+    await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(event.received_at)));
+    const at = `/v1/loyalty/rules/${rule.id}`;
+    await world.caller.patch(at, { formula: { type: 'fixed', points: 20 } });
+    await world.caller.delete(at);
+    const replayed = (stage: 'profile' | 'loyalty') =>
+      probe.publish({
+        type: 'core.dead_letter.replayed.v1',
+        organizationId: world.organizationId,
+        data: { event_id: event.event_id, stage, recorded: event },
+      });
+    for (const stage of ['profile', 'loyalty', 'loyalty'] as const) await replayed(stage);
+    const [earned] = await eventually(async () => {
+      const rows = await world.transactions(`event_id=${event.event_id}`);
+      expect(rows).toHaveLength(1);
+      return rows;
+    });
+    expect(earned).toMatchObject({ points: 10, rule_id: rule.id, rule_version: 1 });
+    await world.record(aRecordedEvent({ contact_id: event.contact_id, event: 'another' }));
+    expect(await world.transactions(`event_id=${event.event_id}`)).toHaveLength(1);
   });
 
   it('is cut to what is left of the contact’s cap, each period by itself, in any order of arrival', async () => {

@@ -55,9 +55,9 @@ const INSERT_LINES = `
 /** Several lines may touch one lot, and an upsert may not touch a row twice: the sums of the lines. */
 const ADD_TO_LOTS = `
   INSERT INTO lot_balances (organization_id, subject_ref, lot_id, remaining, expires_at, created_at)
-  SELECT $1, given.subject_ref, given.lot_id, given.points, opener.expires_at, $2
+  SELECT $1, given.subject_ref, given.lot_id, given.points, opener.expires_at, opener.created_at
     FROM (SELECT subject_ref, lot_id, sum(points) AS points
-            FROM unnest($3::uuid[], $4::uuid[], $5::bigint[]) AS line (subject_ref, lot_id, points)
+            FROM unnest($2::uuid[], $3::uuid[], $4::bigint[]) AS line (subject_ref, lot_id, points)
            GROUP BY subject_ref, lot_id ORDER BY subject_ref, lot_id) AS given
     JOIN transactions opener ON opener.organization_id = $1 AND opener.id = given.lot_id
   ON CONFLICT (organization_id, subject_ref, lot_id)
@@ -93,7 +93,7 @@ export async function insertHeads(tx: Transaction, heads: readonly Head[], now: 
 }
 
 /** Writes what hangs on rows that are there: links, lines, and the sums by lot and by subject. */
-export async function writeEffects(tx: Transaction, entries: readonly Entry[], now: Date): Promise<void> {
+export async function writeEffects(tx: Transaction, entries: readonly Entry[]): Promise<void> {
   await insertLinks(tx, entries);
   const lines = entries.flatMap((entry) => entry.lines.map((line) => ({ ...line, transactionId: entry.id })));
   const refs = lines.map(({ subjectRef }) => subjectRef);
@@ -101,7 +101,7 @@ export async function writeEffects(tx: Transaction, entries: readonly Entry[], n
   const points = lines.map((line) => line.points);
   const ids = lines.map(({ transactionId }) => transactionId);
   await tx.query(INSERT_LINES, [tx.organizationId, ids, lots, points, refs]);
-  await tx.query(ADD_TO_LOTS, [tx.organizationId, now, refs, lots, points]);
+  await tx.query(ADD_TO_LOTS, [tx.organizationId, refs, lots, points]);
   await tx.query(ADD_TO_BALANCES, [tx.organizationId, refs, points]);
 }
 
@@ -109,7 +109,7 @@ export async function writeEffects(tx: Transaction, entries: readonly Entry[], n
 export async function postEntries(tx: Transaction, entries: readonly Entry[], now: Date): Promise<void> {
   if (entries.length === 0) return;
   await insertHeads(tx, entries, now);
-  await writeEffects(tx, entries, now);
+  await writeEffects(tx, entries);
 }
 
 async function insertLinks(tx: Transaction, entries: readonly Entry[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import {
   type KafkaProbe,
   type TestApp,
@@ -35,26 +36,29 @@ describe('the ledger', () => {
       await database.query(`INSERT INTO tombstones VALUES ($1, gen_random_uuid(), now(), 0, 0)`, [
         world.organizationId,
       ]);
-      for (const statement of [
-        `UPDATE ${table} SET organization_id = organization_id`,
-        `DELETE FROM ${table}`,
-        `TRUNCATE ${table} CASCADE`,
-      ]) {
-        await expect(database.query(statement)).rejects.toThrow(/INSERT only/);
+      const roles = [
+        [database.url, /permission denied|INSERT only/],
+        [database.ownerUrl, /INSERT only/],
+        [database.adminUrl, /INSERT only/],
+      ] as const;
+      for (const [connectionString, refusal] of roles) {
+        const client = new Client({ connectionString });
+        await client.connect();
+        // What replication does passes ordinary triggers by.
+        if (connectionString === database.adminUrl)
+          await client.query('SET session_replication_role = replica');
+        await client.query(`SELECT set_config('app.organization_id', $1, false)`, [world.organizationId]);
+        for (const statement of [
+          `UPDATE ${table} SET organization_id = organization_id`,
+          `DELETE FROM ${table}`,
+          `TRUNCATE ${table} CASCADE`,
+        ]) {
+          await expect(client.query(statement)).rejects.toThrow(refusal);
+        }
+        await client.end();
       }
     },
   );
-
-  it('sums: every balance, transaction and lot is the sum of its lines', async () => {
-    const sums = await database.query(`
-      SELECT 'balance' FROM balances b WHERE points <> (SELECT coalesce(sum(points), 0) FROM lines l
-        WHERE (l.organization_id, l.subject_ref) = (b.organization_id, b.subject_ref))
-      UNION ALL SELECT 'transaction' FROM transactions t WHERE points <> (SELECT sum(points) FROM lines l
-        WHERE (l.organization_id, l.transaction_id) = (t.organization_id, t.id))
-      UNION ALL SELECT 'lot' FROM lot_balances b WHERE remaining <> (SELECT sum(points) FROM lines l
-        WHERE (l.organization_id, l.subject_ref, l.lot_id) = (b.organization_id, b.subject_ref, b.lot_id))`);
-    expect(sums).toEqual([]);
-  });
 
   it('can be entered at any point of a contact’s time, ties by id', async () => {
     const world = aWorld();

@@ -45,7 +45,7 @@ export async function postEarned(
       ...head,
       lines: creditLines(head.id, head.subjectRef, head.points, debts.get(contactId) ?? new Debts([])),
     }));
-  await writeEffects(tx, entries, now);
+  await writeEffects(tx, entries);
   return posted;
 }
 
