@@ -41,6 +41,8 @@ const TYPES: Readonly<Record<ItemType, { source: Source; occurredAt: string }>> 
   send: { source: 'messaging', occurredAt: 'created_at' },
 };
 
+const NOTHING_REFERS: Behaviour = { status: 200, body: { references: [] } };
+
 /** Core, loyalty and messaging as an HTTP server that keeps the contract of a timeline source, or breaks it. */
 export class StubModules {
   readonly items: Record<ItemType, StubItem[]> = { event: [], consent: [], transaction: [], send: [] };
@@ -54,6 +56,8 @@ export class StubModules {
   readonly received: Received[] = [];
   readonly lookups: { ids: string[] }[] = [];
   lookup: Behaviour = 'well';
+  /** What messaging answers before a purge. */
+  references: Behaviour = NOTHING_REFERS;
   private readonly server: Server;
   private readonly waiting = new Set<ServerResponse>();
 
@@ -80,6 +84,7 @@ export class StubModules {
     this.received.length = 0;
     this.lookups.length = 0;
     this.lookup = 'well';
+    this.references = NOTHING_REFERS;
   }
 
   async close(): Promise<void> {
@@ -102,6 +107,10 @@ export class StubModules {
           (each) => each.organization_id === body.organization_id && body.ids.includes(each.id),
         ),
       }));
+      return;
+    }
+    if (url.pathname.startsWith('/internal/references')) {
+      this.answer(response, this.references, () => ({}));
       return;
     }
     const type = typeOf(url.pathname);
@@ -226,6 +235,7 @@ export async function startCrm(options: { events?: boolean } = {}): Promise<Test
       LOYALTY_URL: url,
       MESSAGING_URL: url,
       CORE_INTERNAL_URL: url,
+      MESSAGING_INTERNAL_URL: url,
       PROCESS_ROLE: options.events ? 'all' : 'api',
     },
     connect: connectEventBus,

@@ -9,14 +9,17 @@ import { Activity } from './activities/activity.entity.js';
 import { ActivityType } from './activity-types/activity-type.entity.js';
 import { ActivityTypesModule } from './activity-types/activity-types.module.js';
 import { ContactRefsModule } from './contact-refs/contact-refs.module.js';
+import { LIST_MEMBERS_ON_CONTACTS } from './lists/list-members.service.js';
+import { List } from './lists/list.entity.js';
+import { ListsModule } from './lists/lists.module.js';
 import { CRM_MIGRATIONS } from './migrations/index.js';
 import { Note } from './notes/note.entity.js';
 import { NotesModule } from './notes/notes.module.js';
 import { NOTES_ON_CONTACTS } from './notes/notes.service.js';
 import { TimelineModule } from './timeline/timeline.module.js';
 
-const ENTITIES = [Activity, ActivityType, Note];
-const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS];
+const ENTITIES = [Activity, ActivityType, List, Note];
+const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS, LIST_MEMBERS_ON_CONTACTS];
 
 /** The CRM: what people note about contacts and do with them, and the timeline of what happened to them. */
 @Module({
@@ -24,12 +27,13 @@ const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS];
     DatabaseModule.forRoot({ module: 'crm', entities: ENTITIES, migrations: CRM_MIGRATIONS }),
     EventBusModule.forRoot({ module: 'crm' }),
     AuditModule.forRoot({ module: 'crm' }),
-    AuthorizationModule.forRoot({ module: 'crm', calls: ['core'] }),
-    ReferencesModule.forRoot({ module: 'crm', references: ON_CONTACTS }),
+    AuthorizationModule.forRoot({ module: 'crm', calls: ['core', 'messaging'] }),
+    ReferencesModule.forRoot({ module: 'crm', references: ON_CONTACTS, ask: ['messaging'] }),
     ContactRefsModule,
     NotesModule,
     ActivityTypesModule,
     ActivitiesModule,
+    ListsModule,
     TimelineModule,
   ],
 })

@@ -12,6 +12,18 @@ export interface GivenReference {
   readonly pointer: string;
 }
 
+/** Why an id cannot be referred to. */
+export type RefusedReference = 'reference_not_found' | 'reference_deleted';
+
+/** The active contact that an id stands for, or why there is none. */
+export type ContactReference = { readonly contactId: string } | { readonly code: RefusedReference };
+
+/** What the refusals say to people. */
+export const REFUSALS: Readonly<Record<RefusedReference, string>> = {
+  reference_not_found: 'There is no such contact.',
+  reference_deleted: 'This contact is soft-deleted.',
+};
+
 /** What bodies and filters mean by the id of a contact (crm.md §1). */
 @Injectable()
 export class ContactReferences {
@@ -33,15 +45,33 @@ export class ContactReferences {
     reference: GivenReference,
     work: (tx: Transaction, contactId: string) => Promise<T>,
   ): Promise<T> {
-    const id = reference.id.toLowerCase();
+    return this.referAll(organizationId, [reference.id], (tx, [found]) => {
+      if (!found || 'code' in found)
+        throw refusedReference(found?.code ?? 'reference_not_found', reference.pointer);
+      return work(tx, found.contactId);
+    });
+  }
+
+  /**
+   * As `refer`, for up to 1,000 ids at once: `work` is told in their order what each stands for, or why it cannot be
+   * referred to.
+   * @throws Problem `dependency_unavailable` when core must be asked and is silent
+   */
+  async referAll<T>(
+    organizationId: string,
+    given: readonly string[],
+    work: (tx: Transaction, references: readonly ContactReference[]) => Promise<T>,
+  ): Promise<T> {
+    const ids = given.map((id) => id.toLowerCase());
     for (;;) {
-      const resolved = await this.contacts.resolve(organizationId, [id]);
-      const contactId = demandActive(resolved.get(id), reference.pointer);
+      const resolved = await this.contacts.resolve(organizationId, [...new Set(ids)]);
+      const references = ids.map((id) => referenceTo(resolved.get(id)));
+      const active = [...new Set(references.flatMap((each) => ('code' in each ? [] : [each.contactId])))];
       const done = await this.database.inOrganization({ organizationId }, async (tx) => {
-        if (!(await this.refs.keepActive(tx, contactId))) return undefined;
-        const held = await this.holds.held(tx, 'core.contacts', [contactId]);
-        if (held.size > 0) throw refused('reference_deleted', reference.pointer);
-        return { result: await work(tx, contactId) };
+        if ((await this.refs.keepActive(tx, active)).size < active.length) return undefined;
+        const held = await this.holds.held(tx, 'core.contacts', active);
+        const free = references.map((each) => ('code' in each || !held.has(each.contactId) ? each : DELETED));
+        return { result: await work(tx, free) };
       });
       // Changed since it was resolved: what it stands for now decides. Every turn is a change that committed.
       if (done) return done.result;
@@ -67,14 +97,16 @@ export class ContactReferences {
   }
 }
 
+const DELETED = { code: 'reference_deleted' } as const;
+
 /** Foreign, erased, purged and never there read the same. */
-function demandActive(contact: ResolvedContact | undefined, pointer: string): string {
-  if (!contact || contact.kind === 'absent') throw refused('reference_not_found', pointer);
-  if (contact.deleted) throw refused('reference_deleted', pointer);
-  return contact.id;
+function referenceTo(contact: ResolvedContact | undefined): ContactReference {
+  if (!contact || contact.kind === 'absent') return { code: 'reference_not_found' };
+  return contact.deleted ? DELETED : { contactId: contact.id };
 }
 
-function refused(code: 'reference_not_found' | 'reference_deleted', pointer: string): Problem {
-  const detail = code === 'reference_deleted' ? 'This contact is soft-deleted.' : 'There is no such contact.';
+/** The refusal of one contact's id in a body. */
+function refusedReference(code: RefusedReference, pointer: string): Problem {
+  const detail = REFUSALS[code];
   return new Problem(code, { detail, errors: [{ pointer, code, detail }] });
 }

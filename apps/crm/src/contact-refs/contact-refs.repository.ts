@@ -29,7 +29,8 @@ const FOLLOW = `
 
 /** Not FOR SHARE: sharers that keep coming would hold up a merge or an erasure for as long as they come. */
 const KEEP_ACTIVE = `
-  SELECT id FROM contact_refs WHERE organization_id = $1 AND id = $2 AND state = 'active' FOR NO KEY UPDATE`;
+  SELECT id FROM contact_refs WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'active'
+   ORDER BY id FOR NO KEY UPDATE`;
 
 /** The end of a contact's chain of merges, as far as it is known here. */
 export interface ChainEnd {
@@ -69,12 +70,13 @@ export class ContactRefsRepository {
   async follow(tx: Transaction, ids: readonly string[]): Promise<ChainEnd[]> {
     return tx.query<ChainEnd>(FOLLOW, [tx.organizationId, ids]);
   }
+
   /**
-   * Keeps an active contact from being merged, deleted or erased here until the transaction ends; false if it is not
-   * active, or no longer after waiting for whoever changes it.
+   * Keeps active contacts from being merged, deleted or erased here until the transaction ends, and answers which they
+   * are: not those that are no longer active after waiting for whoever changes them. Locks in one order for all.
    */
-  async keepActive(tx: Transaction, id: string): Promise<boolean> {
-    const rows = await tx.query(KEEP_ACTIVE, [tx.organizationId, id]);
-    return rows.length > 0;
+  async keepActive(tx: Transaction, ids: readonly string[]): Promise<Set<string>> {
+    const rows = await tx.query<{ id: string }>(KEEP_ACTIVE, [tx.organizationId, ids]);
+    return new Set(rows.map(({ id }) => id));
   }
 }

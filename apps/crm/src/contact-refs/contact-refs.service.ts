@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InternalCallRefused, InternalClient } from '@customer-platform/authorization';
-import { Database } from '@customer-platform/database';
+import { Database, type Transaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { ContactRef, ResolvedContact } from './contact-ref.js';
@@ -38,6 +38,12 @@ export class ContactRefs {
       if (found.length === 0) return resolvedBy(ids, ends);
       await this.database.inOrganization({ organizationId }, (tx) => this.refs.write(tx, found));
     }
+  }
+
+  /** Where these contacts' rows are, as far as is known here; core is not asked. */
+  async holders(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+    const ends = await this.refs.follow(tx, ids);
+    return [...new Set(ends.map(({ id }) => id))];
   }
 
   private async askCore(organizationId: string, ids: readonly string[]): Promise<ContactRef[]> {

@@ -5,6 +5,7 @@ import { CreateReferenceHolds1764300000000 } from './1764300000000-create-refere
 import { CreateNotes1764300001000 } from './1764300001000-create-notes.js';
 import { CreateActivityTypes1764660000000 } from './1764660000000-create-activity-types.js';
 import { CreateActivities1764660001000 } from './1764660001000-create-activities.js';
+import { CreateLists1764660002000 } from './1764660002000-create-lists.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 
 /** The migrations of crm, oldest first. */
@@ -15,5 +16,6 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateNotes1764300001000,
   CreateActivityTypes1764660000000,
   CreateActivities1764660001000,
+  CreateLists1764660002000,
   CreateErasureReceipts1764680000000,
 ];
