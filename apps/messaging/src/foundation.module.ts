@@ -8,6 +8,7 @@ import { ContactRefresh } from './contacts/contact-refresh.js';
 import { ContactsRepository } from './contacts/contacts.repository.js';
 import { GateDatabase } from './gate/gate-database.js';
 import { GateWriter } from './gate/gate-writer.js';
+import { IdentityLinks } from './identity-messages/identity-links.js';
 import { MESSAGING_CONFIG, messagingConfig } from './messaging.config.js';
 import { Renderer } from './rendering/renderer.js';
 import { DispatchSignal } from './sends/dispatch-signal.js';
@@ -29,6 +30,7 @@ const shared = [
   DispatchSignal,
   GateDatabase,
   GateWriter,
+  IdentityLinks,
   MessageRendering,
   Renderer,
   SendJournal,

@@ -19,6 +19,7 @@ import { ContactErasure } from './contacts/contact-erasure.js';
 import { ContactProjection } from './contacts/contact-projection.js';
 import { FoundationModule } from './foundation.module.js';
 import { GateModule } from './gate/gate.module.js';
+import { IdentityMessages } from './identity-messages/identity-messages.service.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from './messaging.config.js';
 import { migrations } from './migrations/index.js';
 import { OrganizationStates } from './organizations/organization-states.js';
@@ -79,6 +80,7 @@ import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.mo
     ChannelSettingsService,
     ContactErasure,
     ContactProjection,
+    IdentityMessages,
     OrganizationStates,
     PepperCheck,
     Router,

@@ -51,6 +51,7 @@ export class TestRegistry {
   private readonly organizations = new Map<string, TestOrganizationState>();
   private readonly memberships = new Map<string, TestMembership>();
   private readonly epochs = new Map<string, number>();
+  private readonly links = new Map<string, object>();
   private readonly changes: { organization_id: string; epoch: number }[] = [];
   private readonly server: Server;
   private down = false;
@@ -114,6 +115,13 @@ export class TestRegistry {
     this.memberships.set(`${organizationId} ${userId}`, state);
   }
 
+  /** What identity answers of `<kind>/<id>`, an invitation for one; without `answer` it leads nowhere any more. */
+  link(kindAndId: string, answer?: { address: string; link: string; organization_name: string }): void {
+    const route = `GET /internal/links/${kindAndId}`;
+    if (answer) this.links.set(route, answer);
+    else this.links.delete(route);
+  }
+
   /** From now on every call is cut off, as when identity has died; `false` ends it. */
   outage(down: boolean): void {
     this.down = down;
@@ -150,6 +158,8 @@ export class TestRegistry {
   }
 
   private answer(route: string, body: unknown, query: URLSearchParams): { status: number; answer: unknown } {
+    const link = this.links.get(route);
+    if (link) return { status: 200, answer: link };
     switch (route) {
       case 'POST /internal/authz/resolve':
         return this.resolve(body as ResolveRequest);

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { Database } from '@customer-platform/database';
+import { Clock, Database } from '@customer-platform/database';
 import { type ErasureRequested, Erasures } from '@customer-platform/erasure';
 import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
@@ -11,9 +11,11 @@ import {
   type Ended,
   type Merge,
 } from '../contacts/contact-projection.js';
+import { IdentityMessages } from '../identity-messages/identity-messages.service.js';
 import { OrganizationStates, type StateChange } from '../organizations/organization-states.js';
 import { routedEvent, ROUTED_TYPES, type RoutedType } from '../routing/routed-event.js';
 import { Router } from '../routing/router.js';
+import { SendsRepository } from '../sends/sends.repository.js';
 
 /**
  * What happens in other modules, from Kafka only (service.md, behaviour 3). One class takes all of it, so that one
@@ -28,6 +30,9 @@ export class EventsConsumer {
     private readonly router: Router,
     private readonly erasures: Erasures,
     private readonly erasure: ContactErasure,
+    private readonly identityMessages: IdentityMessages,
+    private readonly sends: SendsRepository,
+    private readonly clock: Clock,
   ) {}
 
   @OnEvent<Changed>([
@@ -65,9 +70,28 @@ export class EventsConsumer {
     return this.organizations.apply(events);
   }
 
+  @OnEvent<'identity.organization.created.v1'>('identity.organization.created.v1')
+  organizationsFounded(events: DomainEvent<'identity.organization.created.v1'>[]): Promise<void> {
+    return this.identityMessages.give(events.map(({ data }) => data.id));
+  }
+
+  /** What has left cannot be called back; its token is dead all the same. */
+  @OnEvent<'identity.invitation.revoked.v1'>('identity.invitation.revoked.v1')
+  async invitationsRevoked(events: DomainEvent<'identity.invitation.revoked.v1'>[]): Promise<void> {
+    await this.database.acrossOrganizations(async (tx) => {
+      for (const { organizationid, data } of events) {
+        await tx.useOrganization(organizationid);
+        await this.sends.cancelOfLink(tx, data.id, 'invalid_token', this.clock.now());
+      }
+    });
+  }
+
   @OnEvent<RoutedType>(ROUTED_TYPES)
   async happened(events: DomainEvent<RoutedType>[]): Promise<void> {
     const routed = events.flatMap((event) => routedEvent(event) ?? []);
+    const ofIdentity = routed.filter(({ link }) => link !== null);
+    if (ofIdentity.length > 0)
+      await this.identityMessages.give(ofIdentity.map(({ organizationId }) => organizationId));
     if (routed.length > 0) await this.database.acrossOrganizations((tx) => this.router.route(tx, routed));
   }
 }

@@ -34,7 +34,7 @@ export class DispatchBatch {
     const open = sends.filter(({ previous }) => previous !== 'dispatching' && previous !== 'bounced');
     await Promise.all([
       this.settlement.giveUp(lost),
-      ...bounced.map((send) => this.settlement.suppressBounced(send, send.address ?? '')),
+      ...bounced.map((send) => this.settlement.suppressBounced(send)),
       open.length > 0 ? this.dispatch(open, owner) : undefined,
     ]);
   }

@@ -4,6 +4,7 @@ import { isTimezone } from '../calendar/local-time.js';
 import { quietUntil } from '../calendar/quiet-hours.js';
 import type { ChannelPlan, SendingPlan } from '../channels/channel-plan.js';
 import type { Contact } from '../contacts/contact.js';
+import type { IdentityLink } from '../identity-messages/identity-links.js';
 import type { BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
@@ -16,10 +17,12 @@ export interface PassedSend {
   readonly sending: SendingPlan;
   readonly contact: Contact | undefined;
   readonly address: CheckedAddress;
+  /** Of a message of identity. */
+  readonly link: IdentityLink | undefined;
 }
 
 const RECHECK_SUSPENDED_MS = 3_600_000;
-const ASK_CORE_AGAIN_MS = 15_000;
+const ASK_AGAIN_MS = 15_000;
 /** How long a send waits for a contact that core could not be asked for. */
 const CORE_PATIENCE_MS = 15 * 60_000;
 
@@ -32,7 +35,8 @@ export function checkSend(
   if (facts.suspended(send))
     return hold(send, new Date(now.getTime() + RECHECK_SUSPENDED_MS), 'organization_suspended');
   const recipient = facts.recipient(send);
-  if (recipient.kind === 'silent') return waitForCore(send, now);
+  if (recipient.kind === 'silent') return waitForWord(send, now);
+  if (recipient.kind === 'closed') return { kind: 'end', send, state: 'canceled', reason: 'invalid_token' };
   if (recipient.kind === 'nobody') return fail(send, 'recipient_unreachable');
   const { contact } = recipient;
   if (contact && contact.state !== 'active') return fail(send, 'contact_deleted');
@@ -49,7 +53,7 @@ export function checkSend(
     const release = sending.quietHours && quietUntil(sending.quietHours, timezoneOf(contact), now);
     if (release) return hold(send, release, 'quiet_hours');
   }
-  return { kind: 'passed', send, plan, sending, contact, address };
+  return { kind: 'passed', send, plan, sending, contact, address, link: recipient.link };
 }
 
 /** The calendar a contact lives by; the settings' own, or the world's, where nobody knows. */
@@ -78,10 +82,12 @@ function timezoneOf(contact: Contact | undefined): string | undefined {
   return zone && isTimezone(zone) ? zone : undefined;
 }
 
-function waitForCore(send: ClaimedSend, now: Date) {
-  const patient = now.getTime() - send.createdAt.getTime() < CORE_PATIENCE_MS;
-  return patient
-    ? ({ kind: 'later', send, until: new Date(now.getTime() + ASK_CORE_AGAIN_MS) } as const)
+/** What identity alone can address waits for it as long as it says something. */
+function waitForWord(send: ClaimedSend, now: Date) {
+  const patience = new Date(send.createdAt.getTime() + CORE_PATIENCE_MS);
+  const end = 'link' in send.recipient ? (send.expiresAt ?? patience) : patience;
+  return now < end
+    ? ({ kind: 'later', send, until: new Date(now.getTime() + ASK_AGAIN_MS) } as const)
     : fail(send, 'recipient_unreachable');
 }
 

@@ -202,7 +202,8 @@ function toCandidate(ready: ReadySend) {
     keys: keys.blocking,
     subjects: [...keys.own, ...(contactId === null ? [] : [contactSubject({ id: contactId })])],
     contact_id: contactId,
-    address: message.to,
+    // Identity's addresses are not kept, but for the keyed hash that a suppression needs.
+    address: 'link' in send.recipient ? null : message.to,
     address_key: keys.current,
     subject,
     locale,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
+import type { IdentityLink } from '../identity-messages/identity-links.js';
 import { RenderFailure } from '../rendering/renderer.js';
 import { MessageRendering, type RenderedMessage } from '../templates/message-rendering.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
@@ -49,7 +50,7 @@ export class Preparation {
         data: send.data,
         locale: send.locale,
         contact: passed.contact?.profile,
-        event: send.event,
+        event: passed.link ? { ...send.event, ...saidBy(passed.link) } : send.event,
         unsubscribeUrl,
       });
       return { ...(await messageOf(passed, rendered, unsubscribeUrl, now)), keys };
@@ -58,6 +59,11 @@ export class Preparation {
       return { kind: 'end', send, state: 'failed', reason: error.reason.code };
     }
   }
+}
+
+/** What identity says, without the address: the message knows whom it goes to. */
+function saidBy({ link, organization_name }: IdentityLink): Record<string, unknown> {
+  return { link, organization_name };
 }
 
 async function messageOf(

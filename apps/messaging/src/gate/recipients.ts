@@ -5,14 +5,23 @@ import { Problem } from '@customer-platform/problem-json';
 import { addressOf, type Contact } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
+import { IdentityLinks, type IdentityLink } from '../identity-messages/identity-links.js';
 import type { ClaimedSend } from './claimed-send.js';
 
 /** Whom a send reaches, as things stand now. */
 export type ResolvedRecipient =
-  | { readonly kind: 'found'; readonly contact: Contact | undefined; readonly address: string | null }
+  | {
+      readonly kind: 'found';
+      readonly contact: Contact | undefined;
+      readonly address: string | null;
+      /** What identity says of the message, for its rendering alone. */
+      readonly link?: IdentityLink;
+    }
+  /** Identity says that the link leads nowhere any more. */
+  | { readonly kind: 'closed' }
   /** Core does not know the contact. */
   | { readonly kind: 'nobody' }
-  /** Core does not answer. */
+  /** Core, or identity, does not answer. */
   | { readonly kind: 'silent' };
 
 /**
@@ -25,10 +34,31 @@ export class Recipients {
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly refresh: ContactRefresh,
+    private readonly links: IdentityLinks,
   ) {}
 
   /** Of a batch, by the send's id. */
   async resolve(sends: readonly ClaimedSend[]): Promise<Map<string, ResolvedRecipient>> {
+    const [ofIdentity, others] = [
+      sends.filter(({ recipient }) => 'link' in recipient),
+      sends.filter(({ recipient }) => !('link' in recipient)),
+    ];
+    const linked = ofIdentity.map(async (send) => [send.id, await this.byLink(send)] as const);
+    return new Map([...(await Promise.all(linked)), ...(await this.ofContacts(others))]);
+  }
+
+  /** Asked anew at every attempt: nothing of the answer is stored. */
+  private async byLink({ organizationId, recipient }: ClaimedSend): Promise<ResolvedRecipient> {
+    if (!('link' in recipient)) return { kind: 'nobody' };
+    let link: IdentityLink | undefined;
+    const answered = await this.ask('identity', async () => {
+      link = await this.links.find(organizationId, recipient.link);
+    });
+    if (!answered) return { kind: 'silent' };
+    return link ? { kind: 'found', contact: undefined, address: link.address, link } : { kind: 'closed' };
+  }
+
+  private async ofContacts(sends: readonly ClaimedSend[]): Promise<Map<string, ResolvedRecipient>> {
     const silent = new Set<string>();
     const ids = await this.contactIds(sends, silent);
     let known = await this.load(sends, ids);
@@ -38,7 +68,7 @@ export class Recipients {
     });
     for (const [organizationId, group] of Map.groupBy(missing, (send) => send.organizationId)) {
       const wanted = group.map((send) => ids.get(send.id) ?? '');
-      if (!(await this.ask(() => this.refresh.byIds(organizationId, wanted))))
+      if (!(await this.ask('core', () => this.refresh.byIds(organizationId, wanted))))
         group.forEach(({ id }) => silent.add(id));
     }
     if (missing.length > 0) known = await this.load(sends, ids);
@@ -55,7 +85,7 @@ export class Recipients {
     if (send.channel !== 'push' || 'address' in send.recipient || contact?.state !== 'active')
       return recipient;
     let address: string | null = null;
-    const answered = await this.ask(async () => {
+    const answered = await this.ask('core', async () => {
       address = await this.refresh.pushToken(send.organizationId, { contact_id: contact.id });
     });
     return answered ? { kind: 'found', contact, address } : { kind: 'silent' };
@@ -100,7 +130,7 @@ export class Recipients {
     );
     if (known !== undefined) return known;
     let found: string | undefined;
-    const answered = await this.ask(async () => {
+    const answered = await this.ask('core', async () => {
       found = await this.refresh.byExternalId(organizationId, externalId);
     });
     if (!answered) onSilence();
@@ -118,13 +148,13 @@ export class Recipients {
     return this.database.acrossOrganizations((tx: WorkerTransaction) => this.contacts.resolve(tx, refs));
   }
 
-  private async ask(question: () => Promise<void>): Promise<boolean> {
+  private async ask(module: 'core' | 'identity', question: () => Promise<void>): Promise<boolean> {
     try {
       await question();
       return true;
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
-      log.warn({ err: error }, 'Core does not answer; sends to contacts not known here wait');
+      log.warn({ err: error, asked: module }, 'A module does not answer; sends that need its word wait');
       return false;
     }
   }

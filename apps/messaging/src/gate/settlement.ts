@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
 import { Clock, Database } from '@customer-platform/database';
+import { IdentityLinks } from '../identity-messages/identity-links.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import { Suppressions } from '../suppressions/suppressions.service.js';
 import type { ClaimedSend } from './claimed-send.js';
@@ -37,6 +38,7 @@ export class Settlement {
     private readonly database: Database,
     private readonly journal: SendJournal,
     private readonly suppressions: Suppressions,
+    private readonly links: IdentityLinks,
     private readonly clock: Clock,
   ) {}
 
@@ -71,16 +73,16 @@ export class Settlement {
   }
 
   /** A refusal that blamed the address: nothing goes there any more. Repeatable, and repeated until it has been done. */
-  async suppressBounced(send: ClaimedSend, address: string): Promise<void> {
+  async suppressBounced(send: ClaimedSend): Promise<void> {
     const actor = systemActor(send.organizationId, send.correlationId ?? send.id, 'messaging.gate');
-    const { channel } = send;
-    await this.suppressions.add(actor, {
-      channel,
-      scope: 'address',
-      address,
-      reason: channel === 'push' ? 'invalid_token' : 'hard_bounce',
-      note: null,
-    });
+    const { channel, organizationId, recipient } = send;
+    const address =
+      'link' in recipient ? (await this.links.find(organizationId, recipient.link))?.address : send.address;
+    // Identity no longer says whose an invitation was once it is withdrawn: nothing goes there by it either.
+    if (address) {
+      const reason = channel === 'push' ? 'invalid_token' : 'hard_bounce';
+      await this.suppressions.add(actor, { channel, scope: 'address', address, reason, note: null });
+    }
     await this.database.inOrganization(send, (tx) =>
       tx.query(
         `UPDATE sends SET due_at = NULL, claim = NULL WHERE organization_id = $1 AND id = $2 AND state = 'bounced'`,

@@ -7,6 +7,7 @@ import { CreateEventRouting1763715604000 } from './1763715604000-create-event-ro
 import { CreateSends1763715605000 } from './1763715605000-create-sends.js';
 import { CreateGate1763715606000 } from './1763715606000-create-gate.js';
 import { CreateReferenceHolds1764110000000 } from './1764110000000-create-reference-holds.js';
+import { NoteIdentityMessages1764620001000 } from './1764620001000-note-identity-messages.js';
 import { CreateNotifications1764640100000 } from './1764640100000-create-notifications.js';
 import { AddAccountToSends1764640200000 } from './1764640200000-add-account-to-sends.js';
 import { CreateWebhookEndpoints1764650000000 } from './1764650000000-create-webhook-endpoints.js';
@@ -22,6 +23,7 @@ export const migrations: MigrationClass[] = [
   CreateSends1763715605000,
   CreateGate1763715606000,
   CreateReferenceHolds1764110000000,
+  NoteIdentityMessages1764620001000,
   CreateNotifications1764640100000,
   AddAccountToSends1764640200000,
   CreateWebhookEndpoints1764650000000,

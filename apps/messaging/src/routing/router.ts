@@ -90,10 +90,13 @@ export class Router {
     tx: WorkerTransaction,
     found: readonly { rule: RuleContent; event: RoutedEvent }[],
   ): Promise<Match[]> {
-    const refs = found.map(({ event }) => ({ organizationId: event.organizationId, id: event.contactId }));
+    const refs = found.flatMap(({ event: { organizationId, contactId: id } }) =>
+      id === null ? [] : [{ organizationId, id }],
+    );
     const contacts = await this.contacts.resolve(tx, refs);
     return found.flatMap(({ rule, event }) => {
-      const contact = contacts.get(contactKey({ organizationId: event.organizationId, id: event.contactId }));
+      const { organizationId, contactId: id } = event;
+      const contact = id === null ? undefined : contacts.get(contactKey({ organizationId, id }));
       // Nothing reaches a contact that was deleted or erased, not even as a failed send.
       if (contact && contact.state !== 'active') return [];
       const scope = { event: event.data, contact: { ...contact?.profile } };
@@ -125,14 +128,14 @@ export class Router {
       sender: null,
       templateId: rule.templateId,
       templateVersion: templateVersion ?? null,
-      locale: null,
+      locale: event.locale,
       source: 'routing',
       sourceId: rule.id,
       eventId: event.id,
       metadata: null,
       correlationId: event.correlationId,
       dueAt: reason === null ? new Date(now.getTime() + rule.delaySeconds * 1_000) : null,
-      expiresAt: null,
+      expiresAt: event.expiresAt,
       data: {},
       event: event.data,
       content: null,
@@ -153,6 +156,9 @@ export class Router {
   private async targetOf(tx: WorkerTransaction, match: Match): Promise<Target> {
     const { rule, event, contact } = match;
     if (rule.recipient.from === 'contact') {
+      if (event.link) return { ...NOWHERE, contactId: null, recipient: { link: event.link }, reason: null };
+      if (event.contactId === null)
+        return { ...NOWHERE, contactId: null, recipient: { address: '' }, reason: 'recipient_unreachable' };
       // Not known here yet: the dispatcher asks core.
       if (!contact)
         return {

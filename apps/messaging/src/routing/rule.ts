@@ -11,12 +11,15 @@ export const ROUTABLE_EVENTS = [
   'loyalty.points.earned',
   'loyalty.points.spent',
   'loyalty.points.expired',
+  'identity.invitation.created',
+  'identity.invitation.resent',
+  'identity.password.reset_requested',
 ] as const;
 
 /** The name of a routable event, without its version. */
 export type RoutableEvent = (typeof ROUTABLE_EVENTS)[number];
 
-/** Whom a rule's message goes to. */
+/** Whom a rule's message goes to. `contact`, with what identity tells of, is the person it tells of. */
 export type RuleRecipient =
   | { readonly from: 'contact' }
   | { readonly from: 'event'; readonly path: string }

@@ -6,12 +6,12 @@ import { senderOf } from '../channels/sender.js';
 import { readShape } from '../shapes/read-shape.js';
 import { partsOfChannel, type LocaleParts } from '../templates/template-content.js';
 import type { CreateSendDto } from './send.dto.js';
-import type { Category, Recipient } from './send.js';
+import type { Category, NamedRecipient } from './send.js';
 
 /** A send as asked for, everything checked that the body alone can tell. */
 export interface SendRequest {
   readonly channel: Channel;
-  readonly recipient: Recipient;
+  readonly recipient: NamedRecipient;
   readonly templateId: string | null;
   readonly content: LocaleParts | null;
   readonly data: Record<string, unknown>;
@@ -55,7 +55,7 @@ export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
   };
 }
 
-function readRecipient(dto: CreateSendDto): Recipient {
+function readRecipient(dto: CreateSendDto): NamedRecipient {
   const { contact_id, external_id, address } = readShape(recipientShape, dto.recipient, '/recipient');
   const given = [contact_id, external_id, address].filter((value) => value !== undefined);
   if (given.length !== 1) {

@@ -1,5 +1,6 @@
 import type { Channel } from '../addresses/channel.js';
 import type { LocaleParts } from '../templates/template-content.js';
+import type { LinkRef } from '../identity-messages/identity-links.js';
 import type { PartSource } from '../rendering/render-job.js';
 import type { SendState } from './send-state.js';
 
@@ -8,7 +9,14 @@ export type Category = 'transactional' | 'marketing';
 
 /** How the address of a send is found: again at every attempt, so that a corrected one is used. */
 export type Recipient =
-  { readonly contact_id: string } | { readonly external_id: string } | { readonly address: string };
+  | { readonly contact_id: string }
+  | { readonly external_id: string }
+  | { readonly address: string }
+  /** Identity says where it goes, and what nobody else may read: neither is stored. */
+  | { readonly link: LinkRef };
+
+/** Whom a caller can name: what identity alone can address comes by its events. */
+export type NamedRecipient = Exclude<Recipient, { readonly link: LinkRef }>;
 
 /** Dispatchers take the first lane first. */
 export const LANES: Readonly<Record<Category, number>> = { transactional: 0, marketing: 1 };

@@ -32,6 +32,7 @@ const cancel = (which: string): string => `
   RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
 
 const CANCEL_OF_SOURCE = cancel('source_id = $2');
+const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'id' = $2`);
 
 /** What is unfinished may not know its contact yet, only by which id it was asked for. */
 const TO_CONTACTS = `
@@ -91,6 +92,11 @@ export class SendsRepository {
   /** Calls off every unfinished send of a rule. */
   async cancelOfSource(tx: Transaction, sourceId: string, reason: string, now: Date): Promise<void> {
     await this.cancel(tx, CANCEL_OF_SOURCE, [sourceId, reason, now]);
+  }
+
+  /** Calls off every unfinished send whose link leads nowhere any more. */
+  async cancelOfLink(tx: Transaction, linkId: string, reason: string, now: Date): Promise<void> {
+    await this.cancel(tx, CANCEL_OF_LINK, [linkId, reason, now]);
   }
 
   /**

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { InternalClient } from '@customer-platform/authorization';
+
+/** What only identity can say an address and a link of: an invitation, a new password that was asked for. */
+export const LINK_KINDS = ['invitation', 'password_reset'] as const;
+
+/** A kind of link. */
+export type LinkKind = (typeof LINK_KINDS)[number];
+
+/** Where identity has an address and a link. */
+export interface LinkRef {
+  readonly kind: LinkKind;
+  readonly id: string;
+}
+
+/** What identity answers: for the moment of rendering, and kept nowhere. */
+export interface IdentityLink {
+  readonly address: string;
+  readonly link: string;
+  readonly organization_name: string;
+}
+
+const TIMEOUT_MS = 500;
+
+/** Asks identity for address and link of a message (messaging.md §3). Never called within a transaction. */
+@Injectable()
+export class IdentityLinks {
+  constructor(private readonly identity: InternalClient) {}
+
+  /**
+   * @returns undefined for what is no longer open: an invitation accepted, withdrawn, expired
+   * @throws Problem `dependency_unavailable` when identity is silent
+   */
+  find(organizationId: string, { kind, id }: LinkRef): Promise<IdentityLink | undefined> {
+    return this.identity.callOptional<IdentityLink>('identity', {
+      method: 'GET',
+      path: `/internal/links/${kind}/${id}?organization_id=${organizationId}`,
+      timeoutMs: TIMEOUT_MS,
+      // Apart from the registry's questions: a hundred invitations at once keep no request waiting.
+      lane: 'links',
+    });
+  }
+}

@@ -1,0 +1,81 @@
+/** The texts of one letter in one language; liquid in them is the template's. */
+export interface LetterTexts {
+  readonly subject: string;
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  readonly button: string;
+  /** Before the link in full, for who cannot press the button. */
+  readonly instead: string;
+  /** Small, at the end. */
+  readonly closing: string;
+}
+
+/** Without a link there is nothing to preview; a message that is sent always has one. */
+const LINK = `{{ event.link | default: '#' }}`;
+
+const FONT = `font-family: -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif`;
+const STYLE = `
+    body { margin: 0; padding: 0; width: 100%; background: #f2f4f7; }
+    a { color: #2350d8; }
+    @media (max-width: 600px) { .frame { padding: 16px 12px !important; } .card { padding: 28px 22px !important; } }
+    @media (prefers-color-scheme: dark) {
+      body, .frame { background: #14171c !important; }
+      .card { background: #1f242c !important; }
+      .title, .text { color: #f0f2f5 !important; }
+      .small { color: #a9b1bd !important; }
+      .link { color: #9db7ff !important; }
+    }`;
+
+/**
+ * A mail of one message and one button: tables and inline styles, which is what mail programs agree on; one column
+ * that fits a phone, colours for the dark, and the link in full for those who see no button.
+ */
+export function letter(locale: string, texts: LetterTexts): { subject: string; html: string; text: string } {
+  const { subject, title, paragraphs, button, instead, closing } = texts;
+  const body = paragraphs
+    .map((paragraph) => `<p class="text" style="${FONT}; ${TEXT}">${paragraph}</p>`)
+    .join('\n            ');
+  const html = `<!doctype html>
+<html lang="${locale}">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="supported-color-schemes" content="light dark">
+    <title>${title}</title>
+    <style>${STYLE}
+    </style>
+  </head>
+  <body>
+    <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
+      <tr>
+        <td class="frame" align="center" style="background: #f2f4f7; padding: 40px 16px;">
+          <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width: 560px;">
+            <tr><td class="card" style="background: #ffffff; border-radius: 12px; padding: 40px;">
+            <h1 class="title" style="${FONT}; ${TITLE}">${title}</h1>
+            ${body}
+            <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin: 28px 0;">
+              <tr><td style="background: #2350d8; border-radius: 8px;">
+                <a href="${LINK}" style="${FONT}; ${BUTTON}">${button}</a>
+              </td></tr>
+            </table>
+            <p class="small" style="${FONT}; ${SMALL}">${instead}<br>
+              <a class="link" href="${LINK}" style="color: #2350d8; word-break: break-all;">${LINK}</a></p>
+            <p class="small" style="${FONT}; ${SMALL}; margin: 0;">${closing}</p>
+            </td></tr>
+          </table>
+        </td>
+      </tr>
+    </table>
+  </body>
+</html>`;
+  const text = [title, ...paragraphs, `${button}:\n${LINK}`, closing].join('\n\n');
+  return { subject, html, text };
+}
+
+const TITLE = 'font-size: 24px; line-height: 32px; font-weight: 700; color: #14171c; margin: 0 0 16px';
+const TEXT = 'font-size: 16px; line-height: 25px; color: #2d3440; margin: 0 0 12px';
+const SMALL = 'font-size: 13px; line-height: 20px; color: #5c6675; margin: 0 0 16px';
+const BUTTON =
+  'display: inline-block; font-size: 16px; line-height: 20px; font-weight: 600; color: #ffffff; ' +
+  'text-decoration: none; padding: 14px 28px; border-radius: 8px';
