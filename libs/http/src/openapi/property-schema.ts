@@ -1,6 +1,7 @@
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
 import type { Dto } from '../endpoints/route-declaration.js';
 import { nestedDto } from '../reading/dto-shape.js';
+import { LANGUAGE_TAG } from '../reading/locales.js';
 
 /** What a DTO's field looks like in OpenAPI, read from what validates it: nothing is declared twice. */
 export interface PropertyDescription {
@@ -30,6 +31,7 @@ const TRANSLATIONS: Record<string, Translation> = {
   isBoolean: () => ({ type: 'boolean' }),
   isObject: () => ({ type: 'object', additionalProperties: true }),
   isInstant: () => ({ type: 'string', format: 'date-time' }),
+  isLocaleTag: () => ({ type: 'string', pattern: LANGUAGE_TAG.source }),
   isISO8601: () => ({ type: 'string', format: 'date-time' }),
   isUuid: () => ({ type: 'string', format: 'uuid' }),
   isEmail: () => ({ type: 'string', format: 'email' }),
