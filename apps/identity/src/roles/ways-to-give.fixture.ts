@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { expectStatus, type Answer, type Caller } from '@customer-platform/testing';
+import type { Permission } from '@customer-platform/permissions';
+import type { IdentityBench, TestOrganization } from '../identity-app.fixture.js';
+import type { RoleKind } from './built-in-roles.js';
+
+/** What is there before somebody tries: an organization, and the permission that is tried to be given. */
+export class Giving {
+  constructor(
+    private readonly bench: IdentityBench,
+    readonly organization: TestOrganization,
+    readonly permission: Permission,
+  ) {}
+
+  get admin(): Caller {
+    return this.organization.admin;
+  }
+
+  /** A role that permits it, and nothing else. */
+  role(kind: RoleKind): Promise<string> {
+    return this.bench.role(this.organization.id, [this.permission], kind);
+  }
+
+  async membership(userId: string): Promise<string> {
+    return this.made('/v1/identity/memberships', { user_id: userId });
+  }
+
+  /** A user with a role that permits it. */
+  async holder(status: 'invited' | 'active'): Promise<string> {
+    const userId =
+      status === 'active'
+        ? await this.bench.person(this.organization.id)
+        : await this.made('/v1/identity/users', { email: anAddress(), name: 'Holder' });
+    const [membership_id, role_id] = [await this.membership(userId), await this.role('human')];
+    await this.made('/v1/identity/role-assignments', { membership_id, role_id });
+    return userId;
+  }
+
+  async key(): Promise<string> {
+    return this.made('/v1/identity/api-keys', { name: 'Holder', role_id: await this.role('machine') });
+  }
+
+  async invitation(): Promise<string> {
+    const body = { email: anAddress(), role_ids: [await this.role('human')] };
+    return this.made('/v1/identity/invitations', body);
+  }
+
+  person(): Promise<string> {
+    return this.bench.person(this.organization.id);
+  }
+
+  async made(path: string, body: object): Promise<string> {
+    const answer = await this.admin.post<{ id: string }>(path, body);
+    expectStatus(answer, 201);
+    return answer.body.id;
+  }
+}
+
+/** A call that gives a permission, ready to be made by anybody, more than once until it succeeds. */
+export type Attempt = (caller: Caller) => Promise<Answer<object>>;
+
+/** A way to give a permission: the route, and what is there before it is called. */
+export interface WayToGive {
+  /** As in the description of the API. */
+  readonly route: string;
+  /** Where a route has several. */
+  readonly by?: string;
+  readonly prepare: (giving: Giving) => Promise<Attempt>;
+}
+
+const anAddress = (): string => `${randomUUID()}@example.com`;
+
+/** Every way to give a permission (identity.md §1): each route that may answer `privilege_escalation` is here. */
+export const WAYS_TO_GIVE: readonly WayToGive[] = [
+  {
+    route: 'POST /v1/identity/roles',
+    prepare: async ({ permission }) => {
+      const body = { name: `Role ${randomUUID()}`, kind: 'machine', permissions: [permission] };
+      return (caller) => caller.post('/v1/identity/roles', body);
+    },
+  },
+  {
+    route: 'PUT /v1/identity/roles/{id}/permissions',
+    prepare: async (giving) => {
+      const id = await giving.made('/v1/identity/roles', { name: randomUUID(), kind: 'human' });
+      const path = `/v1/identity/roles/${id}/permissions`;
+      return (caller) => caller.call('PUT', path, { body: { permissions: [giving.permission] } });
+    },
+  },
+  {
+    route: 'POST /v1/identity/roles/{id}/restore',
+    prepare: async (giving) => {
+      const path = `/v1/identity/roles/${await giving.role('human')}`;
+      expectStatus(await giving.admin.delete(path), 204);
+      return (caller) => caller.post(`${path}/restore`);
+    },
+  },
+  {
+    route: 'POST /v1/identity/role-assignments',
+    prepare: async (giving) => {
+      const membership_id = await giving.membership(await giving.person());
+      const body = { membership_id, role_id: await giving.role('human') };
+      return (caller) => caller.post('/v1/identity/role-assignments', body);
+    },
+  },
+  {
+    route: 'POST /v1/identity/api-keys',
+    prepare: async (giving) => {
+      const body = { name: 'Given', role_id: await giving.role('machine') };
+      return (caller) => caller.post('/v1/identity/api-keys', body);
+    },
+  },
+  {
+    route: 'POST /v1/identity/api-keys/{id}/rotate',
+    prepare: async (giving) => {
+      const path = `/v1/identity/api-keys/${await giving.key()}/rotate`;
+      return (caller) => caller.post(path, {});
+    },
+  },
+  {
+    route: 'POST /v1/identity/invitations',
+    prepare: async (giving) => {
+      const body = { email: anAddress(), role_ids: [await giving.role('human')] };
+      return (caller) => caller.post('/v1/identity/invitations', body);
+    },
+  },
+  {
+    route: 'POST /v1/identity/invitations/{id}/resend',
+    prepare: async (giving) => {
+      const path = `/v1/identity/invitations/${await giving.invitation()}/resend`;
+      return (caller) => caller.post(path);
+    },
+  },
+  {
+    route: 'POST /v1/identity/users/{id}/restore',
+    prepare: async (giving) => {
+      const path = `/v1/identity/users/${await giving.holder('active')}`;
+      expectStatus(await giving.admin.delete(path), 204);
+      return (caller) => caller.post(`${path}/restore`);
+    },
+  },
+  {
+    route: 'PATCH /v1/identity/users/{id}',
+    by: 'email, whose mail then lets another in',
+    prepare: async (giving) => {
+      const path = `/v1/identity/users/${await giving.holder('invited')}`;
+      return (caller) => caller.patch(path, { email: anAddress() });
+    },
+  },
+  {
+    route: 'PATCH /v1/identity/users/{id}',
+    by: 'reset_mfa, which takes the second factor away',
+    prepare: async (giving) => {
+      const path = `/v1/identity/users/${await giving.holder('active')}`;
+      return (caller) => caller.patch(path, { reset_mfa: true });
+    },
+  },
+  {
+    route: 'POST /v1/identity/organizations',
+    by: 'issue_api_key, a key that may do everything below',
+    prepare: async () => {
+      const body = { name: 'Below', slug: `below-${randomUUID()}`.slice(0, 40), issue_api_key: true };
+      return (caller) => caller.post('/v1/identity/organizations', body);
+    },
+  },
+];
