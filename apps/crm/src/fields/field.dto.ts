@@ -5,7 +5,13 @@ const KEY = { type: 'string', pattern: '^[a-z][a-z0-9_]{1,39}$' } as const;
 const LABEL = { type: 'string', minLength: 1, maxLength: LONGEST_LABEL } as const;
 const FLAG = { type: 'boolean', default: false } as const;
 const COMMON = { key: KEY, label: LABEL, required: FLAG, archived: FLAG } as const;
-const BOUND = { type: 'number', nullable: true, default: null } as const;
+const BOUND = {
+  type: 'number',
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+  nullable: true,
+  default: null,
+} as const;
 const OPTION = {
   type: 'object',
   required: ['value'],

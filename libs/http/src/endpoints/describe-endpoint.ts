@@ -110,8 +110,9 @@ function security(route: RouteDeclaration): MethodDecorator[] {
     return schemes.map((scheme) => ApiSecurity(scheme));
   }
   if (route.authorization === 'member_token') return [ApiSecurity('member_token')];
-  // A key in the header, or a token in the body.
-  return route.authorization === 'tenant_token' ? [ApiSecurity('api_key'), ApiSecurity({})] : [];
+  // A key in the header, or a token in the body. What else authorizes stands in the body, the query or a signature.
+  const none = ApiSecurity({});
+  return route.authorization === 'tenant_token' ? [ApiSecurity('api_key'), none] : [none];
 }
 
 function success(status: number, response: ResponseType | undefined, description: string): MethodDecorator[] {

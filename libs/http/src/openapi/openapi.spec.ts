@@ -77,6 +77,7 @@ describe('the OpenAPI document', () => {
       'x-authorization': 'member_token',
       security: [{ member_token: [] }],
     });
+    expect(operation('get', '/v1/crm/things/slow').security).toEqual([{}]);
     expect(operation('delete', '/v1/crm/things/{id}/purge')['x-problems']).toEqual(
       expect.arrayContaining(['resource_referenced', 'not_soft_deleted', 'invalid_id', 'permission_denied']),
     );
