@@ -74,6 +74,7 @@ describe('a service token', () => {
     ['signed with another module’s key', () => signed(claims({ iss: 'crm' }))],
     ['signed with an unknown key', () => signed(claims(), aPair('core').own)],
     ['that lives longer than 60 s', () => signed(claims({ exp: seconds() + 61 }))],
+    ['that begins later', () => signed(claims({ iat: seconds() + 600, exp: seconds() + 660 }))],
     ['without an end', () => signed(claims({ exp: undefined }))],
     ['without a beginning', () => signed(claims({ iat: undefined }))],
     ['unsigned', () => Promise.resolve('Bearer eyJhbGciOiJub25lIn0.eyJpc3MiOiJjb3JlIn0.')],

@@ -90,6 +90,8 @@ export class ServiceTokens {
         algorithms: ['EdDSA'],
         audience: this.module,
         requiredClaims: ['iss', 'iat', 'exp'],
+        // Counted from `iat`, and none that begins later than now: 60 s from some day ahead are more than 60 s.
+        maxTokenAge: LIFE_S,
         clockTolerance: CLOCK_TOLERANCE_S,
         currentDate: new Date(now),
       });

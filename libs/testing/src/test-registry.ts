@@ -97,6 +97,11 @@ export class TestRegistry {
     this.raise(issued.organizationId);
   }
 
+  /** When a key was ended, in milliseconds since the epoch: what was accepted from then on was not. */
+  revokedAt(key: string): number {
+    return this.issued(key).revokedAt ?? Infinity;
+  }
+
   /** Replaces what a key may do. */
   permit(key: string, permissions: readonly Permission[]): void {
     const issued = this.issued(key);

@@ -12,6 +12,7 @@ import {
   type ModuleName,
   type ServiceKeys,
 } from '@customer-platform/authorization';
+import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import { eventually, serviceKeys } from '@customer-platform/testing';
 
@@ -20,6 +21,8 @@ export type Verdict = string;
 
 /** A request with when it began, by the process's monotonic clock. */
 export interface Observation {
+  /** The key or token that it was made with. */
+  credential: string;
   began: number;
   verdict: Verdict;
 }
@@ -27,7 +30,7 @@ export interface Observation {
 /** Credentials as one more process of a module resolves them: over HTTP, with a cache and a feed of its own. */
 export class ModuleInstance {
   readonly observations: Observation[] = [];
-  private timer: NodeJS.Timeout | undefined;
+  private readonly timers: NodeJS.Timeout[] = [];
   private readonly asked: Promise<unknown>[] = [];
 
   private constructor(
@@ -63,11 +66,16 @@ export class ModuleInstance {
     return new ModuleInstance(source, resolver, usage, feed, client);
   }
 
-  /** One request with a key. */
-  async ask(key: string, options: AuthenticationOptions = { accepts: 'api_key|user' }): Promise<Verdict> {
+  /** One request with a key or a token, for a route that needs the permission, if one is named. */
+  async ask(
+    credential: string,
+    options: AuthenticationOptions = { accepts: 'api_key|user' },
+    permission?: Permission,
+  ): Promise<Verdict> {
     try {
-      const header = `Bearer ${key}`;
+      const header = `Bearer ${credential}`;
       const caller = this.resolver.peek(header) ?? (await this.resolver.authenticate(header, options));
+      if (permission !== undefined && !caller.permissions.has(permission)) return 'permission_denied';
       return caller.unconfirmed ? 'unconfirmed' : 'permitted';
     } catch (error) {
       if (error instanceof Problem) return error.code;
@@ -76,20 +84,18 @@ export class ModuleInstance {
   }
 
   /** 20 requests a second from now on, each observed. */
-  observe(key: string, judge: (verdict: Verdict) => Promise<Verdict> | Verdict = (verdict) => verdict): void {
-    this.timer = setInterval(() => {
+  observe(credential: string, permission?: Permission): void {
+    const ask = (): void => {
       const began = performance.now();
-      this.asked.push(
-        this.ask(key).then(async (verdict) => {
-          this.observations.push({ began, verdict: await judge(verdict) });
-        }),
-      );
-    }, 50);
+      const asked = this.ask(credential, undefined, permission);
+      this.asked.push(asked.then((verdict) => this.observations.push({ credential, began, verdict })));
+    };
+    this.timers.push(setInterval(ask, 50));
   }
 
   /** Ends the requests and waits for their answers. */
   async rest(): Promise<Observation[]> {
-    clearInterval(this.timer);
+    for (const timer of this.timers.splice(0)) clearInterval(timer);
     await Promise.all(this.asked.splice(0));
     return this.observations.splice(0);
   }

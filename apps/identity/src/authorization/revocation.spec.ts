@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { hashApiKey } from '@customer-platform/authorization';
-import { eventually } from '@customer-platform/testing';
+import { eventually, type Answer } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { FaultyLink } from './faulty-link.fixture.js';
 import { ModuleInstance, type Observation } from './module-instance.fixture.js';
@@ -101,6 +101,71 @@ describe('losing a right, with Kafka absent', () => {
     await sql(statement, key.roleId);
     await pause(GUARANTEE_MS);
     for (const instance of instances) expect(await holds(instance)).toBe(false);
+  });
+
+  interface User {
+    userId: string;
+    membershipId: string;
+    assignmentId: string;
+    roleId: string;
+    sessionId: string;
+    token: string;
+  }
+
+  /** Signed in, with a role of their own. */
+  const aUser = async (): Promise<User> => {
+    const { id, admin } = organization;
+    const userId = await bench.person(id);
+    const roleId = await bench.role(id, ['crm.notes.read'], 'human');
+    const membership = await admin.post<{ id: string }>('/v1/identity/memberships', { user_id: userId });
+    const membershipId = membership.body.id;
+    const assigned = { membership_id: membershipId, role_id: roleId };
+    const assignment = await admin.post<{ id: string }>('/v1/identity/role-assignments', assigned);
+    const { sessionId, token } = await bench.signIn(id, userId);
+    return { userId, membershipId, assignmentId: assignment.body.id, roleId, sessionId, token };
+  };
+
+  it('no process permits a user over a second after what the right stood on has ended', async () => {
+    const { admin } = organization;
+    const identity = '/v1/identity';
+    const endings: ((user: User) => Promise<Answer>)[] = [
+      ({ sessionId }) => admin.delete(`${identity}/sessions/${sessionId}`),
+      ({ membershipId }) => admin.delete(`${identity}/memberships/${membershipId}`),
+      ({ assignmentId }) => admin.delete(`${identity}/role-assignments/${assignmentId}`),
+      ({ roleId }) =>
+        admin.call('PUT', `${identity}/roles/${roleId}/permissions`, { body: { permissions: [] } }),
+      ({ roleId }) => admin.delete(`${identity}/roles/${roleId}`),
+      ({ userId }) => admin.patch(`${identity}/users/${userId}`, { status: 'suspended' }),
+      ({ userId }) => admin.delete(`${identity}/users/${userId}`),
+    ];
+    const users = await Promise.all(endings.map(async (end) => ({ end, ...(await aUser()) })));
+    const observing = instances.slice(0, 2);
+    for (const instance of observing) {
+      for (const { token } of users) {
+        await eventually(async () =>
+          expect(await instance.ask(token, undefined, 'crm.notes.read')).toBe('permitted'),
+        );
+      }
+    }
+    for (const instance of observing) {
+      for (const { token } of users) instance.observe(token, 'crm.notes.read');
+    }
+    const ended = await Promise.all(
+      users.map(async (user) => {
+        expect([200, 204]).toContain((await user.end(user)).status);
+        return performance.now();
+      }),
+    );
+    await pause(WATCH_MS);
+    for (const instance of observing) {
+      const observations = await instance.rest();
+      users.forEach(({ token }, at) => {
+        const own = observations.filter(({ credential }) => credential === token);
+        expect(own.length).toBeGreaterThan(5);
+        expect(permittedLate(own, ended[at] ?? 0)).toEqual([]);
+        expect(['invalid_token', 'permission_denied']).toContain(own.at(-1)?.verdict);
+      });
+    }
   });
 
   it('a right given takes effect within a second as well', async () => {
