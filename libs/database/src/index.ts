@@ -4,6 +4,7 @@ export { DatabaseModule, type DatabaseModuleOptions } from './database.module.js
 export {
   DatabaseUnavailable,
   isDatabaseUnavailable,
+  isConflict,
   isTransient,
   postgresFailure,
   type PostgresFailure,
