@@ -14,8 +14,8 @@ const OF_ORGANIZATION = {
   es: `{{ event.organization_name | default: 'la organización' }}`,
 };
 const UNTIL = {
-  en: `{% if event.expires_at %} and until {{ event.expires_at | date: '%Y-%m-%d, %H:%M' }} UTC{% endif %}`,
-  es: `{% if event.expires_at %} y hasta el {{ event.expires_at | date: '%d-%m-%Y, %H:%M' }} UTC{% endif %}`,
+  en: `{% if event.expires_at %} and until {{ event.expires_at | date: '%-d %B %Y, %H:%M' }} UTC{% endif %}`,
+  es: `{% if event.expires_at %} y hasta el {{ event.expires_at | date: '%d/%m/%Y, %H:%M' }} UTC{% endif %}`,
 };
 
 /** In which language what names none is written. */
