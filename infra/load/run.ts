@@ -2,13 +2,15 @@
  * `npm run load -- track|batch|timeline --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
  *    [--processing on|off]`
  * `npm run load -- management|member [--rate N] [--duration S]`
+ * `npm run load -- passwords [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  * `npm run load -- segments [--events N]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
  * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
- * `management` mixes every list, read and write of core, `member` what a member's page calls. `seed` fills core by
+ * `management` mixes every list, read and write of core, `member` what a member's page calls. `passwords` sets
+ * some while others go on with their work. `seed` fills core by
  * COPY, so that its lists are as long as they may become. `segments` prints what segments cost, on a core of its own.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,6 +31,7 @@ import {
 } from '@customer-platform/client/platform.ts';
 import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
+import { runPasswords } from './passwords/command.ts';
 import { runSeed } from './seed/command.ts';
 import { measureSegments } from './segments.bench.ts';
 import { measureVisibility } from './visibility.ts';
@@ -75,6 +78,10 @@ async function main(): Promise<void> {
   const duration = Number(values.duration);
   if (!(duration > 0 && duration <= LONGEST_S))
     throw new Error(`--duration is in seconds, at most ${LONGEST_S}.`);
+  if (kind === 'passwords') {
+    const [rate = 0] = ratesOf(values.rate ?? '20');
+    return runPasswords({ platform: readPlatform(values.data), rate, duration }, say);
+  }
   if (kind === 'management' || kind === 'member') {
     const [rate = 0] = ratesOf(values.rate ?? (kind === 'member' ? '100' : '50'));
     const load = { platform: readPlatform(values.data), k6: await findK6(root, say), rate, duration };
@@ -82,7 +89,9 @@ async function main(): Promise<void> {
   }
   const found = KINDS.find((each) => each === kind);
   if (!found)
-    throw new Error(`Say what to load: ${KINDS.join(', ')}, management, member; or seed, segments.`);
+    throw new Error(
+      `Say what to load: ${KINDS.join(', ')}, management, member, passwords; or seed, segments.`,
+    );
   await measureRates(found, duration);
 }
 
