@@ -287,8 +287,8 @@ describe('what acceptance leaves behind', () => {
     );
     expect(audited.map(({ action }) => action)).toEqual([
       'identity.users.create',
-      'identity.memberships.create',
       'identity.invitations.accept',
+      'identity.memberships.create',
     ]);
     for (const { actor_type: type, actor_id: id } of audited) expect([type, id]).toEqual(['user', user?.id]);
     const [row] = await bench.database.query<{ password_hash: string; whole: string }>(

@@ -74,8 +74,15 @@ export class InvitationAcceptance {
    */
   async accept(request: AcceptanceRequest, body: unknown): Promise<AcceptedInvitationDto> {
     const token = this.tokenIn(body);
-    const seen = await this.database.acrossOrganizations((tx) => this.acceptable(tx, token));
+    const look = (): Promise<Acceptable> =>
+      this.database.acrossOrganizations((tx) => this.acceptable(tx, token));
+    const seen = await look();
     const given = await validateBody(AcceptInvitationDto, body);
+    if (seen.userId !== undefined && given.password !== undefined) {
+      // An account that came of this very invitation, while it was looked at, has used it up: 401.
+      await look();
+      throw accountExists();
+    }
     const person = await this.personOf(seen, given);
     const { invitation, session } = await this.database.acrossOrganizations((tx) =>
       this.join(tx, request, token, person),
@@ -118,10 +125,7 @@ export class InvitationAcceptance {
     { invitation, organization, userId }: Acceptable,
     { name, password }: AcceptInvitationDto,
   ): Promise<NewPerson | undefined> {
-    if (userId !== undefined) {
-      if (password !== undefined) throw accountExists();
-      return undefined;
-    }
+    if (userId !== undefined) return undefined;
     if (name === undefined || password === undefined) throw missing({ name, password });
     demandUncommon(password, [name, invitation.email, organization.name, organization.slug]);
     return { name, passwordHash: await this.passwords.hash(password) };
@@ -150,8 +154,6 @@ export class InvitationAcceptance {
     // Since the first look the person has come by another invitation, or is gone.
     if (userId === undefined) throw person ? accountExists() : missing({});
     const context = contextOf(userId);
-    const membershipId = await this.memberships.joined(tx, context, userId);
-    await this.assignments.assignMissing(tx, context, { membershipId, roleIds: invitation.role_ids });
     const [accepted] = await tx.query<InvitationRow>(ACCEPT, [
       organizationId,
       invitation.id,
@@ -162,6 +164,9 @@ export class InvitationAcceptance {
     const session = person
       ? await this.beginnings.begin(tx, { ...request, userId, organizationId, amr: ['pwd'] })
       : undefined;
+    // Last, for it changes rights: from here on others of the organization who gain or lose any wait.
+    const membershipId = await this.memberships.joined(tx, context, userId);
+    await this.assignments.assignMissing(tx, context, { membershipId, roleIds: invitation.role_ids });
     return { invitation: accepted, session };
   }
 }

@@ -53,7 +53,8 @@ describe('a password’s hash', () => {
       Array.from({ length: 70 }, () => hashing.hash('correct horse battery staple')),
     );
     const refused = all.filter(({ status }) => status === 'rejected');
-    expect(refused).toHaveLength(70 - 62);
+    // Sixty wait, beside those that are being made: one or two, as the machine has cores.
+    expect([70 - 61, 70 - 62]).toContain(refused.length);
     for (const one of refused)
       expect(one).toMatchObject({ reason: { code: 'rate_limited', headers: { 'Retry-After': '2' } } });
     // And it goes on afterwards.

@@ -1,4 +1,5 @@
 import { argon2, randomBytes, type Argon2Parameters } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Problem } from '@customer-platform/problem-json';
 
@@ -6,8 +7,8 @@ import { Problem } from '@customer-platform/problem-json';
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
-/** Of libuv's four threads: the others stay for files and names, and no more memory than that is taken at once. */
-const AT_ONCE = 2;
+/** Half of the cores, so that the event loop always has one, and of libuv's four threads: others read files and names. */
+const AT_ONCE = Math.max(1, Math.min(2, Math.floor(availableParallelism() / 2)));
 /** Who comes when so many wait already would have to wait for seconds. */
 const MOST_WAITING = 60;
 
