@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizationSource } from '@customer-platform/authorization';
-import { failed, type Arrival } from './work-item.js';
+import { refused, type Arrival } from './work-item.js';
 
 /** How many acceptances one question may hold. */
 const QUESTION_LIMIT = 1_000;
@@ -34,10 +34,4 @@ export class Confirmation {
 
 function acceptanceOf({ unconfirmedKey = '', receivedAt, kind }: Arrival) {
   return { key_hash: unconfirmedKey, accepted_at: receivedAt, permission: PERMISSIONS[kind] };
-}
-
-function refused(arrival: Arrival): Arrival {
-  const code = 'credential_revoked';
-  const detail = 'The credential that sent it was not valid when it was accepted.';
-  return failed(arrival, { stage: 'validate', code, detail, attempts: 1, closed: code });
 }

@@ -135,16 +135,28 @@ describe('events accepted while the registry is away', () => {
   );
 
   it(
-    'stay unstored when their key was revoked: their letter is not to be replayed',
+    'stay unstored when they are replayed, and leave their key to the event of somebody who may',
     async () => {
       const { organizationId, good, bad } = await anOutage();
       registry.revoke(bad);
-      await accepted(app.with(bad), aTrack({ external_id: 'mallory' }));
+      const event = aTrack({ external_id: 'mallory' });
+      await accepted(app.with(bad), event);
       registry.outage(false);
       const letter = await letters(good);
       const replay = await app.with(good).post(`/v1/core/dead-letters/${letter?.id ?? ''}/replay`);
       expect(replay).toMatchObject({ status: 409, body: { code: 'not_replayable' } });
       expect(await stored(organizationId)).toEqual(['before', 'before']);
+      await accepted(app.with(good), event);
+      await eventually(async () =>
+        expect(await stored(organizationId)).toEqual(['before', 'before', 'mallory']),
+      );
+      await accepted(app.with(good), event);
+      await accepted(app.with(good), { ...event, external_id: 'another' });
+      await eventually(async () => {
+        const { body } = await app.with(good).get<{ totals: { events: object } }>('/v1/core/usage');
+        const counts = { accepted: 6, stored: 3, dead_lettered: 2, duplicates: 1, pending: 0 };
+        expect(body.totals.events).toMatchObject(counts);
+      });
     },
     START_MS,
   );

@@ -7,6 +7,9 @@ import { judgeEvent, judgeItem } from '../ingestion/event-validation.js';
 /** The part of the processing at which an event failed (core.md §6). */
 export type Stage = 'validate' | 'resolve' | 'store' | 'profile' | 'segments' | 'emit' | 'loyalty';
 
+/** Code of what was accepted unconfirmed and not confirmed (contract.md §5). */
+export const CREDENTIAL_REVOKED = 'credential_revoked';
+
 /** Why an event goes to the dead letters. */
 export interface Failure {
   readonly stage: Stage;
@@ -102,6 +105,17 @@ export function failed(item: Arrival, failure: Failure): FailedItem {
   const { organizationId, eventId, kind, receivedAt, day, fingerprint, raw, partition } = item;
   const externalId = item.failure ? item.externalId : item.body.external_id;
   return { organizationId, eventId, kind, receivedAt, day, fingerprint, raw, partition, externalId, failure };
+}
+
+/**
+ * The event of a credential that was not valid. Its fingerprint is another than that of the same event from somebody
+ * who may send it: neither is a repeat of the other.
+ */
+export function refused(item: Arrival): FailedItem {
+  const code = CREDENTIAL_REVOKED;
+  const detail = 'The credential that sent it was not valid when it was accepted.';
+  const refusal = failed(item, { stage: 'validate', code, detail, attempts: 1, closed: code });
+  return { ...refusal, fingerprint: halfHash(`${code}\n${item.fingerprint}`) };
 }
 
 /**
