@@ -39,6 +39,11 @@ import { TemplatesController } from './templates/templates.controller.js';
 import { TemplatesService } from './templates/templates.service.js';
 import { WebhookEndpointEntity } from './webhook-endpoints/webhook-endpoint.entity.js';
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
+import { ProviderReports } from './webhooks/provider-reports.service.js';
+import { ReportSweep } from './webhooks/report-sweep.js';
+import { ReportsRepository } from './webhooks/reports.repository.js';
+import { WebhooksController } from './webhooks/webhooks.controller.js';
+import { WebhooksService } from './webhooks/webhooks.service.js';
 
 /** Channels, event routing, templates, sends, suppressions, and the one gate they all lead through. */
 @Module({
@@ -64,6 +69,7 @@ import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.mo
     SendsController,
     SuppressionsController,
     TemplatesController,
+    WebhooksController,
   ],
   providers: [
     {
@@ -90,6 +96,10 @@ import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.mo
     SendsService,
     TemplatePreview,
     TemplatesService,
+    ProviderReports,
+    ReportSweep,
+    ReportsRepository,
+    WebhooksService,
   ],
 })
 export class MessagingModule {}

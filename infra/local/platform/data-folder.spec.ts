@@ -66,6 +66,16 @@ describe('secrets', () => {
     expect(verify(null, text, createPublicKey({ key: jwk, format: 'jwk' }), signature)).toBe(true);
   });
 
+  it('that an earlier version did not have are added to those that are kept', () => {
+    const { provider, ...earlier } = loadSecrets(data);
+    data.writeJson('secrets.json', earlier);
+    const secrets = loadSecrets(data);
+    expect(secrets).toMatchObject(earlier);
+    expect(secrets.provider).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(secrets.provider).not.toBe(provider);
+    expect(loadSecrets(data)).toEqual(secrets);
+  });
+
   it('reach each app as far as it is concerned', async () => {
     const secrets = loadSecrets(data);
     const { plan: ports } = await planPorts(data);

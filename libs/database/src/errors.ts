@@ -66,14 +66,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
-/** Whether two transactions got in each other's way: of the two, the one that failed may begin anew at once. */
-export function isConflict(error: unknown): boolean {
-  return PASSING.test(postgresFailure(error)?.code ?? '');
-}
-
 /** Whether repeating the same unit of work may succeed: the database is away, or two transactions got in each other's way. */
 export function isTransient(error: unknown): boolean {
-  return isDatabaseUnavailable(error) || isConflict(error);
+  return isDatabaseUnavailable(error) || PASSING.test(postgresFailure(error)?.code ?? '');
 }
 
 /**

@@ -4,7 +4,6 @@ export { DatabaseModule, type DatabaseModuleOptions } from './database.module.js
 export {
   DatabaseUnavailable,
   isDatabaseUnavailable,
-  isConflict,
   isTransient,
   postgresFailure,
   type PostgresFailure,

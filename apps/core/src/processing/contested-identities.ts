@@ -99,8 +99,7 @@ export class ContestedIdentities {
   }
 }
 
-/** By those who have the identities: the claimants are locked already, and nobody else sends events of the others. */
 function inOrder(claims: readonly ContestedClaim[]): ContestedClaim[] {
-  const place = ({ claim, owner }: ContestedClaim) => `${owner.contactId} ${claim.contact.id}`;
-  return [...claims].sort((one, other) => (place(one) < place(other) ? -1 : 1));
+  const pair = ({ claim, owner }: ContestedClaim) => [owner.contactId, claim.contact.id].sort().join();
+  return [...claims].sort((one, other) => (pair(one) < pair(other) ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
-import { Database, isConflict, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import { decodeRecord, UnreadableRecord } from '../ingestion/event-frame.js';
@@ -97,9 +97,8 @@ export class IngestionWorker implements OnApplicationBootstrap {
       try {
         return await this.processAtOnce(records);
       } catch (error) {
-        if ((error instanceof RaceLost || isConflict(error)) && races < RACES) {
-          // Not as long as the other one, or they meet again.
-          await pause(5 * races * (1 + Math.random()));
+        if (error instanceof RaceLost && races < RACES) {
+          await pause(5 * races);
           continue;
         }
         if (error instanceof RaceLost || isTransient(error)) throw error;

@@ -49,6 +49,29 @@ export class ChannelPlans {
     return new Map(organizationIds.map((id) => [id, this.planOf(id, byId.get(id))]));
   }
 
+  /**
+   * The secret by which a channel's provider signs its reports; of a channel that is switched off, too: what it sent
+   * before is still reported on. Undefined where the channel has no such provider.
+   */
+  async secretOf(
+    tx: Transaction,
+    channel: Channel,
+    provider: 'http' | 'twilio',
+  ): Promise<string | undefined> {
+    const stored = await this.repository.find(tx);
+    const setting = (stored?.document.channels ?? platformChannels(this.config))[channel];
+    if (setting?.provider !== provider) return undefined;
+    const way = this.wayOf(setting, {
+      organizationId: tx.organizationId,
+      channel,
+      version: stored?.version ?? 0,
+      secrets: stored?.secrets[channel] ?? {},
+      byDefault: stored === undefined,
+    });
+    if (way?.kind === 'http') return way.secret;
+    return way?.kind === 'twilio' ? way.authToken : undefined;
+  }
+
   private planOf(organizationId: string, stored: StoredSettings | undefined): SendingPlan {
     const { document } = stored ?? {};
     const plans = settingsOf(document?.channels ?? platformChannels(this.config)).flatMap(

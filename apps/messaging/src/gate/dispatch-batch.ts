@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isTransient } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
+import { isFinal } from '../sends/send-state.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { ReadySend } from './dispatch-decision.js';
 import { GatePassage, type InFlightSend } from './gate-passage.js';
@@ -30,8 +31,9 @@ export class DispatchBatch {
 
   async process(sends: readonly ClaimedSend[], owner: BatchOwner): Promise<void> {
     const lost = sends.filter(({ previous }) => previous === 'dispatching');
-    const bounced = sends.filter(({ previous }) => previous === 'bounced');
-    const open = sends.filter(({ previous }) => previous !== 'dispatching' && previous !== 'bounced');
+    // Its provider may have reported on it since: what is final and due has an address to be suppressed.
+    const bounced = sends.filter(({ previous }) => isFinal(previous));
+    const open = sends.filter(({ previous }) => previous !== 'dispatching' && !isFinal(previous));
     await Promise.all([
       this.settlement.giveUp(lost),
       ...bounced.map((send) => this.settlement.suppressBounced(send)),

@@ -85,7 +85,7 @@ export class Settlement {
     }
     await this.database.inOrganization(send, (tx) =>
       tx.query(
-        `UPDATE sends SET due_at = NULL, claim = NULL WHERE organization_id = $1 AND id = $2 AND state = 'bounced'`,
+        `UPDATE sends SET due_at = NULL, claim = NULL WHERE organization_id = $1 AND id = $2 AND state IN ('bounced', 'complained')`,
         [send.organizationId, send.id],
       ),
     );

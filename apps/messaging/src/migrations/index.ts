@@ -12,6 +12,7 @@ import { CreateNotifications1764640100000 } from './1764640100000-create-notific
 import { AddAccountToSends1764640200000 } from './1764640200000-add-account-to-sends.js';
 import { CreateWebhookEndpoints1764650000000 } from './1764650000000-create-webhook-endpoints.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
+import { CreateProviderReports1764690000000 } from './1764690000000-create-provider-reports.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -28,4 +29,5 @@ export const migrations: MigrationClass[] = [
   AddAccountToSends1764640200000,
   CreateWebhookEndpoints1764650000000,
   CreateErasureReceipts1764680000000,
+  CreateProviderReports1764690000000,
 ];

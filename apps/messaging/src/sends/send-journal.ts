@@ -12,13 +12,17 @@ export interface SendStep {
   readonly attempt: number;
   readonly smtpCode?: number | null;
   readonly providerEventId?: string | null;
+  /** When the provider says it was; now unless given. */
+  readonly occurredAt?: Date;
+  /** A report that changes nothing: no event tells of it. */
+  readonly noted?: boolean;
 }
 
 const HISTORY = `
   INSERT INTO send_history (organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, occurred_at)
-  SELECT organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, $8
-    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::text[], $7::int[]) WITH ORDINALITY
-      AS step (organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, place)
+  SELECT organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, occurred_at
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::text[], $7::int[], $8::timestamptz[]) WITH ORDINALITY
+      AS step (organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, occurred_at, place)
    ORDER BY place`;
 
 const DROP_PAYLOADS = `
@@ -43,7 +47,7 @@ export class SendJournal {
       steps.map(({ attempt }) => attempt),
       steps.map(({ providerEventId }) => providerEventId ?? null),
       steps.map(({ smtpCode }) => smtpCode ?? null),
-      now,
+      steps.map(({ occurredAt }) => occurredAt ?? now),
     ]);
     const ended = steps.filter(({ state }) => isFinal(state)).map(({ send }) => send);
     if (ended.length > 0) {
@@ -51,7 +55,7 @@ export class SendJournal {
     }
     await this.outbox.append(
       tx,
-      steps.flatMap((step) => eventOf(step, now)),
+      steps.flatMap((step) => (step.noted ? [] : eventOf(step, now))),
     );
   }
 }

@@ -1,0 +1,190 @@
+import { Injectable } from '@nestjs/common';
+import { systemActor } from '@customer-platform/audit';
+import { Clock, Database } from '@customer-platform/database';
+import { checkAddress } from '../addresses/address.js';
+import type { Channel } from '../addresses/channel.js';
+import { SendJournal, type SendStep } from '../sends/send-journal.js';
+import { isFinal, mayFollow, type SendState } from '../sends/send-state.js';
+import type { SuppressionReason } from '../suppressions/suppression.js';
+import { Suppressions } from '../suppressions/suppressions.service.js';
+import { eventKeyOf, stateOf, type ProviderReport } from './provider-report.js';
+import { factsOf, isMatched, NOBODY, type MatchedReport, type ReportKey } from './report-row.js';
+import { ReportsRepository, type NewReport } from './reports.repository.js';
+
+/** Where reports come from. */
+export interface ReportScope {
+  /** Null for the platform's own account. */
+  readonly organizationId: string | null;
+  readonly channel: Channel | null;
+  readonly provider: string;
+  readonly correlationId: string;
+}
+
+/** So many soft bounces within five days are as good as a hard one. */
+const MOST_SOFT_BOUNCES = 10;
+/** A call that dies in the middle leaves its reports to the sweep. */
+const FIRST_LOOK_MS = 2_000;
+
+/**
+ * What providers report (messaging.md §7): stored once → whom it concerns → suppressed, by the gate's own writer →
+ * the send in the highest state that was ever reported. Each part can be repeated; a report is applied once, and one
+ * whose send is not known yet, or not out of the dispatcher's hands, is looked at again.
+ */
+@Injectable()
+export class ProviderReports {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: ReportsRepository,
+    private readonly suppressions: Suppressions,
+    private readonly journal: SendJournal,
+    private readonly clock: Clock,
+  ) {}
+
+  /** When this returns, whom these reports suppress is suppressed. */
+  async take(reports: readonly ProviderReport[], scope: ReportScope): Promise<void> {
+    if (reports.length === 0) return;
+    const rows = reports.map((report) => toRow(report, scope));
+    const now = this.clock.now();
+    await this.database.acrossOrganizations((tx) =>
+      this.repository.store(tx, rows, now, new Date(now.getTime() + FIRST_LOOK_MS)),
+    );
+    for (const report of reports) if (report.stopOf !== null) await this.stop(report, report.stopOf, scope);
+    await this.apply(rows.filter((_row, index) => reports[index]?.stopOf === null));
+  }
+
+  /** Applies those of these reports that can be, and have not been. */
+  async apply(keys: readonly ReportKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    const pending = await this.database.acrossOrganizations((tx) =>
+      this.repository.pending(tx, keys, NOBODY),
+    );
+    const matched = pending.filter(isMatched);
+    if (matched.length === 0) return;
+    await this.suppress(matched);
+    await this.move(matched);
+  }
+
+  private async suppress(matched: readonly MatchedReport[]): Promise<void> {
+    const soft = matched.filter((one) => one.event === 'bounced' && one.bounce_type === 'soft');
+    const worn = await this.wornOut(soft.filter((one) => one.s_address_key !== null));
+    for (const report of matched) {
+      const reason = worn.has(report.s_address_key ?? '') ? 'repeated_soft_bounce' : reasonOf(report);
+      // An erased person's address is not here any more, and what was suppressed before still blocks it.
+      if (reason === undefined || report.s_address === null) continue;
+      const { s_organization_id: organizationId, s_channel: channel, s_address: address } = report;
+      const correlationId = report.s_correlation_id ?? report.s_id;
+      const actor = systemActor(organizationId, correlationId, 'messaging.webhooks');
+      await this.suppressions.add(actor, { channel, scope: 'address', address, reason, note: null });
+    }
+  }
+
+  /** Addresses, by their keys, that have bounced softly too often. */
+  private async wornOut(soft: readonly MatchedReport[]): Promise<Set<string>> {
+    if (soft.length === 0) return new Set();
+    return this.database.acrossOrganizations((tx) => this.repository.countSoft(tx, soft, MOST_SOFT_BOUNCES));
+  }
+
+  private async move(matched: readonly MatchedReport[]): Promise<void> {
+    await this.database.acrossOrganizations(async (tx) => {
+      const now = this.clock.now();
+      const states = await this.repository.lockSends(tx, matched);
+      // What a dispatcher still has in hand is its to end: these are looked at again.
+      const ready = matched.filter(({ s_id: id }) => isFinal(states.get(id) ?? 'dispatching'));
+      const settled = new Set((await this.repository.settle(tx, ready, now)).map(textOf));
+      const steps: SendStep[] = [];
+      const moved = new Map<
+        string,
+        { organizationId: string; id: string; state: SendState; reason: string | null }
+      >();
+      for (const report of ready.filter((one) => settled.has(textOf(one)))) {
+        const { s_id: id, s_organization_id: organizationId } = report;
+        const before = states.get(id) ?? report.s_state;
+        const reported = stateOf(report.event);
+        const reason = reported === 'bounced' ? 'provider_rejected' : null;
+        steps.push(stepOf(report, reported, before, reason));
+        if (reported === undefined || !mayFollow(before, reported)) continue;
+        states.set(id, reported);
+        moved.set(id, { organizationId, id, state: reported, reason });
+      }
+      await this.repository.move(tx, [...moved.values()], now);
+      await this.journal.record(tx, steps, now);
+    });
+  }
+
+  /** Somebody wrote to us to be left alone: no send, but the number it came from. */
+  private async stop(report: ProviderReport, from: string, scope: ReportScope): Promise<void> {
+    const { organizationId, channel, correlationId } = scope;
+    if (organizationId === null || channel === null) return;
+    const key = toRow(report, scope);
+    const [open] = await this.database.acrossOrganizations((tx) =>
+      this.repository.pending(tx, [key], NOBODY),
+    );
+    if (!open) return;
+    const address = checkAddress(channel, from)?.delivery;
+    if (address !== undefined) {
+      const actor = systemActor(organizationId, correlationId, 'messaging.webhooks');
+      await this.suppressions.add(actor, {
+        channel,
+        scope: 'address',
+        address,
+        reason: 'stop_keyword',
+        note: null,
+      });
+    }
+    await this.database.acrossOrganizations((tx) =>
+      this.repository.settle(tx, [{ ...key, s_id: null }], this.clock.now()),
+    );
+  }
+}
+
+/** Whom a report suppresses by itself; undefined where it does not. */
+function reasonOf({
+  event,
+  bounce_type: bounce,
+  s_channel: channel,
+}: MatchedReport): SuppressionReason | undefined {
+  if (event === 'complained') return 'complaint';
+  if (event === 'stopped') return 'stop_keyword';
+  if (event !== 'bounced' || bounce === 'soft') return undefined;
+  return channel === 'push' ? 'invalid_token' : 'hard_bounce';
+}
+
+function stepOf(
+  report: MatchedReport,
+  reported: SendState | undefined,
+  before: SendState,
+  reason: string | null,
+): SendStep {
+  return {
+    send: factsOf(report),
+    state: reported ?? before,
+    reason: reported === undefined ? report.event : reason,
+    attempt: report.s_attempts,
+    providerEventId: report.provider_event_id,
+    occurredAt: report.occurred_at,
+    noted: reported === undefined,
+  };
+}
+
+function toRow(report: ProviderReport, scope: ReportScope): NewReport {
+  return {
+    organization_id: scope.organizationId ?? NOBODY,
+    provider: scope.provider,
+    provider_message_id: report.messageId,
+    event_key: eventKeyOf(report),
+    event: report.event,
+    provider_event_id: report.eventId,
+    bounce_type: report.bounceType,
+    named_send: report.namedSend,
+    occurred_at: report.occurredAt,
+  };
+}
+
+function textOf({
+  organization_id: organization,
+  provider,
+  provider_message_id: id,
+  event_key: key,
+}: ReportKey): string {
+  return JSON.stringify([organization, provider, id, key]);
+}

@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkerTransaction } from '@customer-platform/database';
+import { lockOf } from '../addresses/address-keys.js';
+import type { SendState } from '../sends/send-state.js';
+import type { MatchedReport, PendingReport, ReportKey } from './report-row.js';
+
+/** A report to be stored. */
+export interface NewReport extends ReportKey {
+  readonly event: string;
+  readonly provider_event_id: string | null;
+  readonly bounce_type: string | null;
+  readonly named_send: string | null;
+  readonly occurred_at: Date;
+}
+
+const KEYS = `(organization_id uuid, provider text, provider_message_id text, event_key text)`;
+
+const STORE = `
+  INSERT INTO provider_reports (organization_id, provider, provider_message_id, event_key, event, provider_event_id,
+    bounce_type, named_send, occurred_at, received_at, due_at)
+  SELECT organization_id, provider, provider_message_id, event_key, event, provider_event_id, bounce_type, named_send,
+    occurred_at, $2, $3
+    FROM jsonb_populate_recordset(NULL::provider_reports, $1::jsonb)
+  ON CONFLICT DO NOTHING`;
+
+const SEND = [
+  'id',
+  'state',
+  'channel',
+  'category',
+  'topic',
+  'contact_id',
+  'metadata',
+  'correlation_id',
+  'event_id',
+]
+  .concat('organization_id', 'attempts', 'address', 'address_key')
+  .map((column) => `s.${column} AS s_${column}`)
+  .join(', ');
+
+/**
+ * With its send: the organization's own by either id; in the platform's account by the message's, of whomever it is.
+ * Each of the two has an index of its own.
+ */
+const PENDING = `
+  SELECT r.organization_id, r.provider, r.provider_message_id, r.event_key, r.event, r.provider_event_id,
+         r.bounce_type, r.occurred_at, ${SEND}
+    FROM jsonb_to_recordset($1::jsonb) AS k ${KEYS}
+    JOIN provider_reports r USING (organization_id, provider, provider_message_id, event_key)
+    LEFT JOIN LATERAL (
+      (SELECT * FROM sends o WHERE o.organization_id = r.organization_id
+          AND o.provider_message_id = r.provider_message_id LIMIT 1)
+      UNION ALL
+      (SELECT * FROM sends n WHERE n.organization_id = r.organization_id AND n.id = r.named_send)
+      UNION ALL
+      (SELECT * FROM sends p WHERE r.organization_id = $2 AND p.by_platform
+          AND p.provider_message_id = r.provider_message_id LIMIT 1)
+      LIMIT 1) s ON true
+   WHERE r.applied_at IS NULL`;
+
+const SOFT = `
+  UPDATE provider_reports r SET address_key = m.address_key
+    FROM jsonb_to_recordset($1::jsonb) AS m (organization_id uuid, provider text, provider_message_id text,
+      event_key text, address_key text)
+   WHERE r.organization_id = m.organization_id AND r.provider = m.provider
+     AND r.provider_message_id = m.provider_message_id AND r.event_key = m.event_key`;
+
+/** Any ten within five days, in whatever order they became known. A key is of one address in one organization. */
+const TOO_SOFT = `
+  SELECT DISTINCT a.address_key FROM provider_reports a
+   WHERE a.address_key = ANY($1::text[]) AND a.event = 'bounced' AND a.bounce_type = 'soft'
+     AND $2 <= (SELECT count(*) FROM provider_reports b
+       WHERE b.address_key = a.address_key AND b.event = 'bounced' AND b.bounce_type = 'soft'
+         AND b.occurred_at BETWEEN a.occurred_at AND a.occurred_at + interval '5 days')`;
+
+const SETTLE = `
+  UPDATE provider_reports r SET applied_at = $2, due_at = NULL, send_id = m.s_id
+    FROM jsonb_to_recordset($1::jsonb) AS m (organization_id uuid, provider text, provider_message_id text,
+      event_key text, s_id uuid)
+   WHERE r.organization_id = m.organization_id AND r.provider = m.provider
+     AND r.provider_message_id = m.provider_message_id AND r.event_key = m.event_key AND r.applied_at IS NULL
+  RETURNING r.organization_id, r.provider, r.provider_message_id, r.event_key`;
+
+/** Waits as long again as it has waited already, at most five minutes: its send is mostly known a moment later. */
+const DUE = `
+  UPDATE provider_reports SET due_at = $1 + least(greatest($1 - received_at, interval '1 s'), interval '5 min')
+   WHERE (organization_id, provider, provider_message_id, event_key) IN (
+     SELECT organization_id, provider, provider_message_id, event_key FROM provider_reports
+      WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING organization_id, provider, provider_message_id, event_key`;
+
+/** Where soft bounces of an address are counted, and nothing else waits. */
+export const softLockOf = (key: string): string => lockOf(`soft bounces ${key}`);
+
+/** The table `provider_reports`. */
+@Injectable()
+export class ReportsRepository {
+  /** Stores what is new; a repeat leaves the first. */
+  async store(tx: WorkerTransaction, reports: readonly NewReport[], now: Date, due: Date): Promise<void> {
+    await tx.query(STORE, [JSON.stringify(reports), now, due]);
+  }
+
+  /** Those of them that have not been applied, with their sends. */
+  async pending(tx: WorkerTransaction, keys: readonly ReportKey[], nobody: string): Promise<PendingReport[]> {
+    return tx.query<PendingReport>(PENDING, [JSON.stringify(keys.map(toKey)), nobody]);
+  }
+
+  /** Counts these soft bounces; of the addresses, those that have had too many. Repeatable. */
+  async countSoft(
+    tx: WorkerTransaction,
+    reports: readonly MatchedReport[],
+    most: number,
+  ): Promise<Set<string>> {
+    const keys = [...new Set(reports.map(({ s_address_key: key }) => key ?? ''))];
+    const locks = keys.map(softLockOf).sort();
+    // One at a time for each address, or two that make it ten would each see nine.
+    for (const lock of locks) await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);
+    const rows = reports.map((report) => ({ ...toKey(report), address_key: report.s_address_key }));
+    await tx.query(SOFT, [JSON.stringify(rows)]);
+    const found = await tx.query<{ address_key: string }>(TOO_SOFT, [keys, most]);
+    return new Set(found.map((row) => row.address_key));
+  }
+
+  /** Locks the sends and gives the state each is in now. */
+  async lockSends(tx: WorkerTransaction, reports: readonly MatchedReport[]): Promise<Map<string, SendState>> {
+    const rows = await tx.query<{ id: string; state: SendState }>(
+      `SELECT id, state FROM sends WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+        ORDER BY organization_id, id FOR UPDATE`,
+      [reports.map((one) => one.s_organization_id), reports.map((one) => one.s_id)],
+    );
+    return new Map(rows.map(({ id, state }) => [id, state]));
+  }
+
+  /** Marks reports as applied. @returns those that nobody else had applied meanwhile */
+  async settle(
+    tx: WorkerTransaction,
+    reports: readonly (ReportKey & { readonly s_id: string | null })[],
+    now: Date,
+  ): Promise<ReportKey[]> {
+    const rows = reports.map((report) => ({ ...toKey(report), s_id: report.s_id }));
+    return tx.query<ReportKey>(SETTLE, [JSON.stringify(rows), now]);
+  }
+
+  /** Moves sends to the states that their reports lead to. */
+  async move(
+    tx: WorkerTransaction,
+    moves: readonly { organizationId: string; id: string; state: SendState; reason: string | null }[],
+    now: Date,
+  ): Promise<void> {
+    if (moves.length === 0) return;
+    await tx.query(
+      `UPDATE sends s SET state = m.state, reason = m.reason, updated_at = $5
+         FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS m (organization_id, id, state, reason)
+        WHERE s.organization_id = m.organization_id AND s.id = m.id`,
+      [
+        moves.map(({ organizationId }) => organizationId),
+        moves.map(({ id }) => id),
+        moves.map(({ state }) => state),
+        moves.map(({ reason }) => reason),
+        now,
+      ],
+    );
+  }
+
+  /** Takes up those that are due to be looked at again. */
+  async takeDue(tx: WorkerTransaction, now: Date, most: number): Promise<ReportKey[]> {
+    return tx.query<ReportKey>(DUE, [now, most]);
+  }
+
+  /** Forgets reports whose send never came, and those that nobody repeats any more. */
+  async forget(tx: WorkerTransaction, unknownBefore: Date, appliedBefore: Date): Promise<void> {
+    await tx.query(
+      'DELETE FROM provider_reports WHERE received_at < $1 AND (applied_at IS NULL OR received_at < $2)',
+      [unknownBefore, appliedBefore],
+    );
+  }
+}
+
+function toKey({ organization_id, provider, provider_message_id, event_key }: ReportKey): ReportKey {
+  return { organization_id, provider, provider_message_id, event_key };
+}

@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto';
+import { parseForm } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { equalInConstantTime } from '../signatures/constant-time.js';
+import type { ProviderReport, ReportedEvent } from './provider-report.js';
+import { headerOf, type WebhookAdapter, type WebhookCall } from './webhook-call.js';
+
+/** What Twilio tells of a message; other states (`queued`, `sending`, `sent`) say nothing that is not known. */
+const EVENTS: Readonly<Record<string, ReportedEvent>> = {
+  delivered: 'delivered',
+  read: 'opened',
+  undelivered: 'bounced',
+  failed: 'failed',
+};
+/** Error codes that blame the number for good: unknown, a land line, not a mobile one, not on WhatsApp. */
+const GONE: ReadonlySet<string> = new Set(['30005', '30006', '21211', '21614', '63024']);
+/** The recipient has told Twilio to stop before. */
+const STOPPED = '21610';
+/** Twilio's own words, and those by which Spanish speakers say it; an answer with more in it is a conversation. */
+const STOP_WORDS =
+  /^(?:stop|stopall|stop all|unsubscribe|cancel|end|quit|revoke|optout|alto|baja|parar|pare|salir|cancelar)[.!]?$/i;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+type Form = Readonly<Record<string, string>>;
+
+/** Twilio: SHA-1 over the URL and the form's fields in their order; it signs no time, and its ids make repeats known. */
+export const twilioAdapter: WebhookAdapter = {
+  of: 'twilio',
+  verify(call, secret) {
+    const given = headerOf(call, 'x-twilio-signature');
+    const fields = signedFields(call.body);
+    // Twilio writes the port into what it signs or leaves it out.
+    const fits = spellingsOf(call.url).map((url) =>
+      equalInConstantTime(
+        given,
+        createHmac('sha1', secret)
+          .update(url + fields)
+          .digest('base64'),
+      ),
+    );
+    if (!fits.includes(true)) throw new Problem('invalid_signature');
+  },
+  read(call) {
+    const form = parseForm(call.body) as Form;
+    return form['MessageStatus'] === undefined &&
+      form['SmsStatus'] !== undefined &&
+      form['Body'] !== undefined
+      ? inbound(form, call.now)
+      : status(form, call);
+  },
+};
+
+/** Each name with its values, sorted, each value once. */
+function signedFields(body: Buffer): string {
+  const form = new URLSearchParams(body.toString('utf8'));
+  return [...new Set(form.keys())]
+    .sort()
+    .map((name) =>
+      [...new Set(form.getAll(name))]
+        .sort()
+        .map((value) => name + value)
+        .join(''),
+    )
+    .join('');
+}
+
+function spellingsOf(text: string): string[] {
+  const [, scheme = '', host = '', port = '', rest = ''] =
+    /^(https?):\/\/(\[[^\]]+\]|[^/:?#]+)(:\d+)?(.*)$/.exec(text) ?? [];
+  const usual = scheme === 'https' ? ':443' : ':80';
+  return [...new Set([port, '', usual])].map((spelling) => `${scheme}://${host}${spelling}${rest}`);
+}
+
+function status(form: Form, { url, now }: WebhookCall): ProviderReport[] {
+  const messageId = form['MessageSid'] ?? form['SmsSid'];
+  if (messageId === undefined || messageId === '' || messageId.length > 100) return [];
+  const code = form['ErrorCode'] ?? '';
+  const event = code === STOPPED ? 'stopped' : EVENTS[form['MessageStatus'] ?? form['SmsStatus'] ?? ''];
+  if (event === undefined) return [];
+  const gone = GONE.has(code);
+  const named = new URL(url).searchParams.get('send')?.toLowerCase() ?? '';
+  const bounced = event === 'bounced' || (event === 'failed' && gone);
+  return [
+    {
+      messageId,
+      event: bounced ? 'bounced' : event,
+      eventId: null,
+      bounceType: bounced ? (gone ? 'hard' : 'soft') : null,
+      occurredAt: now,
+      namedSend: UUID.test(named) ? named : null,
+      stopOf: null,
+    },
+  ];
+}
+
+function inbound(form: Form, now: Date): ProviderReport[] {
+  const stop = form['OptOutType']?.toUpperCase() === 'STOP' || STOP_WORDS.test((form['Body'] ?? '').trim());
+  const messageId = form['MessageSid'] ?? form['SmsSid'];
+  const from = form['From'];
+  if (!stop || messageId === undefined || messageId === '' || messageId.length > 100 || from === undefined)
+    return [];
+  return [
+    {
+      messageId,
+      event: 'stopped',
+      eventId: null,
+      bounceType: null,
+      occurredAt: now,
+      namedSend: null,
+      stopOf: from.replace(/^whatsapp:/, ''),
+    },
+  ];
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import { Controller, Req } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiParam, ApiProperty, ApiQuery } from '@nestjs/swagger';
+import { CorrelationId, Endpoint, PathText, RawBody } from '@customer-platform/http';
+import { IsInt } from 'class-validator';
+import { ADAPTERS } from './adapters.js';
+import { WebhooksService } from './webhooks.service.js';
+
+/** Answer of `POST /v1/messaging/webhooks/{provider}`. */
+export class WebhookReceiptDto {
+  @ApiProperty({ description: 'How many reports the call brought, repeats among them.' })
+  @IsInt()
+  received: number;
+}
+
+@Controller('v1/messaging/webhooks')
+export class WebhooksController {
+  constructor(private readonly webhooks: WebhooksService) {}
+
+  @ApiParam({ name: 'provider', enum: [...ADAPTERS.keys()] })
+  @ApiQuery({
+    name: 'key',
+    required: false,
+    schema: { type: 'string' },
+    description: 'Of the channel’s `webhook_url`; without it the platform’s own account.',
+  })
+  @ApiConsumes('application/json', 'application/x-www-form-urlencoded')
+  @ApiBody({
+    schema: {
+      type: 'object',
+      additionalProperties: true,
+      example: {
+        provider_message_id: '<019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f@shop.example>',
+        event: 'bounced',
+        bounce_type: 'hard',
+        occurred_at: '2026-11-21T09:30:00.000Z',
+      },
+    },
+  })
+  @Endpoint({
+    method: 'POST',
+    path: ':provider',
+    authorization: 'provider_hmac',
+    summary: 'Take a provider’s reports',
+    description:
+      '`standard`, `generic` or `twilio`, signed over the raw bytes; `key` of the channel’s `webhook_url` names the organization. Whom a report suppresses is suppressed when the answer is there; a repeat changes nothing.',
+    apiClass: 'runtime',
+    latencyClass: 'messaging_runtime',
+    body: 'raw',
+    response: WebhookReceiptDto,
+    problems: ['invalid_signature', 'stale_signature', 'not_found'],
+  })
+  async take(
+    @PathText('provider') provider: string,
+    @RawBody() body: Buffer,
+    @Req() request: IncomingMessage,
+    @CorrelationId() correlationId: string,
+  ): Promise<WebhookReceiptDto> {
+    const { url: target = '', headers } = request;
+    return { received: await this.webhooks.take(provider, { target, headers, body }, correlationId) };
+  }
+}
