@@ -3,7 +3,8 @@
  *
  * Prints what segments cost: CPU of core and of PostgreSQL for an event, from the accepting of it until it is stored
  * and all segments are evaluated, with no segment, and with 10, 100 and 500 of them: when five ask for the event and
- * when all do. On a PostgreSQL, a Kafka and a core of its own, each case in an organization of its own.
+ * when all do; and how long after the end of a window, with nothing else going on, a contact has left. On a
+ * PostgreSQL, a Kafka and a core of its own, each case in an organization of its own.
  */
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,6 +12,7 @@ import { descendantsOf } from '@customer-platform/client/processes.ts';
 import { newId, type MigrationClass } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { startTestApp, testDatabase, type Caller, type TestDatabase } from '@customer-platform/testing';
+import { measureWindowLag } from './window-lag.ts';
 import startTestServices, { endTestServices } from '../test/global-setup.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -117,11 +119,11 @@ export async function measureSegments(events: number): Promise<void> {
   const database = await testDatabase('core', CORE_MIGRATIONS);
   const app = await startTestApp({ ...coreApp(), database });
   process.stdout.write('CPU for an event, in µs (core with the sending; PostgreSQL)\n');
+  const rate_limits = { key_per_second: 100_000, organization_per_second: 100_000 };
+  const permissions = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
   for (const each of [CASES[0], ...CASES]) {
     if (!each) continue;
     const organizationId = newId();
-    const rate_limits = { key_per_second: 100_000, organization_per_second: 100_000 };
-    const permissions = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
     const caller = app.as(organizationId, permissions, { rate_limits });
     await createSegments(caller, each);
     await send(caller, database, organizationId, CONTACTS);
@@ -133,6 +135,8 @@ export async function measureSegments(events: number): Promise<void> {
     const what = `${each.segments} segments, ${each.asking} ask for it`;
     process.stdout.write(`  ${what.padEnd(34)} ${of('core')} ${of('postgres')}\n`);
   }
+  const quiet = newId();
+  await measureWindowLag(app.as(quiet, permissions, { rate_limits }), database, quiet);
   await app.close();
   await database.drop();
   if (globalThis.testServices) await endTestServices(globalThis.testServices);
