@@ -110,7 +110,8 @@ export class InvitationAcceptance {
   ): Promise<Acceptable> {
     await tx.useOrganization(organizationId);
     const [organization] = await tx.query<OrganizationRow>(ORGANIZATION, [organizationId]);
-    const select = SELECT + (lock ? ' FOR UPDATE' : '');
+    // Shared while it is only looked at: who accepts in between would look like somebody known before.
+    const select = SELECT + (lock ? ' FOR UPDATE' : ' FOR SHARE');
     const [invitation] = await tx.query<InvitationRow>(select, [organizationId, id]);
     if (!organization || invitation?.generation !== generation) throw new Problem('invalid_token');
     if (invitation.status === 'expired') throw new Problem('token_expired');
@@ -127,7 +128,7 @@ export class InvitationAcceptance {
   ): Promise<NewPerson | undefined> {
     if (userId !== undefined) return undefined;
     if (name === undefined || password === undefined) throw missing({ name, password });
-    demandUncommon(password, [name, invitation.email, organization.name, organization.slug]);
+    await demandUncommon(password, [name, invitation.email, organization.name, organization.slug]);
     return { name, passwordHash: await this.passwords.hash(password) };
   }
 

@@ -1,5 +1,3 @@
-import { dictionary } from '@zxcvbn-ts/language-common';
-
 /** Shorter words of the person's own are too common to say anything. */
 const SHORTEST_WORD = 3;
 /** So many characters that nobody could have expected make up for all that could. */
@@ -22,9 +20,22 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
 };
 const SERVICE_WORDS = ['customer', 'platform', 'customerplatform'];
 
-const common = new Set(Object.values(dictionary).flat());
-/** Words of lists of passwords only: those that dice choose are words as well as any. */
-const passwords = new Set(dictionary['passwords-common'] ?? []);
+interface Blocklist {
+  readonly common: ReadonlySet<string>;
+  /** Words of lists of passwords only: those that dice choose are words as well as any. */
+  readonly passwords: ReadonlySet<string>;
+}
+
+let blocklist: Promise<Blocklist> | undefined;
+
+/** Read when the first password is set, for it takes 20 MiB. */
+async function readBlocklist(): Promise<Blocklist> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  return {
+    common: new Set(Object.values(dictionary).flat()),
+    passwords: new Set(dictionary['passwords-common'] ?? []),
+  };
+}
 
 /**
  * Why a password is among the first that are tried, in words for its owner; undefined for one that is not (NIST SP
@@ -32,7 +43,9 @@ const passwords = new Set(dictionary['passwords-common'] ?? []);
  * common is looked for whole, repeated, and behind or before digits and signs: at this length nothing else is common.
  * @param words name, address, organization: what is known of the person
  */
-export function whyBlocked(password: string, words: readonly string[]): string | undefined {
+export async function whyBlocked(password: string, words: readonly string[]): Promise<string | undefined> {
+  blocklist ??= readBlocklist();
+  const { common, passwords } = await blocklist;
   const plain = password.normalize('NFKC').toLowerCase();
   const own = ownWords([...words, ...SERVICE_WORDS]);
   for (const text of new Set([plain, withoutLookalikes(plain)])) {

@@ -9,8 +9,8 @@ export const PASSWORD_LENGTH = { least: 15, most: 128 } as const;
  * @param words what is known of the person: name, address, organization
  * @throws Problem `validation_failed` at `/password`, without the password
  */
-export function demandUncommon(password: string, words: readonly string[]): void {
-  const why = whyBlocked(password, words);
+export async function demandUncommon(password: string, words: readonly string[]): Promise<void> {
+  const why = await whyBlocked(password, words);
   if (why === undefined) return;
   const detail = `The password is too easy to guess. ${why}`;
   throw Problem.validation([{ pointer: '/password', code: 'not_allowed', detail }]);
