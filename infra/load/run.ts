@@ -4,14 +4,15 @@
  * `npm run load -- management|member [--rate N] [--duration S]`
  * `npm run load -- passwords [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
- * `npm run load -- segments [--events N]`
+ * `npm run load -- segments|loyalty [--events N]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
  * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
  * `management` mixes every list, read and write of core, `member` what a member's page calls. `passwords` sets
- * some while others go on with their work. `seed` fills core by
- * COPY, so that its lists are as long as they may become. `segments` prints what segments cost, on a core of its own.
+ * some while others go on with their work. `seed` fills core by COPY, so that its lists are as long as they may
+ * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
+ * consumes.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,6 +34,7 @@ import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
 import { runPasswords } from './passwords/command.ts';
 import { runSeed } from './seed/command.ts';
+import { measureLoyalty } from './loyalty.bench.ts';
 import { measureSegments } from './segments.bench.ts';
 import { measureVisibility } from './visibility.ts';
 
@@ -74,6 +76,7 @@ async function main(): Promise<void> {
     const { contacts = '1000000', events = '10000000' } = values;
     return runSeed({ ...values, contacts, events }, say);
   }
+  if (kind === 'loyalty') return measureLoyalty(Number(values.events ?? '30000'));
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   const duration = Number(values.duration);
   if (!(duration > 0 && duration <= LONGEST_S))
@@ -90,7 +93,7 @@ async function main(): Promise<void> {
   const found = KINDS.find((each) => each === kind);
   if (!found)
     throw new Error(
-      `Say what to load: ${KINDS.join(', ')}, management, member, passwords; or seed, segments.`,
+      `Say what to load: ${KINDS.join(', ')}, management, member, passwords; or seed, segments, loyalty.`,
     );
   await measureRates(found, duration);
 }
