@@ -3,7 +3,9 @@
  *
  * Starts a platform of its own, puts load on it, and kills -9 a process by chance, N times: an app, the broker,
  * Postgres. Afterwards every event that was answered 202 must be stored once, its points posted once, its mail sent
- * once, or be known as in doubt and never sent twice. Ends with exit code 1 if anything was lost or doubled.
+ * once, or be known as in doubt and never sent twice. Beside it points are adjusted, spent and reversed; each key
+ * must stand in the ledger once, and every balance be the sum of its transactions. Ends with exit code 1 if anything
+ * was lost or doubled.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
@@ -21,6 +23,7 @@ import {
 import { type Process, descendantsOf, readProcesses } from '@customer-platform/client/processes.ts';
 import { Sink } from '@customer-platform/client/sink.ts';
 import { SteadyClient } from './client.ts';
+import { SteadyTill } from './postings.ts';
 import { type Verdict, judge } from './verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -36,6 +39,7 @@ const say = (line: string): void =>
   void process.stdout.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
+const POSTINGS_PER_S = 5;
 const STARTED_WITHIN_MS = 300_000;
 const SETTLED_WITHIN_MS = 240_000;
 /** What may be killed; the mail catcher and the program that started everything are not part of the service. */
@@ -64,14 +68,18 @@ async function main(): Promise<void> {
     const client = new SteadyClient(platform);
     await client.introduce();
     client.start(Number(values.rate));
+    const till = new SteadyTill(platform);
+    await till.start(POSTINGS_PER_S);
     await killAll(starter, platform, client);
     say('no more kills; waiting for every event’s 202');
-    await client.finish();
+    await Promise.all([client.finish(), till.finish()]);
     const counts = await settled(platform);
     say(
       `answers other than 202, each tried again: ${JSON.stringify(Object.fromEntries(client.log.hiccups))}`,
     );
-    report(await judge(platform, client.log, sink.handOffs), counts);
+    say(`of postings likewise: ${JSON.stringify(Object.fromEntries(till.log.hiccups))}`);
+    const promises = { events: client.log, postings: till.log };
+    report(await judge(platform, promises, sink.handOffs), counts);
   } finally {
     await stopped(starter);
     await sink.close();

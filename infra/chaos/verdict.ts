@@ -1,14 +1,20 @@
 import type { HandOff } from '@customer-platform/client/sink.ts';
 import { type Platform, get } from '@customer-platform/client/platform.ts';
 import type { ClientLog } from './client.ts';
+import { type PostingLog, judgePostings } from './postings.ts';
 
 interface EventRow {
   id: string;
   idempotency_key: string;
 }
 interface TransactionRow {
+  id: string;
+  contact_id: string | null;
   event_id: string | null;
   kind: string;
+  points: number;
+  reference: string | null;
+  lines: { points: number }[];
 }
 interface SendRow {
   id: string;
@@ -24,8 +30,18 @@ export interface Verdict {
   lines: string[];
 }
 
-/** Compares what the client was promised with what is there: events, points and mails, each exactly once. */
-export async function judge(platform: Platform, log: ClientLog, mails: readonly HandOff[]): Promise<Verdict> {
+/** What was promised to whom: to the client that sends events, and to the till that posts points. */
+export interface Promises {
+  events: ClientLog;
+  postings: PostingLog;
+}
+
+/** Compares what was promised with what is there: events, points, postings and mails, each exactly once. */
+export async function judge(
+  platform: Platform,
+  { events: log, postings }: Promises,
+  mails: readonly HandOff[],
+): Promise<Verdict> {
   const verdict: Verdict = { lost: [], doubled: [], inDoubt: 0, lines: [] };
   const events = await walk<EventRow>(platform, '/v1/core/events?');
   const stored = countBy(events, ({ id }) => id);
@@ -33,11 +49,17 @@ export async function judge(platform: Platform, log: ClientLog, mails: readonly 
   const keys = countBy(events, ({ idempotency_key: key }) => key);
   for (const key of log.accepted.keys()) if ((keys.get(key) ?? 0) > 1) verdict.doubled.push(`key ${key}`);
 
-  const earned = (await walk<TransactionRow>(platform, '/v1/loyalty/transactions?')).filter(
-    ({ kind }) => kind === 'earn',
-  );
+  const ledger = await walk<TransactionRow>(platform, '/v1/loyalty/transactions?');
+  const earned = ledger.filter(({ kind }) => kind === 'earn');
   const points = countBy(earned, ({ event_id: id }) => id ?? '');
   for (const id of log.purchases) expectOne(verdict, `points of ${id}`, points.get(id) ?? 0);
+
+  const { lost, doubled } = await judgePostings(platform, postings, ledger);
+  verdict.lost.push(...lost);
+  verdict.doubled.push(...doubled);
+  verdict.lines.push(
+    `postings ${postings.posted.size} promised, ${postings.refused.size} refused; every balance compared with its transactions`,
+  );
 
   const sends = await walk<SendRow>(platform, '/v1/messaging/sends?');
   judgeMails(verdict, log, sends, mails);
