@@ -16,6 +16,7 @@ import { EndMemberTokens1764210003000 } from './1764210003000-end-member-tokens.
 import { IndexIdentifies1764310000000 } from './1764310000000-index-identifies.js';
 import { CreateSegments1764410000000 } from './1764410000000-create-segments.js';
 import { KeepWhatIsLeft1764610000000 } from './1764610000000-keep-what-is-left.js';
+import { KeepTheClockOfSegments1764611000000 } from './1764611000000-keep-the-clock-of-segments.js';
 import { RemoveMembersLater1764680000000 } from './1764680000000-remove-members-later.js';
 
 /** Core's migrations, oldest first. */
@@ -37,5 +38,6 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   IndexIdentifies1764310000000,
   CreateSegments1764410000000,
   KeepWhatIsLeft1764610000000,
+  KeepTheClockOfSegments1764611000000,
   RemoveMembersLater1764680000000,
 ];

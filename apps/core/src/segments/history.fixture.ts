@@ -26,7 +26,7 @@ export type Happening =
 export interface Round {
   /** By contact, several or none of each. */
   readonly happenings: readonly (readonly Happening[])[];
-  /** How far the clock goes on afterwards, in milliseconds. */
+  /** How far the clock goes on afterwards, in milliseconds; or back. */
   readonly pass: number;
   /** A segment that gets another rule. */
   readonly change?: { readonly segment: number; readonly rule: object };
@@ -153,7 +153,10 @@ export function histories(contacts: number, rounds: number, rules: number): fc.A
         minLength: contacts,
         maxLength: contacts,
       }),
-      pass: offset(1, 30 * SECOND, ...Object.values(WINDOWS)),
+      pass: fc.oneof(
+        { weight: 3, arbitrary: offset(1, 30 * SECOND, ...Object.values(WINDOWS)) },
+        { weight: 1, arbitrary: offset(-SECOND, -5 * SECOND, -30 * SECOND, -5 * MINUTE, -HOUR, -DAY) },
+      ),
       change: fc.record({ segment: fc.nat(rules - 1), rule: someRule }),
     },
     { requiredKeys: ['happenings', 'pass'] },

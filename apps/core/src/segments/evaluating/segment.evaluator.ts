@@ -9,6 +9,7 @@ import { SegmentSignal } from '../following/segment.signal.js';
 import { addDue, takeChanges, tasksOf } from './change-queue.js';
 import { dueContacts, readDues } from './dues.js';
 import { Evaluation } from './evaluation.js';
+import { CLOCK_TOLERANCE_MS, evaluationTime } from './segment-clock.js';
 import { FailedEvaluations } from './failed-evaluations.js';
 
 /** How often it looks by itself: for the end of a window, and for what another process has noted. */
@@ -33,7 +34,8 @@ const BUSY = `
   UNION SELECT organization_id FROM segment_dues WHERE due_at <= $1
   UNION SELECT organization_id FROM segment_builds
   UNION SELECT organization_id FROM segment_conditions WHERE state = 'dropped'
-  UNION SELECT organization_id FROM segment_removals`;
+  UNION SELECT organization_id FROM segment_removals
+  UNION SELECT organization_id FROM segment_clocks WHERE reached_at > $2`;
 
 const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evaluate:' || $1::text, 0)) AS mine`;
 
@@ -90,7 +92,7 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
       if (!turn?.mine) return false;
       const index = await this.indexes.now(tx);
       if (!index) return false;
-      const now = this.clock.now();
+      const now = await evaluationTime(tx, this.clock.now());
       const changed = await this.evaluateChanges(tx, index, now);
       return (await this.builder.step(tx, index, now)) || changed;
     });
@@ -113,7 +115,9 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
 
   private organizations(): Promise<string[]> {
     return this.database.acrossOrganizations(async (tx) => {
-      const rows = await tx.query<{ organization_id: string }>(BUSY, [this.clock.now()]);
+      const now = this.clock.now();
+      const setBack = new Date(now.getTime() + CLOCK_TOLERANCE_MS);
+      const rows = await tx.query<{ organization_id: string }>(BUSY, [now, setBack]);
       return rows.map(({ organization_id: id }) => id);
     });
   }
