@@ -1,11 +1,13 @@
 /**
  * `npm run demo`: real input through the whole platform. Sends the webhook payloads of a code host and a shop's
- * purchases, then prints the conservation line and one customer's timeline.
+ * purchases, adjusts, spends and reverses points and lets some expire, then prints the conservation line and one customer's
+ * timeline.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Platform, drained, get, readPlatform } from '@customer-platform/client/platform.ts';
+import { movePoints } from './points.ts';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
 import { replay } from '@customer-platform/replay/replay.ts';
 import { type TimelineItem, renderTimeline } from './print-timeline.ts';
@@ -62,6 +64,7 @@ async function showTimeline(platform: Platform, externalId: string, run: string)
       throw new Error(`After 15 s the purchase has led to ${[...types].join(', ')} only.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  await movePoints(platform, purchase.contact_id, say);
   const timeline = await get<{ data: TimelineItem[]; unreachable: string[] }>(platform, `${path}?limit=50`);
   const balance = await get<{ points: number }>(
     platform,
