@@ -17,6 +17,7 @@ interface Refusal {
 /** Queries without which the form is wrong, which is refused before existence is looked at. */
 const QUERIES: Record<string, string> = {
   'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
+  'DELETE /v1/crm/lists/{id}/members': `?contact_id=${randomUUID()}`,
 };
 /** Of an item's part, in the path. */
 const PART = randomUUID();
@@ -28,6 +29,7 @@ const guarded = routes.flatMap((route) => {
 });
 const ofMachines = guarded.filter(({ usersOnly }) => !usersOnly);
 const ofUsers = guarded.filter(({ usersOnly }) => usersOnly);
+const ofMembers = routes.filter(({ authorization }) => authorization === 'member_token');
 const items = ofMachines.filter(({ path }) => path.includes('{id}'));
 const collections = ofMachines.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
 
@@ -36,6 +38,8 @@ jest.setTimeout(60_000);
 let platform: PlatformUnderTest;
 let mine: Tenant;
 let other: Tenant;
+/** Of `mine`, with a token of their own. */
+let member: Caller;
 /** Of `mine`, by the collection that the ids belong to. */
 const ids = new Map<string, string>();
 const keys = new Map<string, Promise<Caller>>();
@@ -62,7 +66,11 @@ async function fill(): Promise<void> {
     expect(events.body.data).toHaveLength(1);
     return events.body.data[0]?.contact_id ?? '';
   });
+  member = await memberOf(externalId);
   await made('/v1/crm/notes', { contact_id: contact, body: 'Prefers to be called after 18:00.' });
+  const type = await made('/v1/crm/activity-types', { key: 'call_back', name: 'Call back' });
+  await made('/v1/crm/activities', { contact_id: contact, type_id: type, subject: 'Call back' });
+  await made('/v1/crm/lists', { name: 'To call' });
   const rule = { attribute: 'email', op: 'exists', value: true };
   await made('/v1/core/segments', { name: 'With an address', rule });
   await fillIdentity();
@@ -70,6 +78,19 @@ async function fill(): Promise<void> {
     if (collection.endsWith('/contacts')) ids.set(collection, contact);
     else ids.set(collection, await firstOf(collection));
   }
+}
+
+/** Somebody of `mine`, by a token exchanged for the external id. */
+function memberOf(externalId: string): Promise<Caller> {
+  return eventually(async () => {
+    const answer = await mine.admin.post<{ access_token: string }>('/v1/core/members/token-exchange', {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: externalId,
+      subject_token_type: 'urn:customer-platform:token-type:external-id',
+    });
+    expect(answer.status).toBe(200);
+    return platform.as(answer.body.access_token);
+  });
 }
 
 async function fillIdentity(): Promise<void> {
@@ -155,6 +176,34 @@ describe.each(guarded)('$method $path', (route) => {
       [401, 'invalid_token', true],
       [401, 'invalid_token', true],
     ]);
+  });
+});
+
+describe.each(ofMembers)('$method $path', (route) => {
+  it('401 without a token, with a malformed one and with a key that may do everything', async () => {
+    const codes = await Promise.all(
+      [platform.as(undefined), platform.as('nonsense'), mine.admin].map(async (caller) => {
+        const { status, body, headers } = await answered(() => call<Refusal>(caller, route));
+        return [status, body.code, headers.has('www-authenticate')];
+      }),
+    );
+    expect(codes).toEqual([
+      [401, 'missing_credentials', true],
+      [401, 'invalid_token', true],
+      [401, 'invalid_token', true],
+    ]);
+  });
+
+  it('serves a member', async () => {
+    const { status } = await answered(() => call(member, route));
+    expect([401, 403, 404, 500, 502, 504]).not.toContain(status);
+  });
+});
+
+describe.each(guarded)('$method $path', (route) => {
+  it('401 with the token of a member', async () => {
+    const { status, body } = await answered(() => call<Refusal>(member, route));
+    expect([status, body.code]).toEqual([401, 'invalid_token']);
   });
 });
 

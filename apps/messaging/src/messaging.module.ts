@@ -21,6 +21,7 @@ import { FoundationModule } from './foundation.module.js';
 import { GateModule } from './gate/gate.module.js';
 import { IdentityMessages } from './identity-messages/identity-messages.service.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from './messaging.config.js';
+import { MembersModule } from './members/members.module.js';
 import { migrations } from './migrations/index.js';
 import { OrganizationStates } from './organizations/organization-states.js';
 import { Router } from './routing/router.js';
@@ -60,6 +61,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     ErasureModule.forRoot({ module: 'messaging' }),
     FoundationModule,
     GateModule,
+    MembersModule,
     WebhookEndpointsModule,
   ],
   controllers: [

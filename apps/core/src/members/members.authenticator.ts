@@ -28,7 +28,12 @@ export class MembersAuthenticator implements MemberAuthenticator, TenantAuthenti
    * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `authorization_unavailable`
    */
   async authenticateMember({ headers }: IncomingMessage): Promise<AuthenticatedCaller> {
-    const claims = await this.tokens.verify(bearerToken(headers.authorization));
+    return this.member(bearerToken(headers.authorization));
+  }
+
+  /** The member of a token. @throws Problem `invalid_token`, `token_expired`, `authorization_unavailable` */
+  async member(token: string): Promise<AuthenticatedCaller> {
+    const claims = await this.tokens.verify(token);
     const { organization, restriction } = await this.vouching(claims);
     const { organizationId } = claims;
     const contact = await this.database.inOrganization({ organizationId }, (tx) =>

@@ -19,6 +19,13 @@ export type Merge = 'core.contact.merged.v1' | 'core.contact.unmerged.v1';
 /** What a person said about a purpose. */
 export type Consented = 'core.consent.recorded.v1' | 'core.consent.expired.v1';
 
+/** What either of two contacts has declined, the one they become has declined; an unmerge takes no objection back. */
+const CARRY_OBJECTIONS = `
+  INSERT INTO preferences AS p (organization_id, subject, channel, topic, subscribed, updated_at)
+  SELECT organization_id, 'contact:' || $3::uuid, channel, topic, false, updated_at FROM preferences
+   WHERE organization_id = $1 AND subject = 'contact:' || $2::uuid AND NOT subscribed
+  ON CONFLICT (organization_id, subject, channel, topic) DO UPDATE SET subscribed = false WHERE p.subscribed`;
+
 /** Follows core's contacts and consents. Repeating an event changes nothing: what is older never overwrites. */
 @Injectable()
 export class ContactProjection {
@@ -57,6 +64,7 @@ export class ContactProjection {
             mergedInto: merging ? data.survivor_id : null,
           },
         );
+        if (merging) await tx.query(CARRY_OBJECTIONS, [organizationid, data.merged_id, data.survivor_id]);
       }
     });
   }

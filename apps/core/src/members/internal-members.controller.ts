@@ -1,0 +1,45 @@
+import { Controller } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { InternalEndpoint } from '@customer-platform/authorization';
+import { Body, type AuthenticatedCaller } from '@customer-platform/http';
+import { Problem, type ProblemCode } from '@customer-platform/problem-json';
+import { IsString, Length } from 'class-validator';
+import { MembersAuthenticator } from './members.authenticator.js';
+
+/** Body of `POST /internal/members/resolve`. */
+export class MemberTokenLookupDto {
+  @IsString()
+  @Length(1, 8_192)
+  @ApiProperty()
+  token: string;
+}
+
+/** Whom a member token stands for at this moment, or why for nobody. */
+export type ResolvedMember =
+  | Pick<AuthenticatedCaller, 'organizationId' | 'organization' | 'principal' | 'restriction'>
+  | { refused: ProblemCode };
+
+const REFUSALS: readonly ProblemCode[] = ['invalid_token', 'token_expired'];
+
+/** Members who call other modules: each request is asked about here, so that nothing of a token is cached there. */
+@Controller('internal/members')
+export class InternalMembersController {
+  constructor(private readonly members: MembersAuthenticator) {}
+
+  @InternalEndpoint({ method: 'POST', path: 'resolve', callers: ['messaging'] })
+  async resolve(@Body() { token }: MemberTokenLookupDto): Promise<ResolvedMember> {
+    try {
+      const {
+        organizationId,
+        organization,
+        principal,
+        restriction = null,
+      } = await this.members.member(token);
+      return { organizationId, organization, principal, restriction };
+    } catch (error) {
+      // A status of its own would be taken for one about the calling module.
+      if (error instanceof Problem && REFUSALS.includes(error.code)) return { refused: error.code };
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { InternalClient } from '@customer-platform/authorization';
+import type { AuthenticatedCaller, MemberAuthenticator } from '@customer-platform/http';
+import { Problem, type ProblemCode } from '@customer-platform/problem-json';
+
+/** What core answers of a member token. */
+type ResolvedMember =
+  | (Pick<AuthenticatedCaller, 'organizationId' | 'organization' | 'principal'> & {
+      restriction: 'organization_suspended' | null;
+    })
+  | { readonly refused: Extract<ProblemCode, 'invalid_token' | 'token_expired'> };
+
+/** Core asks whoever vouched for the token in turn; together they stay below what a member waits for. */
+const TIMEOUT_MS = 1_000;
+
+/**
+ * Who calls a member route of messaging: core says, for it gave the token out and knows whether its voucher and its
+ * contact still stand. Asked with every request; an answer kept would outlive a revocation.
+ */
+@Injectable()
+export class CoreMemberAuthenticator implements MemberAuthenticator {
+  constructor(private readonly core: InternalClient) {}
+
+  /** @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `authorization_unavailable` */
+  async authenticateMember({ headers }: IncomingMessage): Promise<AuthenticatedCaller> {
+    const member = await this.ask(bearerToken(headers.authorization));
+    if ('refused' in member) throw new Problem(member.refused);
+    return { ...member, actor: member.principal, permissions: new Set() };
+  }
+
+  private async ask(token: string): Promise<ResolvedMember> {
+    try {
+      return await this.core.call<ResolvedMember>('core', {
+        method: 'POST',
+        path: '/internal/members/resolve',
+        body: { token },
+        timeoutMs: TIMEOUT_MS,
+        lane: 'members',
+      });
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
+      throw new Problem('authorization_unavailable', { cause: error });
+    }
+  }
+}
+
+const LONGEST_TOKEN = 8_192;
+
+function bearerToken(authorization: string | undefined): string {
+  if (authorization === undefined || authorization.trim() === '') throw new Problem('missing_credentials');
+  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (token === undefined || token.length > LONGEST_TOKEN) throw new Problem('invalid_token');
+  return token;
+}

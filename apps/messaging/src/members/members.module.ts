@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { MEMBER_AUTHENTICATOR } from '@customer-platform/http';
+import { NotificationReads } from '../notifications/notification-reads.js';
+import { NotificationRetention } from '../notifications/notification-retention.js';
+import { NotificationsController } from '../notifications/notifications.controller.js';
+import { NotificationsService } from '../notifications/notifications.service.js';
+import { PreferenceJournal } from '../preferences/preference-journal.js';
+import { PreferencesController } from '../preferences/preferences.controller.js';
+import { PreferencesService } from '../preferences/preferences.service.js';
+import { UnsubscribeController } from '../unsubscribe/unsubscribe.controller.js';
+import { UnsubscribeService } from '../unsubscribe/unsubscribe.service.js';
+import { CoreMemberAuthenticator } from './member-authenticator.js';
+
+/** What people decide and find for themselves: by the link of a mail, or with a token of their own. */
+@Module({
+  controllers: [NotificationsController, PreferencesController, UnsubscribeController],
+  providers: [
+    CoreMemberAuthenticator,
+    NotificationReads,
+    NotificationRetention,
+    NotificationsService,
+    PreferenceJournal,
+    PreferencesService,
+    UnsubscribeService,
+    { provide: MEMBER_AUTHENTICATOR, useExisting: CoreMemberAuthenticator },
+  ],
+})
+export class MembersModule {}

@@ -1,0 +1,57 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInstant, MayBeNull } from '@customer-platform/http';
+import { IsBoolean, IsString, IsUUID } from 'class-validator';
+
+/** A message in a member's inbox. */
+export class NotificationDto {
+  @ApiProperty({ format: 'uuid' })
+  @IsUUID()
+  id: string;
+
+  @ApiProperty()
+  @IsString()
+  title: string;
+
+  @ApiProperty()
+  @IsString()
+  body: string;
+
+  @ApiProperty({ type: String, nullable: true })
+  @MayBeNull()
+  @IsString()
+  url: string | null;
+
+  @ApiProperty({ type: String, nullable: true })
+  @MayBeNull()
+  @IsString()
+  topic: string | null;
+
+  @ApiProperty({ description: 'Whether it came before `notifications_read_until` of the preferences.' })
+  @IsBoolean()
+  read: boolean;
+
+  @ApiProperty({ format: 'date-time' })
+  @IsInstant()
+  created_at: string;
+}
+
+/** How far a list goes. */
+export class NotificationPageInfoDto {
+  @ApiProperty({ type: 'integer', example: 50 })
+  limit: number;
+
+  @ApiProperty({ type: String, nullable: true })
+  next_cursor: string | null;
+}
+
+/** A page of the inbox. */
+export class NotificationPageDto {
+  @ApiProperty({ type: [NotificationDto] })
+  data: NotificationDto[];
+
+  @ApiProperty({ type: NotificationPageInfoDto })
+  page: NotificationPageInfoDto;
+
+  @ApiProperty({ type: 'integer', description: 'Of the whole inbox, whatever the filter.' })
+  unread_count: number;
+}

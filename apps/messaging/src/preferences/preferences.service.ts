@@ -1,0 +1,169 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, type Transaction } from '@customer-platform/database';
+import { parseInstant, type RequestContext } from '@customer-platform/http';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { checkAddress } from '../addresses/address.js';
+import { AddressKeys } from '../addresses/address-keys.provider.js';
+import { CHANNELS, type Channel } from '../addresses/channel.js';
+import type { ChannelDocument } from '../channels/channel-document.js';
+import { ChannelPlans } from '../channels/channel-plans.js';
+import { addressOf } from '../contacts/contact.js';
+import { ContactRefresh } from '../contacts/contact-refresh.js';
+import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
+import { contactSubject } from '../gate/batch-facts.js';
+import { GateWriter } from '../gate/gate-writer.js';
+import { NotificationReads } from '../notifications/notification-reads.js';
+import { readShape } from '../shapes/read-shape.js';
+import {
+  choicesOf,
+  preferencesFrom,
+  preferencesPatch,
+  type Choice,
+  type PreferenceRow,
+  type Preferences,
+} from './preference-document.js';
+import { PreferenceJournal, type PreferenceChange } from './preference-journal.js';
+
+/** A member's preferences with how far the inbox has been read. */
+export interface ShownPreferences {
+  readonly channels: Preferences;
+  readonly readUntil: Date | null;
+}
+
+/** Under what a member's choices may stand: the contact, and by channel the keys of its address. */
+type Subjects = Readonly<Record<Channel, readonly string[]>>;
+
+const CHOOSE = `
+  INSERT INTO preferences AS p (organization_id, subject, channel, topic, subscribed, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (organization_id, subject, channel, topic) DO UPDATE
+    SET subscribed = excluded.subscribed, updated_at = excluded.updated_at
+  WHERE p.subscribed <> excluded.subscribed`;
+
+/** What was ended by a link is the same person's to begin again. */
+const LIFT = `
+  DELETE FROM preferences WHERE organization_id = $1 AND subject = ANY($2::text[]) AND channel = $3 AND topic = $4`;
+
+/** What members want to receive (messaging.md §11), as the gate asks for it. */
+@Injectable()
+export class PreferencesService {
+  constructor(
+    private readonly database: Database,
+    private readonly gate: GateWriter,
+    private readonly plans: ChannelPlans,
+    private readonly contacts: ContactsRepository,
+    private readonly refresh: ContactRefresh,
+    private readonly keys: AddressKeys,
+    private readonly reads: NotificationReads,
+    private readonly journal: PreferenceJournal,
+    private readonly clock: Clock,
+  ) {}
+
+  async get(context: RequestContext): Promise<ShownPreferences> {
+    const subjects = await this.subjectsOf(context);
+    return this.database.inOrganization(context, (tx) => this.read(tx, context, subjects));
+  }
+
+  /**
+   * JSON merge. When this returns, no hand-off that an objection stops begins any more.
+   * @throws Problem `validation_failed`
+   */
+  async update(context: RequestContext, body: object): Promise<ShownPreferences> {
+    const patch = readShape(preferencesPatch, body, '');
+    const choices = choicesOf(patch);
+    const until = patch.notifications_read_until;
+    const subjects = await this.subjectsOf(context);
+    const work = async (tx: Transaction): Promise<ShownPreferences> => {
+      const { topics } = await this.plans.of(tx);
+      refuseUnknownTopics(choices, topics);
+      const before = await this.read(tx, context, subjects);
+      for (const choice of choices) await this.choose(tx, context, subjects, choice);
+      if (until !== undefined)
+        await this.reads.advance(tx, context.principal.id, new Date(parseInstant(until) ?? until));
+      const after = await this.read(tx, context, subjects);
+      await this.journal.record(
+        tx,
+        context,
+        context.principal.id,
+        changesBetween(before.channels, after.channels),
+      );
+      return after;
+    };
+    if (choices.length === 0) return this.database.inOrganization(context, work);
+    const locked = [...new Set(choices.flatMap(({ channel }) => subjects[channel]))];
+    return this.gate.write(context, locked, work);
+  }
+
+  private async choose(
+    tx: Transaction,
+    context: RequestContext,
+    subjects: Subjects,
+    { channel, topic, subscribed }: Choice,
+  ): Promise<void> {
+    const own = contactSubject(context.principal);
+    const others = subjects[channel].filter((subject) => subscribed === null || subject !== own);
+    if (subscribed !== false) await tx.query(LIFT, [tx.organizationId, others, channel, topic]);
+    if (subscribed === null) return;
+    await tx.query(CHOOSE, [tx.organizationId, own, channel, topic, subscribed, this.clock.now()]);
+  }
+
+  private async read(
+    tx: Transaction,
+    { principal }: RequestContext,
+    subjects: Subjects,
+  ): Promise<ShownPreferences> {
+    const { topics } = await this.plans.of(tx);
+    const all = CHANNELS.flatMap((channel) => subjects[channel]);
+    const rows = await tx.query<PreferenceRow>(
+      `SELECT subject, channel, topic, subscribed FROM preferences
+        WHERE organization_id = $1 AND subject = ANY($2::text[])`,
+      [tx.organizationId, [...new Set(all)]],
+    );
+    // Keys of different channels never coincide; the contact's own rows say their channel.
+    return {
+      channels: preferencesFrom(rows, contactSubject(principal), topics),
+      readUntil: await this.reads.until(tx, principal.id),
+    };
+  }
+
+  private async subjectsOf(context: RequestContext): Promise<Subjects> {
+    const { organizationId, principal } = context;
+    const ref = { organizationId, id: principal.id };
+    const find = () => this.database.inOrganization(context, (tx) => this.contacts.resolve(tx, [ref]));
+    let contact = (await find()).get(contactKey(ref));
+    if (!contact) {
+      await this.refresh.byIds(organizationId, [principal.id]);
+      contact = (await find()).get(contactKey(ref));
+    }
+    const own = contactSubject(principal);
+    const entries = CHANNELS.map((channel) => {
+      const text = contact ? addressOf(contact.profile, channel) : null;
+      const address = text === null ? undefined : checkAddress(channel, text);
+      return [channel, [own, ...(address ? this.keys.of(organizationId, address).own : [])]] as const;
+    });
+    return Object.fromEntries(entries) as Partial<Subjects> as Subjects;
+  }
+}
+
+function refuseUnknownTopics(choices: readonly Choice[], topics: ChannelDocument['topics']): void {
+  const errors = choices.flatMap(({ channel, topic }): FieldError[] => {
+    const known = topics.filter(({ channels }) => channels.includes(channel)).map(({ key }) => key);
+    if (topic === '' || known.includes(topic)) return [];
+    const name = topic.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1');
+    const detail = known.length > 0 ? `One of ${known.join(', ')}.` : 'There is no topic on this channel.';
+    return [{ pointer: `/channels/${channel}/topics/${name}`, code: 'unknown_field', detail }];
+  });
+  if (errors.length > 0) throw Problem.validation(errors);
+}
+
+function changesBetween(before: Preferences, after: Preferences): PreferenceChange[] {
+  return CHANNELS.flatMap((channel) => {
+    const [was, is] = [before[channel], after[channel]];
+    const marketing =
+      was.marketing === is.marketing ? [] : [{ channel, topic: null, subscribed: is.marketing }];
+    const topics = Object.entries(is.topics)
+      .filter(([topic, subscribed]) => was.topics[topic] !== subscribed)
+      .map(([topic, subscribed]) => ({ channel, topic, subscribed }));
+    return [...marketing, ...topics];
+  });
+}
