@@ -96,6 +96,11 @@ export class PlatformUnderTest {
     return local(this.ports[`${module} internal`]);
   }
 
+  /** What stands before the names of its topics. */
+  get topicPrefix(): string {
+    return `e2e-${this.run}-`;
+  }
+
   /** Everything all processes have written so far. */
   get logs(): string {
     return Object.values(this.processes)
@@ -258,7 +263,7 @@ export class PlatformUnderTest {
       LOG_LEVEL: 'info',
       ...(database ? { DATABASE_URL: database.url, DATABASE_OWNER_URL: database.ownerUrl } : {}),
       KAFKA_BROKERS: requiredVariable('TEST_KAFKA_BROKERS'),
-      KAFKA_TOPIC_PREFIX: `e2e-${this.run}-`,
+      KAFKA_TOPIC_PREFIX: this.topicPrefix,
       KAFKA_PARTITIONS: '2',
       ...Object.fromEntries(
         MODULES.flatMap((module) => [

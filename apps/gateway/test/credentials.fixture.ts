@@ -1,0 +1,111 @@
+import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
+import { Caller, serviceKeys, type Answer } from '@customer-platform/testing';
+import type { PlatformUnderTest, Tenant } from './platform.fixture.js';
+
+/** What a new person chooses; nobody but the person and identity ever sees it. */
+export const PASSWORD = 'tres tristes tigres tragaban trigo';
+
+const EXCHANGE = '/v1/core/members/token-exchange';
+const TOKEN_TYPE = 'urn:customer-platform:token-type:external-id';
+const GRANT = {
+  grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+  subject_token_type: TOKEN_TYPE,
+};
+
+/** One credential of each class, each good for its own class of routes. */
+export interface Credentials {
+  readonly apiKey: string;
+  readonly userToken: string;
+  readonly memberToken: string;
+  /** Of the organization, for one exchange. */
+  readonly tenantToken: string;
+  /** Of an invitation that is still pending. */
+  readonly invitationToken: string;
+  /** The one that let the user in: dead by now. */
+  readonly acceptedToken: string;
+}
+
+/** Gets one of each from the platform, by the ways in which their owners do. */
+export async function obtainCredentials(platform: PlatformUnderTest, tenant: Tenant): Promise<Credentials> {
+  const acceptedToken = await invite(platform, tenant);
+  const accepted = await done<{ access_token: string }>(
+    platform.as().post('/v1/identity/invitations/accept', {
+      token: acceptedToken,
+      name: 'Ana Rojas',
+      password: PASSWORD,
+    }),
+  );
+  const externalId = `member-${randomUUID()}`;
+  await done(tenant.admin.post('/v1/core/contacts', { external_id: externalId }));
+  const exchanged = await done<{ access_token: string }>(
+    tenant.admin.post(EXCHANGE, { ...GRANT, subject_token: externalId }),
+  );
+  return {
+    apiKey: tenant.adminKey,
+    userToken: accepted.access_token,
+    memberToken: exchanged.access_token,
+    tenantToken: await tenantToken(tenant, externalId),
+    invitationToken: await invite(platform, tenant),
+    acceptedToken,
+  };
+}
+
+/** Invites somebody as analyst. @returns the token that the mail's link carries */
+async function invite(platform: PlatformUnderTest, { admin, id }: Tenant): Promise<string> {
+  const roles = await done<{ data: { id: string; key: string | null; kind: string }[] }>(
+    admin.get('/v1/identity/roles?built_in=true&kind=human'),
+  );
+  const analyst = roles.data.find(({ key }) => key === 'analyst');
+  const body = { email: `${randomUUID()}@example.com`, role_ids: [analyst?.id] };
+  const invitation = await done<{ id: string }>(admin.post('/v1/identity/invitations', body));
+  const path = `/internal/links/invitation/${invitation.id}?organization_id=${id}`;
+  const { link } = await done<{ link: string }>((await asMessaging(platform)).get(path));
+  return new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? '';
+}
+
+/** Messaging, when it renders the mail. */
+async function asMessaging(platform: PlatformUnderTest): Promise<Caller> {
+  const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys('messaging');
+  const tokens = new ServiceTokens('messaging', {
+    SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
+    SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
+  } as ServiceKeys);
+  return new Caller(platform.internalUrlOf('identity'), await tokens.issue('identity'));
+}
+
+/** Signs one as an organization does, with a key that it has made known. */
+async function tenantToken({ admin, id }: Tenant, externalId: string): Promise<string> {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'ES256', use: 'sig' };
+  await done(admin.patch(`/v1/identity/organizations/${id}`, { settings: { member_jwks: { keys: [jwk] } } }));
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = { iss: id, aud: 'member-api', sub: externalId, jti: randomUUID(), iat: now, exp: now + 290 };
+  const encoded = [{ alg: 'ES256', kid: jwk.kid }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  const signed = encoded.join('.');
+  const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${signed}.${signature.toString('base64url')}`;
+}
+
+/** The code that an authenticator app shows now (RFC 6238). */
+export function totpCode(base32: string, now = Date.now()): string {
+  const bits = [...base32].map((char) =>
+    '234567'.includes(char) ? Number(char) + 24 : char.charCodeAt(0) - 65,
+  );
+  const text = bits.map((value) => value.toString(2).padStart(5, '0')).join('');
+  const bytes = Buffer.from((text.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)));
+  const hash = createHmac('sha1', bytes).update(counter).digest();
+  const offset = (hash.at(-1) ?? 0) & 15;
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+/** The body of a call that succeeds. */
+export async function done<T = object>(call: Promise<Answer<unknown>>): Promise<T> {
+  const { status, body } = await call;
+  if (status >= 200 && status < 300) return body as T;
+  throw new Error(`The answer is ${String(status)}: ${JSON.stringify(body)}`);
+}
