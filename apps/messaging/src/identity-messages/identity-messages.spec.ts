@@ -8,6 +8,8 @@ import {
   type MessagingWorld,
   type ShownSend,
 } from '../messaging.fixture.js';
+import { Provider } from '../provider.fixture.js';
+import { aReport, postRaw, standardHeaders } from '../webhooks/signed-calls.fixture.js';
 
 interface Shown {
   id: string;
@@ -24,6 +26,7 @@ interface Page<T> {
 
 const TEMPLATES = '/v1/messaging/templates';
 const ROUTING = '/v1/messaging/event-routing';
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SETTLED = { within: 20_000 };
 
 let world: MessagingWorld;
@@ -222,6 +225,73 @@ describe('an invitation', () => {
       expect(data.map(({ reason }) => reason)).toEqual(['hard_bounce']);
     }, SETTLED);
     world.mail.treat = () => undefined;
+  });
+
+  describe('sent by a provider that reports on it later', () => {
+    const provider = new Provider();
+    beforeAll(() => provider.start());
+    afterAll(() => provider.stop());
+
+    /** An invitation mailed by the organization's own provider, and how that one reports on it. */
+    async function mailed() {
+      const channels = {
+        email: { provider: 'http', url: provider.url, secret: SECRET, from: 'a@tienda.example' },
+      };
+      const settings = await organization.api.call<{ channels: { email: { webhook_url: string } } }>(
+        'PUT',
+        '/v1/messaging/channel-settings',
+        { body: { channels } },
+      );
+      const messageId = randomUUID();
+      provider.answer = () => ({ status: 201, body: { provider_message_id: messageId } });
+      const invitation = anInvitation();
+      const { id } = await told(invitation.event('created'));
+      await settled(organization.api, id, 'sent');
+      const report = (event: string, more: object = {}) => {
+        const body = JSON.stringify(aReport(messageId, event, more));
+        return postRaw(world, settings.body.channels.email.webhook_url, body, standardHeaders(SECRET, body));
+      };
+      return { ...invitation, send: id, report };
+    }
+
+    async function reasonsFor(address: string): Promise<string[]> {
+      const path = `/v1/messaging/suppressions?address=${address}`;
+      const { data } = (await organization.api.get<Page<{ reason: string }>>(path)).body;
+      return data.map(({ reason }) => reason);
+    }
+
+    it.each([
+      ['complained', {}, 'complaint'],
+      ['bounced', { bounce_type: 'hard' }, 'hard_bounce'],
+    ])('%s %j: its address is suppressed before the report is answered', async (event, more, reason) => {
+      const { address, report } = await mailed();
+      expect((await report(event, more)).status).toBe(200);
+      expect(await reasonsFor(address)).toEqual([reason]);
+    });
+
+    it('waits for an identity that is silent', async () => {
+      const { address, send, report } = await mailed();
+      world.app.registry.outage(true);
+      try {
+        expect(await report('complained')).toMatchObject({
+          status: 503,
+          body: { code: 'dependency_unavailable' },
+        });
+      } finally {
+        world.app.registry.outage(false);
+      }
+      expect((await report('complained')).status).toBe(200);
+      expect(await reasonsFor(address)).toEqual(['complaint']);
+      await settled(organization.api, send, 'complained');
+    });
+
+    it('suppresses nobody where identity no longer says whose it was', async () => {
+      const { id, address, send, report } = await mailed();
+      world.app.registry.link(`invitation/${id}`);
+      expect((await report('complained')).status).toBe(200);
+      await settled(organization.api, send, 'complained');
+      expect(await reasonsFor(address)).toEqual([]);
+    });
   });
 
   it('says its link to the invited person alone: a rule of another recipient does not learn it', async () => {

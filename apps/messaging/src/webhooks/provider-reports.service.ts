@@ -3,12 +3,13 @@ import { systemActor } from '@customer-platform/audit';
 import { Clock, Database } from '@customer-platform/database';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
+import { IdentityLinks } from '../identity-messages/identity-links.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import { isFinal, mayFollow, type SendState } from '../sends/send-state.js';
 import type { SuppressionReason } from '../suppressions/suppression.js';
 import { Suppressions } from '../suppressions/suppressions.service.js';
 import { eventKeyOf, stateOf, type ProviderReport } from './provider-report.js';
-import { factsOf, isMatched, NOBODY, type MatchedReport, type ReportKey } from './report-row.js';
+import { factsOf, isMatched, linkOf, NOBODY, type MatchedReport, type ReportKey } from './report-row.js';
 import { ReportsRepository, type NewReport } from './reports.repository.js';
 
 /** Where reports come from. */
@@ -36,6 +37,7 @@ export class ProviderReports {
     private readonly database: Database,
     private readonly repository: ReportsRepository,
     private readonly suppressions: Suppressions,
+    private readonly links: IdentityLinks,
     private readonly journal: SendJournal,
     private readonly clock: Clock,
   ) {}
@@ -59,6 +61,12 @@ export class ProviderReports {
       this.repository.pending(tx, keys, NOBODY),
     );
     const matched = pending.filter(isMatched);
+    // A silent identity keeps its own mails' reports waiting, nobody else's.
+    await this.applyAll(matched.filter((report) => linkOf(report) === undefined));
+    await this.applyAll(matched.filter((report) => linkOf(report) !== undefined));
+  }
+
+  private async applyAll(matched: readonly MatchedReport[]): Promise<void> {
     if (matched.length === 0) return;
     await this.suppress(matched);
     await this.move(matched);
@@ -69,13 +77,24 @@ export class ProviderReports {
     const worn = await this.wornOut(soft.filter((one) => one.s_address_key !== null));
     for (const report of matched) {
       const reason = worn.has(report.s_address_key ?? '') ? 'repeated_soft_bounce' : reasonOf(report);
-      // An erased person's address is not here any more, and what was suppressed before still blocks it.
-      if (reason === undefined || report.s_address === null) continue;
-      const { s_organization_id: organizationId, s_channel: channel, s_address: address } = report;
+      const address = reason === undefined ? undefined : await this.addressOf(report);
+      if (reason === undefined || address === undefined) continue;
+      const { s_organization_id: organizationId, s_channel: channel } = report;
       const correlationId = report.s_correlation_id ?? report.s_id;
       const actor = systemActor(organizationId, correlationId, 'messaging.webhooks');
       await this.suppressions.add(actor, { channel, scope: 'address', address, reason, note: null });
     }
+  }
+
+  /**
+   * Undefined for an erased person, whom what was suppressed before still blocks, and for a link of identity's that is
+   * no longer open: nothing goes there by it either.
+   * @throws Problem `dependency_unavailable` when identity is silent: the report is looked at again
+   */
+  private async addressOf(report: MatchedReport): Promise<string | undefined> {
+    const link = linkOf(report);
+    if (link === undefined) return report.s_address ?? undefined;
+    return (await this.links.find(report.s_organization_id, link))?.address;
   }
 
   /** Addresses, by their keys, that have bounced softly too often. */

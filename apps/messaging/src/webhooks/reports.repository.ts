@@ -34,7 +34,7 @@ const SEND = [
   'correlation_id',
   'event_id',
 ]
-  .concat('organization_id', 'attempts', 'address', 'address_key')
+  .concat('organization_id', 'attempts', 'address', 'address_key', 'recipient')
   .map((column) => `s.${column} AS s_${column}`)
   .join(', ');
 
