@@ -9,6 +9,8 @@ export interface DocumentedRoute {
   permission?: string;
   /** Whether only users can call it, and no machine. */
   usersOnly: boolean;
+  /** The schemes of bearer tokens that it takes. */
+  takes: readonly string[];
   /** What it asks for instead of a permission. */
   authorization?: string;
   /** The example of its body: right in form. */
@@ -35,6 +37,7 @@ export function documentedRoutes(): DocumentedRoute[] {
         path,
         permission: operation['x-permission'],
         usersOnly: JSON.stringify(operation.security) === '[{"user_token":[]}]',
+        takes: (operation.security ?? []).flatMap((scheme) => Object.keys(scheme)),
         authorization: operation['x-authorization'],
         body: operation.requestBody?.content['application/json']?.example,
       })),

@@ -3,6 +3,17 @@ import { jest } from '@jest/globals';
 import { isPermission, PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import { eventually, type Answer, type Caller } from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
+import {
+  closedTo,
+  demanding,
+  obtainLink,
+  obtainReportPath,
+  signatureOf,
+  TOKENS,
+  withToken,
+  type AllCredentials,
+} from './credential-classes.fixture.js';
+import { obtainCredentials, PASSWORD } from './credentials.fixture.js';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
 import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
 
@@ -40,6 +51,7 @@ let mine: Tenant;
 let other: Tenant;
 /** Of `mine`, with a token of their own. */
 let member: Caller;
+let credentials: AllCredentials;
 /** Of `mine`, by the collection that the ids belong to. */
 const ids = new Map<string, string>();
 const keys = new Map<string, Promise<Caller>>();
@@ -49,6 +61,11 @@ beforeAll(async () => {
   [mine, other] = [await platform.tenant(), await platform.tenant()];
   await prepareChain(mine);
   await fill();
+  credentials = {
+    ...(await obtainCredentials(platform, mine)),
+    linkToken: await obtainLink(platform, mine),
+    reportPath: await obtainReportPath(other),
+  };
 }, START_WITHIN_MS);
 afterAll(() => platform.stop(), END_WITHIN_MS);
 
@@ -129,13 +146,22 @@ function collectionOf({ path }: DocumentedRoute): string {
   return path.slice(0, path.indexOf('/{id}'));
 }
 
-function call<T>(caller: Caller, route: DocumentedRoute, id: string = randomUUID()): Promise<Answer<T>> {
+function call<T>(
+  caller: Caller,
+  route: DocumentedRoute,
+  id: string = randomUUID(),
+  further: Record<string, string> = {},
+): Promise<Answer<T>> {
   const { method } = route;
   const name = `${method} ${route.path}`;
   const path = route.path.replace('{id}', id).replaceAll(/\{\w+\}/g, PART) + (QUERIES[name] ?? '');
   const body = route.body ?? {};
-  const headers = { 'idempotency-key': randomUUID() };
-  return caller.call<T>(method, path, method === 'GET' || method === 'DELETE' ? {} : { body, headers });
+  const headers = { 'idempotency-key': randomUUID(), ...further };
+  return caller.call<T>(method, path, hasBody(route) ? { body, headers } : { headers: further });
+}
+
+function hasBody({ method }: DocumentedRoute): boolean {
+  return method !== 'GET' && method !== 'DELETE';
 }
 
 /** A busy machine may keep one module from hearing of another in time, and then the answer is 503. */
@@ -200,10 +226,69 @@ describe.each(ofMembers)('$method $path', (route) => {
   });
 });
 
-describe.each(guarded)('$method $path', (route) => {
-  it('401 with the token of a member', async () => {
-    const { status, body } = await answered(() => call<Refusal>(member, route));
-    expect([status, body.code]).toEqual([401, 'invalid_token']);
+/** All routes, a few at a time; each with what came of it, if that is not what is told. */
+async function refused(
+  which: readonly DocumentedRoute[],
+  ask: (route: DocumentedRoute) => Promise<Answer<undefined>>,
+): Promise<string[]> {
+  const others: string[] = [];
+  for (let at = 0; at < which.length; at += 8) {
+    const batch = which.slice(at, at + 8);
+    const answers = await Promise.all(batch.map(ask));
+    for (const [index, { status, headers }] of answers.entries()) {
+      const { method, path } = batch[index] ?? {};
+      if (status === 401 && headers.has('www-authenticate')) continue;
+      others.push(`${method ?? ''} ${path ?? ''}: ${String(status)}`);
+    }
+  }
+  return others;
+}
+
+describe.each(Object.entries(TOKENS))('a credential of the class %s', (scheme, name) => {
+  const closed = closedTo(scheme, routes);
+
+  it(`is 401 on all ${String(closed.length)} routes of other classes`, async () => {
+    const token = credentials[name];
+    const present = (route: DocumentedRoute) =>
+      answered(() => call<undefined>(platform.as(token), withToken(route, token)));
+    expect(closed.length).toBeGreaterThan(0);
+    expect(await refused(closed, present)).toEqual([]);
+  });
+});
+
+it('each credential is good on a route of its own class', async () => {
+  const statusOf = async (key: string, path: string) => (await platform.as(key).get(path)).status;
+  expect(await statusOf(credentials.apiKey, '/v1/identity/roles')).toBe(200);
+  expect(await statusOf(credentials.userToken, '/v1/identity/mfa')).toBe(200);
+  expect(await statusOf(credentials.memberToken, '/v1/core/members/me')).toBe(200);
+  const exchanged = await platform.as().post('/v1/core/members/token-exchange', {
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    subject_token: credentials.tenantToken,
+  });
+  expect(exchanged.status).toBe(200);
+  const accepted = await platform.as().post('/v1/identity/invitations/accept', {
+    token: credentials.invitationToken,
+    name: 'Ana Rojas',
+    password: PASSWORD,
+  });
+  expect(accepted.status).toBe(200);
+  const unsubscribe = `/v1/messaging/unsubscribe?token=${credentials.linkToken}`;
+  expect((await platform.as().post(unsubscribe, {})).status).toBe(200);
+});
+
+describe('the signature of a provider', () => {
+  // The others miss a token in the body or the query then, and are 400 before anybody is asked for.
+  const bearing = demanding(routes).filter(({ takes }) => takes.length > 0);
+
+  it(`is 401 on all ${String(bearing.length)} routes of bearer tokens, and good on its own`, async () => {
+    const text = (route: DocumentedRoute) => (hasBody(route) ? JSON.stringify(route.body ?? {}) : '');
+    const signed = (route: DocumentedRoute) =>
+      answered(() => call<undefined>(platform.as(), route, undefined, signatureOf(text(route))));
+    expect(await refused(bearing, signed)).toEqual([]);
+    const own = routes.find(({ authorization }) => authorization === 'provider_hmac');
+    const route = { method: 'POST', takes: [], usersOnly: false, ...own, path: credentials.reportPath };
+    expect((await signed(route)).status).toBe(200);
   });
 });
 
