@@ -2,7 +2,7 @@
  * `npm run load -- track|batch|timeline --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
  *    [--processing on|off]`
  * `npm run load -- management|member [--rate N] [--duration S]`
- * `npm run load -- passwords [--rate N] [--duration S]`
+ * `npm run load -- passwords|outbound-webhooks [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  * `npm run load -- segments|loyalty [--events N]`
  *
@@ -10,7 +10,7 @@
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
  * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
  * `management` mixes every list, read and write of core, `member` what a member's page calls. `passwords` sets
- * some while others go on with their work. `seed` fills core by COPY, so that its lists are as long as they may
+ * some while others go on with their work, `outbound-webhooks` has events told to a hundred endpoints. `seed` fills core by COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
  * consumes.
  */
@@ -32,6 +32,7 @@ import {
 } from '@customer-platform/client/platform.ts';
 import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
+import { runOutboundWebhooks } from './outbound-webhooks/command.ts';
 import { runPasswords } from './passwords/command.ts';
 import { runSeed } from './seed/command.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
@@ -85,6 +86,10 @@ async function main(): Promise<void> {
     const [rate = 0] = ratesOf(values.rate ?? '20');
     return runPasswords({ platform: readPlatform(values.data), rate, duration }, say);
   }
+  if (kind === 'outbound-webhooks') {
+    const [rate = 0] = ratesOf(values.rate ?? '4');
+    return runOutboundWebhooks({ platform: readPlatform(values.data), rate, duration }, say);
+  }
   if (kind === 'management' || kind === 'member') {
     const [rate = 0] = ratesOf(values.rate ?? (kind === 'member' ? '100' : '50'));
     const load = { platform: readPlatform(values.data), k6: await findK6(root, say), rate, duration };
@@ -93,7 +98,8 @@ async function main(): Promise<void> {
   const found = KINDS.find((each) => each === kind);
   if (!found)
     throw new Error(
-      `Say what to load: ${KINDS.join(', ')}, management, member, passwords; or seed, segments, loyalty.`,
+      `Say what to load: ${KINDS.join(', ')}, management, member, passwords, outbound-webhooks; ` +
+        'or seed, segments, loyalty.',
     );
   await measureRates(found, duration);
 }
