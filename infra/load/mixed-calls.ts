@@ -14,6 +14,8 @@ export interface MixedCalls {
   duration: number;
   /** What the calls take their ids and values from. */
   sample: object;
+  /** Variables of this script alone. */
+  more?: Record<string, string>;
 }
 
 /** What came of it. */
@@ -36,6 +38,7 @@ export async function runMixed(mix: MixedCalls): Promise<MixedFigures> {
       DURATION: String(mix.duration),
       SAMPLE: join(folder, 'sample.json'),
       RUN: `load-${Date.now()}`,
+      ...mix.more,
     };
     const summary = join(folder, 'summary.json');
     await runK6(mix.k6, mix.script, environment, summary);

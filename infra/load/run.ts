@@ -3,6 +3,8 @@
  *    [--processing on|off]`
  * `npm run load -- management|member [--rate N] [--duration S]`
  * `npm run load -- passwords|outbound-webhooks [--rate N] [--duration S]`
+ * `npm run load -- sends [--rate N] [--duration S] [--backlog N]`
+ * `npm run load -- provider-webhooks [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  * `npm run load -- segments|loyalty [--events N]`
  *
@@ -10,7 +12,9 @@
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
  * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
  * `management` mixes every list, read and write of core, `member` what a member's page calls. `passwords` sets
- * some while others go on with their work, `outbound-webhooks` has events told to a hundred endpoints. `seed` fills core by COPY, so that its lists are as long as they may
+ * some while others go on with their work, `outbound-webhooks` has events told to a hundred endpoints, `sends` follows
+ * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `seed` fills core by
+ * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
  * consumes.
  */
@@ -34,7 +38,9 @@ import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
 import { runOutboundWebhooks } from './outbound-webhooks/command.ts';
 import { runPasswords } from './passwords/command.ts';
+import { runProviderWebhooks } from './provider-webhooks/command.ts';
 import { runSeed } from './seed/command.ts';
+import { runSends } from './sends/command.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
 import { measureSegments } from './segments.bench.ts';
 import { measureVisibility } from './visibility.ts';
@@ -57,6 +63,7 @@ const { values, positionals } = parseArgs({
     contacts: { type: 'string' },
     events: { type: 'string' },
     organizations: { type: 'string', default: '1000' },
+    backlog: { type: 'string', default: '5000' },
     'points-every': { type: 'string', default: '10' },
     'no-probe': { type: 'boolean', default: false },
     data: { type: 'string', default: join(root, '.data') },
@@ -66,6 +73,28 @@ const { values, positionals } = parseArgs({
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const ms = (value: number): string =>
   Number.isFinite(value) ? `${value.toFixed(value < 10 ? 1 : 0)} ms` : 'never';
+
+interface MixedLoad {
+  platform: Platform;
+  k6: string;
+  rate: number;
+  duration: number;
+  backlog: number;
+}
+
+/** Mixes of calls, each at the rate it has unless another one is given. */
+const MIXED: Partial<Record<string, { rate: string; run(load: MixedLoad): Promise<void> }>> = {
+  management: { rate: '50', run: (load) => runManagement(load, say) },
+  member: { rate: '100', run: (load) => runMember(load, say) },
+  sends: { rate: '200', run: (load) => runSends(load, say) },
+  'provider-webhooks': { rate: '200', run: (load) => runProviderWebhooks(load, say) },
+};
+
+function countOf(option: 'backlog'): number {
+  const count = Number(values[option]);
+  if (!(Number.isInteger(count) && count >= 0)) throw new Error(`--${option} is a whole number.`);
+  return count;
+}
 
 interface Trend {
   values: Record<string, number>;
@@ -90,15 +119,16 @@ async function main(): Promise<void> {
     const [rate = 0] = ratesOf(values.rate ?? '4');
     return runOutboundWebhooks({ platform: readPlatform(values.data), rate, duration }, say);
   }
-  if (kind === 'management' || kind === 'member') {
-    const [rate = 0] = ratesOf(values.rate ?? (kind === 'member' ? '100' : '50'));
-    const load = { platform: readPlatform(values.data), k6: await findK6(root, say), rate, duration };
-    return kind === 'member' ? runMember(load, say) : runManagement(load, say);
+  const mixed = kind === undefined ? undefined : MIXED[kind];
+  if (mixed) {
+    const [rate = 0] = ratesOf(values.rate ?? mixed.rate);
+    const platform = readPlatform(values.data);
+    return mixed.run({ platform, k6: await findK6(root, say), rate, duration, backlog: countOf('backlog') });
   }
   const found = KINDS.find((each) => each === kind);
   if (!found)
     throw new Error(
-      `Say what to load: ${KINDS.join(', ')}, management, member, passwords, outbound-webhooks; ` +
+      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, outbound-webhooks; ` +
         'or seed, segments, loyalty.',
     );
   await measureRates(found, duration);
