@@ -17,6 +17,7 @@ import { IdentitiesModule } from './identities/identities.module.js';
 import { IngestionModule } from './ingestion/ingestion.module.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { MembersModule } from './members/members.module.js';
+import { ORGANIZATION_IN_CORE } from './organization-references.js';
 import { ProcessingModule } from './processing/processing.module.js';
 import { Segment } from './segments/segment.entity.js';
 import { SegmentsModule } from './segments/segments.module.js';
@@ -29,7 +30,11 @@ import { UsageModule } from './usage/usage.module.js';
     EventBusModule.forRoot({ module: 'core', keptForEver: [CHECKPOINT_TOPIC] }),
     AuditModule.forRoot({ module: 'core' }),
     AuthorizationModule.forRoot({ module: 'core', calls: ['crm', 'loyalty', 'messaging'] }),
-    ReferencesModule.forRoot({ module: 'core', ask: ['crm', 'loyalty', 'messaging'] }),
+    ReferencesModule.forRoot({
+      module: 'core',
+      references: ORGANIZATION_IN_CORE,
+      ask: ['crm', 'loyalty', 'messaging'],
+    }),
     AuditLogModule,
     CatalogsModule,
     ConsentsModule,

@@ -16,6 +16,7 @@ import { CRM_MIGRATIONS } from './migrations/index.js';
 import { Note } from './notes/note.entity.js';
 import { NotesModule } from './notes/notes.module.js';
 import { NOTES_ON_CONTACTS } from './notes/notes.service.js';
+import { ORGANIZATION_IN_CRM } from './organization-references.js';
 import { TimelineModule } from './timeline/timeline.module.js';
 
 const ENTITIES = [Activity, ActivityType, List, Note];
@@ -28,7 +29,11 @@ const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS, LIST_MEMBERS_ON_
     EventBusModule.forRoot({ module: 'crm' }),
     AuditModule.forRoot({ module: 'crm' }),
     AuthorizationModule.forRoot({ module: 'crm', calls: ['core', 'messaging'] }),
-    ReferencesModule.forRoot({ module: 'crm', references: ON_CONTACTS, ask: ['messaging'] }),
+    ReferencesModule.forRoot({
+      module: 'crm',
+      references: [...ON_CONTACTS, ...ORGANIZATION_IN_CRM],
+      ask: ['messaging'],
+    }),
     ContactRefsModule,
     NotesModule,
     ActivityTypesModule,

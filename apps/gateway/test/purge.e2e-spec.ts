@@ -16,7 +16,7 @@ const SETTLED = { within: 30_000 };
 
 jest.setTimeout(120_000);
 
-describe('the purge of a contact, across all modules', () => {
+describe('a purge, across all modules', () => {
   let platform: PlatformUnderTest;
   let tenant: Tenant;
   const contacts = '/v1/core/contacts';
@@ -99,5 +99,47 @@ describe('the purge of a contact, across all modules', () => {
       expect(purged.status).toBe(left.length > 0 ? 409 : 204);
       expect(written.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
     }
+  });
+
+  describe('the purge of an organization', () => {
+    const organizations = '/v1/identity/organizations';
+    const root = () => platform.as(platform.ownerKey);
+    const purgeOf = (id: string): Promise<Answer<Refusal>> => root().delete(`${organizations}/${id}/purge`);
+
+    it('409 with what each module still has of it', async () => {
+      expect((await root().delete(`${organizations}/${tenant.id}`)).status).toBe(204);
+      const { status, body } = await purgeOf(tenant.id);
+      expect([status, body.code]).toEqual([409, 'resource_referenced']);
+      const held = body.references.map(({ module, resource }) => `${module}.${resource}`);
+      expect(held).toEqual(
+        expect.arrayContaining([
+          'identity.api_keys',
+          'core.contacts',
+          'core.events',
+          'crm.notes',
+          'loyalty.transactions',
+          'loyalty.rules',
+          'messaging.sends',
+          'messaging.templates',
+          'messaging.event_routing',
+        ]),
+      );
+    });
+
+    it('204 for one with nothing but what every organization is given, in any module', async () => {
+      const founded = await root().post<{ id: string }>(organizations, { name: 'Empty', slug: 'empty' });
+      const { id } = founded.body;
+      const givenIn = async (module: 'crm' | 'messaging', table: string): Promise<number> => {
+        const rows = await platform.query(module, `SELECT FROM ${table} WHERE organization_id = $1`, [id]);
+        return rows.length;
+      };
+      await eventually(async () => {
+        expect(await givenIn('crm', 'activity_types')).toBeGreaterThan(0);
+        expect(await givenIn('messaging', 'event_routing')).toBe(3);
+      }, SETTLED);
+      expect((await root().delete(`${organizations}/${id}`)).status).toBe(204);
+      expect((await purgeOf(id)).status).toBe(204);
+      expect((await root().get(`${organizations}/${id}`)).status).toBe(404);
+    });
   });
 });

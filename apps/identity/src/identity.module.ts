@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
-import { DatabaseModule } from '@customer-platform/database';
+import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
@@ -26,7 +26,12 @@ import { UsersModule } from './users/users.module.js';
     DatabaseModule.forRoot({ module: 'identity', entities: [Organization, Role, User], migrations }),
     EventBusModule.forRoot({ module: 'identity' }),
     AuditModule.forRoot({ module: 'identity' }),
-    AuthorizationModule.forRoot({ module: 'identity', source: DatabaseAuthorizationSource }),
+    AuthorizationModule.forRoot({
+      module: 'identity',
+      source: DatabaseAuthorizationSource,
+      calls: ['core', 'crm', 'loyalty', 'messaging'],
+    }),
+    ReferencesModule.forRoot({ module: 'identity', ask: ['core', 'crm', 'loyalty', 'messaging'] }),
     ApiKeysModule,
     AuthorizationRegistryModule,
     InvitationsModule,

@@ -24,6 +24,7 @@ import { LedgerController } from './ledger/ledger.controller.js';
 import { LedgerService } from './ledger/ledger.service.js';
 import { TRANSACTIONS_OF_CONTACTS } from './ledger/subjects.js';
 import { migrations } from './migrations/index.js';
+import { ORGANIZATION_IN_LOYALTY } from './organization-references.js';
 import { PostedAnswers } from './postings/posted-answers.js';
 import { PostingsController } from './postings/postings.controller.js';
 import { PostingsService } from './postings/postings.service.js';
@@ -43,7 +44,10 @@ function secretOfPostings(key: string): string {
     EventBusModule.forRoot({ module: 'loyalty' }),
     AuditModule.forRoot({ module: 'loyalty' }),
     AuthorizationModule.forRoot({ module: 'loyalty', calls: ['core'] }),
-    ReferencesModule.forRoot({ module: 'loyalty', references: [TRANSACTIONS_OF_CONTACTS] }),
+    ReferencesModule.forRoot({
+      module: 'loyalty',
+      references: [TRANSACTIONS_OF_CONTACTS, ...ORGANIZATION_IN_LOYALTY],
+    }),
     ErasureModule.forRoot({ module: 'loyalty' }),
     RulesModule,
   ],

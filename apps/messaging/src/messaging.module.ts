@@ -23,6 +23,7 @@ import { IdentityMessages } from './identity-messages/identity-messages.service.
 import { MESSAGING_CONFIG, type MessagingConfig } from './messaging.config.js';
 import { MembersModule } from './members/members.module.js';
 import { migrations } from './migrations/index.js';
+import { ORGANIZATION_IN_MESSAGING } from './organization-references.js';
 import { OrganizationStates } from './organizations/organization-states.js';
 import { Router } from './routing/router.js';
 import { RoutingController } from './routing/routing.controller.js';
@@ -57,7 +58,10 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     EventBusModule.forRoot({ module: 'messaging' }),
     AuditModule.forRoot({ module: 'messaging' }),
     AuthorizationModule.forRoot({ module: 'messaging', calls: ['core'] }),
-    ReferencesModule.forRoot({ module: 'messaging', references: [SENDS_TO_CONTACTS] }),
+    ReferencesModule.forRoot({
+      module: 'messaging',
+      references: [SENDS_TO_CONTACTS, ...ORGANIZATION_IN_MESSAGING],
+    }),
     ErasureModule.forRoot({ module: 'messaging' }),
     FoundationModule,
     GateModule,

@@ -32,6 +32,7 @@ export {
   type MigrationClass,
   type MigrationOptions,
 } from './migrations/run-migrations.js';
+export { referencesToOrganization, type HeldTable } from './references/organization-references.js';
 export { ReferenceHolds, type HeldResource } from './references/reference-holds.js';
 export { dropReferenceHoldsTable, referenceHoldsTable } from './references/reference-holds.table.js';
 export { ReferencesModule } from './references/references.module.js';

@@ -18,6 +18,7 @@ import { CreateSegments1764410000000 } from './1764410000000-create-segments.js'
 import { KeepWhatIsLeft1764610000000 } from './1764610000000-keep-what-is-left.js';
 import { KeepTheClockOfSegments1764611000000 } from './1764611000000-keep-the-clock-of-segments.js';
 import { RemoveMembersLater1764680000000 } from './1764680000000-remove-members-later.js';
+import { CreateReferenceHolds1764730070000 } from './1764730070000-create-reference-holds.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -40,4 +41,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   KeepWhatIsLeft1764610000000,
   KeepTheClockOfSegments1764611000000,
   RemoveMembersLater1764680000000,
+  CreateReferenceHolds1764730070000,
 ];

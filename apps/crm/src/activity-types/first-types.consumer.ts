@@ -3,11 +3,9 @@ import { Audit, systemActor } from '@customer-platform/audit';
 import { Clock, Database, newId, type Transaction } from '@customer-platform/database';
 import { Inbox, OnEvent, Outbox } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
+import { FIRST_TYPES } from './first-types.js';
 
 type Founded = DomainEvent<'identity.organization.created.v1'>;
-
-/** What every organization begins with (crm.md §2). */
-const FIRST_TYPES = { call: 'Call', email: 'Email', meeting: 'Meeting', task: 'Task' };
 
 const CONSUMER = 'crm.activity-types';
 

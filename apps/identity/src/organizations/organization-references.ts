@@ -1,5 +1,4 @@
 import type { ReferenceCount, WorkerTransaction } from '@customer-platform/database';
-import { Problem } from '@customer-platform/problem-json';
 
 /** What an organization may hold beyond its built-in roles; each of it keeps the organization from being purged. */
 const HELD: Readonly<Record<string, string>> = {
@@ -21,16 +20,17 @@ const FORGET = [
 ];
 
 /**
- * Counts what an organization, whose lock `tx` holds, still has in identity, and removes what is built in.
- * @throws Problem `resource_referenced` with the counts
+ * Counts what an organization, whose lock `tx` holds, still has in identity; where that is nothing, removes what is
+ * built in, which the transaction takes back if other modules have something.
  */
-export async function organizationReferences(tx: WorkerTransaction, id: string): Promise<void> {
+export async function organizationReferences(tx: WorkerTransaction, id: string): Promise<ReferenceCount[]> {
   await tx.useOrganization(id);
   const references: ReferenceCount[] = [];
   for (const [resource, statement] of Object.entries(HELD)) {
     const [row] = await tx.query<{ count: number }>(statement, [id]);
     if (row && row.count > 0) references.push({ module: 'identity', resource, count: row.count });
   }
-  if (references.length > 0) throw new Problem('resource_referenced', { members: { references } });
+  if (references.length > 0) return references;
   for (const statement of FORGET) await tx.query(statement, [id]);
+  return [];
 }

@@ -5,16 +5,22 @@ import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import { Caller, eventually, expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import type { CreatedOrganizationDto, OrganizationDto } from './organization.dto.js';
+import { OrganizationPeers } from './organization-peers.fixture.js';
 
 const ORGANIZATIONS = '/v1/identity/organizations';
 
+let peers: OrganizationPeers;
 let bench: IdentityBench;
 let parent: TestOrganization;
 let number = 0;
 beforeAll(async () => {
-  bench = await IdentityBench.start();
+  peers = await OrganizationPeers.start();
+  bench = await IdentityBench.start(peers.env);
 });
-afterAll(() => bench.end());
+afterAll(async () => {
+  await bench.end();
+  await peers.close();
+});
 beforeEach(async () => {
   parent = await bench.organization();
 });
@@ -319,26 +325,6 @@ describe('the end of an organization', () => {
     await found(parent.admin, { slug: theirs.slug });
     const untold = expectProblem(await other.admin.post(at(theirs.id, '/restore')), 409, 'restore_conflict');
     expect(untold).not.toHaveProperty('conflicting_id');
-  });
-
-  it('purge: only when deleted and nothing but what is built in is left', async () => {
-    const { child } = await withKey(parent.admin);
-    expectProblem(await parent.admin.delete(at(child.id, '/purge')), 409, 'not_soft_deleted');
-    await parent.admin.delete(at(child.id));
-    const problem = expectProblem(
-      await parent.admin.delete(at(child.id, '/purge')),
-      409,
-      'resource_referenced',
-    );
-    expect(problem['references']).toEqual([{ module: 'identity', resource: 'api_keys', count: 1 }]);
-    const empty = await found(parent.admin);
-    await parent.admin.delete(at(empty.id));
-    expectStatus(await parent.admin.delete(at(empty.id, '/purge')), 204);
-    expectProblem(await parent.admin.get(at(empty.id)), 404, 'not_found');
-    for (const table of ['roles', 'role_permissions', 'organization_epochs', 'organizations'])
-      expect(
-        await bench.database.query(`SELECT 1 FROM ${table} WHERE organization_id = $1`, [empty.id]),
-      ).toEqual([]);
   });
 });
 

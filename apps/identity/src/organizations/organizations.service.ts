@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import {
   Clock,
   Database,
+  RemoteReferences,
   ResourceStores,
+  type ReferenceCount,
   type ResourceStore,
   type Transaction,
   type WorkerTransaction,
@@ -51,6 +53,7 @@ export class OrganizationsService {
     private readonly keys: ApiKeyIssuing,
     private readonly clock: Clock,
     stores: ResourceStores,
+    remoteReferences: RemoteReferences,
   ) {
     this.organizations = stores.of<Organization>({
       entity: Organization,
@@ -63,6 +66,8 @@ export class OrganizationsService {
       bookkeeping: ['suspendedAt', 'reactivatedAt'],
       constraints: { unique: { organizations_slug: { field: 'slug', pointer: '/slug' } } },
       event: organizationEvent,
+      // What other modules have of it is the organization's own, and not the one's that purges it.
+      remoteReferences: { hold: (held) => remoteReferences.hold({ ...held, organizationId: held.id }) },
     });
   }
 
@@ -132,16 +137,21 @@ export class OrganizationsService {
     );
   }
 
-  /** @throws Problem `ancestor_required`, `not_soft_deleted`, `resource_referenced` while it holds more than is built in */
+  /**
+   * @throws Problem `ancestor_required`, `not_soft_deleted`, `resource_referenced` while any module holds more of it
+   * than is built in, `dependency_unavailable` while one is silent
+   */
   purge(context: RequestContext, id: string): Promise<void> {
     demandAncestor(context, id);
+    let references: readonly ReferenceCount[] = [];
     return this.write(context, id, (tx) =>
       this.organizations.purge(context, id, {
         tx,
         guard: async () => {
-          await organizationReferences(tx, id);
+          references = await organizationReferences(tx, id);
           await tx.useOrganization(context.organizationId);
         },
+        references: () => references,
       }),
     );
   }

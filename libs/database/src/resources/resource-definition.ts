@@ -3,7 +3,7 @@ import type { EntityTarget, FindOptionsWhere } from 'typeorm';
 import type { Transaction } from '../transaction.js';
 import type { ChangeEvent, ChangeVerb } from './change-recorder.js';
 import type { RemoteReferences } from '../references/remote-references.js';
-import type { ConstraintMap } from './constraints.js';
+import type { ConstraintMap, ReferenceCount } from './constraints.js';
 
 /** The columns that every soft-deletable resource has. */
 export interface SoftDeletable {
@@ -78,6 +78,8 @@ export interface ChangeOptions<E> {
   guard?: (tx: Transaction, row: E) => Promise<void> | void;
   /** Fields of the API that are set besides the columns, in rows of their own: told as changed too. */
   furtherFields?: readonly string[];
+  /** What else points to the row than tables of the definition say; for a purge, asked after the guard. */
+  references?: () => readonly ReferenceCount[];
   /** Why, for the audit row's reader. */
   reason?: string;
 }

@@ -41,8 +41,9 @@ export async function countReferences<E extends SoftDeletable>(
   tx: Transaction,
   definition: ResourceDefinition<E>,
   id: string,
+  further: readonly ReferenceCount[] = [],
 ): Promise<RemoteHold | undefined> {
-  const references: ReferenceCount[] = [];
+  const references = [...further];
   for (const { table, column, resource } of definition.referencedBy ?? []) {
     const [row] = await tx.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM ${table} WHERE organization_id = $1 AND ${column} = $2`,

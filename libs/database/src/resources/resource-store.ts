@@ -164,7 +164,7 @@ export class ResourceStore<E extends SoftDeletable> {
       const row = await this.lock(tx, context, id);
       if (!row.deletedAt) throw new Problem('not_soft_deleted');
       await options.guard?.(tx, row);
-      hold = await countReferences(tx, this.definition, id);
+      hold = await countReferences(tx, this.definition, id, options.references?.());
       const change: ResourceChange<E> = { verb: 'purged', before: row, row, changed: [] };
       await this.definition.afterChange?.(tx, context, change);
       try {
