@@ -10,6 +10,7 @@ import { GateDatabase } from './gate/gate-database.js';
 import { GateWriter } from './gate/gate-writer.js';
 import { IdentityLinks } from './identity-messages/identity-links.js';
 import { MESSAGING_CONFIG, messagingConfig } from './messaging.config.js';
+import { MjmlCompiler } from './rendering/mjml-compiler.js';
 import { Renderer } from './rendering/renderer.js';
 import { DispatchSignal } from './sends/dispatch-signal.js';
 import { SendJournal } from './sends/send-journal.js';
@@ -32,6 +33,7 @@ const shared = [
   GateWriter,
   IdentityLinks,
   MessageRendering,
+  MjmlCompiler,
   Renderer,
   SendJournal,
   SendsRepository,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import type { IdentityLink } from '../identity-messages/identity-links.js';
-import { RenderFailure } from '../rendering/renderer.js';
+import { RenderFailure } from '../rendering/render-failure.js';
 import { MessageRendering, type RenderedMessage } from '../templates/message-rendering.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
 import { BatchReader, type BatchFacts } from './batch-facts.js';

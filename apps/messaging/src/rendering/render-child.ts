@@ -26,6 +26,8 @@ function work(job: RenderJob): Record<string, string> {
       return engine.checkParts(job.parts);
     case 'derive_text':
       return { text: text.plainTextOf(job.html) };
+    case 'compile_mjml':
+      throw new Error('MJML is compiled in a process of its own');
   }
 }
 

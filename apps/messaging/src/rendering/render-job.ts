@@ -30,7 +30,8 @@ export type RenderJob =
       readonly strict: boolean;
     }
   | { readonly id: number; readonly kind: 'check'; readonly parts: readonly PartSource[] }
-  | { readonly id: number; readonly kind: 'derive_text'; readonly html: string };
+  | { readonly id: number; readonly kind: 'derive_text'; readonly html: string }
+  | { readonly id: number; readonly kind: 'compile_mjml'; readonly mjml: string };
 
 /** Why a template gave no text. The codes are those of messaging.md §13. */
 export interface RenderFailureReason {

@@ -1,4 +1,5 @@
 import { RenderProcess, type Ending, type Question } from './render-process.js';
+import { LIQUID_PROFILE } from './render-profile.js';
 import type { RenderJob, RenderReply } from './render-job.js';
 
 describe('RenderProcess', () => {
@@ -9,6 +10,7 @@ describe('RenderProcess', () => {
     let resolve: (ending: Ending) => void = () => undefined;
     const ending = new Promise<Ending>((done) => (resolve = done));
     const process = new RenderProcess(
+      LIQUID_PROFILE,
       () => undefined,
       (_process, end) => resolve(end),
     );

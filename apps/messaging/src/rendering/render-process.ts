@@ -1,13 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { RENDER_LIMITS, type RenderFailureReason, type RenderJob, type RenderReply } from './render-job.js';
+import type { RenderFailureReason, RenderJob, RenderReply } from './render-job.js';
+import type { RenderProfile } from './render-profile.js';
 
-const CHILD = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? './render-child.ts' : './render-child.js', import.meta.url),
-);
-/** A starved machine is given this long before a template that used little CPU is killed all the same. */
-const WALL_LIMIT_MS = 900;
 const START_LIMIT_MS = 15_000;
 /** Linux counts a process's time in hundredths of a second. */
 const TICK_MS = 10;
@@ -27,8 +22,8 @@ export interface Ending {
 }
 
 /**
- * One renderer process with the questions it has been sent, oldest first. The oldest one runs against the clock of
- * `RENDER_LIMITS`; the process is killed when that runs out, and ends by itself when its heap is full.
+ * One process of a profile with the questions it has been sent, oldest first. The oldest one runs against the
+ * profile's clock; the process is killed when that runs out, and ends by itself when its heap is full.
  */
 export class RenderProcess {
   private readonly child: ChildProcess;
@@ -40,13 +35,14 @@ export class RenderProcess {
   private verdict: RenderFailureReason | undefined;
 
   constructor(
+    private readonly profile: RenderProfile,
     private readonly onIdle: () => void,
     private readonly onEnd: (process: RenderProcess, ending: Ending) => void,
   ) {
-    this.child = fork(CHILD, [], {
+    this.child = fork(profile.child, [], {
       env: {},
       execArgv: [
-        `--max-old-space-size=${RENDER_LIMITS.heapMiB}`,
+        `--max-old-space-size=${profile.heapMiB}`,
         '--stack-size=800',
         '--no-warnings',
         '--permission',
@@ -103,7 +99,7 @@ export class RenderProcess {
   private watchOldest(): void {
     clearTimeout(this.timer);
     this.startedAt = performance.now();
-    if (this.asked.length > 0) this.watch(RENDER_LIMITS.milliseconds);
+    if (this.asked.length > 0) this.watch(this.profile.milliseconds);
   }
 
   private watch(milliseconds: number): void {
@@ -114,18 +110,23 @@ export class RenderProcess {
 
   private judge(): void {
     const elapsed = performance.now() - this.startedAt;
-    if (this.ready && (this.asked.length === 0 || elapsed < RENDER_LIMITS.milliseconds)) return;
-    if (this.ready && elapsed < WALL_LIMIT_MS && this.cpuUsed() < RENDER_LIMITS.milliseconds * 0.8) {
+    if (this.ready && (this.asked.length === 0 || elapsed < this.profile.milliseconds)) return;
+    if (
+      this.ready &&
+      elapsed < this.profile.wallMilliseconds &&
+      this.cpuUsed() < this.profile.milliseconds * 0.8
+    ) {
       this.watch(50);
       return;
     }
-    if (this.ready) this.verdict = limit('The template did not end within 500 ms.');
+    if (this.ready) this.verdict = limit(`The template did not end within ${this.profile.milliseconds} ms.`);
     this.kill();
   }
 
   private ended(signal: NodeJS.Signals | null): void {
     clearTimeout(this.timer);
-    if (!this.verdict && signal === 'SIGABRT') this.verdict = limit('The template needs more than 64 MiB.');
+    if (!this.verdict && signal === 'SIGABRT')
+      this.verdict = limit(`The template needs more than ${this.profile.heapMiB} MiB.`);
     const [blamed, ...untouched] = this.asked;
     this.onEnd(this, { blamed, reason: this.verdict, untouched });
   }

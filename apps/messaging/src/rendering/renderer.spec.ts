@@ -1,5 +1,6 @@
 import type { PartMode, RenderScope } from './render-job.js';
-import { RenderFailure, Renderer } from './renderer.js';
+import { RenderFailure } from './render-failure.js';
+import { Renderer } from './renderer.js';
 
 const SCOPE: RenderScope = {
   data: { name: 'Ana <b>', list: ['a', 'b'], nothing: null, crlf: 'x\r\nBcc: evil@example.com' },

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { UNKNOWN_PROFILE, type ContactProfile } from '../contacts/contact.js';
 import type { PartSource } from '../rendering/render-job.js';
-import { RenderFailure, Renderer } from '../rendering/renderer.js';
+import { RenderFailure } from '../rendering/render-failure.js';
+import { Renderer } from '../rendering/renderer.js';
 import { chooseLocale } from './template-content.js';
 import { completeData } from './template-data.js';
 import type { TemplateVersion } from './template-versions.js';

@@ -24,6 +24,8 @@ describe('the content of an e-mail template', () => {
     [{ locales: { es: { html: 'h' } } }, ['/locales/es/subject required']],
     [{ locales: { es: { ...EMAIL, htlm: 'x' } } }, ['/locales/es/htlm unknown_field']],
     [{ locales: { es: { ...EMAIL, mjml: '<mjml/>' } } }, ['/locales/es/mjml not_allowed']],
+    [{ locales: { es: { subject: 's', mjml: '<mjml/>' } } }, []],
+    [{ locales: { es: { subject: 's', mjml: 5 } } }, ['/locales/es/mjml wrong_type']],
     [{ locales: { es: { ...EMAIL, subject: 5 } } }, ['/locales/es/subject wrong_type']],
     [{ locales: { es: { ...EMAIL, subject: 'x'.repeat(501) } } }, ['/locales/es/subject too_long']],
     [{ locales: { 'not a locale': EMAIL, es: EMAIL } }, ['/locales/not a locale invalid_format']],

@@ -11,17 +11,23 @@ const MAX_LOCALES = 50;
 
 const line = z.string().min(1).max(500);
 const source = z.string().min(1).max(MAX_SOURCE);
-const mjml = z
-  .unknown()
-  .refine((value) => value === undefined, refuse('not_allowed', 'MJML is not taken; give `html`'));
 
 /** What a message of each channel is made of (messaging.md §4). */
 export const partsOfChannel = {
   email: z
-    .strictObject({ subject: line, html: source.optional(), mjml: mjml.optional(), text: source.optional() })
-    .refine(({ html, text }) => html !== undefined || text !== undefined, {
+    .strictObject({
+      subject: line,
+      html: source.optional(),
+      mjml: source.optional(),
+      text: source.optional(),
+    })
+    .refine(({ html, mjml, text }) => [html, mjml, text].some((part) => part !== undefined), {
       path: ['html'],
-      ...refuse('required', '`html` or `text` is required'),
+      ...refuse('required', '`html`, `mjml` or `text` is required'),
+    })
+    .refine(({ html, mjml }) => html === undefined || mjml === undefined, {
+      path: ['mjml'],
+      ...refuse('not_allowed', '`mjml` cannot stand beside `html`'),
     }),
   sms: z.strictObject({ text: z.string().min(1).max(1_600) }),
   push: z.strictObject({
@@ -115,6 +121,7 @@ const MODES: Readonly<Record<string, PartMode>> = {
   title: 'line',
   url: 'line',
   html: 'html',
+  mjml: 'html',
 };
 
 /** The liquid sources among the parts of a locale. */

@@ -5,7 +5,7 @@ import { Problem } from '@customer-platform/problem-json';
 import type { ContactProfile } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
-import { RenderFailure } from '../rendering/renderer.js';
+import { RenderFailure } from '../rendering/render-failure.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
 import { MessageRendering, type RenderedMessage } from './message-rendering.js';
 import { smsSegments } from './sms-segments.js';

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '@customer-platform/problem-json';
 import type { Transaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
+import { MjmlCompiler } from '../rendering/mjml-compiler.js';
 import type { PartSource } from '../rendering/render-job.js';
-import { RenderFailure, Renderer } from '../rendering/renderer.js';
+import { RenderFailure } from '../rendering/render-failure.js';
+import { Renderer } from '../rendering/renderer.js';
 import {
   sourcesOf,
   type LocaleParts,
@@ -46,7 +48,10 @@ export function versionKey(organizationId: string, templateId: string, version: 
 /** Compiles contents and keeps them, each once and for ever. */
 @Injectable()
 export class TemplateVersions {
-  constructor(private readonly renderer: Renderer) {}
+  constructor(
+    private readonly renderer: Renderer,
+    private readonly mjml: MjmlCompiler,
+  ) {}
 
   /**
    * The sources of a content, with a text part derived for mail that has none. Call it outside of a transaction.
@@ -62,12 +67,13 @@ export class TemplateVersions {
 
   /** The sources of one locale, or of a send's inline content. @throws Problem `template_invalid` */
   async compileLocale(parts: LocaleParts, pointer: string): Promise<readonly PartSource[]> {
-    const given = sourcesOf(parts);
     try {
-      await this.renderer.check(given);
-      const html = parts['text'] === undefined ? parts['html'] : undefined;
-      if (typeof html !== 'string') return given;
-      const text: PartSource = { name: 'text', mode: 'text', source: await this.renderer.deriveText(html) };
+      await this.renderer.check(sourcesOf(parts));
+      const given = await this.withHtml(sourcesOf(parts));
+      const html = given.find(({ name }) => name === 'html');
+      if (html === undefined || given.some(({ name }) => name === 'text')) return given;
+      const source = await this.renderer.deriveText(html.source);
+      const text: PartSource = { name: 'text', mode: 'text', source };
       // Derived from a tag that stood half outside of it: the author has to say the text.
       await this.renderer.check([text]);
       return [...given, text];
@@ -78,6 +84,22 @@ export class TemplateVersions {
         { pointer: part ? `${pointer}/${part}` : pointer, code: 'template_invalid', detail },
       ]);
     }
+  }
+
+  /** What was written as MJML is rendered as the HTML that it compiles to. */
+  private async withHtml(given: readonly PartSource[]): Promise<readonly PartSource[]> {
+    const compiled = given.map(async (part): Promise<PartSource> => {
+      if (part.name !== 'mjml') return part;
+      const html: PartSource = { name: 'html', mode: 'html', source: await this.mjml.compile(part.source) };
+      try {
+        await this.renderer.check([html]);
+      } catch (error) {
+        if (!(error instanceof RenderFailure)) throw error;
+        throw new RenderFailure({ ...error.reason, part: 'mjml' });
+      }
+      return html;
+    });
+    return Promise.all(compiled);
   }
 
   /** Stores a version within the transaction of the change that made it. */

@@ -7,7 +7,8 @@ import { CHANNELS, type Channel } from '../addresses/channel.js';
 const LAST_VERSION = 2_147_483_647;
 
 const LOCALES = {
-  description: 'Parts by locale. E-mail: `subject`, `html`, `text` (derived from `html` when left out).',
+  description:
+    'Parts by locale. E-mail: `subject`, `html` or `mjml` (compiled on saving), `text` (derived when left out).',
   type: 'object',
   additionalProperties: { type: 'object', additionalProperties: true },
   example: { es: { subject: 'Hola {{ contact.first_name }}', html: '<p>Gracias por tu compra.</p>' } },

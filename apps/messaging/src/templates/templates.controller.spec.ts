@@ -13,6 +13,16 @@ import {
 
 const TEMPLATES = '/v1/messaging/templates';
 
+const MJML = `<mjml>
+  <mj-body>
+    <mj-section>
+      <mj-column>
+        <mj-text>Pedido {{ data.order }}{% if data.vip == true %} VIP{% endif %}</mj-text>
+      </mj-column>
+    </mj-section>
+  </mj-body>
+</mjml>`;
+
 interface Shown {
   id: string;
   version: number;
@@ -61,13 +71,32 @@ describe('POST /v1/messaging/templates', () => {
     });
   });
 
-  it('refuses MJML clearly', async () => {
+  it.each([
+    ['\n<mj-section><mj-foo /></mj-section>', /^Line 2: .*mj-foo/],
+    ['<mj-section><mj-column><mj-text>{{ unclosed</mj-text></mj-column></mj-section>', /unclosed/],
+    ['{% if data.a %}<mj-section />{% endif %}', /`mj-raw`/],
+  ])('422 template_invalid with the line for the MJML %s', async (body, detail) => {
     const { api } = world.organization();
-    const answer = await api.post(
-      TEMPLATES,
-      aTemplate({ locales: { es: { subject: 'x', html: 'x', mjml: '<mjml/>' } } }),
-    );
-    expect(answer).toMatchObject({
+    const es = { subject: 'x', mjml: `<mjml><mj-body>${body}</mj-body></mjml>` };
+    const error = { pointer: '/locales/es/mjml', code: 'template_invalid' };
+    expect(await api.post(TEMPLATES, aTemplate({ locales: { es } }))).toMatchObject({
+      status: 422,
+      body: {
+        code: 'template_invalid',
+        errors: [{ ...error, detail: expect.stringMatching(detail) as string }],
+      },
+    });
+    const { pointer, ...rest } = { ...error, pointer: '/content/mjml' };
+    const sending = await api.post('/v1/messaging/sends', aSend({ content: es }), {
+      'idempotency-key': randomUUID(),
+    });
+    expect(sending).toMatchObject({ status: 422, body: { errors: [{ pointer, ...rest }] } });
+  });
+
+  it('400 not_allowed for MJML beside HTML', async () => {
+    const { api } = world.organization();
+    const es = { subject: 'x', html: 'x', mjml: '<mjml><mj-body /></mjml>' };
+    expect(await api.post(TEMPLATES, aTemplate({ locales: { es } }))).toMatchObject({
       status: 400,
       body: { errors: [{ pointer: '/locales/es/mjml', code: 'not_allowed' }] },
     });
@@ -229,6 +258,28 @@ describe('POST /v1/messaging/templates/{id}/preview', () => {
     expect(withoutToken(mail?.text)).toBe(withoutToken(preview.text));
     expect(preview.html).toContain('Pedido &lt;A&amp;1&gt;');
     expect(preview.text).toContain('Pedido <A&1>');
+  });
+
+  it('of MJML shows the HTML that is sent, by a template and by a content of its own', async () => {
+    const { api } = world.organization();
+    const es = { subject: 'Pedido', mjml: MJML };
+    const id = await template(api, { locales: { es } });
+    expect((await api.get<Shown>(`${TEMPLATES}/${id}`)).body.locales).toEqual({ es });
+    const data = { order: '<A&1>', vip: true };
+    const { parts } = (
+      await api.post<{ parts: Record<string, string> }>(`${TEMPLATES}/${id}/preview`, { data })
+    ).body;
+    expect(Object.keys(parts).sort()).toEqual(['html', 'subject', 'text']);
+    expect(parts.html).toContain('Pedido &lt;A&amp;1&gt; VIP');
+    expect(parts.html).not.toContain('<mj');
+    expect(parts.text).toContain('Pedido <A&1> VIP');
+    for (const content of [{ template_id: id, content: undefined }, { content: es }]) {
+      const address = `${randomUUID()}@example.com`;
+      await settled(api, await send(api, aSend({ recipient: { address }, data, ...content })), 'sent');
+      const [mail] = await world.mail.parsed(address);
+      expect(mail?.html?.trim()).toBe(parts.html?.trim());
+      expect(mail?.text?.trim()).toBe(parts.text?.trim());
+    }
   });
 
   async function previewOnceKnown(api: Caller, id: string, body: object): Promise<Record<string, string>> {

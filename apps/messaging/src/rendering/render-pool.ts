@@ -1,0 +1,100 @@
+import { RenderFailure } from './render-failure.js';
+import type { RenderFailureReason, RenderJob, RenderReply } from './render-job.js';
+import { RenderProcess, type Ending, type Question } from './render-process.js';
+import type { RenderProfile } from './render-profile.js';
+
+/** Questions a process is given ahead, so that it never waits for the way back and forth. */
+const AHEAD = 8;
+/** A process that died for no reason of the template's is not held against it. */
+const TRIES = 3;
+
+type JobBody = RenderJob extends infer Job ? (Job extends RenderJob ? Omit<Job, 'id'> : never) : never;
+
+/** Processes of one profile: started when there is work, killed with the question that breaks a limit, gone when idle. */
+export class RenderPool {
+  private readonly processes = new Set<RenderProcess>();
+  private readonly waiting: Question[] = [];
+  private nextId = 1;
+  private closed = false;
+  private idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly profile: RenderProfile) {}
+
+  /** Ends all processes; nothing is answered any more. */
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.idleTimer);
+    for (const process of this.processes) process.kill();
+  }
+
+  /** @throws RenderFailure */
+  ask(body: JobBody): Promise<Record<string, string>> {
+    return new Promise((resolve, reject) => {
+      const job = { ...body, id: this.nextId++ } as RenderJob;
+      const settle = (reply: RenderReply): void =>
+        'parts' in reply ? resolve({ ...reply.parts }) : reject(new RenderFailure(reply.failure));
+      this.waiting.push({ job, tries: 0, settle });
+      this.pump();
+    });
+  }
+
+  private pump(): void {
+    while (this.waiting.length > 0 && !this.closed) {
+      const process = this.freest();
+      if (!process) break;
+      const question = this.waiting.shift();
+      if (question) process.ask(question);
+    }
+    this.watchIdleness();
+  }
+
+  /** A process with room; a further one is started only when those there are have work ahead. */
+  private freest(): RenderProcess | undefined {
+    const [freest] = [...this.processes].sort((a, b) => a.load - b.load);
+    if (freest && freest.load < AHEAD) return freest;
+    return this.processes.size < this.profile.processes ? this.start() : undefined;
+  }
+
+  private start(): RenderProcess {
+    const process = new RenderProcess(
+      this.profile,
+      () => this.pump(),
+      (ended, ending) => this.recover(ended, ending),
+    );
+    this.processes.add(process);
+    return process;
+  }
+
+  private recover(process: RenderProcess, { blamed, reason, untouched }: Ending): void {
+    this.processes.delete(process);
+    for (const question of untouched) question.tries -= 1;
+    this.waiting.unshift(...untouched);
+    if (blamed) this.blame(blamed, reason);
+    this.pump();
+  }
+
+  private blame(question: Question, reason: RenderFailureReason | undefined): void {
+    if (!reason && question.tries < TRIES && !this.closed) {
+      this.waiting.unshift(question);
+      return;
+    }
+    const failure = reason ?? {
+      code: 'render_failed',
+      part: null,
+      detail: 'The renderer ended unexpectedly.',
+    };
+    question.settle({ id: question.job.id, cpu: 0, failure });
+  }
+
+  /** After a while an idle platform keeps none. */
+  private watchIdleness(): void {
+    clearTimeout(this.idleTimer);
+    if (this.closed || this.waiting.length > 0) return;
+    this.idleTimer = setTimeout(() => this.retire(), this.profile.idleMilliseconds);
+    this.idleTimer.unref();
+  }
+
+  private retire(): void {
+    for (const process of this.processes) if (process.load === 0) process.kill();
+  }
+}
