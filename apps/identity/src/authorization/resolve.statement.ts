@@ -3,20 +3,21 @@ import type { NamedStatement } from './registry.pool.js';
 
 /**
  * A key → what it may do, read at one instant: rights and epoch are of the same snapshot, which is what the caches'
- * comparison of epochs relies on. Expired keys are returned, marked; revoked ones are not.
+ * comparison of epochs relies on. Expired keys are returned, marked; revoked ones are not. Permissions come as JSON,
+ * which V8 reads itself: of an owner's, the driver's own reading of arrays would be the dearest step of the answer.
  */
 const KEYS = `
 SELECT k.id, k.organization_id, o.status, o.settings, o.locale, o.timezone, e.epoch::text AS epoch,
        k.expires_at <= statement_timestamp() AS expired,
        floor(extract(epoch FROM k.expires_at - statement_timestamp()) * 1000)::float8 AS expires_in_ms,
-       CASE WHEN r.deleted_at IS NOT NULL THEN '{}'
+       to_json(CASE WHEN r.deleted_at IS NOT NULL THEN '{}'
             WHEN r.key IS NOT NULL THEN ARRAY(
               SELECT permission FROM built_in_permissions b WHERE b.key = r.key AND b.kind = r.kind ORDER BY permission)
             ELSE ARRAY(
               SELECT permission FROM role_permissions p
                WHERE p.organization_id = k.organization_id AND p.role_id = k.role_id AND p.removed_at IS NULL
                ORDER BY permission)
-       END AS permissions
+       END) AS permissions
   FROM api_keys k
   JOIN organizations o ON o.organization_id = k.organization_id
   JOIN organization_epochs e ON e.organization_id = k.organization_id
@@ -40,7 +41,7 @@ export const RESOLVE_ORGANIZATION: NamedStatement = {
   name: 'resolve_organization',
   text: `
 SELECT o.id, o.organization_id, o.status, o.settings, o.locale, o.timezone, e.epoch::text AS epoch,
-       false AS expired, NULL::float8 AS expires_in_ms, '{}'::text[] AS permissions
+       false AS expired, NULL::float8 AS expires_in_ms, '[]'::json AS permissions
   FROM organizations o
   JOIN organization_epochs e ON e.organization_id = o.organization_id
  WHERE o.organization_id = $1 AND o.deleted_at IS NULL`,
@@ -59,7 +60,7 @@ SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.setti
        floor(extract(epoch FROM least(s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
          AS expires_in_ms,
        coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AND NOT 'mfa' = ANY (s.amr) AS lacks_mfa,
-       ARRAY(
+       to_json(ARRAY(
          SELECT b.permission FROM role_assignments a
            JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
            JOIN built_in_permissions b ON b.key = r.key AND b.kind = r.kind
@@ -70,7 +71,7 @@ SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.setti
            JOIN role_permissions p ON p.organization_id = r.organization_id AND p.role_id = r.id
             AND p.removed_at IS NULL
           WHERE a.organization_id = m.organization_id AND a.membership_id = m.id AND r.key IS NULL
-          ORDER BY permission) AS permissions
+          ORDER BY permission)) AS permissions
   FROM sessions s
   JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
