@@ -2,8 +2,9 @@ import type { NamedStatement } from './registry.pool.js';
 
 /**
  * For each pair of hash `$1` and instant `$2` (and permission `$3`, or null) whether the key was valid then: issued,
- * neither revoked nor ended, its organization neither deleted nor suspended, its role holding the permission. Ends
- * are exclusive: what was accepted at the very instant of the revocation came after it.
+ * neither revoked nor ended, its organization neither deleted nor suspended, its role not deleted and holding the
+ * permission, whatever has been restored since. Ends are exclusive: what was accepted at the very instant of the
+ * revocation came after it.
  */
 export const CONFIRM_ACCEPTANCES: NamedStatement = {
   name: 'confirm_acceptances',
@@ -20,6 +21,10 @@ SELECT EXISTS (
        AND (o.suspended_at IS NULL OR asked.at < o.suspended_at
             OR (o.status = 'active' AND asked.at >= o.reactivated_at))
        AND (r.deleted_at IS NULL OR asked.at < r.deleted_at)
+       AND NOT EXISTS (SELECT FROM interruptions i
+                        WHERE i.organization_id = k.organization_id
+                          AND (i.role_id IS NULL OR i.role_id = k.role_id)
+                          AND asked.at >= i.began_at AND asked.at < i.ended_at)
        AND (asked.permission IS NULL
             OR EXISTS (SELECT FROM built_in_permissions b
                         WHERE b.key = r.key AND b.kind = r.kind AND b.permission = asked.permission)

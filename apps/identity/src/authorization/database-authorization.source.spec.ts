@@ -1,9 +1,11 @@
 import { Client } from 'pg';
-import { hashApiKey } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
 import { eventually } from '@customer-platform/testing';
 import { RegistryBench, type Tenant } from './registry.fixture.js';
 import { effectiveSettings } from '../organizations/organization-settings.js';
+
+/** Who waits for another transaction's lock. */
+const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 describe('the authorization registry', () => {
   let bench: RegistryBench;
@@ -173,6 +175,40 @@ describe('the authorization registry', () => {
       expect(told).toEqual(expect.arrayContaining([one.organizationId, two.organizationId]));
     });
 
+    it('rise where a membership is committed while its user is being suspended', async () => {
+      const [home, joined] = [await bench.tenant(), await bench.tenant()];
+      const userId = newId();
+      await bench.change(
+        home.organizationId,
+        `INSERT INTO users (organization_id, id, email, name, status, created_at, updated_at)
+         VALUES ($1, $2, 'joining@example.com', 'Somebody', 'active', now(), now())`,
+        [userId],
+      );
+      const before = await epochOf(joined);
+      const joining = new Client({ connectionString: bench.database.adminUrl });
+      await joining.connect();
+      try {
+        await joining.query('BEGIN');
+        await joining.query(
+          `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
+           VALUES ($1, gen_random_uuid(), $2, now(), now())`,
+          [joined.organizationId, userId],
+        );
+        const suspended = bench.change(
+          home.organizationId,
+          `UPDATE users SET status = 'suspended' WHERE organization_id = $1 AND id = $2`,
+          [userId],
+        );
+        await eventually(async () => expect(await bench.database.query(WAITING)).toHaveLength(1));
+        await joining.query('COMMIT');
+        await suspended;
+      } finally {
+        await joining.end();
+      }
+      // Once with the membership, once more with the suspension.
+      expect(await epochOf(joined)).toBe(before + 2);
+    });
+
     async function epochOf({ organizationId }: Tenant): Promise<number> {
       const [row] = await bench.database.query<{ epoch: string }>(
         `SELECT epoch FROM organization_epochs WHERE organization_id = $1`,
@@ -242,91 +278,6 @@ describe('the authorization registry', () => {
       });
       expect((await changes(`123.456~${position}`)).reset).toBe(true);
       expect((await changes('nonsense')).reset).toBe(true);
-    });
-  });
-
-  describe('confirming what was accepted unconfirmed', () => {
-    const at = (offset: number) => new Date(Date.now() + offset).toISOString();
-    // Ends lie half a second ahead, so that before and after are not a matter of the test's pace.
-    const revokeSoon = `UPDATE api_keys SET revoked_at = now() + interval '0.5 s' WHERE organization_id = $1`;
-    const confirm = (tenant: Tenant, accepted_at: string, permission?: string) =>
-      bench.source.confirm([{ key_hash: tenant.hash, accepted_at, ...(permission ? { permission } : {}) }]);
-
-    it('is a matter of whether the key was valid then', async () => {
-      const tenant = await bench.tenant();
-      const before = at(0);
-      expect(await confirm(tenant, before)).toEqual([true]);
-      expect(await confirm(tenant, at(-60_000))).toEqual([false]);
-      await bench.change(tenant.organizationId, revokeSoon);
-      expect(await confirm(tenant, before)).toEqual([true]);
-      expect(await confirm(tenant, at(1_000))).toEqual([false]);
-    });
-
-    it.each([
-      [
-        'the key’s end',
-        `UPDATE api_keys SET expires_at = now() + interval '0.5 s' WHERE organization_id = $1`,
-      ],
-      [
-        'the organization’s deletion',
-        `UPDATE organizations SET deleted_at = now() + interval '0.5 s' WHERE organization_id = $1`,
-      ],
-      [
-        'the organization’s suspension',
-        `UPDATE organizations SET status = 'suspended', suspended_at = now() + interval '0.5 s' WHERE organization_id = $1`,
-      ],
-      [
-        'the role’s deletion',
-        `UPDATE roles SET deleted_at = now() + interval '0.5 s' WHERE organization_id = $1 AND key IS NULL`,
-      ],
-    ])('no longer holds after %s', async (_, sql) => {
-      const tenant = await bench.tenant();
-      const before = at(0);
-      await bench.change(tenant.organizationId, sql);
-      expect(await confirm(tenant, before)).toEqual([true]);
-      expect(await confirm(tenant, at(1_000))).toEqual([false]);
-    });
-
-    it('remembers a suspension that is over', async () => {
-      const tenant = await bench.tenant();
-      const sql = `UPDATE organizations SET suspended_at = now() + interval '0.5 s' + interval '10 s', reactivated_at = now() + interval '0.5 s' + interval '20 s'
-                    WHERE organization_id = $1`;
-      await bench.change(tenant.organizationId, sql);
-      const verdicts = await Promise.all(
-        [5_000, 15_000, 25_000].map((offset) => confirm(tenant, at(offset))),
-      );
-      expect(verdicts.flat()).toEqual([true, false, true]);
-    });
-
-    it('asks for the permission as it was then, of built-in roles as well', async () => {
-      const tenant = await bench.tenant(['core.events.write']);
-      const before = at(0);
-      await bench.change(
-        tenant.organizationId,
-        `UPDATE role_permissions SET removed_at = now() + interval '0.5 s' WHERE organization_id = $1`,
-      );
-      expect(await confirm(tenant, before, 'core.events.write')).toEqual([true]);
-      expect(await confirm(tenant, before, 'core.contacts.write')).toEqual([false]);
-      expect(await confirm(tenant, at(1_000), 'core.events.write')).toEqual([false]);
-      const slug = `built-in-${newId().slice(-8)}`;
-      const { keys } = await bench.operator.createOrganization({
-        name: 'Built in',
-        slug,
-        issue: ['ingestion'],
-        reissue: false,
-      });
-      const ingestion = { ...tenant, hash: hashApiKey(keys.ingestion?.key ?? '') };
-      expect(await confirm(ingestion, at(1_000), 'core.events.write')).toEqual([true]);
-      expect(await confirm(ingestion, at(1_000), 'core.events.read')).toEqual([false]);
-    });
-
-    it('answers in the order asked, an unknown key with no', async () => {
-      const [one, two] = [await bench.tenant(), await bench.tenant()];
-      await bench.change(one.organizationId, revokeSoon);
-      const accepted_at = at(1_000);
-      const hashes = [two.hash, 'ab'.repeat(32), one.hash, two.hash];
-      const verdicts = await bench.source.confirm(hashes.map((key_hash) => ({ key_hash, accepted_at })));
-      expect(verdicts).toEqual([true, false, false, true]);
     });
   });
 

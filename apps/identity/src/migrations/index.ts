@@ -8,6 +8,7 @@ import { CreatePeople1764500000000 } from './1764500000000-create-people.js';
 import { CreateSigningKeys1764500001000 } from './1764500001000-create-signing-keys.js';
 import { CreateRecoveryCodes1764500002000 } from './1764500002000-create-recovery-codes.js';
 import { CreateInvitations1764620000000 } from './1764620000000-create-invitations.js';
+import { RememberInterruptions1764710300000 } from './1764710300000-remember-interruptions.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -20,4 +21,5 @@ export const migrations: MigrationClass[] = [
   CreateSigningKeys1764500001000,
   CreateRecoveryCodes1764500002000,
   CreateInvitations1764620000000,
+  RememberInterruptions1764710300000,
 ];

@@ -8,8 +8,7 @@ SELECT u.organization_id AS home,
   FROM users u
  WHERE u.id = $2
    AND (u.organization_id = $1
-        OR EXISTS (SELECT FROM memberships m WHERE m.user_id = u.id AND m.organization_id = $1))
-   FOR UPDATE OF u`;
+        OR EXISTS (SELECT FROM memberships m WHERE m.user_id = u.id AND m.organization_id = $1))`;
 
 const PERMISSIONS_OF = `
 SELECT DISTINCT coalesce(b.permission, p.permission) AS permission
@@ -27,6 +26,8 @@ SELECT DISTINCT coalesce(b.permission, p.permission) AS permission
  */
 export async function lockManaged(tx: WorkerTransaction, context: RequestContext, id: string): Promise<void> {
   await tx.useOrganization(context.organizationId);
+  // Looked at again under the lock: a statement that has waited for one sees memberships as they were before it waited.
+  await tx.query(`${SEEN} FOR UPDATE OF u`, [context.organizationId, id]);
   const [row] = await tx.query<{ home: string; elsewhere: boolean }>(SEEN, [context.organizationId, id]);
   if (!row) throw new Problem('not_found');
   if (row.home === context.organizationId && !row.elsewhere) return;

@@ -1,6 +1,8 @@
+import { Client } from 'pg';
 import { newId } from '@customer-platform/database';
 import type { Page } from '@customer-platform/http';
 import {
+  eventually,
   expectProblem,
   expectStatus,
   itBehavesLikeASoftDeletableResource,
@@ -209,6 +211,28 @@ describe('users', () => {
       await other.admin.delete(`/v1/identity/memberships?user_id=${id}`);
       expectProblem(await other.admin.get(at(id)), 404, 'not_found');
       expectStatus(await admin.patch(at(id), { name: 'Ours again' }), 200);
+    });
+
+    it('who is joining another organization just now: their home waits, and has no say any more', async () => {
+      const id = await bench.person(home.id);
+      const other = await bench.organization();
+      const joining = new Client({ connectionString: bench.database.adminUrl });
+      await joining.connect();
+      try {
+        await joining.query('BEGIN');
+        await joining.query(
+          `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
+           VALUES ($1, gen_random_uuid(), $2, now(), now())`,
+          [other.id, id],
+        );
+        const answer = admin.patch(at(id), { status: 'suspended' });
+        const waiting = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        await eventually(async () => expect(await bench.database.query(waiting)).toHaveLength(1));
+        await joining.query('COMMIT');
+        expectProblem(await answer, 403, 'user_not_managed');
+      } finally {
+        await joining.end();
+      }
     });
 
     it('who holds more: neither address, factors nor restore without holding it all', async () => {
