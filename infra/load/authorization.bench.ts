@@ -1,18 +1,20 @@
 /**
- * `TEST_POSTGRES_URL=… node --expose-gc infra/load/authorization.bench.ts [--organizations 10000]` (after a build)
+ * `npm run load -- authorization [--organizations 10000]` (after `npm run build`)
  *
  * What authorization costs on this machine: identity's resolve at 500 look-ups a second, the memory of a cache that
- * holds 10 keys of each of 10,000 organizations, a permit from that cache with and without waiting, a refused key.
- * Needs a Postgres superuser; no Kafka.
+ * holds 10 keys of each of 10,000 organizations, and what `track` pays for a key and its permission out of that cache,
+ * measured as a loop of exactly that while the change feed is read: CPU, and the time of single requests. On a
+ * PostgreSQL of its own, or the one of `TEST_POSTGRES_URL` (a superuser's); no Kafka.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { setImmediate, setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   AccessTokens,
-  apiKeyPrefix,
   ChangeFeed,
   CredentialCache,
   CredentialResolver,
@@ -21,21 +23,23 @@ import {
   InternalClient,
   KeyUsage,
   monotonic,
-  newApiKey,
   ServiceTokens,
   type ServiceKeys,
 } from '@customer-platform/authorization';
 import { freePort } from '@customer-platform/client/free-port.ts';
-import { readProcesses } from '@customer-platform/client/processes.ts';
-import { newId, provisionDatabase } from '@customer-platform/database';
+import { descendantsOf, readProcesses } from '@customer-platform/client/processes.ts';
+import { provisionDatabase } from '@customer-platform/database';
+import { requiredVariable } from '@customer-platform/testing';
 import { Client } from 'pg';
+import { populateWithKeys } from './authorization-keys.ts';
+import startTestServices, { endTestServices } from '../test/global-setup.ts';
 
-const { values } = parseArgs({ options: { organizations: { type: 'string', default: '10000' } } });
-const ORGANIZATIONS = Number(values.organizations);
-const KEYS_EACH = 10;
 const RATE = 500;
 const SECONDS = 20;
+const WARM_UP_SECONDS = 3;
 const REPEATS = 300_000;
+const SINGLY = 100_000;
+const BETWEEN_BREAKS = 500;
 const ACCEPTS = { accepts: 'api_key' } as const;
 const DIST = resolve(import.meta.dirname, '../../apps/identity/dist');
 
@@ -64,62 +68,23 @@ function environment(url: string, ownerUrl: string, port: number): NodeJS.Proces
     PLATFORM_MODE: 'local',
     LOG_LEVEL: 'warn',
     CURSOR_SECRET: randomBytes(32).toString('hex'),
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     SERVICE_PRIVATE_KEY: JSON.stringify(pairs[1]?.own),
     SERVICE_PUBLIC_KEYS: JSON.stringify(publicKeys),
   };
-}
-
-/** Organizations below the root with their built-in roles and ten keys each: five of them ingest, five own everything. */
-async function populate(adminUrl: string): Promise<string[]> {
-  const client = new Client({ connectionString: adminUrl });
-  await client.connect();
-  const [root] = (await client.query<{ id: string }>('SELECT id FROM organizations')).rows;
-  const keys: string[] = [];
-  for (let from = 0; from < ORGANIZATIONS; from += 500) {
-    const ids = Array.from({ length: Math.min(500, ORGANIZATIONS - from) }, () => newId());
-    await client.query(
-      `INSERT INTO organizations (organization_id, id, parent_id, path, name, slug, locale, timezone, created_at, updated_at)
-       SELECT id, id, $2, ARRAY[$2, id], 'Bench', 'bench-' || id, 'en', 'UTC', now(), now() FROM unnest($1::uuid[]) AS id`,
-      [ids, root?.id],
-    );
-    await client.query(
-      `INSERT INTO roles (organization_id, id, name, kind, key, created_at, updated_at)
-       SELECT made.id, gen_random_uuid(), role.name, role.kind, role.key, now(), now()
-         FROM unnest($1::uuid[]) AS made (id), roles AS role WHERE role.organization_id = $2`,
-      [ids, root?.id],
-    );
-    const made = ids.flatMap((id) =>
-      Array.from({ length: KEYS_EACH }, (_, n) => ({ id, key: newApiKey(), n })),
-    );
-    await client.query(
-      `INSERT INTO api_keys (organization_id, id, name, role_id, key_hash, prefix, created_at, updated_at)
-       SELECT made.organization_id, gen_random_uuid(), 'Bench', role.id, decode(made.hash, 'hex'), made.prefix, now(), now()
-         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS made (organization_id, hash, prefix, key)
-         JOIN roles AS role ON role.organization_id = made.organization_id AND role.key = made.key AND role.kind = 'machine'`,
-      [
-        made.map(({ id }) => id),
-        made.map(({ key }) => hashApiKey(key)),
-        made.map(({ key }) => apiKeyPrefix(key)),
-        made.map(({ n }) => (n % 2 ? 'owner' : 'ingest')),
-      ],
-    );
-    keys.push(...made.map(({ key }) => key));
-  }
-  await client.query('ANALYZE');
-  await client.end();
-  return keys;
 }
 
 /** Look-ups begun at a steady rate whatever the answers take; those are timed from when they should have begun. */
 async function load(
   source: HttpAuthorizationSource,
   keys: string[],
+  seconds: number,
 ): Promise<{ times: number[]; failed: number }> {
   const times: number[] = [];
   let failed = 0;
   const running: Promise<void>[] = [];
   const start = performance.now();
-  for (let number = 0; number < RATE * SECONDS; number += 1) {
+  for (let number = 0; number < RATE * seconds; number += 1) {
     const due = start + (number * 1_000) / RATE;
     const ahead = due - performance.now();
     if (ahead > 0) await pause(ahead);
@@ -136,35 +101,135 @@ async function load(
   return { times: times.sort((a, b) => a - b), failed };
 }
 
-async function fill(resolver: CredentialResolver, keys: string[]): Promise<void> {
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'authorization_unavailable';
+
+/** Every key asked for once. Answers how many of them had to be asked for again: the machine was too busy. */
+async function fill(resolver: CredentialResolver, keys: string[]): Promise<number> {
   const waiting = [...keys];
+  let again = 0;
   const work = async (): Promise<void> => {
     for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
-      await resolver.authenticate(`Bearer ${key}`, ACCEPTS);
+      try {
+        await resolver.authenticate(`Bearer ${key}`, ACCEPTS);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        waiting.push(key);
+        again += 1;
+      }
     }
   };
   await Promise.all(Array.from({ length: 16 }, work));
+  return again;
 }
 
 function usedMemory(): number {
-  globalThis.gc?.();
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
   const { heapUsed, external } = process.memoryUsage();
   return (heapUsed + external) / 1024 / 1024;
 }
 
-function cpuOf({ pid }: ChildProcess): number {
-  return readProcesses().find((candidate) => candidate.pid === pid)?.cpuSeconds ?? 0;
+/** CPU seconds so far: of identity, and of PostgreSQL where it is our own. */
+interface Cpu {
+  readonly identity: number;
+  readonly postgres: number;
 }
 
-async function timed(what: string, each: (header: string) => unknown, headers: string[]): Promise<void> {
-  for (let number = 0; number < 20_000; number += 1) await each(headers[number % headers.length] ?? '');
+function cpuOf({ pid }: ChildProcess): Cpu {
+  const identity = readProcesses().find((candidate) => candidate.pid === pid)?.cpuSeconds ?? 0;
+  const used = descendantsOf(process.pid)
+    .filter(({ name }) => name === 'postgres')
+    .map(({ cpuSeconds, endedSeconds }) => cpuSeconds + endedSeconds);
+  return { identity, postgres: used.reduce((sum, one) => sum + one, 0) };
+}
+
+type Judge = (header: string) => boolean | Promise<boolean>;
+
+/**
+ * CPU of one judgement, that of the feed's reads meanwhile with it: now and then the loop is left to them, without
+ * which no cached answer would permit. What `judge` says no to is counted, for it is another path's time.
+ */
+async function timed(what: string, judge: Judge, headers: string[]): Promise<void> {
+  const run = async (repeats: number): Promise<number> => {
+    let refused = 0;
+    for (let number = 0; number < repeats; number += 1) {
+      if (number % BETWEEN_BREAKS === 0) await setImmediate();
+      const answer = judge(headers[number % headers.length] ?? '');
+      if (!(typeof answer === 'boolean' ? answer : await answer)) refused += 1;
+    }
+    return refused;
+  };
+  await run(20_000);
   const before = process.cpuUsage();
-  for (let number = 0; number < REPEATS; number += 1) {
-    const pending = each(headers[number % headers.length] ?? '');
-    if (pending instanceof Promise) await pending;
-  }
+  const refused = await run(REPEATS);
   const { user, system } = process.cpuUsage(before);
-  print(what, `${((user + system) / REPEATS).toFixed(2)} µs of CPU`);
+  print(what, `${((user + system) / REPEATS).toFixed(2)} µs of CPU, ${String(REPEATS - refused)} permitted`);
+}
+
+/** Times of single judgements, the clock's own among them. */
+async function singly(what: string, judge: (header: string) => boolean, headers: string[]): Promise<void> {
+  const times: number[] = [];
+  for (let number = 0; number < SINGLY; number += 1) {
+    if (number % BETWEEN_BREAKS === 0) await setImmediate();
+    const header = headers[number % headers.length] ?? '';
+    const began = performance.now();
+    judge(header);
+    times.push((performance.now() - began) * 1_000);
+  }
+  times.sort((a, b) => a - b);
+  print(what, `${percentile(times, 0.95)} / ${percentile(times, 0.99)} µs`);
+}
+
+async function measureResolve(
+  identity: ChildProcess,
+  source: HttpAuthorizationSource,
+  keys: string[],
+): Promise<void> {
+  await load(source, keys, WARM_UP_SECONDS);
+  const before = cpuOf(identity);
+  const { times, failed } = await load(source, keys, SECONDS);
+  const after = cpuOf(identity);
+  const shape = [0.5, 0.95, 0.99].map((part) => percentile(times, part)).join(' / ');
+  print(`resolve at ${String(RATE)}/s: p50 / p95 / p99`, `${shape} ms, ${String(failed)} failed`);
+  printCpu('resolve', before, after, times.length + failed);
+}
+
+/** Filled by as many at a time as connections are kept; none of these calls is given up by who asks. */
+async function measureCache(
+  identity: ChildProcess,
+  { resolver, cache }: { resolver: CredentialResolver; cache: CredentialCache },
+  keys: string[],
+): Promise<void> {
+  const empty = usedMemory();
+  const before = cpuOf(identity);
+  const again = await fill(resolver, keys);
+  printCpu('fill', before, cpuOf(identity), keys.length + again);
+  const megabytes = (usedMemory() - empty).toFixed(0);
+  print(`cache of ${String(cache.size)} keys`, `${megabytes} MB, ${String(again)} asked for again`);
+}
+
+function printCpu(what: string, before: Cpu, after: Cpu, calls: number): void {
+  const each = (seconds: number): string => `${((seconds / calls) * 1e6).toFixed(0)} µs a call`;
+  print(`${what}: CPU of identity`, each(after.identity - before.identity));
+  if (after.postgres > 0) print(`${what}: CPU of PostgreSQL`, each(after.postgres - before.postgres));
+}
+
+/** What `track` does with a header: who is it, and may they send events. */
+async function measureGuard(resolver: CredentialResolver, keys: string[]): Promise<void> {
+  const headers = keys.map((key) => `Bearer ${key}`).sort(() => Math.random() - 0.5);
+  const few = headers.slice(0, 10);
+  const garbage = [`Bearer ${'x'.repeat(47)}`, `Bearer cpk_live_${'0'.repeat(38)}`];
+  const permits = (header: string): boolean =>
+    resolver.peek(header)?.permissions.has('core.events.write') === true;
+  const authenticated = async (header: string): Promise<boolean> =>
+    (await resolver.authenticate(header, ACCEPTS)).permissions.has('core.events.write');
+  await timed('track’s guard, ten keys', permits, few);
+  await timed('track’s guard, all keys in turn', permits, headers);
+  await singly('track’s guard, ten keys: p95 / p99', permits, few);
+  await singly('track’s guard, all keys in turn: p95 / p99', permits, headers);
+  await timed('management’s guard, all keys in turn', authenticated, headers);
+  await timed('garbage', permits, garbage);
 }
 
 async function measure(identity: ChildProcess, port: number, keys: string[]): Promise<void> {
@@ -182,43 +247,52 @@ async function measure(identity: ChildProcess, port: number, keys: string[]): Pr
   const resolver = new CredentialResolver(source, cache, feed, usage, monotonic, accessTokens);
   while (!(await feed.read())) await pause(100);
   feed.start();
-
-  const before = cpuOf(identity);
-  const { times, failed } = await load(source, keys);
-  const spent = cpuOf(identity) - before;
-  const shape = [0.5, 0.95, 0.99].map((part) => percentile(times, part)).join(' / ');
-  print(`resolve at ${String(RATE)}/s: p50 / p95 / p99`, `${shape} ms, ${String(failed)} failed`);
-  print('resolve: CPU of identity', `${((spent / times.length) * 1e6).toFixed(0)} µs`);
-
-  const empty = usedMemory();
-  await fill(resolver, keys);
-  print(`cache of ${String(cache.size)} keys`, `${(usedMemory() - empty).toFixed(0)} MB`);
-
-  const headers = keys.map((key) => `Bearer ${key}`).sort(() => Math.random() - 0.5);
-  const one = headers.slice(0, 1);
-  const garbage = [`Bearer ${'x'.repeat(47)}`, `Bearer cpk_live_${'0'.repeat(38)}`];
-  await timed('peek, always the same key', (header) => resolver.peek(header), one);
-  await timed('peek, all keys in turn', (header) => resolver.peek(header), headers);
-  await timed('authenticate from the cache', (header) => resolver.authenticate(header, ACCEPTS), one);
-  await timed('peek, garbage', (header) => resolver.peek(header), garbage);
-  await feed.stop();
-  await client.close();
+  try {
+    await measureResolve(identity, source, keys);
+    await measureCache(identity, { resolver, cache }, keys);
+    await measureGuard(resolver, keys);
+  } finally {
+    await feed.stop();
+    await client.close();
+  }
 }
 
-async function main(): Promise<void> {
-  const adminUrl = process.env['TEST_POSTGRES_URL'];
-  if (!adminUrl) throw new Error('TEST_POSTGRES_URL is missing: give a Postgres superuser');
+/** What the figures were measured on, and how busy it was. */
+function printMachine(): void {
+  const [one = 0] = loadavg();
+  const [cpu] = cpus();
+  print('machine', `${String(cpus().length)} × ${cpu?.model ?? 'unknown'}, load ${one.toFixed(1)}`);
+  print('Node', process.version);
+}
+
+/** Prints the figures. */
+export async function measureAuthorization(organizations: number): Promise<void> {
+  process.env['TEST_KAFKA_BROKERS'] ??= '127.0.0.1:9'; // none is needed, so none is started
+  await startTestServices();
+  try {
+    await measureOn(requiredVariable('TEST_POSTGRES_URL'), organizations);
+  } finally {
+    if (globalThis.testServices) await endTestServices(globalThis.testServices);
+  }
+}
+
+function run(script: string, env: NodeJS.ProcessEnv): void {
+  const { status, stderr } = spawnSync(process.execPath, [resolve(DIST, script)], { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${script} has ended with ${String(status)}: ${stderr}`);
+}
+
+async function measureOn(adminUrl: string, organizations: number): Promise<void> {
   const database = `identity_bench_${randomBytes(4).toString('hex')}`;
   const passwords = { ownerPassword: 'test', appPassword: 'test' };
   const { url, ownerUrl } = await provisionDatabase({ adminUrl, module: 'identity', database, ...passwords });
   const port = await freePort();
   const env = environment(url, ownerUrl, port);
-  for (const script of ['migrate.js', 'bootstrap.js'])
-    spawnSync(process.execPath, [resolve(DIST, script)], { env });
+  for (const script of ['migrate.js', 'bootstrap.js']) run(script, env);
   const server = new URL(adminUrl);
   server.pathname = `/${database}`;
-  const keys = await populate(server.toString());
-  print('organizations, keys', `${String(ORGANIZATIONS)}, ${String(keys.length)}`);
+  const keys = await populateWithKeys(server.toString(), organizations);
+  printMachine();
+  print('organizations, keys', `${String(organizations)}, ${String(keys.length)}`);
   const identity = spawn(process.execPath, [resolve(DIST, 'main.js')], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -234,5 +308,3 @@ async function main(): Promise<void> {
     await admin.end();
   }
 }
-
-await main();

@@ -7,6 +7,7 @@
  * `npm run load -- provider-webhooks [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  * `npm run load -- segments|loyalty [--events N]`
+ * `npm run load -- authorization [--organizations N]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
@@ -16,7 +17,7 @@
  * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `seed` fills core by
  * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
- * consumes.
+ * consumes, `authorization` what keys and permissions cost, on an identity of its own.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Usage, readUsage } from '@customer-platform/client/processes.ts';
 import { startAcceptingCore } from './accepting-core.ts';
+import { measureAuthorization } from './authorization.bench.ts';
 import { findK6, runK6 } from './k6.ts';
 import { type Attempt, kneeOf, ratesOf } from './rates.ts';
 import {
@@ -62,7 +64,7 @@ const { values, positionals } = parseArgs({
     batch: { type: 'string', default: '100' },
     contacts: { type: 'string' },
     events: { type: 'string' },
-    organizations: { type: 'string', default: '1000' },
+    organizations: { type: 'string' },
     backlog: { type: 'string', default: '5000' },
     'points-every': { type: 'string', default: '10' },
     'no-probe': { type: 'boolean', default: false },
@@ -103,9 +105,10 @@ interface Trend {
 async function main(): Promise<void> {
   const [kind] = positionals;
   if (kind === 'seed') {
-    const { contacts = '1000000', events = '10000000' } = values;
-    return runSeed({ ...values, contacts, events }, say);
+    const { contacts = '1000000', events = '10000000', organizations = '1000' } = values;
+    return runSeed({ ...values, contacts, events, organizations }, say);
   }
+  if (kind === 'authorization') return measureAuthorization(Number(values.organizations ?? '10000'));
   if (kind === 'loyalty') return measureLoyalty(Number(values.events ?? '30000'));
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   const duration = Number(values.duration);
@@ -129,7 +132,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, outbound-webhooks; ` +
-        'or seed, segments, loyalty.',
+        'or seed, segments, loyalty, authorization.',
     );
   await measureRates(found, duration);
 }
