@@ -21,6 +21,13 @@ export interface ToEvaluate {
 
 type Owned = Candidate & { contactId: string };
 
+/** Each by itself and through the index: for a list of hashes the planner reads the whole ledger. */
+const POSTED = `
+  SELECT encode(given.hash, 'hex') AS hash
+    FROM unnest($2::bytea[]) AS given (hash)
+   CROSS JOIN LATERAL (
+     SELECT FROM transactions WHERE organization_id = $1 AND rule_event_hash = given.hash OFFSET 0) AS posted`;
+
 /** Turns recorded events into points: evaluate → whose → lock → cut to caps → post → tell. */
 @Injectable()
 export class EarningService {
@@ -75,17 +82,22 @@ export class EarningService {
     });
   }
 
-  /** Leaves out what has earned before, so that a redelivery uses up no cap. */
+  /**
+   * Leaves out what has earned before, so that a redelivery uses up no cap. Where there is no cap, posting itself
+   * leaves it out.
+   */
   private async notYetPosted(tx: Transaction, candidates: readonly Owned[]): Promise<Owned[]> {
-    const hashes = candidates.map((candidate) => this.hashOf(tx, candidate));
-    const rows = await tx.query<{ hash: string }>(
-      `SELECT encode(rule_event_hash, 'hex') AS hash FROM transactions
-        WHERE organization_id = $1 AND rule_event_hash = ANY($2::bytea[])`,
-      [tx.organizationId, hashes],
+    const hashes = new Map(
+      candidates
+        .filter(({ content }) => content.maxPerContact !== null)
+        .map((candidate) => [candidate, this.hashOf(tx, candidate)]),
     );
+    if (hashes.size === 0) return [...candidates];
+    const rows = await tx.query<{ hash: string }>(POSTED, [tx.organizationId, [...hashes.values()]]);
     const seen = new Set(rows.map(({ hash }) => hash));
-    return candidates.filter((_, index) => {
-      const hash = (hashes[index] as Buffer).toString('hex');
+    return candidates.filter((candidate) => {
+      const hash = hashes.get(candidate)?.toString('hex');
+      if (hash === undefined) return true;
       if (seen.has(hash)) return false;
       seen.add(hash);
       return true;

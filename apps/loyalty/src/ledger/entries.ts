@@ -52,14 +52,19 @@ const INSERT_LINES = `
   INSERT INTO lines (organization_id, transaction_id, lot_id, points, subject_ref)
   SELECT $1, * FROM unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::uuid[])`;
 
-/** Several lines may touch one lot, and an upsert may not touch a row twice: the sums of the lines. */
+/**
+ * Several lines may touch one lot, and an upsert may not touch a row twice: the sums of the lines. Each lot's opener is
+ * sought by its key: in a join the planner reads the whole ledger.
+ */
 const ADD_TO_LOTS = `
   INSERT INTO lot_balances (organization_id, subject_ref, lot_id, remaining, expires_at, created_at)
   SELECT $1, given.subject_ref, given.lot_id, given.points, opener.expires_at, opener.created_at
     FROM (SELECT subject_ref, lot_id, sum(points) AS points
             FROM unnest($2::uuid[], $3::uuid[], $4::bigint[]) AS line (subject_ref, lot_id, points)
            GROUP BY subject_ref, lot_id ORDER BY subject_ref, lot_id) AS given
-    JOIN transactions opener ON opener.organization_id = $1 AND opener.id = given.lot_id
+   CROSS JOIN LATERAL (
+     SELECT expires_at, created_at FROM transactions
+      WHERE organization_id = $1 AND id = given.lot_id OFFSET 0) AS opener
   ON CONFLICT (organization_id, subject_ref, lot_id)
     DO UPDATE SET remaining = lot_balances.remaining + excluded.remaining`;
 

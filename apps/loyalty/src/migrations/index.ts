@@ -5,6 +5,7 @@ import { CreateLedger1763715603000 } from './1763715603000-create-ledger.js';
 import { CreateReferenceHolds1764110000000 } from './1764110000000-create-reference-holds.js';
 import { IndexOpenLots1764670040000 } from './1764670040000-index-open-lots.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
+import { SteadyStatistics1764720000100 } from './1764720000100-steady-statistics.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   CreateReferenceHolds1764110000000,
   IndexOpenLots1764670040000,
   CreateErasureReceipts1764680000000,
+  SteadyStatistics1764720000100,
 ];
