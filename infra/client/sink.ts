@@ -16,11 +16,21 @@ export class Sink {
   readonly handOffs: HandOff[] = [];
   private readonly server: SMTPServer;
 
-  constructor(slowestMs: number, random: () => number = Math.random) {
+  /** `defers` says whether a recipient is answered 450 this time. */
+  constructor(
+    slowestMs: number,
+    random: () => number = Math.random,
+    defers: (address: string) => boolean = () => false,
+  ) {
     this.server = new SMTPServer({
       disabledCommands: ['AUTH', 'STARTTLS'],
       logger: false,
-      onRcptTo: (_address, _session, done) => void setTimeout(done, random() * slowestMs),
+      onRcptTo: ({ address }, _session, done) => {
+        const later = defers(address.toLowerCase())
+          ? Object.assign(new Error('Try again later'), { responseCode: 450 })
+          : null;
+        setTimeout(() => done(later), random() * slowestMs);
+      },
       onData: (stream, session, done) => {
         const noted = session.envelope.rcptTo.map(({ address }): HandOff => ({
           address: address.toLowerCase(),
