@@ -20,6 +20,8 @@ export interface Treatment {
 /** A real SMTP server for tests. It notes each DATA the moment it begins and can be slow, refuse, or go away. */
 export class MailSink {
   readonly mails: ArrivedMail[] = [];
+  /** Mails whose content came and was not taken. */
+  readonly refused: ArrivedMail[] = [];
   /** When the content of a mail to this address began, in order. */
   readonly begun: { to: string; at: number }[] = [];
   treat: (address: string) => Treatment | undefined = () => undefined;
@@ -72,9 +74,10 @@ export class MailSink {
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => {
           const treatment = this.treat(to);
-          if (treatment) return done(smtpError(treatment));
           const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
-          this.mails.push({ from, to, at: performance.now(), raw: Buffer.concat(chunks) });
+          const mail = { from, to, at: performance.now(), raw: Buffer.concat(chunks) };
+          (treatment ? this.refused : this.mails).push(mail);
+          if (treatment) return done(smtpError(treatment));
           setTimeout(() => done(null), this.delay('content'));
         });
       },

@@ -37,6 +37,15 @@ describe('composeMail', () => {
     expect(new Date(mail.date ?? '').toISOString()).toBe('2026-11-21T12:00:00.000Z');
   });
 
+  it.each(['=?utf-8?Q?Ana?= (really)', '=?utf-8?B?=?=', `${'ñ 漢 '.repeat(60)}=?utf-8?Q?x?=`])(
+    'takes nothing in a subject for encoded: %s',
+    async (subject) => {
+      const mail = await arrive({ subject });
+      expect(mail.subject).toBe(subject);
+      for (const line of mail.raw.split('\r\n')) expect(line.length).toBeLessThanOrEqual(78);
+    },
+  );
+
   it('is plain ASCII in lines that every server carries', async () => {
     const { raw } = await arrive();
     expect(raw).toMatch(/^[\t\r\n\x20-\x7e]*$/);

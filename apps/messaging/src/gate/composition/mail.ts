@@ -1,4 +1,5 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { encodeWord } from 'nodemailer/lib/mime-funcs';
 
 /** Everything a mail is made of. All text is final: rendered, checked, on one line where it is a header. */
 export interface MailParts {
@@ -25,7 +26,7 @@ export async function composeMail(parts: MailParts): Promise<Buffer> {
     from: parts.from,
     ...(parts.replyTo ? { replyTo: { name: '', address: parts.replyTo } } : {}),
     to: { name: '', address: parts.to },
-    subject: parts.subject,
+    ...(looksEncoded(parts.subject) ? {} : { subject: parts.subject }),
     text: parts.text,
     ...(parts.html === undefined ? {} : { html: parts.html }),
     messageId: parts.messageId,
@@ -39,8 +40,16 @@ export async function composeMail(parts: MailParts): Promise<Buffer> {
   return mail.compile().build();
 }
 
-function headersOf(parts: MailParts): Record<string, string> {
+/** Whether a reader would take a plain text for an encoded one (RFC 2047), and show something else. */
+function looksEncoded(text: string): boolean {
+  return text.includes('=?');
+}
+
+function headersOf(parts: MailParts): Record<string, string | { prepared: boolean; value: string }> {
   return {
+    ...(looksEncoded(parts.subject)
+      ? { Subject: { prepared: true, value: encodeWord(parts.subject, 'B', 60).replaceAll(' ', '\r\n ') } }
+      : {}),
     'X-Correlation-Id': parts.correlationId,
     // No out-of-office reply is wanted from a person's mailbox (RFC 3834).
     'Auto-Submitted': 'auto-generated',
