@@ -1,7 +1,7 @@
 /**
- * `npm run load -- track|batch|timeline --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
+ * `npm run load -- track|batch --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
  *    [--processing on|off]`
- * `npm run load -- management|member [--rate N] [--duration S]`
+ * `npm run load -- management|member|timeline|lists [--rate N] [--duration S]`
  * `npm run load -- passwords|outbound-webhooks [--rate N] [--duration S]`
  * `npm run load -- sends [--rate N] [--duration S] [--backlog N]`
  * `npm run load -- provider-webhooks [--rate N] [--duration S]`
@@ -12,7 +12,8 @@
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
  * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
- * `management` mixes every list, read and write of core, `member` what a member's page calls. `passwords` sets
+ * `management` mixes every list, read and write of core, `member` what a member's page calls. `timeline` reads pages
+ * anywhere in a contact's 100,000 items, `lists` in a list's 100,000 members. `passwords` sets
  * some while others go on with their work, `outbound-webhooks` has events told to a hundred endpoints, `sends` follows
  * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `seed` fills core by
  * COPY, so that its lists are as long as they may
@@ -32,10 +33,10 @@ import {
   type EventCounts,
   type Platform,
   drained,
-  get,
   readCounts,
   readPlatform,
 } from '@customer-platform/client/platform.ts';
+import { runLists } from './lists/command.ts';
 import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
 import { runOutboundWebhooks } from './outbound-webhooks/command.ts';
@@ -45,13 +46,14 @@ import { runSeed } from './seed/command.ts';
 import { runSends } from './sends/command.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
 import { measureSegments } from './segments.bench.ts';
+import { runTimeline } from './timeline/command.ts';
 import { measureVisibility } from './visibility.ts';
 
-const KINDS = ['track', 'batch', 'timeline'] as const;
+const KINDS = ['track', 'batch'] as const;
 type Kind = (typeof KINDS)[number];
 const LONGEST_S = 600;
-/** p95 that a rate must keep to count as held: the budget of ingestion; of the timeline, its own. */
-const BUDGET_MS: Record<Kind, number> = { track: 100, batch: 100, timeline: 1_000 };
+/** p95 that a rate must keep to count as held: the budget of ingestion. */
+const BUDGET_MS = 100;
 
 const root = resolve(import.meta.dirname, '../..');
 const { values, positionals } = parseArgs({
@@ -88,6 +90,8 @@ interface MixedLoad {
 const MIXED: Partial<Record<string, { rate: string; run(load: MixedLoad): Promise<void> }>> = {
   management: { rate: '50', run: (load) => runManagement(load, say) },
   member: { rate: '100', run: (load) => runMember(load, say) },
+  timeline: { rate: '100', run: (load) => runTimeline(load, say) },
+  lists: { rate: '50', run: (load) => runLists(load, say) },
   sends: { rate: '200', run: (load) => runSends(load, say) },
   'provider-webhooks': { rate: '200', run: (load) => runProviderWebhooks(load, say) },
 };
@@ -141,7 +145,7 @@ async function measureRates(kind: Kind, duration: number): Promise<void> {
   const rates = ratesOf(values.rate ?? '500');
   const platform = readPlatform(values.data);
   const k6 = await findK6(root, say);
-  const chosen = await chooseTarget(kind, platform);
+  const chosen = await chooseTarget(platform);
   const attempts: Attempt[] = [];
   try {
     for (const rate of rates) attempts.push(await measure({ ...chosen, kind, rate, duration, platform, k6 }));
@@ -149,9 +153,9 @@ async function measureRates(kind: Kind, duration: number): Promise<void> {
     await chosen.stop();
   }
   if (attempts.length > 1) {
-    const knee = kneeOf(attempts, BUDGET_MS[kind]);
+    const knee = kneeOf(attempts, BUDGET_MS);
     say(
-      `\nKnee: ${knee === undefined ? 'none of these rates was held' : `${knee} requests/s`} (p95 below ${BUDGET_MS[kind]} ms, no drop, no failure)`,
+      `\nKnee: ${knee === undefined ? 'none of these rates was held' : `${knee} requests/s`} (p95 below ${BUDGET_MS} ms, no drop, no failure)`,
     );
   }
 }
@@ -163,7 +167,7 @@ interface Target {
   stop(): Promise<void>;
 }
 
-async function chooseTarget(kind: Kind, platform: Platform): Promise<Target> {
+async function chooseTarget(platform: Platform): Promise<Target> {
   const processing = values.processing === 'on';
   const name = values.target ?? (processing ? 'gateway' : 'core');
   if (!['gateway', 'core'].includes(name)) throw new Error('--target is gateway or core.');
@@ -174,10 +178,8 @@ async function chooseTarget(kind: Kind, platform: Platform): Promise<Target> {
     if (target === undefined) throw new Error('demo.json names no core_url; start the platform anew.');
     return { target, name, processing, stop: () => Promise.resolve() };
   }
-  if (name !== 'core' || kind === 'timeline')
-    throw new Error(
-      '--processing off goes with track or batch and --target core: nothing is there to be seen.',
-    );
+  if (name !== 'core')
+    throw new Error('--processing off goes with --target core: nothing is there to be seen.');
   if (coreUrl === undefined || postgresUrl === undefined)
     throw new Error('demo.json names no core_url or postgres_url; start the platform anew.');
   const core = await startAcceptingCore(root, coreUrl, postgresUrl);
@@ -206,21 +208,18 @@ async function measure(load: Load): Promise<Attempt> {
   const environment = {
     KIND: kind,
     TARGET: load.target,
-    KEY: kind === 'timeline' ? platform.admin_key : platform.ingestion_key,
+    KEY: platform.ingestion_key,
     RATE: String(rate),
     DURATION: String(duration),
     BATCH: String(size),
     CONTACTS: values.contacts ?? '10000',
     POINTS: values['points-every'],
     RUN: `load-${Date.now()}`,
-    CONTACT_IDS: kind === 'timeline' ? await contactIds(platform) : '',
   };
   const countsBefore = await readCounts(platform);
   const before = readUsage();
   const probing =
-    values['no-probe'] || kind === 'timeline' || !load.processing
-      ? Promise.resolve([])
-      : measureVisibility(platform, duration);
+    values['no-probe'] || !load.processing ? Promise.resolve([]) : measureVisibility(platform, duration);
   // Read before k6 goes away, so that its own CPU is in the account.
   let after: Usage = before;
   const sampling = setInterval(() => (after = readUsage()), 500);
@@ -230,7 +229,7 @@ async function measure(load: Load): Promise<Attempt> {
   const metrics = JSON.parse(readFileSync(summary, 'utf8')) as Record<string, Trend>;
   rmSync(folder, { recursive: true });
   const { requests, ...attempt } = report(metrics, rate * duration);
-  if (kind !== 'timeline' && load.processing) reportCounts(countsBefore, await drained(platform, 120));
+  if (load.processing) reportCounts(countsBefore, await drained(platform, 120));
   reportCpu(before, after, requests, size);
   if (delays.length > 0) {
     say(
@@ -284,24 +283,6 @@ function reportCpu(before: Usage, after: Usage, requests: number, size: number):
 
 const at = (sorted: number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
-
-/** Contacts of the newest events: what the timeline is read for. */
-async function contactIds(platform: Platform): Promise<string> {
-  const ids = new Set<string>();
-  let cursor = '';
-  while (ids.size < 500) {
-    const page = await get<{ data: { contact_id: string }[]; page: { next_cursor: string | null } }>(
-      platform,
-      `/v1/core/events?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
-    );
-    for (const { contact_id: id } of page.data) if (id !== null) ids.add(id);
-    if (page.page.next_cursor === null) break;
-    cursor = page.page.next_cursor;
-  }
-  if (ids.size === 0)
-    throw new Error('There is no contact with events yet: run "npm run load -- track" first.');
-  return [...ids].join(',');
-}
 
 await main().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);

@@ -42,14 +42,11 @@ export default function () {
   let response;
   if (KIND === 'track')
     response = http.post(`${TARGET}/v1/core/track`, JSON.stringify(event(n)), { headers });
-  else if (KIND === 'batch') {
+  else {
     const size = Number(BATCH);
     const events = [];
     for (let i = 0; i < size; i += 1) events.push(event(n * size + i));
     response = http.post(`${TARGET}/v1/core/batch`, JSON.stringify({ events }), { headers });
-  } else {
-    const ids = __ENV.CONTACT_IDS.split(',');
-    response = http.get(`${TARGET}/v1/crm/contacts/${ids[n % ids.length]}/timeline?limit=50`, { headers });
   }
   statuses.add(1, { answer: String(response.status) });
   check(response, { accepted: (r) => r.status >= 200 && r.status < 300 });
