@@ -19,13 +19,16 @@ import { NOTES_ON_CONTACTS } from './notes/notes.service.js';
 import { ORGANIZATION_IN_CRM } from './organization-references.js';
 import { TimelineModule } from './timeline/timeline.module.js';
 
-const ENTITIES = [Activity, ActivityType, List, Note];
 const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS, LIST_MEMBERS_ON_CONTACTS];
 
 /** The CRM: what people note about contacts and do with them, and the timeline of what happened to them. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'crm', entities: ENTITIES, migrations: CRM_MIGRATIONS }),
+    DatabaseModule.forRoot({
+      module: 'crm',
+      entities: [Activity, ActivityType, List, Note],
+      migrations: CRM_MIGRATIONS,
+    }),
     EventBusModule.forRoot({ module: 'crm' }),
     AuditModule.forRoot({ module: 'crm' }),
     AuthorizationModule.forRoot({ module: 'crm', calls: ['core', 'messaging'] }),
