@@ -9,7 +9,8 @@ import type { Position } from './timeline-position.js';
 
 /** How long a source may take, answer read; slower is unreachable (crm.md §4). */
 const TIMEOUT_MS = 800;
-const CONNECTIONS = 64;
+/** To each module. A source that hangs holds one for each request all that time; who waits for one waits longer still. */
+const CONNECTIONS = 256;
 /** 200 items of 64 KiB and what surrounds them. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 
