@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import type { Admin, Consumer } from 'kafkajs';
 import { KafkaClient } from '../kafka/kafka.client.js';
+import { protocolErrorType } from '../kafka/protocol-error.js';
 import { Topics } from '../kafka/topics.js';
 import { within } from '../within.js';
 
 const READ_WITHIN_MS = 120_000;
+/** A topic that was made a moment ago is led by nobody yet, or not known to every broker. */
+const NEW_TOPIC = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
+const LED_WITHIN_MS = 15_000;
+const LOOK_EVERY_MS = 100;
 
 /** Reads a topic once, from its beginning to where it ends when asked: for commands, not for consuming. */
 @Injectable()
@@ -66,10 +72,29 @@ export class TopicReader {
 
 /** Where each partition that holds anything ends. */
 async function endsOf(admin: Admin, topic: string): Promise<Map<number, bigint>> {
-  const offsets = await admin.fetchTopicOffsets(topic);
+  const offsets = await offsetsOf(admin, topic);
   return new Map(
     offsets
       .filter(({ low, high }) => BigInt(high) > BigInt(low))
       .map(({ partition, high }) => [partition, BigInt(high)]),
   );
+}
+
+async function offsetsOf(admin: Admin, topic: string): ReturnType<Admin['fetchTopicOffsets']> {
+  for (const deadline = performance.now() + LED_WITHIN_MS; ;) {
+    try {
+      return await admin.fetchTopicOffsets(topic);
+    } catch (error) {
+      if (!isOfNewTopic(error) || performance.now() > deadline) throw error;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+}
+
+/** The client gives up after some tries of its own, and tells the broker's answer as the cause. */
+function isOfNewTopic(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (NEW_TOPIC.has(protocolErrorType(at) ?? '')) return true;
+  }
+  return false;
 }
