@@ -224,14 +224,18 @@ describe('the authorization registry', () => {
       return { ...page, ids: page.changes.map(({ organization_id: id }) => id) };
     };
 
-    /** Nothing is told twice for ever: once no older transaction is open, in whatever database of the server. */
-    const expectRepeatsToEnd = async (from: string) => {
-      let cursor = from;
+    /**
+     * The cursor with nothing left behind it. Changes are told again while an older transaction is open, in whatever
+     * database of the server, but not for ever.
+     */
+    const settled = async (from?: string): Promise<string> => {
+      let cursor = from ?? (await changes()).cursor;
       await eventually(async () => {
         const page = await told(cursor);
         ({ cursor } = page);
         expect(page.ids).toEqual([]);
       });
+      return cursor;
     };
 
     it('tells what changed since the cursor, and nothing the first time', async () => {
@@ -241,12 +245,12 @@ describe('the authorization registry', () => {
       await bench.change(tenant.organizationId, revoke);
       const second = await told(first.cursor);
       expect(second.ids).toContain(tenant.organizationId);
-      await expectRepeatsToEnd(second.cursor);
+      await settled(second.cursor);
     });
 
     it('skips no change that commits after a later one: of two crossing transactions both are told', async () => {
       const [slow, quick] = [await bench.tenant(), await bench.tenant()];
-      let { cursor } = await changes();
+      let cursor = await settled();
       const connection = new Client({ connectionString: bench.database.adminUrl });
       await connection.connect();
       try {
@@ -265,7 +269,7 @@ describe('the authorization registry', () => {
       } finally {
         await connection.end();
       }
-      await expectRepeatsToEnd(cursor);
+      await settled(cursor);
     });
 
     it('tells that its database is another one', async () => {
