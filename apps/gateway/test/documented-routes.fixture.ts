@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from './app-processes.fixture.js';
+import { WORKSPACE } from '@customer-platform/testing';
 
 /** A route as the OpenAPI document of the whole has it; CI holds the document to what the apps serve. */
 export interface DocumentedRoute {
@@ -27,7 +27,7 @@ interface Operation {
 
 /** Every route of every module, and the gateway's own. */
 export function documentedRoutes(): DocumentedRoute[] {
-  const text = readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8');
+  const text = readFileSync(join(WORKSPACE, 'docs/openapi.json'), 'utf8');
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)

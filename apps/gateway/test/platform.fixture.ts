@@ -2,8 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { newId, provisionDatabase } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
-import { Caller, eventually, requiredVariable, serviceKeys } from '@customer-platform/testing';
-import { AppProcess, buildAll, freePorts, runScript } from './app-processes.fixture.js';
+import {
+  AppProcess,
+  buildAll,
+  Caller,
+  eventually,
+  freePorts,
+  requiredVariable,
+  runScript,
+  serviceKeys,
+} from '@customer-platform/testing';
 
 /** A build, five migrations and seven processes, on a machine that may have much else to do. */
 export const START_WITHIN_MS = 300_000;

@@ -26,6 +26,8 @@ export class MailSink {
   readonly begun: { to: string; at: number }[] = [];
   treat: (address: string) => Treatment | undefined = () => undefined;
   delay: (stage: 'rcpt' | 'content') => number = () => 0;
+  /** Content is read at once and answered only after this. */
+  answersAfter: Promise<unknown> = Promise.resolve();
   private server: SMTPServer;
   private port = 0;
 
@@ -78,7 +80,7 @@ export class MailSink {
           const mail = { from, to, at: performance.now(), raw: Buffer.concat(chunks) };
           (treatment ? this.refused : this.mails).push(mail);
           if (treatment) return done(smtpError(treatment));
-          setTimeout(() => done(null), this.delay('content'));
+          void this.answersAfter.then(() => setTimeout(() => done(null), this.delay('content')));
         });
       },
       ...this.options,

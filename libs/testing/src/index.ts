@@ -1,3 +1,4 @@
+export { AppProcess, buildAll, freePorts, runScript, WORKSPACE } from './app-process.js';
 export { Caller, type Answer, type CallOptions } from './caller.js';
 export { eventually, type Patience } from './eventually.js';
 export { expectEveryTableIsolated } from './expect-every-table-isolated.js';
@@ -8,6 +9,7 @@ export { InternalPeer, type InternalAnswer } from './internal-peer.js';
 export { KafkaProbe, kafkaProbe, type ProbeEvent } from './kafka-probe.js';
 export { serviceKeys } from './service-keys.js';
 export { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';
+export { startTestProcess, type TestProcess, type TestProcessOptions } from './test-process.js';
 export { requiredVariable, testDatabase, type TestDatabase } from './test-database.js';
 export { TestRegistry, type TestKey, type TestMembership } from './test-registry.js';
 export { itBehavesLikeASoftDeletableResource } from './behaves-like-a-soft-deletable-resource.js';

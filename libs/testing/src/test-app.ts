@@ -61,7 +61,8 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
 /** One prefix per test process: the topics of one spec file are nobody else's. */
 const TOPIC_PREFIX = `test-${randomBytes(5).toString('hex')}-`;
 
-function environmentOf(
+/** The environment of a module that a test runs, with ports that the system gives. */
+export function environmentOf(
   module: string,
   registry: TestRegistry,
   database?: TestDatabase,

@@ -1,3 +1,4 @@
+import { isUuid } from '@customer-platform/database';
 import { parseInstant, parseJsonBytes } from '@customer-platform/http';
 import { z } from 'zod';
 import { readShape } from '../shapes/read-shape.js';
@@ -40,7 +41,8 @@ function toReport(given: z.output<typeof report>): ProviderReport {
     // A bounce of which nothing else is said is one for good: deferrals are told apart.
     bounceType: given.event === 'bounced' ? (given.bounce_type ?? 'hard') : null,
     occurredAt: new Date(parseInstant(given.occurred_at) ?? given.occurred_at),
-    namedSend: null,
+    // Ours goes out with every message: a provider may speak of it by that, and has to where its answer was lost.
+    namedSend: isUuid(given.provider_message_id) ? given.provider_message_id : null,
     stopOf: null,
   };
 }

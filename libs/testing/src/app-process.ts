@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** The checkout. */
-export const ROOT = resolve(import.meta.dirname, '../../..');
+/** The checkout that the tests run from. */
+export const WORKSPACE = resolve(import.meta.dirname, '../../..');
 
 const READY_WITHIN_MS = 120_000;
 /** Below what Linux gives to outgoing connections: a port must still be free when its process has started. */
@@ -18,9 +18,20 @@ const RUN_MARK = 'CUSTOMER_PLATFORM_TEST_RUN';
 
 /** Processes that run: none of them outlives the one that started it, whatever ends that. */
 const running = new Set<ChildProcess>();
-process.once('exit', () => {
+
+function note(child: ChildProcess): void {
+  if (running.size === 0) process.once('exit', killAll);
+  running.add(child);
+}
+
+function forget(child: ChildProcess): void {
+  running.delete(child);
+  if (running.size === 0) process.off('exit', killAll);
+}
+
+function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
 
 /** A program of the platform as a process of its own. */
 export class AppProcess {
@@ -35,18 +46,18 @@ export class AppProcess {
     private readonly readyUrl: string,
   ) {
     const mark = process.env[RUN_MARK];
-    this.child = spawn(process.execPath, [join(ROOT, script)], {
-      cwd: ROOT,
+    this.child = spawn(process.execPath, [join(WORKSPACE, script)], {
+      cwd: WORKSPACE,
       env: { PATH: process.env['PATH'], ...(mark ? { [RUN_MARK]: mark } : {}), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     }
-    running.add(this.child);
+    note(this.child);
     this.ended = new Promise((done) => {
       this.child.once('exit', () => {
-        running.delete(this.child);
+        forget(this.child);
         done();
       });
     });
@@ -92,9 +103,9 @@ export class AppProcess {
 
 /** Brings every app's and library's built code up to its sources; costs nothing where it is. */
 export async function buildAll(): Promise<void> {
-  const script = `await (await import('${join(ROOT, 'infra/local/platform/build.ts')}')).build()`;
+  const script = `await (await import('${join(WORKSPACE, 'infra/local/platform/build.ts')}')).build()`;
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    cwd: ROOT,
+    cwd: WORKSPACE,
     env: { ...process.env, NODE_OPTIONS: '' },
   });
 }
@@ -105,8 +116,8 @@ export async function runScript(
   args: string[],
   env: Record<string, string>,
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, script), ...args], {
-    cwd: ROOT,
+  const { stdout } = await promisify(execFile)(process.execPath, [join(WORKSPACE, script), ...args], {
+    cwd: WORKSPACE,
     env: { PATH: process.env['PATH'], ...env },
   });
   return stdout;
