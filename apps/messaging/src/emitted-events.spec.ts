@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { aSend, aTemplate, messagingWorld, send, settled, type MessagingWorld } from './messaging.fixture.js';
-
-const LATER = (): string => new Date(Date.now() + 3_600_000).toISOString();
+import { aTemplate, messagingWorld, type MessagingWorld } from './messaging.fixture.js';
 
 let world: MessagingWorld;
 beforeAll(async () => {
@@ -9,9 +7,6 @@ beforeAll(async () => {
   world.probe.collect('messaging');
 });
 afterAll(() => world.close());
-beforeEach(() => {
-  world.mail.treat = () => undefined;
-});
 
 describe('messaging tells', () => {
   it('of a template each time a version takes effect, and of no draft', async () => {
@@ -50,27 +45,5 @@ describe('messaging tells', () => {
       });
       expect(JSON.stringify(event)).not.toContain(body.address);
     }
-  });
-
-  it.each([
-    ['bounced', 'provider_rejected', { code: 550, text: '5.7.1 no' }, {}],
-    ['failed', 'render_failed', undefined, { content: { subject: '{{ data.nothing }}', text: 'x' } }],
-  ] as const)('of a send that has %s, with its reason %s', async (state, reason, treatment, overrides) => {
-    const { id: organizationId, api } = world.organization();
-    world.mail.treat = () => treatment;
-    const id = await send(api, aSend({ metadata: { order: '7' }, ...overrides }));
-    await settled(api, id, state);
-    const [event] = await world.probe.expectEvents(`messaging.send.${state}.v1`, organizationId, 1);
-    expect(event?.data).toMatchObject({ send_id: id, reason, campaign_id: null, metadata: { order: '7' } });
-  });
-
-  it('of a send that was suppressed after it was taken', async () => {
-    const { id: organizationId, api } = world.organization();
-    const address = `${randomUUID()}@example.com`;
-    const id = await send(api, aSend({ recipient: { address }, not_before: LATER() }));
-    await api.post('/v1/messaging/suppressions', { channel: 'email', address });
-    await world.database.query('UPDATE sends SET due_at = now() WHERE id = $1', [id]);
-    const [event] = await world.probe.expectEvents('messaging.send.suppressed.v1', organizationId, 1);
-    expect(event?.data).toMatchObject({ send_id: id, reason: 'recipient_suppressed', channel: 'email' });
   });
 });

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '@customer-platform/database';
+import type { EventData } from '@customer-platform/events';
+import { anOrganization, eventually, type Caller, type ProbeEvent } from '@customer-platform/testing';
+import {
+  aContact,
+  ALL_PERMISSIONS,
+  messagingWorld,
+  settled,
+  template,
+  type MessagingWorld,
+  type ShownSend,
+} from '../messaging.fixture.js';
+import type { RoutedType } from '../routing/routed-event.js';
+import type { RoutableEvent } from '../routing/rule.js';
+
+const ROUTING = '/v1/messaging/event-routing';
+const SETTLED = { within: 20_000 };
+
+type Contact = ReturnType<typeof aContact>;
+
+let world: MessagingWorld;
+beforeAll(async () => {
+  world = await messagingWorld();
+});
+afterAll(() => world.close());
+
+interface Shop {
+  readonly organizationId: string;
+  readonly api: Caller;
+}
+
+const aShop = (): Shop => {
+  const { id: organizationId } = anOrganization();
+  return { organizationId, api: world.app.as(organizationId, ALL_PERMISSIONS) };
+};
+
+async function aRule({ api }: Shop, type: RoutableEvent, overrides: object = {}): Promise<void> {
+  const body = {
+    name: `Rule ${randomUUID()}`,
+    event_type: type,
+    ...(type === 'core.event.recorded' ? { event_name: 'invoice_paid' } : {}),
+    channel: 'email',
+    template_id: await template(api),
+    ...overrides,
+  };
+  expect(await api.post(ROUTING, body)).toMatchObject({ status: 201 });
+}
+
+/** What one of core's events tells of a contact at a version. */
+function change(
+  { organizationId }: Shop,
+  verb: 'created' | 'updated' | 'deleted' | 'restored',
+  contact: Contact,
+  version: number,
+) {
+  const data = { contact_id: contact.id, version, changed_fields: [], contact };
+  return { type: `core.contact.${verb}.v1` as const, organizationId, data };
+}
+
+function purchase({ organizationId }: Shop, contact: Contact) {
+  const id = newId();
+  const at = new Date().toISOString();
+  return {
+    type: 'core.event.recorded.v1' as const,
+    organizationId,
+    id,
+    correlationId: id,
+    data: {
+      event_id: id,
+      contact_id: contact.id,
+      external_id: contact.external_id,
+      event: 'invoice_paid',
+      occurred_at: at,
+      received_at: at,
+      properties: {},
+    },
+  };
+}
+
+const sendsOf = async ({ api }: Shop, correlationId: string): Promise<ShownSend[]> =>
+  (await api.get<{ data: ShownSend[] }>(`/v1/messaging/sends?correlation_id=${correlationId}`)).body.data;
+
+/** What a purchase leads to now. All of a contact's events keep their order: what was told before is known by then. */
+async function sendFor(shop: Shop, contact: Contact): Promise<ShownSend> {
+  const event = purchase(shop, contact);
+  await world.probe.publish(event);
+  const { id } = await eventually(async () => {
+    const [found] = await sendsOf(shop, event.correlationId);
+    if (!found) throw new Error('no send yet');
+    return found;
+  }, SETTLED);
+  return settled(shop.api, id, 'sent', 'opted_out', 'failed');
+}
+
+const membership = (contact: Contact): EventData<'core.segment.entered.v1'> => ({
+  segment_id: newId(),
+  contact_id: contact.id,
+  cause: 'event',
+  at: new Date().toISOString(),
+});
+const points = (contact: Contact): EventData<'loyalty.points.earned.v1'> => ({
+  transaction_id: newId(),
+  contact_id: contact.id,
+  points: 5,
+  available: 5,
+  rule_id: null,
+  event_id: null,
+});
+
+describe('an event of another module that rules may answer to', () => {
+  it.each([
+    ['core.segment.entered', membership],
+    ['core.segment.left', membership],
+    ['loyalty.points.earned', points],
+    ['loyalty.points.spent', points],
+    ['loyalty.points.expired', points],
+  ] as const)('%s leads to one mail to its contact, under its correlation id', async (name, dataOf) => {
+    const shop = aShop();
+    const contact = aContact();
+    await aRule(shop, name);
+    const event = {
+      type: `${name}.v1`,
+      organizationId: shop.organizationId,
+      id: newId(),
+      correlationId: newId(),
+      data: dataOf(contact),
+    } as ProbeEvent<RoutedType>;
+    await world.probe.publish(change(shop, 'created', contact, 1));
+    // Another module's topic has its own order: the contact is known first.
+    await eventually(async () => {
+      const known = await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [contact.id]);
+      expect(known).toHaveLength(1);
+    }, SETTLED);
+    await world.probe.publish(event, event);
+    const [send] = await eventually(async () => {
+      const found = await sendsOf(shop, event.correlationId ?? '');
+      expect(found).toHaveLength(1);
+      return found;
+    }, SETTLED);
+    expect(await settled(shop.api, send?.id ?? '', 'sent')).toMatchObject({
+      contact_id: contact.id,
+      address: contact.email,
+    });
+    expect(world.mail.to(contact.email)).toHaveLength(1);
+  });
+
+  it('identity.password.reset_requested leads to a mail with the link that identity says', async () => {
+    const shop = aShop();
+    const { organizationId } = shop;
+    const id = newId();
+    const address = `${id}@example.com`;
+    const link = `https://console.example/password/reset#token=${randomUUID()}`;
+    world.app.registry.link(`password_reset/${id}`, { address, link, organization_name: 'Tienda' });
+    const correlationId = newId();
+    await world.probe.publish({
+      type: 'identity.password.reset_requested.v1',
+      organizationId,
+      correlationId,
+      data: { organization_id: organizationId, id, user_id: newId() },
+    });
+    const [send] = await eventually(async () => {
+      const found = await sendsOf(shop, correlationId);
+      expect(found).toHaveLength(1);
+      return found;
+    }, SETTLED);
+    expect(await settled(shop.api, send?.id ?? '', 'sent')).toMatchObject({ address: null });
+    const [mail] = await world.mail.parsed(address);
+    expect(mail?.text).toContain(link);
+  });
+});
+
+describe('what core tells of a contact', () => {
+  it('is what is sent by: an update, and nothing older that comes after it', async () => {
+    const shop = aShop();
+    const contact = aContact();
+    const moved = { ...contact, email: `${randomUUID()}@example.com` };
+    await aRule(shop, 'core.event.recorded');
+    await world.probe.publish(change(shop, 'created', contact, 1), change(shop, 'updated', moved, 3));
+    await world.probe.publish(change(shop, 'updated', contact, 2));
+    expect(await sendFor(shop, contact)).toMatchObject({ state: 'sent', address: moved.email });
+  });
+
+  it.each(['purged', 'erased'] as const)('ends with it: once %s, nothing is sent', async (verb) => {
+    const shop = aShop();
+    const { organizationId } = shop;
+    const contact = aContact();
+    await aRule(shop, 'core.event.recorded');
+    const end = { contact_id: contact.id, version: 2, changed_fields: [], contact: null };
+    const after = purchase(shop, contact);
+    await world.probe.publish(change(shop, 'created', contact, 1));
+    await world.probe.publish({ type: `core.contact.${verb}.v1` as const, organizationId, data: end });
+    await world.probe.publish(after);
+    // Rules have been asked about the purchase once it is in the inbox, in the transaction of what it led to.
+    await eventually(async () => {
+      const taken = await world.database.query('SELECT 1 FROM inbox WHERE event_id = $1', [after.id]);
+      expect(taken).toHaveLength(1);
+    }, SETTLED);
+    const rows = await world.database.query('SELECT state, email FROM contacts WHERE id = $1', [contact.id]);
+    expect(rows).toEqual([{ state: 'erased', email: null }]);
+    expect(await sendsOf(shop, after.correlationId)).toEqual([]);
+  });
+
+  it('can be taken apart again: after an unmerge each is sent its own', async () => {
+    const shop = aShop();
+    const { organizationId } = shop;
+    const [survivor, merged] = [aContact(), aContact()];
+    await aRule(shop, 'core.event.recorded');
+    const pair = { merge_id: newId(), survivor_id: survivor.id, merged_id: merged.id };
+    await world.probe.publish(change(shop, 'created', survivor, 1), change(shop, 'created', merged, 1));
+    for (const [verb, version] of [
+      ['merged', 2],
+      ['unmerged', 3],
+    ] as const) {
+      await world.probe.publish({
+        type: `core.contact.${verb}.v1` as const,
+        organizationId,
+        data: { ...pair, survivor_version: version, merged_version: version },
+      });
+      // The pair's key is the survivor's: the merged contact's own events may be of another partition.
+      await eventually(async () => {
+        const rows = await world.database.query('SELECT 1 FROM contacts WHERE id = $1 AND version = $2', [
+          merged.id,
+          version,
+        ]);
+        expect(rows).toHaveLength(1);
+      }, SETTLED);
+      const receiver = verb === 'merged' ? survivor : merged;
+      expect(await sendFor(shop, merged)).toMatchObject({ contact_id: receiver.id, address: receiver.email });
+    }
+  });
+
+  it.each([
+    ['recorded', 'granted', 'sent', null],
+    ['recorded', 'denied', 'opted_out', 'no_consent'],
+    ['expired', 'expired', 'opted_out', 'no_consent'],
+  ] as const)(
+    'decides on marketing that needs a consent: %s as %s → %s',
+    async (verb, status, state, reason) => {
+      const shop = aShop();
+      const { organizationId, api } = shop;
+      const contact = aContact();
+      const port = Number(new URL(world.mail.url).port);
+      const smtp = { provider: 'smtp', from: 'shop@example.com', host: '127.0.0.1', port, security: 'none' };
+      const email = { enabled: true, ...smtp, consent_mode: 'opt_in' };
+      await api.call('PUT', '/v1/messaging/channel-settings', { body: { channels: { email } } });
+      await aRule(shop, 'core.event.recorded', { category: 'marketing' });
+      const consent = {
+        contact_id: contact.id,
+        purpose: 'marketing',
+        channel: 'email',
+        status,
+        previous: null,
+      };
+      await world.probe.publish(change(shop, 'created', contact, 1));
+      await world.probe.publish({ type: `core.consent.${verb}.v1` as const, organizationId, data: consent });
+      expect(await sendFor(shop, contact)).toMatchObject({ state, reason });
+    },
+  );
+});
