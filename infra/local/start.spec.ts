@@ -87,6 +87,15 @@ describe('npm start', () => {
     expect(report).toContain(', 0 broken');
   }, 60_000);
 
+  it('lets its parked events be listed, of one module or of all', () => {
+    const list = (...more: string[]): string => {
+      const args = ['infra/local/parked-events.ts', ...more, '--data', data, 'list'];
+      return execFileSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
+    };
+    expect(list()).toBe('0 parked\n'.repeat(4));
+    expect(list('--module', 'messaging')).toBe('0 parked\n');
+  }, 60_000);
+
   it('is not started twice on one folder', async () => {
     const second = new StartedPlatform(data);
     expect(await second.exit()).toBe(1);

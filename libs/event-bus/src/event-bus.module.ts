@@ -13,6 +13,7 @@ import { Outbox } from './outbox/outbox.js';
 import { OutboxRelay } from './outbox/outbox.relay.js';
 import { OutboxSignal } from './outbox/outbox.signal.js';
 import { ParkedEvents } from './parking/parked-events.js';
+import { Redelivery } from './parking/redelivery.js';
 import { RecordProducer } from './producing/record.producer.js';
 import { EventReader } from './transport/event.reader.js';
 import { KafkaTransport } from './transport/kafka.transport.js';
@@ -26,7 +27,7 @@ export class EventBusModule {
   static forRoot(options: EventBusOptions): DynamicModule {
     const exported = [
       ...[Outbox, OutboxRelay, Inbox, RecordProducer, RecordConsumers, Topics, TopicReader],
-      KafkaTransport,
+      ...[KafkaTransport, ParkedEvents, Redelivery],
     ];
     return {
       module: EventBusModule,
@@ -40,7 +41,6 @@ export class EventBusModule {
         KafkaClient,
         LagWatchdog,
         OutboxSignal,
-        ParkedEvents,
       ],
       exports: exported,
     };

@@ -14,6 +14,7 @@ export { type EventFailure } from './delivery/event-delivery.js';
 export { OnEvent, type OnEventOptions } from './on-event.decorator.js';
 export { type NewDomainEvent, Outbox, type OutboxMessage } from './outbox/outbox.js';
 export { OutboxSignal } from './outbox/outbox.signal.js';
+export { runParkedEvents, type ParkedEventsOptions } from './parking/parked-events.command.js';
 export { OutboxRelay } from './outbox/outbox.relay.js';
 export { type OutgoingRecord, RecordProducer } from './producing/record.producer.js';
 export { KafkaTransport } from './transport/kafka.transport.js';

@@ -17,6 +17,29 @@ export interface InvalidMessage {
   readonly error: Error;
 }
 
+/** An event that waits, as an operator sees it and as it is delivered again. */
+export interface ParkedEvent {
+  readonly organization_id: string;
+  readonly id: string;
+  /** Group and class that could not process it; the group alone for a message that nobody could read. */
+  readonly consumer: string;
+  readonly topic: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly correlation_id: string | null;
+  readonly payload: string;
+  readonly error: string;
+  readonly attempts: number;
+  readonly parked_at: Date;
+}
+
+/** Which parked events are meant; all of them unless something is said. */
+export interface ParkedFilter {
+  readonly organizationId?: string | undefined;
+  readonly consumer?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
+}
+
 const parkedTotal = new Counter({
   name: 'events_parked_total',
   help: 'Events that a consumer could not process and that wait in parked_events',
@@ -33,6 +56,14 @@ const PARK = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
   ON CONFLICT (organization_id, consumer, event_id)
   DO UPDATE SET error = EXCLUDED.error, attempts = parked_events.attempts + EXCLUDED.attempts, parked_at = now()`;
+
+/** By the row's id, which is of the time it was first parked: what fails again does not come twice into one walk. */
+const PAGE = `
+  SELECT organization_id, id, consumer, topic, event_id, event_type, correlation_id, payload, error, attempts, parked_at
+    FROM parked_events
+   WHERE ($1::uuid IS NULL OR organization_id = $1) AND ($2::text IS NULL OR consumer = $2)
+     AND ($3::uuid[] IS NULL OR id = ANY ($3)) AND ($4::uuid IS NULL OR id > $4)
+   ORDER BY id LIMIT $5`;
 
 /** Where events wait that a consumer could not process and has no way of its own to set aside. */
 @Injectable()
@@ -67,6 +98,32 @@ export class ParkedEvents {
         describe(failure.error),
         failure.attempts,
       ]),
+    );
+  }
+
+  /** What waits, of any organization, the longest parked first, behind `after`. */
+  async page(filter: ParkedFilter, most: number, after?: ParkedEvent): Promise<ParkedEvent[]> {
+    const { organizationId = null, consumer = null, ids = null } = filter;
+    return this.database.acrossOrganizations((tx) =>
+      tx.query<ParkedEvent>(PAGE, [organizationId, consumer, ids, after?.id ?? null, most]),
+    );
+  }
+
+  /** Forgets an event that has had its effect. */
+  async remove({ organization_id: organizationId, id }: ParkedEvent): Promise<void> {
+    await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query('DELETE FROM parked_events WHERE organization_id = $1 AND id = $2', [organizationId, id]),
+    );
+  }
+
+  /** Notes that it could still not be processed. */
+  async failedAgain({ organization_id: organizationId, id }: ParkedEvent, error: unknown): Promise<void> {
+    await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query(
+        `UPDATE parked_events SET error = $3, attempts = attempts + 1, parked_at = now()
+          WHERE organization_id = $1 AND id = $2`,
+        [organizationId, id, describe(error)],
+      ),
     );
   }
 

@@ -182,7 +182,7 @@ describe('handlers under @OnEvent', () => {
         tx.query('SELECT * FROM parked_events WHERE event_id = $1', [event.id]),
       );
       expect(parked).toMatchObject({
-        consumer: 'core.domain-events',
+        consumer: 'core.domain-events/Follower',
         topic: 'core.domain-events',
         key,
         event_type: 'core.consent.recorded.v1',

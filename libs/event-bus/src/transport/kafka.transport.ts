@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
-import { isEventType, topicOf, type EventType } from '@customer-platform/events';
+import { isEventType, topicOf, type DomainEvent, type EventType } from '@customer-platform/events';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { Consumers } from '../consuming/consumers.js';
 import type { Chunk, SupervisedConsumer } from '../consuming/supervised.consumer.js';
@@ -21,6 +21,14 @@ interface Subscription {
 
 /** Everything one class subscribes to: order per key holds within it. */
 type Subscriber = Map<EventType, Subscription>;
+
+/** An event was to be delivered again to a subscriber that there is no more. */
+export class NobodySubscribes extends Error {
+  constructor(consumer: string, type: string) {
+    super(`${consumer} takes no ${type}`);
+    this.name = 'NobodySubscribes';
+  }
+}
 
 const CHUNK_SIZE = 500;
 
@@ -93,20 +101,39 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     return this.client as T;
   }
 
+  /**
+   * Hands one event to the subscriber of that name, outside of any consumption; the group's name alone stands for all
+   * of its subscribers. Needs the handlers, so `app.connectMicroservice`, and no broker.
+   * @throws NobodySubscribes, and what the handler throws
+   */
+  async redeliver(consumer: string, event: DomainEvent): Promise<void> {
+    const subscriptions = [...this.subscribers].flatMap(([subscriber, types]) =>
+      consumer === this.group || consumer === this.nameOf(subscriber) ? (types.get(event.type) ?? []) : [],
+    );
+    if (subscriptions.length === 0) throw new NobodySubscribes(consumer, event.type);
+    for (const { handle } of subscriptions) await call(handle, new EventDelivery([event]));
+  }
+
+  /** What a subscriber is known by where its events are parked. */
+  private nameOf(subscriber: object): string {
+    return `${this.group}/${(subscriber as { name?: string }).name ?? ''}`;
+  }
+
   private get group(): string {
     return this.options.group ?? `${this.options.module}.domain-events`;
   }
 
   private async process(chunk: Chunk): Promise<void> {
     const events = await this.reader.read(chunk, this.group, this.types);
-    for (const subscriber of this.subscribers.values()) {
-      const wanted = events.filter(({ type }) => subscriber.has(type));
-      if (wanted.length > 0) await this.deliver(subscriber, wanted, chunk);
+    for (const [subscriber, types] of this.subscribers) {
+      const wanted = events.filter(({ type }) => types.has(type));
+      if (wanted.length > 0) await this.deliver(this.nameOf(subscriber), types, wanted, chunk);
       await chunk.heartbeat();
     }
   }
 
   private async deliver(
+    name: string,
     subscriber: Subscriber,
     events: readonly ReceivedEvent[],
     chunk: Chunk,
@@ -118,7 +145,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
       },
       giveUp: async (received, failure) => {
         const subscription = subscriber.get(received.type);
-        if (!subscription?.failed) await this.parked.park(this.group, received, failure);
+        if (!subscription?.failed) await this.parked.park(name, received, failure);
         else await call(subscription.handle, new EventDelivery([received.event], failure));
       },
       pause: (ms) => chunk.pause(ms),
