@@ -21,7 +21,7 @@ const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({
   options: {
     addresses: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '60' },
     data: { type: 'string', default: join(root, '.data') },
   },
 });

@@ -7,6 +7,10 @@ const CHANNELS = [
   ['whatsapp', 'WhatsApp'],
 ];
 const TABS = ['Preview', 'Text', 'Headers', 'Source'];
+const WIDTHS = [
+  ['wide', 'Wide'],
+  ['phone', 'Phone'],
+];
 const byId = (id) => document.getElementById(id);
 const [search, channelBar, live, list, nothing, more] = [
   'search',
@@ -22,6 +26,7 @@ const state = {
   chosen: location.hash.slice(1),
   channel: '',
   tab: 'Preview',
+  width: 'wide',
   read: new Set(),
   details: undefined,
   ended: false,
@@ -137,6 +142,8 @@ function drawMessage() {
     ['To', filters(message.to)],
     ['Caught', new Date(message.received_at).toLocaleString([], { dateStyle: 'full', timeStyle: 'medium' })],
     ['Correlation', message.correlation_id && filters([message.correlation_id], 'id')],
+    ['Reply to', headerOf(message, 'reply-to')],
+    ['Unsubscribe', unsubscribe(message)],
     ['Attached', message.attachments.length > 0 && attachments(message)],
   ];
   byId('facts').replaceChildren(
@@ -148,7 +155,24 @@ function drawMessage() {
   if (!tabs.includes(state.tab) || (state.tab === 'Preview' && !message.html))
     state.tab = message.html ? 'Preview' : 'Text';
   byId('tabs').replaceChildren(...tabs.filter((tab) => tab !== 'Preview' || message.html).map(drawTab));
+  if (state.tab === 'Preview') byId('tabs').append(drawWidths());
   drawContent();
+}
+
+const headerOf = ({ headers }, wanted) => headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
+
+/** Where the recipient's mail program would end it, and whether by one click. */
+function unsubscribe(message) {
+  const address = /<(https?:[^>]+)>/.exec(headerOf(message, 'list-unsubscribe') ?? '')?.[1];
+  if (!address) return undefined;
+  const oneClick = headerOf(message, 'list-unsubscribe-post') === 'List-Unsubscribe=One-Click';
+  const link = element('a', {
+    href: address,
+    target: '_blank',
+    rel: 'noreferrer',
+    textContent: 'Open the link',
+  });
+  return element('span', {}, link, oneClick ? 'one click: yes' : 'one click: no');
 }
 
 /** A click on an address or an id shows everything that has it. */
@@ -192,9 +216,25 @@ function drawTab(tab) {
   return button;
 }
 
+/** How wide the mail is shown: as wide as there is room, or as on a phone. */
+function drawWidths() {
+  const group = element('span', { className: 'widths', role: 'group', ariaLabel: 'Width' });
+  for (const [width, name] of WIDTHS) {
+    const button = element('button', {
+      type: 'button',
+      textContent: name,
+      onclick: () => ((state.width = width), drawMessage()),
+    });
+    button.setAttribute('aria-pressed', String(width === state.width));
+    group.append(button);
+  }
+  return group;
+}
+
 async function drawContent() {
   const { id, text, headers } = state.details;
   const content = byId('content');
+  content.className = state.tab === 'Preview' ? state.width : '';
   switch (state.tab) {
     case 'Preview': {
       const frame = element('iframe', { title: 'The message', src: `/messages/${id}/html` });
