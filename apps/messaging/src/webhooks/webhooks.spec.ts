@@ -63,10 +63,12 @@ describe('POST /v1/messaging/webhooks/{provider}', () => {
         ['another secret', body, sign(PLATFORM_SECRET, body)],
         ['the platform’s account', body, good, url.split('?')[0]],
         [
-          'another organization’s key',
+          'another organization’s key, altered',
           body,
           good,
-          (await aShop()).urls.push.replace('standard', name).replace(/.$/, 'A'),
+          (await aShop()).urls.push
+            .replace('standard', name)
+            .replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
         ],
         ['a key that was made up', body, good, url.replace(/key=.*/, `key=${'A'.repeat(44)}`)],
         ['a key of a channel with another provider', body, good, shop.urls.sms.replace('twilio', name)],
