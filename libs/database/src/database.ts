@@ -4,7 +4,13 @@ import { log } from '@customer-platform/http';
 import type { PoolClient } from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { DatabaseUnavailable, isDatabaseUnavailable, withoutValues } from './errors.js';
-import { OpenTransaction, type Transaction, type WorkerTransaction } from './transaction.js';
+import {
+  ofOrganization,
+  OpenTransaction,
+  type Opening,
+  type Transaction,
+  type WorkerTransaction,
+} from './transaction.js';
 
 /** The injection token of the module's one data source. */
 export const DATA_SOURCE = Symbol('DATA_SOURCE');
@@ -37,18 +43,12 @@ export class Database {
   async inOrganization<T>(where: OrganizationScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const outer = this.joinable.getStore();
     if (outer && outer.transaction.organizationId === where.organizationId) return this.nest(outer, work);
-    return this.transact(async (tx) => {
-      await tx.useOrganization(where.organizationId);
-      return work(tx);
-    });
+    return this.transact(ofOrganization(where.organizationId), work);
   }
 
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
   async acrossOrganizations<T>(work: (tx: WorkerTransaction) => Promise<T>): Promise<T> {
-    return this.transact(async (tx) => {
-      await tx.query(`SELECT set_config('app.worker', 'on', true)`);
-      return work(tx);
-    });
+    return this.transact({ settings: `SET LOCAL app.worker = 'on'` }, work);
   }
 
   /**
@@ -56,20 +56,19 @@ export class Database {
    * transaction as a savepoint: all of it commits at once. What makes a stored answer and its effect one.
    */
   async joined<T>(where: OrganizationScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transact(async (tx) => {
-      await tx.useOrganization(where.organizationId);
-      return this.joinable.run({ transaction: tx, turn: Promise.resolve() }, () => work(tx));
-    });
+    return this.transact(ofOrganization(where.organizationId), (tx) =>
+      this.joinable.run({ transaction: tx, turn: Promise.resolve() }, () => work(tx)),
+    );
   }
 
   /** Answers when Postgres does. */
   async ping(): Promise<void> {
-    await this.transact((tx) => tx.query('SELECT 1'));
+    await this.transact({}, (tx) => tx.query('SELECT 1'));
   }
 
   /** Throws while Postgres is away or one of these migrations has not run: what readiness asks. */
   async demandMigrated(migrations: readonly MigrationInterface[]): Promise<void> {
-    const rows = await this.transact((tx) => tx.query<{ name: string }>('SELECT name FROM migrations'));
+    const rows = await this.transact({}, (tx) => tx.query<{ name: string }>('SELECT name FROM migrations'));
     const done = new Set(rows.map(({ name }) => name));
     const missing = migrations
       .map((migration) => migration.name ?? migration.constructor.name)
@@ -89,15 +88,15 @@ export class Database {
     return turn;
   }
 
-  private async transact<T>(work: (tx: OpenTransaction) => Promise<T>): Promise<T> {
+  private async transact<T>(opening: Opening, work: (tx: OpenTransaction) => Promise<T>): Promise<T> {
     const runner = this.source.createQueryRunner();
     let tx: OpenTransaction | undefined;
     let result: T;
     try {
       tx = new OpenTransaction(runner, (await runner.connect()) as PoolClient);
-      await runner.startTransaction();
+      await tx.open(opening);
       result = await work(tx);
-      await runner.commitTransaction();
+      await tx.commit();
     } catch (error) {
       await tx?.rollBack();
       withoutValues(error);
