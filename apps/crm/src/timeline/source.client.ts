@@ -34,6 +34,29 @@ export type FragmentAnswer =
   /** Slow, away, overloaded, failing, or not understood. */
   | { readonly kind: 'unreachable' };
 
+const TOO_LATE = new Error(`it took longer than ${String(TIMEOUT_MS)} ms`);
+
+/**
+ * Gives up what sources have not answered by then. One timer for all of them, and one reason for ever: an
+ * `AbortSignal.timeout` for each makes an error with a stack for each, while the machine has least time for it.
+ */
+export class Deadline {
+  private readonly controller = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(milliseconds: number) {
+    this.timer = setTimeout(() => this.controller.abort(TOO_LATE), milliseconds);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+  }
+}
+
 /** Asks the modules for fragments, on their public listeners, as the caller. */
 @Injectable()
 export class SourceClient implements OnApplicationShutdown {
@@ -48,18 +71,30 @@ export class SourceClient implements OnApplicationShutdown {
     };
   }
 
+  /** From now on, for all that is asked of sources at once. To be ended when they have answered. */
+  deadline(): Deadline {
+    return new Deadline(TIMEOUT_MS);
+  }
+
   /**
    * One page of a fragment; never throws for what the source does, but for one thing.
    * @throws Problem 401 when the source does not take the caller's credential
    */
-  async read(fragment: Fragment, context: RequestContext, request: FragmentRequest): Promise<FragmentAnswer> {
+  async read(
+    fragment: Fragment,
+    context: RequestContext,
+    request: FragmentRequest,
+    { signal }: Deadline,
+  ): Promise<FragmentAnswer> {
     try {
-      const { status, text } = await this.exchange(fragment, context, request);
+      const { status, text } = await this.exchange(fragment, context, request, signal);
       return answerOf(fragment, status, text, request.after);
     } catch (error) {
       if (error instanceof Problem) throw error;
+      // A source that hangs makes hundreds of these a second: no stacks.
+      const { name, message } = error as Error;
       log.warn(
-        { err: error, source: fragment.source, type: fragment.type },
+        { source: fragment.source, type: fragment.type, error: name, reason: message },
         'A source of the timeline is unreachable',
       );
       return { kind: 'unreachable' };
@@ -74,6 +109,7 @@ export class SourceClient implements OnApplicationShutdown {
     fragment: Fragment,
     context: RequestContext,
     request: FragmentRequest,
+    signal: AbortSignal,
   ): Promise<{ status: number; text: string }> {
     const { statusCode, body } = await this.pools[fragment.source].request({
       method: 'GET',
@@ -84,7 +120,7 @@ export class SourceClient implements OnApplicationShutdown {
         ...(context.authorization === undefined ? {} : { authorization: context.authorization }),
         ...traceHeaders(),
       },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal,
     });
     return { status: statusCode, text: await body.text() };
   }

@@ -76,15 +76,20 @@ export class TimelineService {
     fragments: readonly Fragment[],
   ): Promise<Map<Fragment, FragmentAnswer>> {
     const filters = sourceFilters(query.filters);
-    const answers = await Promise.all(
-      fragments.map(async (fragment) => {
-        const progress = state.get(fragment);
-        const after = typeof progress === 'object' ? { after: progress } : {};
-        const request = { contactId, limit: query.limit, filters, ...after };
-        return [fragment, await this.sources.read(fragment, context, request)] as const;
-      }),
-    );
-    return new Map(answers);
+    const deadline = this.sources.deadline();
+    try {
+      const answers = await Promise.all(
+        fragments.map(async (fragment) => {
+          const progress = state.get(fragment);
+          const after = typeof progress === 'object' ? { after: progress } : {};
+          const request = { contactId, limit: query.limit, filters, ...after };
+          return [fragment, await this.sources.read(fragment, context, request, deadline)] as const;
+        }),
+      );
+      return new Map(answers);
+    } finally {
+      deadline.end();
+    }
   }
 }
 
