@@ -12,7 +12,7 @@ export { AnswerStore } from './idempotency/answer.store.js';
 export { IdempotentCalls, type IdempotentAnswer } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
 export { isUuid, newId } from './ids.js';
-export { pageOf, type PageOptions } from './lists/page-of.js';
+export { pageOf, pageOfOwners, type PageOptions } from './lists/page-of.js';
 export { KeySeal } from './signing-keys/key-seal.js';
 export { SigningKeysModule } from './signing-keys/signing-keys.module.js';
 export { signingKeysTable } from './signing-keys/signing-keys.table.js';

@@ -28,8 +28,10 @@ class CreateWidgets1700000000000 implements MigrationInterface {
       `CREATE UNIQUE INDEX widgets_name ON widgets (organization_id, lower(name)) WHERE deleted_at IS NULL`,
       ...rowSecurity('widgets'),
       `CREATE TABLE parts (
-        organization_id uuid NOT NULL, id uuid NOT NULL, widget_id uuid NOT NULL, PRIMARY KEY (organization_id, id),
+        organization_id uuid NOT NULL, id uuid NOT NULL, widget_id uuid NOT NULL,
+        made_at timestamptz(3) NOT NULL DEFAULT now(), PRIMARY KEY (organization_id, id),
         CONSTRAINT parts_widget FOREIGN KEY (organization_id, widget_id) REFERENCES widgets (organization_id, id))`,
+      'CREATE INDEX parts_by_widget ON parts (organization_id, widget_id, made_at, id)',
       ...rowSecurity('parts'),
       `CREATE TABLE jobs (organization_id uuid NOT NULL, id uuid NOT NULL, PRIMARY KEY (organization_id, id))`,
       ...rowSecurity('jobs', { worker: true }),

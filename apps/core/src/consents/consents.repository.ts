@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { pageOf, type Transaction } from '@customer-platform/database';
+import { pageOf, pageOfOwners, type Transaction } from '@customer-platform/database';
 import type { ListQuery, Page } from '@customer-platform/http';
 import type { ConsentEventRow, ConsentStateRow, ConsentStatus } from './consent.js';
 
@@ -18,12 +18,9 @@ const INSERT = `
 const EXPIRE_LATER = `
   INSERT INTO consent_expirations (organization_id, event_id, contact_id, expires_at) VALUES ($1, $2, $3, $4)`;
 
-const HISTORY = `
+const historyOf = (contactId: string): string => `
   SELECT ${COLUMNS} FROM consent_events
-   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND ($3::timestamptz IS NULL OR occurred_at <= $3)`;
-
-/** With one id, the usual case, the planner can read the index in its order. */
-const HISTORY_OF_ONE = HISTORY.replace('= ANY($2::uuid[])', '= $2');
+   WHERE organization_id = $1 AND contact_id = ${contactId} AND ($2::timestamptz IS NULL OR occurred_at <= $2)`;
 
 /**
  * core.md §5: of a (purpose, channel) the latest event among that channel's and those about all channels decides; of
@@ -97,8 +94,7 @@ export class ConsentsRepository {
     query: ListQuery,
     until: Date | null,
   ): Promise<Page<ConsentEventRow>> {
-    const [select, of] = ids.length === 1 ? [HISTORY_OF_ONE, ids[0]] : [HISTORY, ids];
-    return pageOf(tx, select, query, { parameters: [tx.organizationId, of, until] });
+    return pageOfOwners(tx, historyOf, ids, query, { parameters: [tx.organizationId, until] });
   }
 
   /** One page of what held at an instant. */

@@ -17,6 +17,16 @@ const SURVIVORS = `
 const STANDING = `
   SELECT id, merged_into, deleted_at, erased_at FROM contacts WHERE organization_id = $1 AND id = $2`;
 
+/** Its own id, first, and those of all that were merged into it, one into another; how each stands. */
+const STANDING_FAMILY = `
+  WITH RECURSIVE family AS (
+    SELECT id, merged_into, deleted_at, erased_at, 0 AS step FROM contacts WHERE organization_id = $1 AND id = $2
+    UNION
+    SELECT merged.id, merged.merged_into, merged.deleted_at, merged.erased_at, family.step + 1
+      FROM contacts AS merged JOIN family ON merged.merged_into = family.id
+     WHERE merged.organization_id = $1)
+  SELECT id, merged_into, deleted_at, erased_at FROM family ORDER BY step`;
+
 /** Its own id, and those of all that were merged into it, one into another. */
 const FAMILY = `
   WITH RECURSIVE family AS (
@@ -39,9 +49,10 @@ export class ContactLookup {
    * @throws Problem `not_found` for one that never was, of another organization, or erased
    */
   async read(tx: Transaction, id: string): Promise<PathContact> {
-    const contact = await standing(tx, id, '');
+    const family = await tx.query<Standing>(STANDING_FAMILY, [tx.organizationId, id]);
+    const contact = demandStanding(family[0]);
     if (contact.merged_into) return { survivorId: await this.survivorOf(tx, contact.merged_into) };
-    return { ids: await this.familyOf(tx, id) };
+    return { ids: family.map((member) => member.id) };
   }
 
   /** Its own id, and those of all that were merged into it, one into another. */
@@ -134,6 +145,10 @@ export class ContactLookup {
 
 async function standing(tx: Transaction, id: string, lock: string): Promise<Standing> {
   const [contact] = await tx.query<Standing>(`${STANDING} ${lock}`, [tx.organizationId, id]);
+  return demandStanding(contact);
+}
+
+function demandStanding(contact: Standing | undefined): Standing {
   if (!contact || stateOf(contact) === 'erased') throw new Problem('not_found');
   return contact;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, pageOf } from '@customer-platform/database';
+import { Database, pageOf, type Transaction } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { toEventDto, type EventDto, type EventRow } from './event.dto.js';
@@ -19,13 +19,26 @@ export class EventsService {
 
   /** One page; every order and filter of the list has an index that leads with it. */
   async list(context: RequestContext, query: ListQuery): Promise<Page<EventDto>> {
-    const { organizationId } = context;
     return this.database.inOrganization(context, async (tx) => {
-      const resolved = await this.lookup.resolveFilters(tx, organizationId, query);
-      return pageOf<EventRow, EventDto>(tx, EVENTS, resolved, {
-        parameters: [organizationId],
-        map: toEventDto,
-      });
+      if (!isOfOneContact(query)) return pageOfEvents(tx, await this.resolved(tx, query));
+      // A merge gives a contact's events to its survivor: an id that events stand under needs no looking up.
+      const own = await pageOfEvents(tx, query);
+      if (own.data.length > 0) return own;
+      const resolved = await this.resolved(tx, query);
+      return resolved === query ? own : pageOfEvents(tx, resolved);
     });
   }
+
+  private resolved(tx: Transaction, query: ListQuery): Promise<ListQuery> {
+    return this.lookup.resolveFilters(tx, tx.organizationId, query);
+  }
+}
+
+function pageOfEvents(tx: Transaction, query: ListQuery): Promise<Page<EventDto>> {
+  return pageOf<EventRow, EventDto>(tx, EVENTS, query, { parameters: [tx.organizationId], map: toEventDto });
+}
+
+function isOfOneContact({ filters }: ListQuery): boolean {
+  const [filter, ...others] = filters.filter(({ field }) => field === 'contact_id');
+  return filter?.op === 'eq' && others.length === 0;
 }

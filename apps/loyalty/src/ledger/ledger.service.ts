@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type Transaction, pageOf } from '@customer-platform/database';
+import { Clock, Database, type Transaction, pageOf, pageOfOwners } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactRefs } from '../contacts/contact-refs.js';
@@ -21,18 +21,17 @@ const ALL = `
     LEFT JOIN tombstones tomb ON tomb.organization_id = t.organization_id AND tomb.subject_ref = t.subject_ref
    WHERE t.organization_id = $1`;
 
-/** The rows of given subjects, in the timeline's order by the index of links. */
-const OF_SUBJECTS = `
+/** The rows of a subject, in the timeline's order by the index of links. */
+const ofSubject = (subjectRef: string): string => `
   SELECT link.transaction_id AS id, s.contact_id, t.kind, t.points, t.rule_id, t.rule_version, link.event_id,
          t.reverses_id, link.reason, link.reference, t.expires_at, t.actor_type, t.actor_id, link.occurred_at, link.correlation_id, t.created_at,
          NULL::timestamptz AS tombstoned_at
     FROM links link
     JOIN transactions t ON t.organization_id = link.organization_id AND t.id = link.transaction_id
     JOIN subjects s ON s.organization_id = link.organization_id AND s.subject_ref = link.subject_ref
-   WHERE link.organization_id = $1 AND link.subject_ref = ANY($2::uuid[])`;
+   WHERE link.organization_id = $1 AND link.subject_ref = ${subjectRef}`;
 
-/** With one subject, the usual case, the planner can read the index in its order. */
-const OF_SUBJECT = OF_SUBJECTS.replace('= ANY($2::uuid[])', '= $2');
+const SUBJECTS = 'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2';
 
 const LINES = `
   SELECT transaction_id, lot_id, points FROM lines
@@ -56,21 +55,14 @@ export class LedgerService {
   /** @throws Problem `invalid_sort` where the order of occurrence is asked for without one contact */
   list(context: RequestContext, asked: ListQuery): Promise<Page<TransactionDto>> {
     return this.database.inOrganization(context, async (tx) => {
+      const named = oneContact(asked);
+      if (named !== undefined) return this.ofContact(tx, named, asked);
       const query = await this.followingMerges(tx, asked);
-      const contactId = oneContact(query);
-      if (contactId === undefined) {
-        refuseOccurrenceOrder(query);
-        return this.withLines(
-          tx,
-          await pageOf<TransactionRow>(tx, ALL, query, { parameters: [tx.organizationId] }),
-        );
-      }
-      const refs = await this.subjectsOf(tx, contactId);
-      if (refs.length === 0) return { data: [], page: { limit: query.limit, next_cursor: null } };
-      const ownQuery = { ...query, filters: query.filters.filter(({ field }) => field !== 'contact_id') };
-      const [select, subject] = refs.length === 1 ? [OF_SUBJECT, refs[0]] : [OF_SUBJECTS, refs];
-      const parameters = [tx.organizationId, subject];
-      return this.withLines(tx, await pageOf<TransactionRow>(tx, select, ownQuery, { parameters }));
+      const survivor = oneContact(query);
+      if (survivor !== undefined) return this.ofContact(tx, survivor, query);
+      refuseOccurrenceOrder(query);
+      const parameters = [tx.organizationId];
+      return this.withLines(tx, await pageOf<TransactionRow>(tx, ALL, query, { parameters }));
     });
   }
 
@@ -109,12 +101,23 @@ export class LedgerService {
     });
   }
 
+  private async ofContact(
+    tx: Transaction,
+    contactId: string,
+    asked: ListQuery,
+  ): Promise<Page<TransactionDto>> {
+    const query = { ...asked, filters: asked.filters.filter(({ field }) => field !== 'contact_id') };
+    const refs = await this.subjectsOf(tx, contactId);
+    const parameters = [tx.organizationId];
+    return this.withLines(tx, await pageOfOwners<TransactionRow>(tx, ofSubject, refs, query, { parameters }));
+  }
+
+  /** Subjects stand with the survivor: a contact that has some is not merged, and need not be followed. */
   private async subjectsOf(tx: Transaction, contactId: string): Promise<string[]> {
-    const rows = await tx.query<{ subject_ref: string }>(
-      'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2',
-      [tx.organizationId, contactId],
-    );
-    return rows.map(({ subject_ref: ref }) => ref);
+    const own = await subjectRefsOf(tx, contactId);
+    if (own.length > 0) return own;
+    const survivor = (await this.contacts.ends(tx, [contactId])).get(contactId)?.id ?? contactId;
+    return survivor === contactId ? [] : subjectRefsOf(tx, survivor);
   }
 
   /** In a filter a merged contact means its survivor. */
@@ -141,6 +144,7 @@ export class LedgerService {
   }
 
   private async shown(tx: Transaction, rows: readonly TransactionRow[]): Promise<TransactionDto[]> {
+    if (rows.length === 0) return [];
     const lines = await tx.query<{ transaction_id: string; lot_id: string; points: string }>(LINES, [
       tx.organizationId,
       rows.map(({ id }) => id),
@@ -160,8 +164,14 @@ export class LedgerService {
 
 /** The contact that the list is narrowed to, if it is exactly one. */
 function oneContact({ filters }: ListQuery): string | undefined {
-  const filter = filters.find(({ field }) => field === 'contact_id');
-  return filter !== undefined && filter.values.length === 1 ? String(filter.value) : undefined;
+  const [filter, ...others] = filters.filter(({ field }) => field === 'contact_id');
+  if (filter === undefined || others.length > 0 || filter.values.length !== 1) return undefined;
+  return String(filter.value);
+}
+
+async function subjectRefsOf(tx: Transaction, contactId: string): Promise<string[]> {
+  const rows = await tx.query<{ subject_ref: string }>(SUBJECTS, [tx.organizationId, contactId]);
+  return rows.map(({ subject_ref: ref }) => ref);
 }
 
 /** Order of occurrence, and the timeline's bounds, are of one contact: no index has them for a whole organization. */

@@ -56,9 +56,17 @@ const RESOLVE = `
     FROM chain JOIN contacts c ON c.organization_id = chain.organization_id AND c.id = chain.id
    ORDER BY chain.organization_id, chain.asked, chain.step DESC`;
 
+/** From a contact up to its survivor, and from there down to everyone merged into it. */
 const FAMILY = `
-  WITH RECURSIVE family AS (
-    SELECT $2::uuid AS id
+  WITH RECURSIVE chain AS (
+    SELECT id, state, merged_into, 0 AS step FROM contacts WHERE organization_id = $1 AND id = $2
+    UNION ALL
+    SELECT c.id, c.state, c.merged_into, chain.step + 1
+      FROM chain JOIN contacts c ON c.organization_id = $1 AND c.id = chain.merged_into
+     WHERE chain.state = 'merged' AND chain.step < 100
+  ),
+  family AS (
+    SELECT coalesce((SELECT id FROM chain ORDER BY step DESC LIMIT 1), $2::uuid) AS id
     UNION
     SELECT c.id FROM family JOIN contacts c ON c.organization_id = $1 AND c.merged_into = family.id
   )
@@ -147,10 +155,7 @@ export class ContactsRepository {
 
   /** A survivor with everyone merged into it: whose sends stand in its timeline. A merged id means its survivor. */
   async family(tx: Transaction, id: string): Promise<string[]> {
-    const organizationId = tx.organizationId;
-    const resolved = await this.resolve(tx, [{ organizationId, id }]);
-    const survivor = resolved.get(contactKey({ organizationId, id }))?.id ?? id;
-    const rows = await tx.query<{ id: string }>(FAMILY, [organizationId, survivor]);
+    const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, id]);
     return rows.map((row) => row.id);
   }
 }

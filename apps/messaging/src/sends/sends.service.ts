@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, pageOf, type Transaction } from '@customer-platform/database';
+import { Database, pageOf, pageOfOwners, type Transaction } from '@customer-platform/database';
 import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { checkAddress } from '../addresses/address.js';
@@ -8,6 +8,9 @@ import { CHANNELS } from '../addresses/channel.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { SendDto, SendStepDto } from './send.dto.js';
 import { toSendDto, toStepDto, type SendRow, type StepRow } from './to-send-dto.js';
+
+const SENDS = 'SELECT * FROM sends WHERE organization_id = $1';
+const sendsOf = (contactId: string): string => `${SENDS} AND contact_id = ${contactId}`;
 
 /** Reads sends and their history; nothing here changes one. */
 @Injectable()
@@ -21,17 +24,14 @@ export class SendsService {
   /** Sends of a merged contact stand with its survivor's, whichever of the two is asked for. */
   list(context: RequestContext, query: ListQuery): Promise<Page<SendDto>> {
     return this.database.inOrganization(context, async (tx) => {
+      const options = { parameters: [context.organizationId], map: toSendDto };
+      const narrowed = query.filters.find(isOfContacts);
       const filters: ListFilter[] = [];
-      for (const filter of query.filters) filters.push(await this.widened(tx, filter));
-      return pageOf<SendRow, SendDto>(
-        tx,
-        'SELECT * FROM sends WHERE organization_id = $1',
-        { ...query, filters },
-        {
-          parameters: [context.organizationId],
-          map: toSendDto,
-        },
-      );
+      for (const filter of query.filters)
+        if (filter !== narrowed) filters.push(await this.widened(tx, filter));
+      if (!narrowed) return pageOf<SendRow, SendDto>(tx, SENDS, { ...query, filters }, options);
+      const contacts = await this.families(tx, narrowed);
+      return pageOfOwners<SendRow, SendDto>(tx, sendsOf, contacts, { ...query, filters }, options);
     });
   }
 
@@ -52,16 +52,18 @@ export class SendsService {
   }
 
   private async widened(tx: Transaction, filter: ListFilter): Promise<ListFilter> {
-    if (filter.field === 'contact_id' && (filter.op === 'eq' || filter.op === 'in')) {
-      const families = await Promise.all(filter.values.map((id) => this.contacts.family(tx, String(id))));
-      return oneOf(filter, families.flat());
-    }
+    if (isOfContacts(filter)) return oneOf(filter, await this.families(tx, filter));
     if (filter.field === 'address')
       return oneOf(
         filter,
         filter.values.flatMap((text) => this.keysOf(tx, String(text))),
       );
     return filter;
+  }
+
+  private async families(tx: Transaction, { values }: ListFilter): Promise<string[]> {
+    const families = await Promise.all(values.map((id) => this.contacts.family(tx, String(id))));
+    return families.flat();
   }
 
   /** A text can be an address of several channels; one that is none was sent to by nobody. */
@@ -71,6 +73,10 @@ export class SendsService {
       return address ? this.keys.of(tx.organizationId, address).own : [];
     });
   }
+}
+
+function isOfContacts({ field, op }: ListFilter): boolean {
+  return field === 'contact_id' && (op === 'eq' || op === 'in');
 }
 
 function oneOf(filter: ListFilter, values: readonly string[]): ListFilter {

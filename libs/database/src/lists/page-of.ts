@@ -24,19 +24,63 @@ export async function pageOf<Row extends object, Item = Row>(
   options: PageOptions<Row, Item> = {},
 ): Promise<Page<Item>> {
   const parameters = new Parameters(options.parameters);
+  return readPage(tx, { branches: [select], parameters }, query, options.map);
+}
+
+/**
+ * One page of the rows of several owners together, as {@link pageOf}. Each owner's rows come from its own stretch of
+ * the index, and the stretches are merged only as far as the page goes: it reads a row of each owner beside those it
+ * shows. (`owner = ANY (…)` reads and sorts all of them.)
+ * @param select the rows of one owner, whose place (`$3::uuid`) it is given
+ */
+export async function pageOfOwners<Row extends object, Item = Row>(
+  tx: Transaction,
+  select: (owner: string) => string,
+  owners: readonly string[],
+  query: ListQuery,
+  options: PageOptions<Row, Item> = {},
+): Promise<Page<Item>> {
+  if (owners.length === 0) return { data: [], page: { limit: query.limit, next_cursor: null } };
+  const parameters = new Parameters(options.parameters);
+  const branches = [...new Set(owners)].map((owner) => select(parameters.add(owner, 'uuid')));
+  return readPage(tx, { branches, parameters }, query, options.map);
+}
+
+/** Selects of rows that no two of them share, and the values of their places. */
+interface Source {
+  readonly branches: readonly string[];
+  readonly parameters: Parameters;
+}
+
+async function readPage<Row extends object, Item>(
+  tx: Transaction,
+  { branches, parameters }: Source,
+  query: ListQuery,
+  map: ((row: Row) => Item) | undefined,
+): Promise<Page<Item>> {
   const conditions = [
     ...query.filters.map((filter) => filterCondition(filter, parameters)),
     ...keysetCondition(query.sort, query.after, parameters),
     ...beforeCondition(query, parameters),
   ];
-  const keys = query.sort.map((sort, at) => `${cursorText(sort)} AS page_key_${at}`);
   const where = conditions.length ? `WHERE ${conditions.join(' AND ')}` : '';
+  const bounds = `ORDER BY ${orderBy(query.sort)} LIMIT ${query.limit + 1}`;
+  const keys = query.sort.map((sort, at) => `${cursorText(sort)} AS page_key_${at}`);
+  const columns = `SELECT page_source.*, ${keys.join(', ')}`;
+  const [only] = branches;
   const rows = await tx.query<Row>(
-    `SELECT page_source.*, ${keys.join(', ')} FROM (${select}) AS page_source ${where}
-     ORDER BY ${orderBy(query.sort)} LIMIT ${query.limit + 1}`,
+    branches.length === 1
+      ? `${columns} FROM (${only}) AS page_source ${where} ${bounds}`
+      : `${columns} FROM (${branches.map((branch) => merged(branch, where, bounds)).join(' UNION ALL ')}) AS page_source
+         ${bounds}`,
     parameters.values,
   );
-  return toPage(rows, query, options.map);
+  return toPage(rows, query, map);
+}
+
+/** The first rows of one branch, in the order in which they are merged. */
+function merged(branch: string, where: string, bounds: string): string {
+  return `(SELECT page_source.* FROM (${branch}) AS page_source ${where} ${bounds})`;
 }
 
 function toPage<Row extends object, Item>(
@@ -49,17 +93,19 @@ function toPage<Row extends object, Item>(
   const keysOf = (row: Row): (string | null)[] =>
     query.sort.map((_, at) => (row as Record<string, string | null>)[`page_key_${at}`] ?? null);
   const next_cursor = last ? query.cursorFor(keysOf(last)) : null;
-  const data = shown.map((row) => {
-    const item = withoutKeys(row, query.sort.length);
-    return map ? map(item) : (item as unknown as Item);
-  });
+  const items = withoutKeys(shown);
+  const data = map ? items.map(map) : (items as unknown as Item[]);
   return { data, page: { limit: query.limit, next_cursor } };
 }
 
-function withoutKeys<Row extends object>(row: Row, count: number): Row {
-  const item = { ...row } as Record<string, unknown>;
-  for (let at = 0; at < count; at += 1) delete item[`page_key_${at}`];
-  return item as Row;
+/** Copied, not deleted from: an object that a property was deleted from is slow to read ever after. */
+function withoutKeys<Row extends object>(rows: readonly Row[]): Row[] {
+  const names = Object.keys(rows[0] ?? {}).filter((name) => !name.startsWith('page_key_'));
+  return rows.map((row) => {
+    const item: Record<string, unknown> = {};
+    for (const name of names) item[name] = (row as Record<string, unknown>)[name];
+    return item as Row;
+  });
 }
 
 /** Contract §3: the rows strictly before the pair in (`occurred_at` descending, `id` descending). */
