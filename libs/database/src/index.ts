@@ -1,3 +1,4 @@
+export { bigints, byteas, integers, jsons, texts, timestamps, uuids } from './arrays.js';
 export { Clock } from './clock.js';
 export { DATA_SOURCE, Database, type OrganizationScope } from './database.js';
 export { DatabaseModule, type DatabaseModuleOptions } from './database.module.js';

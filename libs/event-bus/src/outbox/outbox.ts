@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId, type Transaction } from '@customer-platform/database';
+import { jsons, newId, type Transaction } from '@customer-platform/database';
 import {
   checkData,
   sourceOf,
@@ -90,7 +90,7 @@ export class Outbox {
       rows.map((row) => row.organizationId),
       rows.map((row) => row.shard),
       rows.map((row) => row.topic),
-      rows.map((row) => JSON.stringify(row.messages)),
+      jsons(rows.map((row) => JSON.stringify(row.messages))),
     ]);
     tx.afterCommit(() => {
       this.signal.raise();
