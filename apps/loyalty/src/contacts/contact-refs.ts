@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Transaction } from '@customer-platform/database';
+import { bigints, byteas, texts, type Transaction, uuids } from '@customer-platform/database';
 import { LEDGER_KEY } from '../ledger-key.js';
 import { contactHash } from '../earning/rule-event-hash.js';
 
@@ -90,11 +90,11 @@ export class ContactRefs {
   async follow(tx: Transaction, contacts: readonly ContactState[]): Promise<void> {
     await tx.query(FOLLOW, [
       tx.organizationId,
-      contacts.map(({ id }) => id),
-      contacts.map(({ state }) => state),
-      contacts.map(({ mergedInto }) => mergedInto),
-      contacts.map(({ version }) => version),
-      contacts.map(({ id }) => this.hashOf(tx, id)),
+      uuids(contacts.map(({ id }) => id)),
+      texts(contacts.map(({ state }) => state)),
+      uuids(contacts.map(({ mergedInto }) => mergedInto)),
+      bigints(contacts.map(({ version }) => version)),
+      byteas(contacts.map(({ id }) => this.hashOf(tx, id))),
     ]);
   }
 
@@ -123,7 +123,7 @@ export class ContactRefs {
   async demandNotErased(tx: Transaction, contactIds: readonly string[]): Promise<void> {
     const rows = await tx.query(
       'SELECT 1 FROM erased_contacts WHERE organization_id = $1 AND contact_hash = ANY($2::bytea[]) LIMIT 1',
-      [tx.organizationId, [...new Set(contactIds)].map((id) => this.hashOf(tx, id))],
+      [tx.organizationId, byteas([...new Set(contactIds)].map((id) => this.hashOf(tx, id)))],
     );
     if (rows.length > 0) throw new ErasedMeanwhile();
   }
@@ -131,7 +131,8 @@ export class ContactRefs {
   /** Where each of the contacts ends; every id asked has an answer. */
   async ends(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, ChainEnd>> {
     const ids = [...new Set(contactIds)];
-    const rows = await tx.query<EndRow>(ENDS, [tx.organizationId, ids, ids.map((id) => this.hashOf(tx, id))]);
+    const hashes = byteas(ids.map((id) => this.hashOf(tx, id)));
+    const rows = await tx.query<EndRow>(ENDS, [tx.organizationId, uuids(ids), hashes]);
     const erased = await this.erasedOf(
       tx,
       rows.filter(({ asked, id, state }) => id !== asked && state === null).map(({ id }) => id),
@@ -162,7 +163,7 @@ export class ContactRefs {
    */
   async keepActive(tx: Transaction, ids: readonly string[]): Promise<Set<string>> {
     if (ids.length === 0) return new Set();
-    const rows = await tx.query<{ id: string }>(KEEP_ACTIVE, [tx.organizationId, [...new Set(ids)]]);
+    const rows = await tx.query<{ id: string }>(KEEP_ACTIVE, [tx.organizationId, uuids([...new Set(ids)])]);
     return new Set(rows.map(({ id }) => id));
   }
 

@@ -1,11 +1,68 @@
-import type { Transaction } from '@customer-platform/database';
+import { texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
+import type { Subjects } from '../ledger/subjects.js';
 import type { Candidate } from './evaluate.js';
+
+/** A candidate with whose points it would be; its contact's subjects are locked. */
+export type Owned = Candidate & { contactId: string };
+
+/** So many rows of a rule and a ref are summed up at most, to see whether a cap is near. */
+const MOST_SUMMED = 100;
+
+/**
+ * What a rule ever gave a ref, whenever that was and whatever of it was reversed: at least what counts within any
+ * period. Each pair is sought by itself, through the index (see USED).
+ */
+const EVER = `
+  SELECT pair.place::int AS place, earned.points, earned.count
+    FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS pair (rule_id, subject_ref, place)
+   CROSS JOIN LATERAL (
+     SELECT sum(points) AS points, count(*)::int AS count
+       FROM (SELECT points FROM transactions
+              WHERE organization_id = $1 AND rule_id = pair.rule_id AND subject_ref = pair.subject_ref AND kind = 'earn'
+              LIMIT ${String(MOST_SUMMED + 1)}) AS found) AS earned
+   WHERE earned.count > 0`;
+
+/**
+ * The candidates that a cap may cut: the others' caps exceed all that the rule ever gave the contact and all that it
+ * would give now. That is soon seen, and of most; only of the rest must be known what counts.
+ */
+export async function nearCaps(
+  tx: Transaction,
+  candidates: readonly Owned[],
+  subjects: ReadonlyMap<string, Subjects>,
+): Promise<Set<Owned>> {
+  const capped = candidates.filter(({ content }) => content.maxPerContact !== null);
+  if (capped.length === 0) return new Set();
+  const groups = [...Map.groupBy(capped, groupOf).values()];
+  const pairs = groups.flatMap((group) => {
+    const [{ ruleId, contactId }] = group as [Owned];
+    return (subjects.get(contactId)?.all ?? []).map((subjectRef) => ({ group, ruleId, subjectRef }));
+  });
+  const rows = await tx.query<{ place: number; points: string; count: number }>(EVER, [
+    tx.organizationId,
+    uuids(pairs.map(({ ruleId }) => ruleId)),
+    uuids(pairs.map(({ subjectRef }) => subjectRef)),
+  ]);
+  const ever = new Map<Owned[], number>();
+  for (const { place, points, count } of rows) {
+    const group = pairs[place - 1]?.group as Owned[];
+    ever.set(group, (ever.get(group) ?? 0) + (count > MOST_SUMMED ? Infinity : Number(points)));
+  }
+  const near = groups.filter((group) => {
+    const most = group.reduce((sum, { points }) => sum + points, ever.get(group) ?? 0);
+    return group.some(({ content }) => most > (content.maxPerContact?.points ?? Infinity));
+  });
+  return new Set(near.flat());
+}
+
+const groupOf = ({ ruleId, contactId }: Owned): string => `${ruleId} ${contactId}`;
 
 /**
  * Net points of a rule and a contact within the period of an instant, in the cap's time zone: what was earned less
  * what was reversed of it. Each (rule, contact, period) is summed once, by itself, each row sought by its whole key
  * (OFFSET 0 keeps the planner from joining): joined as a whole, all that the organization or the rule ever posted is
- * read for every batch wherever statistics are not of this minute.
+ * read for every batch wherever statistics are not of this minute. A period is a range of the contact's time, however
+ * long its history is; a lifetime is what the rule gave.
  */
 const USED = `
   WITH asked AS MATERIALIZED (
@@ -27,16 +84,21 @@ const USED = `
          FROM subjects subject
         CROSS JOIN LATERAL (
           SELECT id, points FROM transactions
-           WHERE organization_id = $1 AND rule_id = one.rule_id AND subject_ref = subject.subject_ref
-             AND kind = 'earn' OFFSET 0) AS earned
-        CROSS JOIN LATERAL (
-          SELECT occurred_at FROM links
-           WHERE organization_id = $1 AND transaction_id = earned.id OFFSET 0) AS link
+           WHERE one.start = '-infinity' AND organization_id = $1 AND rule_id = one.rule_id
+             AND subject_ref = subject.subject_ref AND kind = 'earn'
+          UNION ALL
+          SELECT earning.id, earning.points
+            FROM (SELECT transaction_id FROM links
+                   WHERE one.start <> '-infinity' AND organization_id = $1 AND subject_ref = subject.subject_ref
+                     AND occurred_at >= one.start AND occurred_at < one.until OFFSET 0) AS link
+           CROSS JOIN LATERAL (
+             SELECT id, points, rule_id, kind FROM transactions
+              WHERE organization_id = $1 AND id = link.transaction_id OFFSET 0) AS earning
+           WHERE earning.rule_id = one.rule_id AND earning.kind = 'earn') AS earned
          LEFT JOIN LATERAL (
           SELECT points FROM transactions
            WHERE organization_id = $1 AND reverses_id = earned.id OFFSET 0) AS reversal ON true
-        WHERE subject.organization_id = $1 AND subject.contact_id = one.contact_id
-          AND link.occurred_at >= one.start AND link.occurred_at < one.until) AS sums)
+        WHERE subject.organization_id = $1 AND subject.contact_id = one.contact_id) AS sums)
   SELECT place::int AS place, start AS period_start, used.points AS used
     FROM asked JOIN used USING (rule_id, contact_id, start, until)`;
 
@@ -47,22 +109,23 @@ interface UsedRow {
 }
 
 /**
- * Cuts candidates to what is left of their contact's caps, in their order; those with nothing left go. The subjects'
- * locks must be held, so that no other transaction counts at the same time.
+ * Cuts those that are near their contact's caps to what is left of them, in their order; those with nothing left go.
+ * The subjects' locks must be held, so that no other transaction counts at the same time.
  */
 export async function cutToCaps(
   tx: Transaction,
-  candidates: readonly (Candidate & { contactId: string })[],
-): Promise<(Candidate & { contactId: string })[]> {
-  const capped = candidates.filter(({ content }) => content.maxPerContact !== null);
+  candidates: readonly Owned[],
+  near: ReadonlySet<Owned>,
+): Promise<Owned[]> {
+  const capped = candidates.filter((candidate) => near.has(candidate));
   if (capped.length === 0) return [...candidates];
   const rows = await tx.query<UsedRow>(USED, [
     tx.organizationId,
-    capped.map(({ ruleId }) => ruleId),
-    capped.map(({ contactId }) => contactId),
-    capped.map(({ event }) => event.occurred_at),
-    capped.map(({ content }) => content.maxPerContact?.period),
-    capped.map(({ content }) => content.maxPerContact?.timezone),
+    uuids(capped.map(({ ruleId }) => ruleId)),
+    uuids(capped.map(({ contactId }) => contactId)),
+    timestamps(capped.map(({ event }) => event.occurred_at)),
+    texts(capped.map(({ content }) => content.maxPerContact?.period)),
+    texts(capped.map(({ content }) => content.maxPerContact?.timezone)),
   ]);
   const byPlace = new Map(rows.map((row) => [row.place, row]));
   const granted = new Map<string, number>();

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, ReferenceHolds, type Transaction } from '@customer-platform/database';
+import { byteas, Clock, ReferenceHolds, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { ContactRefs } from '../contacts/contact-refs.js';
 import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
 import { type Earning, type Posted, postEarned } from '../ledger/post-earned.js';
 import { lockSubjects } from '../ledger/subjects.js';
 import { LEDGER_KEY } from '../ledger-key.js';
-import { cutToCaps } from './caps.js';
+import { cutToCaps, nearCaps, type Owned } from './caps.js';
 import { type Candidate, type RecordedEvent, candidatesOf } from './evaluate.js';
 import { ruleEventHash } from './rule-event-hash.js';
 import { RuleBooks } from './rule-book.js';
@@ -18,8 +18,6 @@ export interface ToEvaluate {
   /** The domain event that brought it. */
   causationId: string;
 }
-
-type Owned = Candidate & { contactId: string };
 
 /** Each by itself and through the index: for a list of hashes the planner reads the whole ledger. */
 const POSTED = `
@@ -54,8 +52,8 @@ export class EarningService {
     const contactIds = owned.map(({ contactId }) => contactId);
     const subjects = await lockSubjects(tx, contactIds);
     await this.contacts.demandNotErased(tx, contactIds);
-    const fresh = await this.notYetPosted(tx, owned);
-    const due = await cutToCaps(tx, fresh);
+    const near = await nearCaps(tx, owned, subjects);
+    const due = await cutToCaps(tx, await this.notYetPosted(tx, owned, near), near);
     const now = this.clock.now();
     const posted = await postEarned(
       tx,
@@ -83,17 +81,17 @@ export class EarningService {
   }
 
   /**
-   * Leaves out what has earned before, so that a redelivery uses up no cap. Where there is no cap, posting itself
+   * Leaves out what has earned before, so that a redelivery uses up no cap. Where no cap is near, posting itself
    * leaves it out.
    */
-  private async notYetPosted(tx: Transaction, candidates: readonly Owned[]): Promise<Owned[]> {
-    const hashes = new Map(
-      candidates
-        .filter(({ content }) => content.maxPerContact !== null)
-        .map((candidate) => [candidate, this.hashOf(tx, candidate)]),
-    );
-    if (hashes.size === 0) return [...candidates];
-    const rows = await tx.query<{ hash: string }>(POSTED, [tx.organizationId, [...hashes.values()]]);
+  private async notYetPosted(
+    tx: Transaction,
+    candidates: readonly Owned[],
+    near: ReadonlySet<Owned>,
+  ): Promise<Owned[]> {
+    if (near.size === 0) return [...candidates];
+    const hashes = new Map([...near].map((candidate) => [candidate, this.hashOf(tx, candidate)]));
+    const rows = await tx.query<{ hash: string }>(POSTED, [tx.organizationId, byteas([...hashes.values()])]);
     const seen = new Set(rows.map(({ hash }) => hash));
     return candidates.filter((candidate) => {
       const hash = hashes.get(candidate)?.toString('hex');

@@ -1,4 +1,4 @@
-import type { Transaction } from '@customer-platform/database';
+import { type Transaction, uuids } from '@customer-platform/database';
 
 const AVAILABLE = `
   SELECT s.contact_id, sum(b.points) AS points,
@@ -25,7 +25,7 @@ export async function sumsOf(
 ): Promise<Map<string, Sums>> {
   const rows = await tx.query<{ contact_id: string; points: string; available: string }>(AVAILABLE, [
     tx.organizationId,
-    [...new Set(contactIds)],
+    uuids([...new Set(contactIds)]),
     now,
   ]);
   return new Map(

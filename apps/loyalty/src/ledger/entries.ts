@@ -1,4 +1,12 @@
-import type { Transaction } from '@customer-platform/database';
+import {
+  bigints,
+  byteas,
+  integers,
+  texts,
+  timestamps,
+  type Transaction,
+  uuids,
+} from '@customer-platform/database';
 import type { Line } from './lots.js';
 
 /** What a ledger row does. */
@@ -79,20 +87,20 @@ export async function insertHeads(tx: Transaction, heads: readonly Head[], now: 
   const rows = await tx.query<{ id: string }>(INSERT_TRANSACTIONS, [
     tx.organizationId,
     now,
-    heads.map(({ id }) => id),
-    heads.map(({ kind }) => kind),
-    heads.map(({ points }) => points),
-    heads.map(({ subjectRef }) => subjectRef),
-    heads.map(({ rule }) => rule?.id),
-    heads.map(({ rule }) => rule?.version),
-    heads.map(({ rule }) => rule?.eventHash),
-    heads.map(({ reversesId }) => reversesId),
-    heads.map(({ expiredLotId }) => expiredLotId),
-    heads.map(({ call }) => call?.key),
-    heads.map(({ call }) => call?.body),
-    heads.map(({ actor }) => actor.type),
-    heads.map(({ actor }) => actor.id),
-    heads.map(({ expiresAt }) => expiresAt),
+    uuids(heads.map(({ id }) => id)),
+    texts(heads.map(({ kind }) => kind)),
+    bigints(heads.map(({ points }) => points)),
+    uuids(heads.map(({ subjectRef }) => subjectRef)),
+    uuids(heads.map(({ rule }) => rule?.id)),
+    integers(heads.map(({ rule }) => rule?.version)),
+    byteas(heads.map(({ rule }) => rule?.eventHash)),
+    uuids(heads.map(({ reversesId }) => reversesId)),
+    uuids(heads.map(({ expiredLotId }) => expiredLotId)),
+    byteas(heads.map(({ call }) => call?.key)),
+    byteas(heads.map(({ call }) => call?.body)),
+    texts(heads.map(({ actor }) => actor.type)),
+    texts(heads.map(({ actor }) => actor.id)),
+    timestamps(heads.map(({ expiresAt }) => expiresAt)),
   ]);
   return new Set(rows.map(({ id }) => id));
 }
@@ -101,10 +109,10 @@ export async function insertHeads(tx: Transaction, heads: readonly Head[], now: 
 export async function writeEffects(tx: Transaction, entries: readonly Entry[]): Promise<void> {
   await insertLinks(tx, entries);
   const lines = entries.flatMap((entry) => entry.lines.map((line) => ({ ...line, transactionId: entry.id })));
-  const refs = lines.map(({ subjectRef }) => subjectRef);
-  const lots = lines.map(({ lotId }) => lotId);
-  const points = lines.map((line) => line.points);
-  const ids = lines.map(({ transactionId }) => transactionId);
+  const refs = uuids(lines.map(({ subjectRef }) => subjectRef));
+  const lots = uuids(lines.map(({ lotId }) => lotId));
+  const points = bigints(lines.map((line) => line.points));
+  const ids = uuids(lines.map(({ transactionId }) => transactionId));
   await tx.query(INSERT_LINES, [tx.organizationId, ids, lots, points, refs]);
   await tx.query(ADD_TO_LOTS, [tx.organizationId, refs, lots, points]);
   await tx.query(ADD_TO_BALANCES, [tx.organizationId, refs, points]);
@@ -124,12 +132,12 @@ async function insertLinks(tx: Transaction, entries: readonly Entry[]): Promise<
   if (linked.length === 0) return;
   await tx.query(INSERT_LINKS, [
     tx.organizationId,
-    linked.map(({ id }) => id),
-    linked.map(({ subjectRef }) => subjectRef),
-    linked.map(({ eventId }) => eventId),
-    linked.map(({ correlationId }) => correlationId),
-    linked.map(({ occurredAt }) => occurredAt),
-    linked.map(({ reference }) => reference),
-    linked.map(({ reason }) => reason),
+    uuids(linked.map(({ id }) => id)),
+    uuids(linked.map(({ subjectRef }) => subjectRef)),
+    uuids(linked.map(({ eventId }) => eventId)),
+    uuids(linked.map(({ correlationId }) => correlationId)),
+    timestamps(linked.map(({ occurredAt }) => occurredAt)),
+    texts(linked.map(({ reference }) => reference)),
+    texts(linked.map(({ reason }) => reason)),
   ]);
 }

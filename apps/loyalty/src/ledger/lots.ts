@@ -1,4 +1,4 @@
-import type { Transaction } from '@customer-platform/database';
+import { type Transaction, uuids } from '@customer-platform/database';
 
 /** What is left of a credit; below zero it is owed. */
 export interface Lot {
@@ -48,7 +48,7 @@ export async function spendableLots(tx: Transaction, refs: readonly string[], no
 
 /** Lots that credits fill first, oldest first; the subjects' locks must be held. */
 export async function debtLots(tx: Transaction, refs: readonly string[]): Promise<Lot[]> {
-  return (await tx.query<LotRow>(DEBTS, [tx.organizationId, refs])).map(toLot);
+  return (await tx.query<LotRow>(DEBTS, [tx.organizationId, uuids(refs)])).map(toLot);
 }
 
 /** The lots that lines touched. */

@@ -1,6 +1,7 @@
 import { newId, type Transaction } from '@customer-platform/database';
 import { type Head, insertHeads, writeEffects } from './entries.js';
 import { creditLines, Debts, debtLots, type Lot } from './lots.js';
+import { postPlainEarned } from './post-plain-earned.js';
 import type { Subjects } from './subjects.js';
 
 /** An earning to post; its contact's locks are held. */
@@ -34,19 +35,38 @@ export async function postEarned(
   if (earnings.length === 0) return [];
   const given = earnings.map((earning): Posted => ({ ...earning, id: newId() }));
   const heads = given.map((earning) => headOf(earning, subjectsOf(subjects, earning.contactId).own));
+  const debts = await debtsByContact(tx, given, subjects);
+  const owes = (index: number): boolean => debts.has((given[index] as Posted).contactId);
+  const plain = await postPlainEarned(
+    tx,
+    heads.filter((_, index) => !owes(index)),
+    now,
+  );
+  const paying = heads.flatMap((head, index) => {
+    const owed = debts.get((given[index] as Posted).contactId);
+    return owed === undefined ? [] : [{ head, owed }];
+  });
+  const paid = await postPaying(tx, paying, now);
+  return given.filter(({ id }) => plain.has(id) || paid.has(id));
+}
+
+/** Those of contacts that owe: what each of them fills is known only once it is known which of them are new. */
+async function postPaying(
+  tx: Transaction,
+  earned: readonly { head: Head; owed: Debts }[],
+  now: Date,
+): Promise<Set<string>> {
+  if (earned.length === 0) return new Set();
+  const heads = earned.map(({ head }) => head);
   const inserted = await insertHeads(tx, heads, now);
-  const posted = given.filter(({ id }) => inserted.has(id));
-  if (posted.length === 0) return [];
-  const debts = await debtsByContact(tx, posted, subjects);
-  const entries = heads
-    .map((head, index) => ({ head, contactId: (given[index] as Posted).contactId }))
+  const entries = earned
     .filter(({ head }) => inserted.has(head.id))
-    .map(({ head, contactId }) => ({
+    .map(({ head, owed }) => ({
       ...head,
-      lines: creditLines(head.id, head.subjectRef, head.points, debts.get(contactId) ?? new Debts([])),
+      lines: creditLines(head.id, head.subjectRef, head.points, owed),
     }));
-  await writeEffects(tx, entries);
-  return posted;
+  if (entries.length > 0) await writeEffects(tx, entries);
+  return inserted;
 }
 
 function headOf(earning: Posted, subjectRef: string): Head {
@@ -55,13 +75,14 @@ function headOf(earning: Posted, subjectRef: string): Head {
   return { id, kind: 'earn', points, subjectRef, rule, expiresAt, actor: RULES, link };
 }
 
+/** What contacts owe; those that owe nothing are not in the answer. */
 async function debtsByContact(
   tx: Transaction,
-  posted: readonly Posted[],
+  earnings: readonly Earning[],
   subjects: Map<string, Subjects>,
 ): Promise<Map<string, Debts>> {
   const ownerOf = new Map<string, string>();
-  for (const { contactId } of posted) {
+  for (const { contactId } of earnings) {
     for (const ref of subjectsOf(subjects, contactId).all) ownerOf.set(ref, contactId);
   }
   const lots = await debtLots(tx, [...ownerOf.keys()]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReferenceSource, Transaction } from '@customer-platform/database';
+import { type ReferenceSource, type Transaction, uuids } from '@customer-platform/database';
 
 /** What core is told before it purges a contact; of a survivor, those of all who were merged into it. */
 export const TRANSACTIONS_OF_CONTACTS: ReferenceSource = {
@@ -10,18 +10,15 @@ export const TRANSACTIONS_OF_CONTACTS: ReferenceSource = {
      WHERE s.organization_id = $1 AND s.contact_id = $2`,
 };
 
+/** A ref comes with its balance, and goes with it. */
 const ENSURE = `
-  INSERT INTO subjects (organization_id, subject_ref, contact_id, origin_contact_id)
-  SELECT $1, subject_ref, contact_id, contact_id
-    FROM unnest($2::uuid[], $3::uuid[]) AS given (subject_ref, contact_id)
-  ON CONFLICT (organization_id, origin_contact_id) DO NOTHING`;
-
-const OPEN_BALANCES = `
-  INSERT INTO balances (organization_id, subject_ref, points)
-  SELECT organization_id, subject_ref, 0 FROM subjects
-   WHERE organization_id = $1 AND origin_contact_id = ANY($2::uuid[])
-   ORDER BY subject_ref
-  ON CONFLICT DO NOTHING`;
+  WITH opened AS (
+    INSERT INTO subjects (organization_id, subject_ref, contact_id, origin_contact_id)
+    SELECT $1, subject_ref, contact_id, contact_id
+      FROM unnest($2::uuid[], $3::uuid[]) AS given (subject_ref, contact_id)
+    ON CONFLICT (organization_id, origin_contact_id) DO NOTHING
+    RETURNING subject_ref)
+  INSERT INTO balances (organization_id, subject_ref, points) SELECT $1, subject_ref, 0 FROM opened`;
 
 /** Every ref of the contacts is locked, in one order for all, so that two writers wait instead of deadlocking. */
 const LOCK = `
@@ -55,9 +52,9 @@ export async function lockSubjects(
   contactIds: readonly string[],
 ): Promise<Map<string, Subjects>> {
   const contacts = [...new Set(contactIds)].sort();
-  await tx.query(ENSURE, [tx.organizationId, contacts.map(() => randomUUID()), contacts]);
-  await tx.query(OPEN_BALANCES, [tx.organizationId, contacts]);
-  const rows = await tx.query<Row>(LOCK, [tx.organizationId, contacts]);
+  const ids = uuids(contacts);
+  await tx.query(ENSURE, [tx.organizationId, uuids(contacts.map(() => randomUUID())), ids]);
+  const rows = await tx.query<Row>(LOCK, [tx.organizationId, ids]);
   return new Map(
     [...Map.groupBy(rows, (row) => row.contact_id)].map(([contactId, own]) => {
       // The first of another origin where its own has gone with an undo that is yet to be told of.
