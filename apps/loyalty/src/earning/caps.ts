@@ -62,35 +62,36 @@ const groupOf = ({ ruleId, contactId }: Owned): string => `${ruleId} ${contactId
  * what was reversed of it. Each (rule, contact, period) is summed once, by itself, each row sought by its whole key
  * (OFFSET 0 keeps the planner from joining): joined as a whole, all that the organization or the rule ever posted is
  * read for every batch wherever statistics are not of this minute. A period is a range of the contact's time, however
- * long its history is; a lifetime is what the rule gave.
+ * long its history is; a lifetime is what the rule gave. Whether an instant is of the period, its date there tells:
+ * where clocks change at midnight, a day's first hour may be missing or come twice, and no range of instants is right.
  */
 const USED = `
   WITH asked AS MATERIALIZED (
-    SELECT given.place, given.rule_id, given.contact_id, bounds.start, ending.until
+    SELECT given.place, given.rule_id, given.contact_id, given.period, given.timezone,
+           CASE WHEN given.period <> 'lifetime'
+                THEN date_trunc(given.period, given.occurred_at AT TIME ZONE given.timezone) END AS start
       FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[])
-           WITH ORDINALITY AS given (rule_id, contact_id, occurred_at, period, timezone, place)
-     CROSS JOIN LATERAL (
-       SELECT CASE WHEN given.period = 'lifetime' THEN '-infinity'::timestamptz
-                   ELSE date_trunc(given.period, given.occurred_at, given.timezone) END AS start) AS bounds
-     CROSS JOIN LATERAL (
-       SELECT CASE WHEN given.period = 'lifetime' THEN 'infinity'::timestamptz
-                   ELSE ((bounds.start AT TIME ZONE given.timezone) + ('1 ' || given.period)::interval)
-                        AT TIME ZONE given.timezone END AS until) AS ending),
+           WITH ORDINALITY AS given (rule_id, contact_id, occurred_at, period, timezone, place)),
   used AS MATERIALIZED (
-    SELECT one.rule_id, one.contact_id, one.start, one.until, sums.points
-      FROM (SELECT DISTINCT rule_id, contact_id, start, until FROM asked) AS one
+    SELECT one.*, sums.points
+      FROM (SELECT DISTINCT rule_id, contact_id, period, timezone, start FROM asked) AS one
+     CROSS JOIN LATERAL (
+       SELECT (one.start - interval '1 day') AT TIME ZONE one.timezone AS earliest,
+              (one.start + ('1 ' || nullif(one.period, 'lifetime'))::interval + interval '1 day')
+                AT TIME ZONE one.timezone AS latest) AS bounds
      CROSS JOIN LATERAL (
        SELECT coalesce(sum(earned.points), 0) + coalesce(sum(reversal.points), 0) AS points
          FROM subjects subject
         CROSS JOIN LATERAL (
           SELECT id, points FROM transactions
-           WHERE one.start = '-infinity' AND organization_id = $1 AND rule_id = one.rule_id
+           WHERE one.start IS NULL AND organization_id = $1 AND rule_id = one.rule_id
              AND subject_ref = subject.subject_ref AND kind = 'earn'
           UNION ALL
           SELECT earning.id, earning.points
             FROM (SELECT transaction_id FROM links
-                   WHERE one.start <> '-infinity' AND organization_id = $1 AND subject_ref = subject.subject_ref
-                     AND occurred_at >= one.start AND occurred_at < one.until OFFSET 0) AS link
+                   WHERE organization_id = $1 AND subject_ref = subject.subject_ref
+                     AND occurred_at >= bounds.earliest AND occurred_at < bounds.latest
+                     AND date_trunc(one.period, occurred_at AT TIME ZONE one.timezone) = one.start OFFSET 0) AS link
            CROSS JOIN LATERAL (
              SELECT id, points, rule_id, kind FROM transactions
               WHERE organization_id = $1 AND id = link.transaction_id OFFSET 0) AS earning
@@ -99,12 +100,13 @@ const USED = `
           SELECT points FROM transactions
            WHERE organization_id = $1 AND reverses_id = earned.id OFFSET 0) AS reversal ON true
         WHERE subject.organization_id = $1 AND subject.contact_id = one.contact_id) AS sums)
-  SELECT place::int AS place, start AS period_start, used.points AS used
-    FROM asked JOIN used USING (rule_id, contact_id, start, until)`;
+  SELECT asked.place::int AS place, concat_ws(' ', period, timezone, asked.start) AS period, used.points AS used
+    FROM asked JOIN used USING (rule_id, contact_id, period, timezone)
+   WHERE asked.start IS NOT DISTINCT FROM used.start`;
 
 interface UsedRow {
   place: number;
-  period_start: Date | number;
+  period: string;
   used: string;
 }
 
@@ -132,7 +134,7 @@ export async function cutToCaps(
   const left = new Map<Candidate, number>();
   capped.forEach((candidate, index) => {
     const row = byPlace.get(index + 1);
-    const period = `${candidate.ruleId} ${candidate.contactId} ${String(row?.period_start)}`;
+    const period = `${groupOf(candidate)} ${String(row?.period)}`;
     const used = Number(row?.used ?? 0) + (granted.get(period) ?? 0);
     const points = Math.min(
       candidate.points,
