@@ -68,12 +68,8 @@ describe('a cap for each contact', () => {
     const justBefore = (instant: string): string => new Date(Date.parse(instant) - 1).toISOString();
     await capped({ period, timezone });
     const earned = await earnedAt([
-      first,
-      justBefore(next),
-      first,
-      justBefore(first),
-      next,
-      justBefore(next),
+      [first, justBefore(next)],
+      [first, justBefore(first), next, justBefore(next)],
     ]);
     expect(earned).toEqual([6, 4, 0, 6, 6, 0]);
   });
