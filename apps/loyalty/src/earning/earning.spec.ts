@@ -73,6 +73,32 @@ describe('an event that a rule earns points for', () => {
     expect(await world.transactions(`event_id=${event.event_id}`)).toHaveLength(1);
   });
 
+  it('is tried against rules in the order of their ids', async () => {
+    const world = aWorld();
+    const made = [];
+    for (let points = 1; points <= 5; points += 1) {
+      made.push(await world.rule({ formula: { type: 'fixed', points } }));
+    }
+    const event = aRecordedEvent();
+    await world.record(event);
+    const rows = await world.transactions(`event_id=${event.event_id}`);
+    const byId = [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
+    expect(byId.map((row) => row.rule_id)).toEqual(made.map(({ id }) => id).sort());
+  });
+
+  it('earns nothing anew when a merge has moved it to another contact', async () => {
+    const world = aWorld();
+    await world.rule({ formula: { type: 'fixed', points: 5 } });
+    const event = aRecordedEvent();
+    await world.record(event);
+    const moved = { ...event, contact_id: randomUUID() };
+    await world.record(moved);
+    expect(await world.transactions(`event_id=${event.event_id}`)).toEqual([
+      expect.objectContaining({ contact_id: event.contact_id, points: 5 }),
+    ]);
+    expect((await world.balance(moved.contact_id)).points).toBe(MARKERS);
+  });
+
   it('adds up the rules, leaves out those that do not apply', async () => {
     const world = aWorld();
     await world.rule({ formula: { type: 'fixed', points: 7 } });
@@ -205,6 +231,8 @@ describe('an event that a rule earns points for', () => {
     const after = aRecordedEvent({ contact_id: event.contact_id });
     await world.record(after);
     expect(await world.transactions(`event_id=${event.event_id}`)).toEqual([]);
+    // Not even a row without a name: one of the event after it, one of the marker.
+    expect((await world.transactions()).map((row) => row.points).sort()).toEqual([MARKERS, 3]);
     expect(await world.transactions(`event_id=${after.event_id}`)).toHaveLength(1);
   });
 

@@ -63,6 +63,17 @@ describe('GET /v1/loyalty/contacts/{id}/balance', () => {
     expect(Date.parse(balance.as_of)).toBeLessThanOrEqual(Date.now());
   });
 
+  it('lists the next 100 lots that will end, of any number', async () => {
+    const contact = knownToCore();
+    const ends = Array.from({ length: 105 }, (_, day) => new Date(Date.UTC(2080, 0, 1 + day)).toISOString());
+    for (const expires_at of [...ends].reverse()) {
+      await world.post({ kind: 'adjust', contact_id: contact.id, points: 1, reason: 'x', expires_at });
+    }
+    const balance = await world.balance(contact.id);
+    expect(balance).toMatchObject({ points: 105, available: 105 });
+    expect(balance.expiring.map((lot) => lot.expires_at)).toEqual(ends.slice(0, 100));
+  });
+
   it('zeros for a contact without transactions, soft-deleted or not; core is asked once', async () => {
     const contact = knownToCore({ state: 'deleted' });
     for (let time = 0; time < 2; time += 1) {

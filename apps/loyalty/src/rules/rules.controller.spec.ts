@@ -79,6 +79,16 @@ describe('POST /v1/loyalty/rules', () => {
     ['/max_per_event', { max_per_event: 0 }],
     ['/expires_after_days', { expires_after_days: 3651 }],
     ['/name', { name: '' }],
+    ['/name', { name: 'n'.repeat(101) }],
+    ['/event', { event: '' }],
+    ['/event', { event: 'e'.repeat(201) }],
+    ['/formula/points', { formula: { type: 'per_amount', currency: 'CLP', per: 1, points: 1_000_001 } }],
+    [
+      '/formula/rounding',
+      { formula: { type: 'per_amount', currency: 'CLP', per: 1, points: 1, rounding: 'up' } },
+    ],
+    ['/max_per_event', { max_per_event: 1_000_000_001 }],
+    ['/expires_after_days', { expires_after_days: 0 }],
     ['/evnt', { evnt: 'purchase_completed' }],
   ])('400 with a pointer to %s', async (pointer, overrides) => {
     const problem = expectProblem(
@@ -87,6 +97,21 @@ describe('POST /v1/loyalty/rules', () => {
       'validation_failed',
     );
     expect(problem.errors?.map((error) => error.pointer)).toContain(pointer);
+  });
+
+  it('201 at the limits of its fields', async () => {
+    const body = {
+      name: 'n'.repeat(100),
+      event: 'e'.repeat(200),
+      conditions: Array.from({ length: 20 }, () => ({ property: 'a.b.c.d.e', op: 'exists', value: true })),
+      formula: { type: 'per_amount', currency: 'CLP', per: 1, points: 1_000_000, rounding: 'ceil' },
+      max_per_event: 1_000_000_000,
+      max_per_contact: { points: 1, period: 'lifetime', timezone: 'Pacific/Kiritimati' },
+      expires_after_days: 3_650,
+    };
+    const answer = await rules().post<RuleDto>('/v1/loyalty/rules', body);
+    expectStatus(answer, 201);
+    expect(answer.body).toMatchObject(body);
   });
 
   it('409 limit_reached beyond 200 active rules', async () => {
@@ -116,5 +141,34 @@ describe('PATCH /v1/loyalty/rules/{id}', () => {
     expect(first.body).toMatchObject({ version: 1, formula: { points: 1 } });
     expectProblem(await caller.get(`${at}?version=4`), 404, 'not_found');
     expectProblem(await caller.get(`${at}?version=0`), 400, 'validation_failed');
+  });
+});
+
+describe('GET /v1/loyalty/rules', () => {
+  it('filters by event, enabled and the beginning of a name, and sorts by name and times', async () => {
+    const caller = rules();
+    const made: RuleDto[] = [];
+    for (const overrides of [
+      { name: 'Bread', event: 'sold' },
+      { name: 'Butter', event: 'sold', enabled: false },
+      { name: 'Cheese', event: 'eaten' },
+    ]) {
+      made.push((await caller.post<RuleDto>('/v1/loyalty/rules', aRuleBody(overrides))).body);
+    }
+    await caller.patch(`/v1/loyalty/rules/${String(made[0]?.id)}`, { max_per_event: 9 });
+    for (const [query, names] of [
+      ['sort=name', ['Bread', 'Butter', 'Cheese']],
+      ['event=sold&sort=-name', ['Butter', 'Bread']],
+      ['event[in]=sold,eaten&sort=created_at', ['Bread', 'Butter', 'Cheese']],
+      ['enabled=false', ['Butter']],
+      ['enabled=true&sort=name', ['Bread', 'Cheese']],
+      ['name[prefix]=B&sort=-updated_at', ['Bread', 'Butter']],
+      ['name=Cheese', ['Cheese']],
+      ['name[prefix]=b%25', []],
+    ] as const) {
+      const answer = await caller.get<{ data: RuleDto[] }>(`/v1/loyalty/rules?${query}`);
+      expectStatus(answer, 200);
+      expect([query, answer.body.data.map(({ name }) => name)]).toEqual([query, names]);
+    }
   });
 });
