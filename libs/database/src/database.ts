@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import type { PoolClient } from 'pg';
-import { DataSource, type MigrationInterface } from 'typeorm';
+import { DataSource, type MigrationInterface, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { DatabaseUnavailable, isDatabaseUnavailable, withoutValues } from './errors.js';
 import {
   ofOrganization,
@@ -100,15 +100,21 @@ export class Database {
     } catch (error) {
       await tx?.rollBack();
       withoutValues(error);
-      if (!(error instanceof DatabaseUnavailable) && isDatabaseUnavailable(error))
+      if (!(error instanceof DatabaseUnavailable) && (isDatabaseUnavailable(error) || isTakenBack(error)))
         throw new DatabaseUnavailable(error);
       throw error;
     } finally {
+      tx?.end();
       await runner.release();
     }
     tx.takeHooks().forEach(runHook);
     return result;
   }
+}
+
+/** What an entity manager says once TypeORM has taken the runner back: within a transaction its connection broke. */
+function isTakenBack(error: unknown): boolean {
+  return error instanceof QueryRunnerAlreadyReleasedError;
 }
 
 function runHook(run: () => void): void {

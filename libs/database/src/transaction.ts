@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { log } from '@customer-platform/http';
-import { withoutValues } from './errors.js';
+import { DatabaseUnavailable, withoutValues } from './errors.js';
 import { isUuid } from './ids.js';
 
 /**
@@ -49,6 +49,7 @@ export function ofOrganization(organizationId: string): Opening {
 /** The one implementation of both; made by `Database` only. */
 export class OpenTransaction implements WorkerTransaction {
   private organization: string | undefined;
+  private over = false;
   private readonly hooks: (() => void)[] = [];
 
   constructor(
@@ -71,10 +72,23 @@ export class OpenTransaction implements WorkerTransaction {
     sql: string,
     parameters: readonly unknown[] = [],
   ): Promise<Row[]> {
-    if (this.runner.isReleased)
-      throw new Error('The transaction is over: its query function cannot be used later');
+    if (this.over) throw new Error('The transaction is over: its query function cannot be used later');
+    this.demandConnected();
     const result = await this.client.query(sql, [...parameters]);
     return result.rows as Row[];
+  }
+
+  /**
+   * A connection that breaks while no statement is under way tells nobody: TypeORM takes the runner back from whoever
+   * holds it. @throws DatabaseUnavailable
+   */
+  demandConnected(): void {
+    if (this.runner.isReleased) throw new DatabaseUnavailable(new Error('The connection broke'));
+  }
+
+  /** Whoever asks it for more from here on has kept it for too long. */
+  end(): void {
+    this.over = true;
   }
 
   afterCommit(run: () => void): void {
@@ -105,9 +119,11 @@ export class OpenTransaction implements WorkerTransaction {
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
     const hooks = this.hooks.length;
+    this.demandConnected();
     await this.runner.startTransaction();
     try {
       const result = await work();
+      this.demandConnected();
       await this.runner.commitTransaction();
       return result;
     } catch (error) {

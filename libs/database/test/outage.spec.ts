@@ -1,7 +1,10 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Problem } from '@customer-platform/problem-json';
 import { anOrganization, eventually, requiredVariable } from '@customer-platform/testing';
-import { DatabaseUnavailable } from '../src/index.js';
+import { Client } from 'pg';
+import { DatabaseUnavailable, type Transaction } from '../src/index.js';
+import type { OpenTransaction } from '../src/transaction.js';
+import { Widget } from './widget.entity.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
 /** Stands between the pool and Postgres, and can be away as Postgres is after a kill -9. */
@@ -48,6 +51,37 @@ describe('an outage of Postgres', () => {
   afterAll(async () => {
     await world.close();
     await wire.cut();
+  });
+
+  it.each<[string, (tx: Transaction) => Promise<unknown>]>([
+    ['with the next statement', (tx) => tx.query('SELECT 1')],
+    ['with its commit', () => Promise.resolve()],
+    ['with an entity', (tx) => tx.manager.count(Widget)],
+    ['with a savepoint', (tx) => tx.savepoint(() => Promise.resolve())],
+    ['within a savepoint', (tx) => tx.savepoint(() => tx.query('SELECT 1'))],
+  ])('fails as unavailable %s what loses its connection while it thinks', async (_, next) => {
+    const where = { organizationId: anOrganization().id };
+    const admin = new Client({ connectionString: world.test.adminUrl });
+    await admin.connect();
+    const failed = world.database.inOrganization(where, async (tx) => {
+      const [own] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await admin.query('SELECT pg_terminate_backend($1)', [own?.pid]);
+      await eventually(() => {
+        expect(() => {
+          (tx as OpenTransaction).demandConnected();
+        }).toThrow(DatabaseUnavailable);
+      });
+      await next(tx);
+    });
+    await expect(failed).rejects.toBeInstanceOf(DatabaseUnavailable);
+    await admin.end();
+    await world.database.ping();
+  });
+
+  it('is not what a transaction that was kept for too long meets', async () => {
+    const where = { organizationId: anOrganization().id };
+    const kept = await world.database.inOrganization(where, (tx) => Promise.resolve(tx));
+    await expect(kept.query('SELECT 1')).rejects.toThrow(/over/);
   });
 
   it('fails what is under way and what comes as unavailable, and ends by itself', async () => {
