@@ -71,6 +71,10 @@ function environment(url: string, ownerUrl: string, port: number): NodeJS.Proces
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     SERVICE_PRIVATE_KEY: JSON.stringify(pairs[1]?.own),
     SERVICE_PUBLIC_KEYS: JSON.stringify(publicKeys),
+    // The other modules are asked about references only, and nothing here is deleted.
+    ...Object.fromEntries(
+      ['CORE', 'CRM', 'MESSAGING', 'LOYALTY'].map((name) => [`${name}_INTERNAL_URL`, 'http://127.0.0.1:9']),
+    ),
   };
 }
 
@@ -245,7 +249,10 @@ async function measure(identity: ChildProcess, port: number, keys: string[]): Pr
   // Keys are measured; no access token is presented.
   const accessTokens = new AccessTokens(source, 'http://127.0.0.1', monotonic);
   const resolver = new CredentialResolver(source, cache, feed, usage, monotonic, accessTokens);
-  while (!(await feed.read())) await pause(100);
+  while (!(await feed.read())) {
+    if (identity.exitCode !== null) throw new Error('identity has ended instead of answering');
+    await pause(100);
+  }
   feed.start();
   try {
     await measureResolve(identity, source, keys);
@@ -300,8 +307,10 @@ async function measureOn(adminUrl: string, organizations: number): Promise<void>
   try {
     await measure(identity, port, keys);
   } finally {
-    identity.kill();
-    await new Promise((done) => identity.once('exit', done));
+    if (identity.exitCode === null) {
+      identity.kill();
+      await new Promise((done) => identity.once('exit', done));
+    }
     const admin = new Client({ connectionString: adminUrl });
     await admin.connect();
     await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);

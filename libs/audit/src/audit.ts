@@ -40,7 +40,7 @@ export class Audit {
   /** Records one act. Personal values have no place in it: names of fields, ids and the caller's reason only. */
   async record(tx: Transaction, context: AuditContext, record: AuditRecord): Promise<void> {
     const entry = this.entryOf(context, record);
-    await tx.query(INSERT, [
+    await tx.prepared(INSERT, [
       entry.organization_id,
       entry.id,
       entry.occurred_at,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
-import type { PoolClient } from 'pg';
+import { escapeLiteral, type PoolClient } from 'pg';
 import { DataSource, type MigrationInterface, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { DatabaseUnavailable, isDatabaseUnavailable, withoutValues } from './errors.js';
 import {
@@ -56,8 +56,22 @@ export class Database {
    * transaction as a savepoint: all of it commits at once. What makes a stored answer and its effect one.
    */
   async joined<T>(where: OrganizationScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transact(ofOrganization(where.organizationId), (tx) =>
-      this.joinable.run({ transaction: tx, turn: Promise.resolve() }, () => work(tx)),
+    return this.transact(ofOrganization(where.organizationId), (tx) => this.join(tx, work));
+  }
+
+  /**
+   * As `joined`, but only where nobody else holds the lock of this name, which ends with the transaction.
+   * @returns undefined, without having begun `work`, where somebody does
+   */
+  async joinedIfFree<T>(
+    where: OrganizationScope,
+    lock: string,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T | undefined> {
+    // A statement of its own, though it travels with the beginning: what comes later sees what the last holder wrote.
+    const question = `SELECT pg_try_advisory_xact_lock(hashtextextended(${escapeLiteral(lock)}, 0)) AS taken`;
+    return this.transact({ ...ofOrganization(where.organizationId), question }, async (tx, answer) =>
+      answer?.['taken'] === true ? this.join(tx, work) : undefined,
     );
   }
 
@@ -76,26 +90,29 @@ export class Database {
     if (missing.length > 0) throw new Error(`Migrations have not run yet: ${missing.join(', ')}`);
   }
 
+  private join<T>(transaction: OpenTransaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.joinable.run({ transaction, turn: Promise.resolve() }, () => work(transaction));
+  }
+
   private async nest<T>(outer: Joinable, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { transaction } = outer;
-    const run = (): Promise<T> =>
-      transaction.savepoint(() =>
-        this.joinable.run({ transaction, turn: Promise.resolve() }, () => work(transaction)),
-      );
+    const run = (): Promise<T> => transaction.savepoint(() => this.join(transaction, work));
     // Savepoints nest, they do not run side by side: units begun in parallel take turns.
     const turn = outer.turn.then(run, run);
     outer.turn = turn;
     return turn;
   }
 
-  private async transact<T>(opening: Opening, work: (tx: OpenTransaction) => Promise<T>): Promise<T> {
+  private async transact<T>(
+    opening: Opening,
+    work: (tx: OpenTransaction, answer: Record<string, unknown> | undefined) => Promise<T>,
+  ): Promise<T> {
     const runner = this.source.createQueryRunner();
     let tx: OpenTransaction | undefined;
     let result: T;
     try {
       tx = new OpenTransaction(runner, (await runner.connect()) as PoolClient);
-      await tx.open(opening);
-      result = await work(tx);
+      result = await work(tx, await tx.open(opening));
       await tx.commit();
     } catch (error) {
       await tx?.rollBack();

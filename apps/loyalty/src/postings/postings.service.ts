@@ -3,7 +3,6 @@ import { Audit } from '@customer-platform/audit';
 import {
   type CallDigests,
   Clock,
-  Database,
   IdempotentCalls,
   newId,
   postgresFailure,
@@ -37,7 +36,6 @@ const ROUTE = 'POST /v1/loyalty/transactions';
 @Injectable()
 export class PostingsService {
   constructor(
-    private readonly database: Database,
     private readonly calls: IdempotentCalls,
     private readonly contacts: ContactLookup,
     private readonly reversals: Reversals,
@@ -57,7 +55,7 @@ export class PostingsService {
     const { organizationId } = context;
     const call = { organizationId, route: ROUTE, key, body: dto, keep: 'forever' as const };
     const { status, headers, body, replayed } = await this.contacts.whileLearning(context, () =>
-      this.calls.run(call, (digests) => this.perform(context, posting, digests)),
+      this.calls.run(call, (tx, digests) => this.perform(tx, context, { posting, call: digests })),
     );
     return new Answer(
       body as TransactionDto,
@@ -66,15 +64,17 @@ export class PostingsService {
     );
   }
 
-  private perform(context: RequestContext, posting: Posting, call: CallDigests): Promise<StoredAnswer> {
+  private async perform(
+    tx: Transaction,
+    context: RequestContext,
+    { posting, call }: Pick<Written, 'posting' | 'call'>,
+  ): Promise<StoredAnswer> {
     const now = this.clock.now();
     refuseEnded(posting, now);
-    return this.database.inOrganization(context, async (tx) => {
-      const id = newId();
-      const effect = await this.effectOf(tx, { ...posting, id }, now);
-      await this.write(tx, context, { posting, effect, id, call, now });
-      return createdAnswer(await this.ledger.read(tx, id));
-    });
+    const id = newId();
+    const effect = await this.effectOf(tx, { ...posting, id }, now);
+    await this.write(tx, context, { posting, effect, id, call, now });
+    return createdAnswer(await this.ledger.read(tx, id));
   }
 
   private async effectOf(tx: Transaction, posting: Posting & { id: string }, now: Date): Promise<Effect> {

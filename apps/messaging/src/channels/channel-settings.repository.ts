@@ -28,7 +28,7 @@ const SELECT = 'SELECT organization_id, document, secrets, version FROM channel_
 export class ChannelSettingsRepository {
   /** Of one organization; locked when a writer asks. */
   async find(tx: Transaction, lock = false): Promise<StoredSettings | undefined> {
-    const [row] = await tx.query<Row>(`${SELECT} WHERE organization_id = $1 ${lock ? 'FOR UPDATE' : ''}`, [
+    const [row] = await tx.prepared<Row>(`${SELECT} WHERE organization_id = $1 ${lock ? 'FOR UPDATE' : ''}`, [
       tx.organizationId,
     ]);
     return row ? toSettings(row) : undefined;
@@ -36,7 +36,9 @@ export class ChannelSettingsRepository {
 
   /** Of several organizations, in a worker's transaction. */
   async findAll(tx: Transaction, organizationIds: readonly string[]): Promise<StoredSettings[]> {
-    const rows = await tx.query<Row>(`${SELECT} WHERE organization_id = ANY($1::uuid[])`, [organizationIds]);
+    const rows = await tx.prepared<Row>(`${SELECT} WHERE organization_id = ANY($1::uuid[])`, [
+      organizationIds,
+    ]);
     return rows.map(toSettings);
   }
 

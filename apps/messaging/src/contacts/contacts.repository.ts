@@ -111,7 +111,7 @@ export class ContactsRepository {
   /** The contacts behind ids, merges followed to the survivor; by {@link contactKey} of the id asked for. */
   async resolve(tx: Transaction, refs: readonly ContactRef[]): Promise<Map<string, Contact>> {
     if (refs.length === 0) return new Map();
-    const rows = await tx.query<Row>(RESOLVE, [
+    const rows = await tx.prepared<Row>(RESOLVE, [
       refs.map(({ organizationId }) => organizationId),
       refs.map(({ id }) => id),
     ]);
@@ -122,7 +122,7 @@ export class ContactsRepository {
 
   /** The id, active or not, of the contact that had this external id last. */
   async idByExternalId(tx: Transaction, externalId: string): Promise<string | undefined> {
-    const [row] = await tx.query<{ id: string }>(
+    const [row] = await tx.prepared<{ id: string }>(
       `SELECT id FROM contacts WHERE organization_id = $1 AND external_id = $2
        ORDER BY (state = 'active') DESC, version DESC LIMIT 1`,
       [tx.organizationId, externalId],
@@ -133,7 +133,7 @@ export class ContactsRepository {
   /** The one active contact whose address this is; undefined when there is none or several. */
   async idByAddress(tx: Transaction, channel: Channel, canonical: string): Promise<string | undefined> {
     const column = channel === 'email' ? 'email_canonical' : 'phone_canonical';
-    const rows = await tx.query<{ id: string }>(
+    const rows = await tx.prepared<{ id: string }>(
       `SELECT id FROM contacts WHERE organization_id = $1 AND ${column} = $2 AND state = 'active' LIMIT 2`,
       [tx.organizationId, canonical],
     );

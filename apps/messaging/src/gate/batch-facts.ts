@@ -81,7 +81,7 @@ async function suspendedAmong(
   tx: WorkerTransaction,
   organizationIds: readonly string[],
 ): Promise<Set<string>> {
-  const rows = await tx.query<{ organization_id: string }>(
+  const rows = await tx.prepared<{ organization_id: string }>(
     `SELECT organization_id FROM organizations WHERE organization_id = ANY($1::uuid[]) AND status = 'suspended'`,
     [organizationIds],
   );
@@ -90,7 +90,12 @@ async function suspendedAmong(
 
 async function chosenTopics(tx: WorkerTransaction, contacts: readonly ContactRef[]): Promise<Set<string>> {
   if (contacts.length === 0) return new Set();
-  const rows = await tx.query<{ organization_id: string; subject: string; channel: string; topic: string }>(
+  const rows = await tx.prepared<{
+    organization_id: string;
+    subject: string;
+    channel: string;
+    topic: string;
+  }>(
     `SELECT organization_id, subject, channel, topic FROM preferences
      WHERE (organization_id, subject) IN (SELECT * FROM unnest($1::uuid[], $2::text[])) AND subscribed`,
     [contacts.map(({ organizationId }) => organizationId), contacts.map(contactSubject)],

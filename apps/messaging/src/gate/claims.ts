@@ -81,9 +81,10 @@ export class Claims {
   /** All groups with a due send, transactional ones first, each with how its channel sends; undefined: not at all. */
   async dueGroups(): Promise<{ group: DueGroup; plan: ChannelPlan | undefined }[]> {
     return this.database.acrossOrganizations(async (tx) => {
-      const rows = await tx.query<{ organization_id: string; channel: Channel; lane: number }>(DUE_GROUPS, [
-        this.clock.now(),
-      ]);
+      const rows = await tx.prepared<{ organization_id: string; channel: Channel; lane: number }>(
+        DUE_GROUPS,
+        [this.clock.now()],
+      );
       const plans = await this.plans.ofAll(tx, [...new Set(rows.map((row) => row.organization_id))]);
       return rows.map((row) => ({
         group: { organizationId: row.organization_id, channel: row.channel, lane: row.lane },
@@ -101,7 +102,7 @@ export class Claims {
         .map((share) => ({ ...share, take: Math.min(share.take, rates.allowance(share, now)) }))
         .filter(({ take }) => take > 0);
       if (allowed.length === 0) return [];
-      const rows = await tx.query<ClaimedRow>(CLAIM, [
+      const rows = await tx.prepared<ClaimedRow>(CLAIM, [
         allowed.map(({ organizationId }) => organizationId),
         allowed.map(({ channel }) => channel),
         allowed.map(({ lane }) => lane),

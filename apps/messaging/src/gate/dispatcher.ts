@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -17,6 +18,8 @@ import { Transports } from './transports/transports.js';
 const POLL_MS = 250;
 /** A batch is one round of each statement; larger ones only make its first send wait for its last. */
 const BATCH = 48;
+/** Looks for due sends follow each other at this distance while batches are not full: what has gathered costs one round. */
+const GATHER_MS = 40;
 /** Batches before the gate at once: while one waits for the database another renders. */
 const BATCHES = 4;
 /** How long a stopping process waits for hand-offs that have begun. */
@@ -90,7 +93,10 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     while (!this.stopping) {
       try {
         this.signaled = false;
-        if (!(await this.round())) await this.idle(POLL_MS);
+        const began = performance.now();
+        const taken = await this.round();
+        if (taken === 0) await this.idle(POLL_MS);
+        if (taken < BATCH) await this.gather(began);
       } catch (error) {
         log.error({ err: error }, 'The dispatcher could not look for due sends; trying again');
         await this.idle(PAUSE_AFTER_FAILURE_MS);
@@ -98,14 +104,20 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     }
   }
 
-  /** One look at what is due. @returns whether anything was taken up */
-  private async round(): Promise<boolean> {
+  /** One look at what is due. @returns how many sends it has taken up */
+  private async round(): Promise<number> {
     if (this.batches.size >= BATCHES) await Promise.race(this.batches);
-    if (this.stopping) return false;
+    if (this.stopping) return 0;
     const shares = await this.shares();
     const sends = shares.length === 0 ? [] : await this.claims.take(shares);
     if (sends.length > 0) this.begin(sends, shares);
-    return sends.length > 0;
+    return sends.length;
+  }
+
+  /** The first send after a quiet time goes at once, a stream of them in batches. */
+  private async gather(since: number): Promise<void> {
+    const left = GATHER_MS - (performance.now() - since);
+    if (left > 0 && !this.stopping) await pause(left);
   }
 
   /** What may be taken of each group: fair shares of a batch, within what its transport can carry. */

@@ -97,7 +97,7 @@ export class GatePassage {
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
       const ready = await this.withoutHeld(tx, prepared);
-      await tx.query(SHARE_LOCKS, [locksOf(ready.flatMap(keysOf))]);
+      await tx.prepared(SHARE_LOCKS, [locksOf(ready.flatMap(keysOf))]);
       const caps = await CapCounters.lock(tx, ready, now);
       const { true: within = [], false: over = [] } = Object.groupBy(ready, (one) =>
         caps.take(one) ? 'true' : 'false',
@@ -145,7 +145,7 @@ export class GatePassage {
     now: Date,
   ): Promise<Map<string, Verdict>> {
     if (ready.length === 0) return new Map();
-    const rows = await tx.query<Verdict>(PASS, [
+    const rows = await tx.prepared<Verdict>(PASS, [
       JSON.stringify(ready.map(toCandidate)),
       new Date(now.getTime() + GIVE_UP_MS),
       now,

@@ -29,7 +29,7 @@ export class GateWriter {
   ): Promise<T> {
     const database = await this.gate.get();
     const result = await database.inOrganization(where, async (tx) => {
-      for (const lock of locksOf(keys)) await tx.query(LOCK, [lock]);
+      for (const lock of locksOf(keys)) await tx.prepared(LOCK, [lock]);
       return work(tx);
     });
     await this.drain(database, where.organizationId, keys);
@@ -40,7 +40,7 @@ export class GateWriter {
   private async drain(database: Database, organizationId: string, keys: readonly string[]): Promise<void> {
     for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
       const live = await database.inOrganization({ organizationId }, (tx) =>
-        tx.query(LIVE, [organizationId, keys]),
+        tx.prepared(LIVE, [organizationId, keys]),
       );
       if (live.length === 0) return;
       // No connection is held while waiting.

@@ -94,8 +94,8 @@ export class OutcomeRecorder {
   private async write(tx: WorkerTransaction, batch: readonly Outcome[]): Promise<void> {
     const now = this.clock.now();
     const recorded = batch.map((outcome) => recordOf(outcome, now));
-    const rows = await tx.query<{ id: string }>(RECORD, [JSON.stringify(recorded.map(toRow)), now]);
-    await tx.query(LAND, [
+    const rows = await tx.prepared<{ id: string }>(RECORD, [JSON.stringify(recorded.map(toRow)), now]);
+    await tx.prepared(LAND, [
       batch.map(({ flight }) => flight.ready.send.organizationId),
       batch.map(({ flight }) => flight.ready.send.id),
       batch.map(({ flight }) => flight.attempt),

@@ -137,7 +137,7 @@ export class Recipients {
     return found;
   }
 
-  private load(
+  private async load(
     sends: readonly ClaimedSend[],
     ids: ReadonlyMap<string, string>,
   ): Promise<Map<string, Contact>> {
@@ -145,6 +145,7 @@ export class Recipients {
       const contactId = ids.get(id);
       return contactId === undefined ? [] : [{ organizationId, id: contactId }];
     });
+    if (refs.length === 0) return new Map();
     return this.database.acrossOrganizations((tx: WorkerTransaction) => this.contacts.resolve(tx, refs));
   }
 

@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Clock,
-  Database,
-  IdempotentCalls,
-  newId,
-  ReferenceHolds,
-  type Transaction,
-} from '@customer-platform/database';
-import { Answer, log, type RequestContext } from '@customer-platform/http';
+import { Clock, IdempotentCalls, newId, ReferenceHolds, type Transaction } from '@customer-platform/database';
+import { Answer, log, type RequestContext, type StoredAnswer } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { checkAddress, type CheckedAddress } from '../addresses/address.js';
@@ -39,6 +32,13 @@ interface Asked {
   readonly token: string | null | undefined;
 }
 
+/** What is to be stored. */
+interface Wanted {
+  readonly request: SendRequest;
+  readonly content: readonly PartSource[] | null;
+  readonly asked: Asked;
+}
+
 /** To whom a send goes, as far as is known at acceptance. */
 interface Target {
   readonly contactId: string | null;
@@ -52,7 +52,6 @@ interface Target {
 @Injectable()
 export class SendAcceptance {
   constructor(
-    private readonly database: Database,
     private readonly calls: IdempotentCalls,
     private readonly plans: ChannelPlans,
     private readonly versions: TemplateVersions,
@@ -82,7 +81,7 @@ export class SendAcceptance {
     };
     const token = await this.askToken(context, request);
     const once = (word: CoreWord) =>
-      this.calls.run(call, () => this.store(context, request, content, { word, token }));
+      this.calls.run(call, (tx) => this.store(tx, context, { request, content, asked: { word, token } }));
     const answer = await once('not asked').catch(async (error: unknown) => {
       if (!(error instanceof ContactUnknown)) throw error;
       return once(await this.askCore(context, request));
@@ -91,47 +90,44 @@ export class SendAcceptance {
   }
 
   private async store(
+    tx: Transaction,
     context: RequestContext,
-    request: SendRequest,
-    content: readonly PartSource[] | null,
-    asked: Asked,
-  ) {
-    return this.database.inOrganization(context, async (tx) => {
-      const template = await this.check(tx, request);
-      const target = await this.withoutHeld(tx, request, await this.targetOf(tx, request, asked));
-      const keys = target.address && this.keys.of(context.organizationId, target.address);
-      const suppressed = keys ? await this.suppressions.blocks(tx, request.channel, keys.blocking) : false;
-      const now = this.clock.now();
-      const send: NewSend = {
-        organizationId: context.organizationId,
-        id: newId(),
-        channel: request.channel,
-        state: suppressed ? 'suppressed' : 'accepted',
-        reason: suppressed ? 'recipient_suppressed' : null,
-        category: request.category,
-        topic: request.topic,
-        contactId: target.contactId,
-        recipient: request.recipient,
-        address: target.address?.delivery ?? null,
-        addressKey: keys?.current ?? null,
-        sender: request.sender,
-        templateId: request.templateId,
-        templateVersion: template?.version ?? null,
-        locale: request.locale,
-        source: 'api',
-        sourceId: null,
-        eventId: null,
-        metadata: request.metadata,
-        correlationId: context.correlationId,
-        dueAt: suppressed ? null : (request.notBefore ?? now),
-        expiresAt: request.expiresAt,
-        data: request.data,
-        event: null,
-        content,
-      };
-      await this.sends.add(tx, [send], now);
-      return { status: suppressed ? 422 : 202, headers: {}, body: { send_id: send.id, state: send.state } };
-    });
+    { request, content, asked }: Wanted,
+  ): Promise<StoredAnswer> {
+    const template = await this.check(tx, request);
+    const target = await this.withoutHeld(tx, request, await this.targetOf(tx, request, asked));
+    const keys = target.address && this.keys.of(context.organizationId, target.address);
+    const suppressed = keys ? await this.suppressions.blocks(tx, request.channel, keys.blocking) : false;
+    const now = this.clock.now();
+    const send: NewSend = {
+      organizationId: context.organizationId,
+      id: newId(),
+      channel: request.channel,
+      state: suppressed ? 'suppressed' : 'accepted',
+      reason: suppressed ? 'recipient_suppressed' : null,
+      category: request.category,
+      topic: request.topic,
+      contactId: target.contactId,
+      recipient: request.recipient,
+      address: target.address?.delivery ?? null,
+      addressKey: keys?.current ?? null,
+      sender: request.sender,
+      templateId: request.templateId,
+      templateVersion: template?.version ?? null,
+      locale: request.locale,
+      source: 'api',
+      sourceId: null,
+      eventId: null,
+      metadata: request.metadata,
+      correlationId: context.correlationId,
+      dueAt: suppressed ? null : (request.notBefore ?? now),
+      expiresAt: request.expiresAt,
+      data: request.data,
+      event: null,
+      content,
+    };
+    await this.sends.add(tx, [send], now);
+    return { status: suppressed ? 422 : 202, headers: {}, body: { send_id: send.id, state: send.state } };
   }
 
   /** What the settings and the template have to say. */

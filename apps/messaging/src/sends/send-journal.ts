@@ -18,15 +18,16 @@ export interface SendStep {
   readonly noted?: boolean;
 }
 
-const HISTORY = `
+/** The steps, in their order, and nothing of the content of what has ended with them. */
+const RECORD = `
+  WITH dropped AS (
+    DELETE FROM send_payloads WHERE (organization_id, send_id) IN (SELECT * FROM unnest($9::uuid[], $10::uuid[]))
+  )
   INSERT INTO send_history (organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, occurred_at)
   SELECT organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, occurred_at
     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::text[], $7::int[], $8::timestamptz[]) WITH ORDINALITY
       AS step (organization_id, send_id, state, reason, attempt, provider_event_id, smtp_code, occurred_at, place)
    ORDER BY place`;
-
-const DROP_PAYLOADS = `
-  DELETE FROM send_payloads WHERE (organization_id, send_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`;
 
 /**
  * What every change of a send's state leaves behind, in the transaction of the change: a row of the append-only
@@ -39,7 +40,8 @@ export class SendJournal {
   /** Steps of one send in their order. The rows of `sends` are the caller's. */
   async record(tx: Transaction, steps: readonly SendStep[], now: Date): Promise<void> {
     if (steps.length === 0) return;
-    await tx.query(HISTORY, [
+    const ended = steps.filter(({ state }) => isFinal(state));
+    await tx.prepared(RECORD, [
       steps.map(({ send }) => send.organizationId),
       steps.map(({ send }) => send.id),
       steps.map(({ state }) => state),
@@ -48,11 +50,14 @@ export class SendJournal {
       steps.map(({ providerEventId }) => providerEventId ?? null),
       steps.map(({ smtpCode }) => smtpCode ?? null),
       steps.map(({ occurredAt }) => occurredAt ?? now),
+      ended.map(({ send }) => send.organizationId),
+      ended.map(({ send }) => send.id),
     ]);
-    const ended = steps.filter(({ state }) => isFinal(state)).map(({ send }) => send);
-    if (ended.length > 0) {
-      await tx.query(DROP_PAYLOADS, [ended.map((send) => send.organizationId), ended.map((send) => send.id)]);
-    }
+    await this.tell(tx, steps, now);
+  }
+
+  /** The events alone, of sends that came into being with the first row of their history. */
+  async tell(tx: Transaction, steps: readonly SendStep[], now: Date): Promise<void> {
     await this.outbox.append(
       tx,
       steps.flatMap((step) => (step.noted ? [] : eventOf(step, now))),

@@ -15,15 +15,23 @@ const COLUMNS = `organization_id, id, channel, state, reason, category, topic, c
   address_key, sender, template_id, template_version, locale, source, source_id, event_id, metadata, correlation_id,
   lane, due_at, release_at, expires_at, created_at, updated_at`;
 
-const INSERT = `
-  INSERT INTO sends (${COLUMNS})
-  SELECT ${COLUMNS} FROM jsonb_populate_recordset(NULL::sends, $1::jsonb)
-  ON CONFLICT (organization_id, source_id, event_id) WHERE event_id IS NOT NULL DO NOTHING
-  RETURNING organization_id, id`;
-
-const INSERT_PAYLOADS = `
-  INSERT INTO send_payloads (organization_id, send_id, data, event, content)
-  SELECT organization_id, send_id, data, event, content FROM jsonb_populate_recordset(NULL::send_payloads, $1::jsonb)`;
+/** The sends, what their dispatch needs and their first step, in one round trip. */
+const ADD = `
+  WITH added AS (
+    INSERT INTO sends (${COLUMNS})
+    SELECT ${COLUMNS} FROM jsonb_populate_recordset(NULL::sends, $1::jsonb)
+    ON CONFLICT (organization_id, source_id, event_id) WHERE event_id IS NOT NULL DO NOTHING
+    RETURNING organization_id, id, state, reason, created_at
+  ), payloads AS (
+    INSERT INTO send_payloads (organization_id, send_id, data, event, content)
+    SELECT p.organization_id, p.send_id, p.data, p.event, p.content
+      FROM jsonb_populate_recordset(NULL::send_payloads, $2::jsonb) p
+      JOIN added ON added.organization_id = p.organization_id AND added.id = p.send_id
+  ), steps AS (
+    INSERT INTO send_history (organization_id, send_id, state, reason, attempt, occurred_at)
+    SELECT organization_id, id, state, reason, 0, created_at FROM added
+  )
+  SELECT id FROM added`;
 
 /** Ends what waits: not what a dispatcher holds in its hands at this moment, which it will notice by itself. */
 const cancel = (which: string): string => `
@@ -76,16 +84,15 @@ export class SendsRepository {
    */
   async add(tx: Transaction, sends: readonly NewSend[], now: Date): Promise<NewSend[]> {
     if (sends.length === 0) return [];
-    const rows = await tx.query<{ id: string }>(INSERT, [
+    const rows = await tx.prepared<{ id: string }>(ADD, [
       JSON.stringify(sends.map((send) => toRow(send, now))),
+      JSON.stringify(sends.filter(isOpen).map(toPayloadRow)),
     ]);
     const stored = new Set(rows.map(({ id }) => id));
     const added = sends.filter(({ id }) => stored.has(id));
-    const open = added.filter(({ dueAt }) => dueAt !== null);
-    if (open.length > 0) await tx.query(INSERT_PAYLOADS, [JSON.stringify(open.map(toPayloadRow))]);
     const steps = added.map((send) => ({ send, state: send.state, reason: send.reason, attempt: 0 }));
-    await this.journal.record(tx, steps, now);
-    if (open.length > 0) tx.afterCommit(() => this.signal.raise());
+    await this.journal.tell(tx, steps, now);
+    if (added.some(isOpen)) tx.afterCommit(() => this.signal.raise());
     return added;
   }
 
@@ -146,6 +153,10 @@ export class SendsRepository {
     await this.journal.record(tx, steps, now);
     return rows.map(({ id }) => id);
   }
+}
+
+function isOpen({ dueAt }: NewSend): boolean {
+  return dueAt !== null;
 }
 
 function toRow(send: NewSend, now: Date) {

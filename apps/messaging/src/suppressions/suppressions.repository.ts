@@ -10,7 +10,7 @@ const COLUMNS = 'id, channel, scope, key, address, reason, note, created_by, cre
 export class SuppressionsRepository {
   /** Whether a suppression stands against one of the keys, of an address, of it without tag, or of its domain. */
   async blocks(tx: Transaction, channel: Channel, keys: readonly string[]): Promise<boolean> {
-    const [row] = await tx.query(
+    const [row] = await tx.prepared(
       'SELECT 1 FROM suppressions WHERE organization_id = $1 AND channel = $2 AND key = ANY($3) LIMIT 1',
       [tx.organizationId, channel, keys],
     );
@@ -23,7 +23,7 @@ export class SuppressionsRepository {
     channel: Channel,
     keys: readonly string[],
   ): Promise<SuppressionRow | undefined> {
-    const [row] = await tx.query<SuppressionRow>(
+    const [row] = await tx.prepared<SuppressionRow>(
       `SELECT ${COLUMNS} FROM suppressions WHERE organization_id = $1 AND channel = $2 AND key = ANY($3)
        ORDER BY created_at LIMIT 1`,
       [tx.organizationId, channel, keys],
@@ -32,7 +32,7 @@ export class SuppressionsRepository {
   }
 
   async insert(tx: Transaction, row: SuppressionRow): Promise<void> {
-    await tx.query(
+    await tx.prepared(
       `INSERT INTO suppressions (organization_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       [
         tx.organizationId,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Problem } from '@customer-platform/problem-json';
 import type { Transaction } from '@customer-platform/database';
@@ -38,6 +39,10 @@ interface Row {
   parts: CompiledLocales;
 }
 
+/** Contents that a stream of sends brings along are compiled once; so many are remembered, none larger than this. */
+const REMEMBERED = 200;
+const LARGEST_REMEMBERED = 64 * 1024;
+
 const COLUMNS = 'organization_id, template_id, version, channel, default_locale, variables, strict, parts';
 
 /** Key of a version across organizations. */
@@ -48,6 +53,9 @@ export function versionKey(organizationId: string, templateId: string, version: 
 /** Compiles contents and keeps them, each once and for ever. */
 @Injectable()
 export class TemplateVersions {
+  /** By the digest of what was given, oldest first. */
+  private readonly compiled = new Map<string, readonly PartSource[]>();
+
   constructor(
     private readonly renderer: Renderer,
     private readonly mjml: MjmlCompiler,
@@ -67,6 +75,18 @@ export class TemplateVersions {
 
   /** The sources of one locale, or of a send's inline content. @throws Problem `template_invalid` */
   async compileLocale(parts: LocaleParts, pointer: string): Promise<readonly PartSource[]> {
+    const text = JSON.stringify(sourcesOf(parts));
+    if (text.length > LARGEST_REMEMBERED) return this.compileParts(parts, pointer);
+    const digest = createHash('sha256').update(text).digest('base64');
+    const compiled = this.compiled.get(digest) ?? (await this.compileParts(parts, pointer));
+    this.compiled.delete(digest);
+    this.compiled.set(digest, compiled);
+    const [oldest] = this.compiled.keys();
+    if (this.compiled.size > REMEMBERED && oldest !== undefined) this.compiled.delete(oldest);
+    return compiled;
+  }
+
+  private async compileParts(parts: LocaleParts, pointer: string): Promise<readonly PartSource[]> {
     try {
       await this.renderer.check(sourcesOf(parts));
       const given = await this.withHtml(sourcesOf(parts));
@@ -140,7 +160,7 @@ export class TemplateVersions {
     wanted: readonly { organizationId: string; templateId: string; version: number }[],
   ): Promise<Map<string, TemplateVersion>> {
     if (wanted.length === 0) return new Map();
-    const rows = await tx.query<Row>(
+    const rows = await tx.prepared<Row>(
       `SELECT ${COLUMNS} FROM template_versions
        WHERE (organization_id, template_id, version) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))`,
       [

@@ -12,6 +12,8 @@ export interface IdempotentAnswer extends StoredAnswer {
   replayed: boolean;
 }
 
+type Perform = (tx: Transaction, digests: CallDigests) => Promise<StoredAnswer>;
+
 /** Contract §2: a concurrent call waits this long before 409 `idempotency_in_progress`. */
 const PATIENCE_MS = 5_000;
 const POLL_MS = 40;
@@ -34,13 +36,13 @@ export class IdempotentCalls {
   ) {}
 
   /**
-   * Performs the call once. `perform` runs inside a transaction that its own `inOrganization` calls join; if it
-   * throws, nothing is kept. `remember` says what of the answer is kept (secrets shown once are left out).
+   * Performs the call once. `perform` is given the transaction that commits with the answer, and its own
+   * `inOrganization` calls join it; if it throws, nothing is kept. `remember` says what of the answer is kept (secrets shown once are left out).
    * @throws Problem `idempotency_key_reused` (422), `idempotency_in_progress` (409), or what `perform` threw
    */
   async run(
     call: IdempotentCall,
-    perform: (digests: CallDigests) => Promise<StoredAnswer>,
+    perform: Perform,
     remember: (answer: StoredAnswer) => StoredAnswer = (answer) => answer,
   ): Promise<IdempotentAnswer> {
     const giveUpAt = performance.now() + PATIENCE_MS;
@@ -56,18 +58,19 @@ export class IdempotentCalls {
 
   private attempt(
     call: IdempotentCall,
-    perform: (digests: CallDigests) => Promise<StoredAnswer>,
+    perform: Perform,
     remember: (answer: StoredAnswer) => StoredAnswer,
   ): Promise<IdempotentAnswer | undefined> {
     const digests = this.digestsOf(call);
-    return this.database.joined(call, async (tx) => {
-      if (!(await claim(tx, call))) return undefined;
+    // Another performs it while the lock is taken.
+    const lock = `idempotency:${call.organizationId}:${call.route}:${call.key}`;
+    return this.database.joinedIfFree(call, lock, async (tx) => {
       const known = await this.answers.find(tx, call, digests);
       if (known) {
         if (!known.body.equals(digests.body)) throw new Problem('idempotency_key_reused');
         return { ...known.answer, replayed: true };
       }
-      const answer = await perform(digests);
+      const answer = await perform(tx, digests);
       await this.answers.keep(tx, call, digests, remember(answer));
       return { ...answer, replayed: false };
     });
@@ -77,14 +80,4 @@ export class IdempotentCalls {
     const digest = (text: string): Buffer => createHmac('sha256', this.secret).update(text).digest();
     return { key: digest(`key ${key}`), body: digest(`body ${canonicalJson(body ?? null)}`) };
   }
-}
-
-/** Whether this transaction is the one to perform the call; another holds the key until it ends. */
-async function claim(tx: Transaction, call: IdempotentCall): Promise<boolean> {
-  const scope = `idempotency:${call.organizationId}:${call.route}:${call.key}`;
-  const [row] = await tx.query<{ mine: boolean }>(
-    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine',
-    [scope],
-  );
-  return row?.mine ?? false;
 }

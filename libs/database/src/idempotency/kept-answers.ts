@@ -55,7 +55,7 @@ export class AnswerTable implements KeptAnswers {
   constructor(private readonly clock: Clock) {}
 
   async find(tx: Transaction, call: IdempotentCall, digests: CallDigests): Promise<KeptAnswer | undefined> {
-    const [row] = await tx.query<KeptRow>(FIND, [
+    const [row] = await tx.prepared<KeptRow>(FIND, [
       call.organizationId,
       call.route,
       digests.key,
@@ -74,7 +74,7 @@ export class AnswerTable implements KeptAnswers {
     answer: StoredAnswer,
   ): Promise<void> {
     const now = this.clock.now();
-    await tx.query(KEEP, [
+    await tx.prepared(KEEP, [
       call.organizationId,
       call.route,
       digests.key,

@@ -19,7 +19,7 @@ export class Inbox {
     if (eventIds.length === 0) return new Set();
     // In one order for all, so that two transactions with overlapping ids wait instead of deadlocking.
     const ids = [...new Set(eventIds)].sort();
-    const rows = await tx.query<{ event_id: string }>(CLAIM, [tx.organizationId, consumer, ids]);
+    const rows = await tx.prepared<{ event_id: string }>(CLAIM, [tx.organizationId, consumer, ids]);
     return new Set(rows.map((row) => row.event_id));
   }
 }

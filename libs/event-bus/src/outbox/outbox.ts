@@ -86,7 +86,7 @@ export class Outbox {
   async appendMessages(tx: Transaction, messages: readonly OutboxMessage[]): Promise<void> {
     if (messages.length === 0) return;
     const rows = toRows(messages);
-    await tx.query(INSERT, [
+    await tx.prepared(INSERT, [
       rows.map((row) => row.organizationId),
       rows.map((row) => row.shard),
       rows.map((row) => row.topic),
