@@ -75,6 +75,48 @@ describe('transactions', () => {
     expect(await jobsOf(where)).toBe(0);
   });
 
+  it('joins behind a lock by its name, whatever that is, and tells the others that it is taken', async () => {
+    const where = scope();
+    const name = `it's "odd" \\ $1; ${newId()}`;
+    const inserted = async (): Promise<string> => {
+      await world.database.inOrganization(where, (tx) => tx.query(INSERT, [where.organizationId, newId()]));
+      return 'mine';
+    };
+    let finish: () => void = () => undefined;
+    let begun: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const running = new Promise<void>((resolve) => (begun = resolve));
+    const first = world.database.joinedIfFree(where, name, async () => {
+      begun();
+      await finished;
+      return inserted();
+    });
+    await running;
+    expect(await world.database.joinedIfFree(where, name, inserted)).toBeUndefined();
+    expect(await world.database.joinedIfFree(where, `${name}'`, inserted)).toBe('mine');
+    finish();
+    expect(await first).toBe('mine');
+    expect(await world.database.joinedIfFree(where, name, inserted)).toBe('mine');
+    expect(await jobsOf(where)).toBe(3);
+  });
+
+  it('plans a prepared statement once on a connection, with other values each time, bound to its organization', async () => {
+    const count = 'SELECT count(*)::int AS count FROM jobs WHERE id = ANY($1::uuid[])';
+    const [one, other] = [scope(), scope()];
+    const ids = [newId(), newId()];
+    for (const where of [one, other, one]) {
+      await world.database.inOrganization(where, async (tx) => {
+        const [none] = await tx.prepared<{ count: number }>(count, [[newId()]]);
+        expect(none?.count).toBe(0);
+        if (where === other) await tx.query(INSERT, [where.organizationId, ids[0]]);
+        const [row] = await tx.prepared<{ count: number }>(count, [ids]);
+        expect(row?.count).toBe(where === other ? 1 : 0);
+        const known = await tx.query('SELECT 1 FROM pg_prepared_statements WHERE statement = $1', [count]);
+        expect(known).toHaveLength(1);
+      });
+    }
+  });
+
   it('cannot be used after its end', async () => {
     const where = scope();
     const escaped = await world.database.inOrganization(where, async (tx) => tx);

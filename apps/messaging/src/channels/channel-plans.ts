@@ -11,6 +11,8 @@ import { channelsFrom, platformChannels, settingsOf } from './platform-channels.
 import { senderOf } from './sender.js';
 import { WebhookKeys } from './webhook-keys.js';
 
+const REMEMBERED_PLANS = 5_000;
+
 /** Whose channel it is, and the secrets it has of its own. */
 interface Owner {
   readonly organizationId: string;
@@ -28,6 +30,7 @@ interface Owner {
 @Injectable()
 export class ChannelPlans {
   private readonly box: SecretBox;
+  private readonly made = new Map<string, { version: number; plan: SendingPlan }>();
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -72,7 +75,18 @@ export class ChannelPlans {
     return way?.kind === 'twilio' ? way.authToken : undefined;
   }
 
+  /** The one that was made of the same version, or a new one: secrets are opened once, not for each send. */
   private planOf(organizationId: string, stored: StoredSettings | undefined): SendingPlan {
+    const version = stored?.version ?? 0;
+    const known = this.made.get(organizationId);
+    if (known?.version === version) return known.plan;
+    const plan = this.makePlan(organizationId, stored);
+    if (this.made.size >= REMEMBERED_PLANS) this.made.clear();
+    this.made.set(organizationId, { version, plan });
+    return plan;
+  }
+
+  private makePlan(organizationId: string, stored: StoredSettings | undefined): SendingPlan {
     const { document } = stored ?? {};
     const plans = settingsOf(document?.channels ?? platformChannels(this.config)).flatMap(
       ([channel, setting]) => {

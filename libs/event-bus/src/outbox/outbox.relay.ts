@@ -39,6 +39,14 @@ const REQUEST_BYTES = 900_000;
 const LOCK_SPACE = 0x6f626f78;
 
 /**
+ * A queue's table is mostly rows that are gone, and was empty when it was last analyzed: the planner would rather read
+ * all of it, once for each shard (measured: 5 ms instead of 0.1), and only a walk along the index clears the way for the
+ * next one.
+ */
+const BY_INDEX =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off';
+
+/**
  * The order makes the index give one row of each shard. With EXISTS the planner, which takes the table for an empty
  * one, reads all rows of a backlog each time.
  */
@@ -145,6 +153,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   /** Relays the heads of the shards that wait and are free; returns how many rows went. */
   private relayOnce(): Promise<number> {
     return this.database.acrossOrganizations(async (tx: WorkerTransaction) => {
+      await tx.query(BY_INDEX);
       const shards = await tx.query<{ shard: number }>(LOCK_SHARDS);
       if (shards.length === 0) return 0;
       const rows = await tx.query<OutboxRow>(TAKE, [shards.map(({ shard }) => shard)]);

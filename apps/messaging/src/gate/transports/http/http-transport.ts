@@ -1,3 +1,4 @@
+import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
 import type { HandOff, Lease, OutgoingMessage, Transport } from '../transport.js';
 import { HttpExchange, type HttpPost, type ResolveHost } from './http-exchange.js';
@@ -11,8 +12,6 @@ export interface HttpProvider {
   read(status: number, body: string): HandOff;
 }
 
-/** More than the connections can carry at once: the next message is ready the moment one is free. */
-const AHEAD = 3;
 /** Said by the provider itself, which has taken nothing: too early, too many, its own failure, not now. */
 const LATER: ReadonlySet<number> = new Set([408, 425, 429, 500, 503]);
 
@@ -21,6 +20,7 @@ export class HttpTransport implements Transport {
   readonly provider: string;
   private readonly exchange: HttpExchange;
   private readonly outage: Outage;
+  private readonly ahead = new Ahead();
   private closed = false;
 
   constructor(
@@ -36,12 +36,14 @@ export class HttpTransport implements Transport {
   }
 
   capacity(): number {
-    return this.closed ? 0 : this.outage.capacity(this.options.maxConnections * AHEAD);
+    return this.closed ? 0 : this.outage.capacity(this.options.maxConnections * this.ahead.perConnection);
   }
 
   async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
     const probing = this.outage.present;
+    const began = performance.now();
     const result = await this.exchange.post(this.options.provider.post(message), lease);
+    this.ahead.took(performance.now() - began);
     if (result.kind === 'cut') return { outcome: 'unknown' };
     if (result.kind === 'unsent') {
       if (result.late) return { outcome: 'released' };

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
 import { Lease, type HandOff, type OutgoingMessage, type Transport } from '../transport.js';
 import { SmtpConnection, SmtpRefusal, type SmtpServer } from './smtp-connection.js';
@@ -12,8 +13,6 @@ export interface SmtpTransportOptions {
   readonly maxConnections: number;
 }
 
-/** More than the connections can carry at once: the next message is ready the moment one is free. */
-const AHEAD = 3;
 const IDLE_MS = 30_000;
 /** Servers limit how many messages one connection may bring; a fresh one costs three round trips. */
 const MESSAGES_PER_CONNECTION = 500;
@@ -32,6 +31,7 @@ export class SmtpTransport implements Transport {
   private readonly queue: (() => void)[] = [];
   private open = 0;
   private readonly outage = new Outage('smtp');
+  private readonly ahead = new Ahead();
   private closed = false;
   private readonly reaper: NodeJS.Timeout;
 
@@ -41,7 +41,7 @@ export class SmtpTransport implements Transport {
   }
 
   capacity(): number {
-    return this.closed ? 0 : this.outage.capacity(this.options.maxConnections * AHEAD);
+    return this.closed ? 0 : this.outage.capacity(this.options.maxConnections * this.ahead.perConnection);
   }
 
   async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
@@ -65,7 +65,9 @@ export class SmtpTransport implements Transport {
         if (!pooled) return { outcome: lease.over || !this.blames(probe) ? 'released' : 'deferred' };
         const fresh = pooled.carried === 0;
         pooled.carried += 1;
+        const began = performance.now();
         const { handOff, reusable, untouched } = await deliver(pooled.connection, message, lease);
+        this.ahead.took(performance.now() - began);
         if (reusable) this.putBack(pooled);
         else pooled.connection.quit();
         // The server had closed a connection that lay idle: nothing was said, another one is taken.
