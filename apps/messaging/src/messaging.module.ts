@@ -30,6 +30,7 @@ import { RoutingController } from './routing/routing.controller.js';
 import { RoutingService } from './routing/routing.service.js';
 import { RuleCache } from './routing/rule-cache.js';
 import { RuleEntity } from './routing/rule.entity.js';
+import { AcceptanceReader } from './sends/acceptance-facts.js';
 import { SendAcceptance } from './sends/send-acceptance.service.js';
 import { SendsController } from './sends/sends.controller.js';
 import { SENDS_TO_CONTACTS } from './sends/sends.repository.js';
@@ -98,6 +99,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     Router,
     RoutingService,
     RuleCache,
+    AcceptanceReader,
     SendAcceptance,
     SendsService,
     TemplatePreview,

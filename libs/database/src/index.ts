@@ -10,7 +10,9 @@ export {
   type PostgresFailure,
 } from './errors.js';
 export { AnswerStore } from './idempotency/answer.store.js';
-export { IdempotentCalls, type IdempotentAnswer } from './idempotency/idempotent-calls.js';
+export type { GatheredCalls } from './idempotency/gathered-calls.js';
+export type { IdempotentAnswer } from './idempotency/idempotent-call.js';
+export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
 export { isUuid, newId } from './ids.js';
 export { pageOf, pageOfOwners, type PageOptions } from './lists/page-of.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
+import type { CheckedAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 import { canonicalAddresses, type Contact, type ContactProfile, type ContactState } from './contact.js';
 
@@ -80,6 +81,29 @@ const ERASE = `
     email = NULL, phone = NULL, first_name = NULL, last_name = NULL, locale = NULL, timezone = NULL, country = NULL,
     attributes = '{}', email_canonical = NULL, phone_canonical = NULL`;
 
+const BY_EXTERNAL_ID = `
+  SELECT asked AS external_id, last.id FROM unnest($2::text[]) AS asked, LATERAL (
+    SELECT id FROM contacts WHERE organization_id = $1 AND external_id = asked
+     ORDER BY (state = 'active') DESC, version DESC LIMIT 1) AS last`;
+
+type AddressColumn = 'email_canonical' | 'phone_canonical';
+
+/** Two are enough to know that there are several. */
+const owners = (column: AddressColumn): string => `
+  SELECT asked AS address, (found.ids)[1] AS id FROM unnest($2::text[]) AS asked, LATERAL (
+    SELECT array_agg(id) AS ids FROM (
+      SELECT id FROM contacts WHERE organization_id = $1 AND ${column} = asked AND state = 'active' LIMIT 2) AS two) AS found
+   WHERE cardinality(found.ids) = 1`;
+
+const OWNERS: Readonly<Record<AddressColumn, string>> = {
+  email_canonical: owners('email_canonical'),
+  phone_canonical: owners('phone_canonical'),
+};
+
+function columnOf(channel: Channel): AddressColumn {
+  return channel === 'email' ? 'email_canonical' : 'phone_canonical';
+}
+
 /** Key of a contact across organizations. */
 export function contactKey({ organizationId, id }: ContactRef): string {
   return `${organizationId}/${id}`;
@@ -120,24 +144,30 @@ export class ContactsRepository {
     );
   }
 
-  /** The id, active or not, of the contact that had this external id last. */
-  async idByExternalId(tx: Transaction, externalId: string): Promise<string | undefined> {
-    const [row] = await tx.prepared<{ id: string }>(
-      `SELECT id FROM contacts WHERE organization_id = $1 AND external_id = $2
-       ORDER BY (state = 'active') DESC, version DESC LIMIT 1`,
-      [tx.organizationId, externalId],
-    );
-    return row?.id;
+  /** The ids, active or not, of the contacts that had these external ids last. */
+  async idsByExternalId(tx: Transaction, externalIds: readonly string[]): Promise<Map<string, string>> {
+    if (externalIds.length === 0) return new Map();
+    const rows = await tx.prepared<{ external_id: string; id: string }>(BY_EXTERNAL_ID, [
+      tx.organizationId,
+      externalIds,
+    ]);
+    return new Map(rows.map((row) => [row.external_id, row.id]));
   }
 
-  /** The one active contact whose address this is; undefined when there is none or several. */
-  async idByAddress(tx: Transaction, channel: Channel, canonical: string): Promise<string | undefined> {
-    const column = channel === 'email' ? 'email_canonical' : 'phone_canonical';
-    const rows = await tx.prepared<{ id: string }>(
-      `SELECT id FROM contacts WHERE organization_id = $1 AND ${column} = $2 AND state = 'active' LIMIT 2`,
-      [tx.organizationId, canonical],
-    );
-    return rows.length === 1 ? rows[0]?.id : undefined;
+  /** Of each address the one active contact that has it; undefined where there is none or several. */
+  async owners(
+    tx: Transaction,
+    addresses: readonly CheckedAddress[],
+  ): Promise<(address: CheckedAddress) => string | undefined> {
+    const owners = new Map<string, string>();
+    for (const [column, statement] of Object.entries(OWNERS)) {
+      const asked = addresses.filter(({ channel }) => columnOf(channel) === column);
+      if (asked.length === 0) continue;
+      const texts = [...new Set(asked.map(({ canonical }) => canonical))];
+      const rows = await tx.prepared<{ address: string; id: string }>(statement, [tx.organizationId, texts]);
+      for (const { address, id } of rows) owners.set(`${column} ${address}`, id);
+    }
+    return ({ channel, canonical }) => owners.get(`${columnOf(channel)} ${canonical}`);
   }
 
   /** What is kept of these contacts, whatever their state. */

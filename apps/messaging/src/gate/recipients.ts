@@ -125,9 +125,10 @@ export class Recipients {
     externalId: string,
     onSilence: () => void,
   ): Promise<string | undefined> {
-    const known = await this.database.inOrganization({ organizationId }, (tx) =>
-      this.contacts.idByExternalId(tx, externalId),
+    const ids = await this.database.inOrganization({ organizationId }, (tx) =>
+      this.contacts.idsByExternalId(tx, [externalId]),
     );
+    const known = ids.get(externalId);
     if (known !== undefined) return known;
     let found: string | undefined;
     const answered = await this.ask('core', async () => {

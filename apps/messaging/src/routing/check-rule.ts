@@ -1,6 +1,7 @@
 import type { Transaction } from '@customer-platform/database';
 import { Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
 import { checkAddress } from '../addresses/address.js';
+import type { SendingPlan } from '../channels/channel-plan.js';
 import type { ChannelPlans } from '../channels/channel-plans.js';
 import { readShape } from '../shapes/read-shape.js';
 import { ruleCondition } from './condition.js';
@@ -53,17 +54,15 @@ export async function checkReferences(
   if (template.channel !== rule.channel) {
     throw refuse('/template_id', 'not_allowed', `The template is of the channel ${template.channel}.`);
   }
-  if (rule.topic !== null) await checkTopic(tx, plans, rule.topic, rule.channel);
+  if (rule.topic !== null) checkTopicAmong((await plans.of(tx)).topics, rule.topic, rule.channel);
 }
 
 /** @throws Problem `validation_failed`: a misspelt topic would pass everybody's preferences */
-export async function checkTopic(
-  tx: Transaction,
-  plans: ChannelPlans,
+export function checkTopicAmong(
+  topics: SendingPlan['topics'],
   topic: string,
   channel: RuleContent['channel'],
-): Promise<void> {
-  const { topics } = await plans.of(tx);
+): void {
   if (topics.some(({ key, channels }) => key === topic && channels.includes(channel))) return;
   const known = topics.filter(({ channels }) => channels.includes(channel)).map(({ key }) => key);
   const detail =

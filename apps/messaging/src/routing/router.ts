@@ -175,7 +175,7 @@ export class Router {
       rule.recipient.from === 'address' ? rule.recipient.value : valueAt(event.data, rule.recipient.path);
     const given = typeof text === 'string' ? text : null;
     const address = given === null ? undefined : checkAddress(rule.channel, given);
-    const owner = address ? await this.contacts.idByAddress(tx, rule.channel, address.canonical) : undefined;
+    const owner = address && (await this.contacts.owners(tx, [address]))(address);
     return this.checked(match, given, owner ?? null, { address: given ?? '' });
   }
 

@@ -5,16 +5,27 @@ import type { SuppressionRow } from './suppression.js';
 
 const COLUMNS = 'id, channel, scope, key, address, reason, note, created_by, created_at, updated_at';
 
+const BLOCKING = `
+  SELECT channel, key FROM suppressions
+   WHERE organization_id = $1 AND (channel, key) IN (SELECT * FROM unnest($2::text[], $3::text[]))`;
+
 /** The table `suppressions`. Rows come into being by `Suppressions.add` alone, under the gate's locks. */
 @Injectable()
 export class SuppressionsRepository {
-  /** Whether a suppression stands against one of the keys, of an address, of it without tag, or of its domain. */
-  async blocks(tx: Transaction, channel: Channel, keys: readonly string[]): Promise<boolean> {
-    const [row] = await tx.prepared(
-      'SELECT 1 FROM suppressions WHERE organization_id = $1 AND channel = $2 AND key = ANY($3) LIMIT 1',
-      [tx.organizationId, channel, keys],
-    );
-    return row !== undefined;
+  /** Under which of these keys, of addresses, of them without tag, or of their domains, a suppression stands. */
+  async blocking(
+    tx: Transaction,
+    asked: readonly { channel: Channel; keys: readonly string[] }[],
+  ): Promise<(channel: Channel, key: string) => boolean> {
+    const pairs = asked.flatMap(({ channel, keys }) => keys.map((key) => ({ channel, key })));
+    if (pairs.length === 0) return () => false;
+    const rows = await tx.prepared<{ channel: Channel; key: string }>(BLOCKING, [
+      tx.organizationId,
+      pairs.map(({ channel }) => channel),
+      pairs.map(({ key }) => key),
+    ]);
+    const found = new Set(rows.map(({ channel, key }) => `${channel}/${key}`));
+    return (channel, key) => found.has(`${channel}/${key}`);
   }
 
   /** The row of exactly this address or domain, under whichever live pepper it was stored. */

@@ -5,18 +5,11 @@ import { Problem } from '@customer-platform/problem-json';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
+import { GatheredCalls, type PerformAll } from './gathered-calls.js';
+import { inProgress, lockOf, PATIENCE_MS, POLL_MS, type IdempotentAnswer } from './idempotent-call.js';
 import { AnswerTable, type CallDigests, type IdempotentCall, type KeptAnswers } from './kept-answers.js';
 
-/** The answer, and whether it was given before: then it goes out with `Idempotent-Replay: true`. */
-export interface IdempotentAnswer extends StoredAnswer {
-  replayed: boolean;
-}
-
 type Perform = (tx: Transaction, digests: CallDigests) => Promise<StoredAnswer>;
-
-/** Contract §2: a concurrent call waits this long before 409 `idempotency_in_progress`. */
-const PATIENCE_MS = 5_000;
-const POLL_MS = 40;
 
 /**
  * Calls whose key counts for ever, or whose effect must not happen twice even if the process dies between effect
@@ -30,14 +23,15 @@ export class IdempotentCalls {
    */
   constructor(
     private readonly database: Database,
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly secret: string,
     private readonly answers: KeptAnswers = new AnswerTable(clock),
   ) {}
 
   /**
    * Performs the call once. `perform` is given the transaction that commits with the answer, and its own
-   * `inOrganization` calls join it; if it throws, nothing is kept. `remember` says what of the answer is kept (secrets shown once are left out).
+   * `inOrganization` calls join it; if it throws, nothing is kept. `remember` says what of the answer is kept (secrets
+   * shown once are left out).
    * @throws Problem `idempotency_key_reused` (422), `idempotency_in_progress` (409), or what `perform` threw
    */
   async run(
@@ -49,11 +43,15 @@ export class IdempotentCalls {
     for (;;) {
       const answer = await this.attempt(call, perform, remember);
       if (answer) return answer;
-      // No connection is held while waiting, or a few repeated calls would drain the pool.
-      if (performance.now() >= giveUpAt)
-        throw new Problem('idempotency_in_progress', { headers: { 'Retry-After': '1' } });
+      if (performance.now() >= giveUpAt) throw inProgress();
       await pause(POLL_MS);
     }
+  }
+
+  /** The same for a route under load, whose calls are performed in groups; their answers are kept in the table of keys. */
+  gathered<Item>(perform: PerformAll<Item>): GatheredCalls<Item> {
+    const answers = new AnswerTable(this.clock);
+    return new GatheredCalls(this.database, answers, (call) => this.digestsOf(call), perform);
   }
 
   private attempt(
@@ -62,9 +60,7 @@ export class IdempotentCalls {
     remember: (answer: StoredAnswer) => StoredAnswer,
   ): Promise<IdempotentAnswer | undefined> {
     const digests = this.digestsOf(call);
-    // Another performs it while the lock is taken.
-    const lock = `idempotency:${call.organizationId}:${call.route}:${call.key}`;
-    return this.database.joinedIfFree(call, lock, async (tx) => {
+    return this.database.joinedIfFree(call, lockOf(call), async (tx) => {
       const known = await this.answers.find(tx, call, digests);
       if (known) {
         if (!known.body.equals(digests.body)) throw new Problem('idempotency_key_reused');

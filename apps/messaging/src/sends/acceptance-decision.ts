@@ -1,0 +1,86 @@
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { checkAddress, type CheckedAddress } from '../addresses/address.js';
+import { addressOf } from '../contacts/contact.js';
+import { checkTopicAmong } from '../routing/check-rule.js';
+import { completeData } from '../templates/template-data.js';
+import type { TemplateVersion } from '../templates/template-versions.js';
+import type { AcceptanceFacts } from './acceptance-facts.js';
+import type { SendRequest } from './send-request.js';
+
+/** The contact is not known here: core has to be asked, and no transaction may be open meanwhile. */
+export class ContactUnknown extends Error {}
+
+/** What core said when it was asked. */
+export type CoreWord = 'not asked' | 'asked' | 'silent';
+
+/** What core knows beyond its events: a device's token, null without one, undefined while core is silent. */
+export interface Asked {
+  readonly word: CoreWord;
+  readonly token: string | null | undefined;
+}
+
+/** To whom a send goes, as far as is known at acceptance. */
+export interface Target {
+  readonly contactId: string | null;
+  readonly address: CheckedAddress | undefined;
+}
+
+/** What the settings and the template have to say. @throws Problem as `SendAcceptance.accept` lists them */
+export function templateFor(request: SendRequest, facts: AcceptanceFacts): TemplateVersion | undefined {
+  const { plan } = facts;
+  if (!plan.channels[request.channel]) throw new Problem('channel_not_configured');
+  if (request.topic !== null) checkTopicAmong(plan.topics, request.topic, request.channel);
+  if (request.templateId === null) return undefined;
+  const version = published(facts.template(request.templateId));
+  if (version.channel !== request.channel) {
+    throw refusal({
+      pointer: '/template_id',
+      code: 'not_allowed',
+      detail: `The template is of the channel ${version.channel}.`,
+    });
+  }
+  const { errors } = completeData(version.variables, request.data);
+  if (errors.length > 0) throw Problem.validation(errors);
+  return version;
+}
+
+/** @throws Problem `recipient_unreachable`; ContactUnknown where core has not been asked yet */
+export function targetOf(
+  { channel, recipient }: SendRequest,
+  { word, token }: Asked,
+  facts: AcceptanceFacts,
+): Target {
+  if ('address' in recipient) {
+    const address = checkAddress(channel, recipient.address);
+    return { contactId: (address && facts.owner(address)) ?? null, address };
+  }
+  const contact = facts.contact(recipient);
+  if (!contact) {
+    if (word === 'not asked') throw new ContactUnknown();
+    // Core is silent: the dispatcher asks again, for 15 minutes.
+    if (word === 'silent')
+      return { contactId: 'contact_id' in recipient ? recipient.contact_id : null, address: undefined };
+    throw new Problem('recipient_unreachable');
+  }
+  if (channel === 'push' && token === undefined) return { contactId: contact.id, address: undefined };
+  const known = channel === 'push' ? (token ?? null) : addressOf(contact.profile, channel);
+  const text = contact.state === 'active' ? known : null;
+  const address = text === null ? undefined : checkAddress(channel, text);
+  if (!address) throw new Problem('recipient_unreachable');
+  return { contactId: contact.id, address };
+}
+
+function published(template: ReturnType<AcceptanceFacts['template']>): TemplateVersion {
+  const pointer = '/template_id';
+  if (!template)
+    throw refusal({ pointer, code: 'reference_not_found', detail: 'There is no such template.' });
+  if (template.deleted)
+    throw refusal({ pointer, code: 'reference_deleted', detail: 'The template is deleted.' });
+  if (!template.version)
+    throw refusal({ pointer, code: 'template_invalid', detail: 'The template has no published version.' });
+  return template.version;
+}
+
+function refusal(error: FieldError): Problem {
+  return Problem.validation([error]);
+}
