@@ -1,6 +1,6 @@
 /** A mail that shows what MJML does: two columns where there is room, one below the other on a phone. */
 export const NEWSLETTER = {
-  subject: 'Ana, tus puntos de noviembre 🎉',
+  subject: 'Ana, tus puntos de noviembre',
   mjml: `<mjml>
   <mj-head>
     <mj-preview>Tienes 1.240 puntos, y una semana con el doble.</mj-preview>

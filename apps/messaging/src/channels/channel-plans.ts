@@ -23,6 +23,13 @@ interface Owner {
   readonly byDefault: boolean;
 }
 
+/** Where the secret of a channel's provider is, if the channel has that provider. */
+export interface SecretPlace {
+  readonly organizationId: string;
+  readonly channel: Channel;
+  readonly provider: 'http' | 'twilio';
+}
+
 /**
  * Settings as the gate needs them. Until an organization has settings of its own, local mode sends through the
  * platform's own providers; in production it has no channel.
@@ -53,19 +60,24 @@ export class ChannelPlans {
   }
 
   /**
-   * The secret by which a channel's provider signs its reports; of a channel that is switched off, too: what it sent
-   * before is still reported on. Undefined where the channel has no such provider.
+   * The secrets by which channels' providers sign their reports, in a worker's transaction; of a channel that is
+   * switched off, too: what it sent before is still reported on. Undefined where the channel has no such provider.
    */
-  async secretOf(
-    tx: Transaction,
-    channel: Channel,
-    provider: 'http' | 'twilio',
-  ): Promise<string | undefined> {
-    const stored = await this.repository.find(tx);
+  async secretsOf(tx: Transaction, places: readonly SecretPlace[]): Promise<(string | undefined)[]> {
+    const organizationIds = [...new Set(places.map(({ organizationId }) => organizationId))];
+    const stored = await this.repository.findAll(tx, organizationIds);
+    const byId = new Map(stored.map((settings) => [settings.organizationId, settings]));
+    return places.map((place) => this.secretOf(place, byId.get(place.organizationId)));
+  }
+
+  private secretOf(
+    { organizationId, channel, provider }: SecretPlace,
+    stored: StoredSettings | undefined,
+  ): string | undefined {
     const setting = (stored?.document.channels ?? platformChannels(this.config))[channel];
     if (setting?.provider !== provider) return undefined;
     const way = this.wayOf(setting, {
-      organizationId: tx.organizationId,
+      organizationId,
       channel,
       version: stored?.version ?? 0,
       secrets: stored?.secrets[channel] ?? {},

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 import { IdentityLinks } from '../identity-messages/identity-links.js';
@@ -9,8 +9,17 @@ import { isFinal, mayFollow, type SendState } from '../sends/send-state.js';
 import type { SuppressionReason } from '../suppressions/suppression.js';
 import { Suppressions } from '../suppressions/suppressions.service.js';
 import { eventKeyOf, stateOf, type ProviderReport } from './provider-report.js';
-import { factsOf, isMatched, linkOf, NOBODY, type MatchedReport, type ReportKey } from './report-row.js';
+import {
+  factsOf,
+  isMatched,
+  linkOf,
+  NOBODY,
+  type MatchedReport,
+  type PendingReport,
+  type ReportKey,
+} from './report-row.js';
 import { ReportsRepository, type NewReport } from './reports.repository.js';
+import { Together } from './together.js';
 
 /** Where reports come from. */
 export interface ReportScope {
@@ -29,10 +38,19 @@ const FIRST_LOOK_MS = 2_000;
 /**
  * What providers report (messaging.md §7): stored once → whom it concerns → suppressed, by the gate's own writer →
  * the send in the highest state that was ever reported. Each part can be repeated; a report is applied once, and one
- * whose send is not known yet, or not out of the dispatcher's hands, is looked at again.
+ * whose send is not known yet, or not out of the dispatcher's hands, is looked at again. Calls that come at the same
+ * time share the transactions of the first part and of the last; who is suppressed concerns nobody else's call.
  */
 @Injectable()
 export class ProviderReports {
+  private readonly storing = new Together<readonly NewReport[], PendingReport[]>((calls) =>
+    this.database.acrossOrganizations((tx) => this.store(tx, calls)),
+  );
+  private readonly moving = new Together<readonly MatchedReport[], undefined>(async (calls) => {
+    await this.move([...new Map(calls.flat().map((report) => [textOf(report), report])).values()]);
+    return calls.map(() => undefined);
+  });
+
   constructor(
     private readonly database: Database,
     private readonly repository: ReportsRepository,
@@ -46,20 +64,33 @@ export class ProviderReports {
   async take(reports: readonly ProviderReport[], scope: ReportScope): Promise<void> {
     if (reports.length === 0) return;
     const rows = reports.map((report) => toRow(report, scope));
-    const now = this.clock.now();
-    await this.database.acrossOrganizations((tx) =>
-      this.repository.store(tx, rows, now, new Date(now.getTime() + FIRST_LOOK_MS)),
-    );
+    const pending = await this.storing.add(rows);
     for (const report of reports) if (report.stopOf !== null) await this.stop(report, report.stopOf, scope);
-    await this.apply(rows.filter((_row, index) => reports[index]?.stopOf === null));
+    const stops = new Set(rows.filter((_row, index) => reports[index]?.stopOf !== null).map(textOf));
+    await this.applyPending(pending.filter((report) => !stops.has(textOf(report))));
   }
 
   /** Applies those of these reports that can be, and have not been. */
   async apply(keys: readonly ReportKey[]): Promise<void> {
     if (keys.length === 0) return;
-    const pending = await this.database.acrossOrganizations((tx) =>
-      this.repository.pending(tx, keys, NOBODY),
+    await this.applyPending(
+      await this.database.acrossOrganizations((tx) => this.repository.pending(tx, keys, NOBODY)),
     );
+  }
+
+  private async store(
+    tx: WorkerTransaction,
+    calls: readonly (readonly NewReport[])[],
+  ): Promise<PendingReport[][]> {
+    const now = this.clock.now();
+    const rows = new Map(calls.flat().map((row) => [textOf(row), row]));
+    await this.repository.store(tx, [...rows.values()], now, new Date(now.getTime() + FIRST_LOOK_MS));
+    const pending = await this.repository.pending(tx, [...rows.values()], NOBODY);
+    const byKey = new Map(pending.map((report) => [textOf(report), report]));
+    return calls.map((call) => [...new Set(call.map(textOf))].flatMap((key) => byKey.get(key) ?? []));
+  }
+
+  private async applyPending(pending: readonly PendingReport[]): Promise<void> {
     const matched = pending.filter(isMatched);
     // A silent identity keeps its own mails' reports waiting, nobody else's.
     await this.applyAll(matched.filter((report) => linkOf(report) === undefined));
@@ -68,11 +99,12 @@ export class ProviderReports {
 
   private async applyAll(matched: readonly MatchedReport[]): Promise<void> {
     if (matched.length === 0) return;
-    await this.suppress(matched);
-    await this.move(matched);
+    await this.suppress(matched.filter(maySuppress));
+    await this.moving.add(matched);
   }
 
   private async suppress(matched: readonly MatchedReport[]): Promise<void> {
+    if (matched.length === 0) return;
     const soft = matched.filter((one) => one.event === 'bounced' && one.bounce_type === 'soft');
     const worn = await this.wornOut(soft.filter((one) => one.s_address_key !== null));
     for (const report of matched) {
@@ -166,6 +198,11 @@ function reasonOf({
   if (event === 'stopped') return 'stop_keyword';
   if (event !== 'bounced' || bounce === 'soft') return undefined;
   return channel === 'push' ? 'invalid_token' : 'hard_bounce';
+}
+
+/** Whether it does, or does so if it is one too many. */
+function maySuppress(report: MatchedReport): boolean {
+  return report.event === 'bounced' || reasonOf(report) !== undefined;
 }
 
 function stepOf(

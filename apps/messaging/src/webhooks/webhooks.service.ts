@@ -3,11 +3,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import type { Channel } from '../addresses/channel.js';
-import { ChannelPlans } from '../channels/channel-plans.js';
+import { ChannelPlans, type SecretPlace } from '../channels/channel-plans.js';
 import { WebhookKeys } from '../channels/webhook-keys.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { ADAPTERS } from './adapters.js';
 import { ProviderReports } from './provider-reports.service.js';
+import { Together } from './together.js';
 import type { WebhookAdapter, WebhookCall } from './webhook-call.js';
 
 /** A call, with its target as it came on the wire. */
@@ -27,6 +28,11 @@ interface Account {
 /** Reports of providers (messaging.md §7): whose account → signature over the raw bytes → read → take. */
 @Injectable()
 export class WebhooksService {
+  /** Read for each call anew, for a secret that was replaced is not good any more; calls at once share the reading. */
+  private readonly secrets = new Together<SecretPlace, string | undefined>((places) =>
+    this.database.acrossOrganizations((tx) => this.plans.secretsOf(tx, places)),
+  );
+
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
@@ -68,9 +74,7 @@ export class WebhooksService {
     }
     const named = this.keys.read(key);
     if (!named) return undefined;
-    const secret = await this.database.inOrganization(named, (tx) =>
-      this.plans.secretOf(tx, named.channel, adapter.of),
-    );
+    const secret = await this.secrets.add({ ...named, provider: adapter.of });
     return secret === undefined ? undefined : { ...named, secret };
   }
 }
