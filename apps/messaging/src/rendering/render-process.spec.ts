@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { RenderProcess, type Ending, type Question } from './render-process.js';
 import { LIQUID_PROFILE } from './render-profile.js';
 import type { RenderJob, RenderReply } from './render-job.js';
@@ -44,6 +45,18 @@ describe('RenderProcess', () => {
     expect(end.reason).toMatchObject({ code: 'render_limit_exceeded' });
     expect(end.blamed?.job.id).toBe(2);
     expect(end.untouched.map((question) => question.job.id)).toEqual([3]);
+  });
+
+  it('is killed, too, when its timer has rung a moment early', async () => {
+    const { process, ending } = start();
+    await ask(process, 1, 'warm');
+    if (process.pid === undefined) throw new Error('the process did not start');
+    globalThis.process.kill(process.pid, 'SIGSTOP');
+    const now = performance.now.bind(performance);
+    const ahead = jest.spyOn(performance, 'now').mockImplementation(() => now() + 20);
+    void ask(process, 2, 'a');
+    ahead.mockRestore();
+    expect((await ending).blamed?.job.id).toBe(2);
   });
 
   it('ends when its heap is full, and says so', async () => {

@@ -103,6 +103,7 @@ export class RenderProcess {
   }
 
   private watch(milliseconds: number): void {
+    clearTimeout(this.timer);
     // An answer may already lie in the pipe when this process itself was busy: read before judging.
     this.timer = setTimeout(() => setImmediate(() => setImmediate(() => this.judge())), milliseconds);
     this.timer.unref();
@@ -110,7 +111,12 @@ export class RenderProcess {
 
   private judge(): void {
     const elapsed = performance.now() - this.startedAt;
-    if (this.ready && (this.asked.length === 0 || elapsed < this.profile.milliseconds)) return;
+    if (this.ready && this.asked.length === 0) return;
+    // A timer may ring a fraction of a millisecond early: were it not set again, nothing would end this one.
+    if (this.ready && elapsed < this.profile.milliseconds) {
+      this.watch(Math.ceil(this.profile.milliseconds - elapsed));
+      return;
+    }
     if (
       this.ready &&
       elapsed < this.profile.wallMilliseconds &&

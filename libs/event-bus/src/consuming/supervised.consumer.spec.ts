@@ -113,4 +113,76 @@ describe('SupervisedConsumer', () => {
     expect(values.size).toBe(50);
     await second.consumer.stop();
   });
+
+  it('leaves no member behind when it is stopped while it joins', async () => {
+    const client = app.get(KafkaClient);
+    const joining = Promise.withResolvers<{ over: Promise<void> }>();
+    const consumer = (group: string): Consumer => {
+      const real = client.consumer(group);
+      const run = real.run.bind(real);
+      real.run = (config?: ConsumerRunConfig): Promise<void> => {
+        const joined = run(config);
+        joining.resolve({ over: joined.catch(() => undefined) });
+        return joined;
+      };
+      return real;
+    };
+    const wrapped = Object.assign(Object.create(client) as KafkaClient, { consumer });
+    const { consumer: stopped } = await consuming('spec.hasty', wrapped);
+    const joined = await joining.promise;
+    await stopped.stop();
+    await joined.over;
+    const admin = client.admin();
+    await admin.connect();
+    try {
+      await eventually(async () => {
+        const { groups } = await admin.describeGroups([client.named('spec.hasty')]);
+        expect(groups.map(({ members }) => members.length)).toEqual([0]);
+      });
+    } finally {
+      await admin.disconnect();
+    }
+  });
+
+  it('goes no further when it is stopped while it connects', async () => {
+    const client = app.get(KafkaClient);
+    const connecting = Promise.withResolvers<{ over: Promise<void> }>();
+    const steps: string[] = [];
+    const consumer = (group: string): Consumer => {
+      const real = client.consumer(group);
+      const connect = real.connect.bind(real);
+      real.connect = (): Promise<void> => {
+        const connected = connect();
+        connecting.resolve({ over: connected.catch(() => undefined) });
+        return connected;
+      };
+      real.subscribe = () => Promise.resolve(void steps.push('subscribe'));
+      real.run = () => Promise.resolve(void steps.push('run'));
+      return real;
+    };
+    const wrapped = Object.assign(Object.create(client) as KafkaClient, { consumer });
+    const { consumer: stopped } = await consuming('spec.halted', wrapped);
+    const connected = await connecting.promise;
+    await Promise.all([stopped.stop(), connected.over]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(steps).toEqual([]);
+  });
+
+  it('begins nothing when it is stopped before its topic is there', async () => {
+    const { client, made } = sabotaged(() => Promise.resolve());
+    const ensured = Promise.withResolvers<void>();
+    const topics = Object.assign(Object.create(app.get(Topics)) as Topics, { ensure: () => ensured.promise });
+    const consumer = new SupervisedConsumer(client, topics, {
+      group: 'spec.early',
+      topics: ['spec.early'],
+      concurrency: 1,
+      chunkSize: 10,
+      process: () => Promise.resolve(),
+    });
+    consumer.start();
+    const stopped = consumer.stop();
+    ensured.resolve();
+    await stopped;
+    expect(made()).toBe(0);
+  });
 });

@@ -84,7 +84,7 @@ export class SupervisedConsumer {
       const began = Date.now();
       try {
         await this.topics.ensure(this.consumption.topics);
-        await this.runOnce();
+        if (!this.stopping) await this.runOnce();
       } catch (error) {
         if (failures % SAY_EVERY === 0) {
           log.warn(
@@ -110,12 +110,14 @@ export class SupervisedConsumer {
       this.end = resolve;
     });
     this.observe(consumer);
+    let over = false;
+    const begun = this.begin(consumer, () => !over && !this.stopping);
+    begun.catch((error: unknown) => this.end?.(asError(error)));
     try {
-      const begun = this.begin(consumer);
-      begun.catch((error: unknown) => this.end?.(asError(error)));
       const reason = await ended;
       if (reason !== undefined) throw reason;
     } finally {
+      over = true;
       clearInterval(watch);
       this.end = undefined;
       await within(this.stopping ? 8_000 : DISCONNECT_MS, consumer.disconnect()).catch((error: unknown) => {
@@ -124,13 +126,16 @@ export class SupervisedConsumer {
     }
   }
 
-  private async begin(consumer: Consumer): Promise<void> {
+  /** Stops between two steps when it is not wanted any more: what has been disconnected would connect again. */
+  private async begin(consumer: Consumer, wanted: () => boolean): Promise<void> {
     this.signOfLife = Date.now();
     await consumer.connect();
+    if (!wanted()) return;
     await consumer.subscribe({
       topics: this.consumption.topics.map((topic) => this.client.named(topic)),
       fromBeginning: true,
     });
+    if (!wanted()) return;
     await consumer.run({
       autoCommit: true,
       eachBatchAutoResolve: false,

@@ -94,14 +94,11 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** The app as a process that only serves requests has it, so without loops of its own, and with its handlers. */
+/** The app with its handlers and without its life: nothing that an app begins when it is initialized begins here. */
 async function withApp<T>(root: Type, work: (app: INestApplication) => Promise<T>): Promise<T> {
-  // eslint-disable-next-line no-restricted-syntax -- set for all that reads it: where the command is run, a worker runs
-  process.env['PROCESS_ROLE'] = 'api';
   log.level = 'silent'; // standard output is the command's answer
   const app = await NestFactory.create(root, { logger: false, abortOnError: false });
   try {
-    await app.init();
     app.connectMicroservice({ strategy: app.get(KafkaTransport) });
     return await work(app);
   } finally {

@@ -237,7 +237,7 @@ describe('parked-events list', () => {
   ])('ends with 2 for %j, and says why', async (args, reason) => {
     const { write } = process.stderr;
     let said = '';
-    process.stderr.write = ((text: string) => (said += text) !== '');
+    process.stderr.write = (text: string) => (said += text) !== '';
     try {
       expect((await command(...args)).code).toBe(2);
     } finally {
