@@ -30,6 +30,14 @@ export interface ReportScope {
   readonly correlationId: string;
 }
 
+/** A send that a report moves. */
+interface SendMove {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly state: SendState;
+  readonly reason: string | null;
+}
+
 /** So many soft bounces within five days are as good as a hard one. */
 const MOST_SOFT_BOUNCES = 10;
 /** A call that dies in the middle leaves its reports to the sweep. */
@@ -39,17 +47,13 @@ const FIRST_LOOK_MS = 2_000;
  * What providers report (messaging.md §7): stored once → whom it concerns → suppressed, by the gate's own writer →
  * the send in the highest state that was ever reported. Each part can be repeated; a report is applied once, and one
  * whose send is not known yet, or not out of the dispatcher's hands, is looked at again. Calls that come at the same
- * time share the transactions of the first part and of the last; who is suppressed concerns nobody else's call.
+ * time share one transaction, which is all there is to do for a report that suppresses nobody.
  */
 @Injectable()
 export class ProviderReports {
-  private readonly storing = new Together<readonly NewReport[], PendingReport[]>((calls) =>
+  private readonly taking = new Together<readonly NewReport[], PendingReport[]>((calls) =>
     this.database.acrossOrganizations((tx) => this.store(tx, calls)),
   );
-  private readonly moving = new Together<readonly MatchedReport[], undefined>(async (calls) => {
-    await this.move([...new Map(calls.flat().map((report) => [textOf(report), report])).values()]);
-    return calls.map(() => undefined);
-  });
 
   constructor(
     private readonly database: Database,
@@ -64,7 +68,7 @@ export class ProviderReports {
   async take(reports: readonly ProviderReport[], scope: ReportScope): Promise<void> {
     if (reports.length === 0) return;
     const rows = reports.map((report) => toRow(report, scope));
-    const pending = await this.storing.add(rows);
+    const pending = await this.taking.add(rows);
     for (const report of reports) if (report.stopOf !== null) await this.stop(report, report.stopOf, scope);
     const stops = new Set(rows.filter((_row, index) => reports[index]?.stopOf !== null).map(textOf));
     await this.applyPending(pending.filter((report) => !stops.has(textOf(report))));
@@ -78,16 +82,23 @@ export class ProviderReports {
     );
   }
 
+  /** Stores, and applies at once what suppresses nobody. @returns of each call what is left to be applied */
   private async store(
     tx: WorkerTransaction,
     calls: readonly (readonly NewReport[])[],
   ): Promise<PendingReport[][]> {
     const now = this.clock.now();
-    const rows = new Map(calls.flat().map((row) => [textOf(row), row]));
-    await this.repository.store(tx, [...rows.values()], now, new Date(now.getTime() + FIRST_LOOK_MS));
-    const pending = await this.repository.pending(tx, [...rows.values()], NOBODY);
-    const byKey = new Map(pending.map((report) => [textOf(report), report]));
-    return calls.map((call) => [...new Set(call.map(textOf))].flatMap((key) => byKey.get(key) ?? []));
+    const byText = new Map(calls.flat().map((row) => [textOf(row), row]));
+    // In one order for all processes: each waits for the other's new rows.
+    const rows = [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    await this.repository.store(tx, rows, now, new Date(now.getTime() + FIRST_LOOK_MS));
+    const pending = await this.repository.pending(tx, rows, NOBODY);
+    const { true: quiet = [], false: left = [] } = Object.groupBy(pending, (report) =>
+      isMatched(report) && !maySuppress(report) ? 'true' : 'false',
+    );
+    await this.move(tx, quiet.filter(isMatched));
+    const leftByText = new Map(left.map((report) => [textOf(report), report]));
+    return calls.map((call) => [...new Set(call.map(textOf))].flatMap((text) => leftByText.get(text) ?? []));
   }
 
   private async applyPending(pending: readonly PendingReport[]): Promise<void> {
@@ -100,7 +111,7 @@ export class ProviderReports {
   private async applyAll(matched: readonly MatchedReport[]): Promise<void> {
     if (matched.length === 0) return;
     await this.suppress(matched.filter(maySuppress));
-    await this.moving.add(matched);
+    await this.database.acrossOrganizations((tx) => this.move(tx, matched));
   }
 
   private async suppress(matched: readonly MatchedReport[]): Promise<void> {
@@ -135,31 +146,28 @@ export class ProviderReports {
     return this.database.acrossOrganizations((tx) => this.repository.countSoft(tx, soft, MOST_SOFT_BOUNCES));
   }
 
-  private async move(matched: readonly MatchedReport[]): Promise<void> {
-    await this.database.acrossOrganizations(async (tx) => {
-      const now = this.clock.now();
-      const states = await this.repository.lockSends(tx, matched);
-      // What a dispatcher still has in hand is its to end: these are looked at again.
-      const ready = matched.filter(({ s_id: id }) => isFinal(states.get(id) ?? 'dispatching'));
-      const settled = new Set((await this.repository.settle(tx, ready, now)).map(textOf));
-      const steps: SendStep[] = [];
-      const moved = new Map<
-        string,
-        { organizationId: string; id: string; state: SendState; reason: string | null }
-      >();
-      for (const report of ready.filter((one) => settled.has(textOf(one)))) {
-        const { s_id: id, s_organization_id: organizationId } = report;
-        const before = states.get(id) ?? report.s_state;
-        const reported = stateOf(report.event);
-        const reason = reported === 'bounced' ? 'provider_rejected' : null;
-        steps.push(stepOf(report, reported, before, reason));
-        if (reported === undefined || !mayFollow(before, reported)) continue;
-        states.set(id, reported);
-        moved.set(id, { organizationId, id, state: reported, reason });
-      }
-      await this.repository.move(tx, [...moved.values()], now);
-      await this.journal.record(tx, steps, now);
-    });
+  private async move(tx: WorkerTransaction, matched: readonly MatchedReport[]): Promise<void> {
+    if (matched.length === 0) return;
+    const now = this.clock.now();
+    const states = await this.repository.lockSends(tx, matched);
+    // What a dispatcher still has in hand is its to end: these are looked at again.
+    const ready = matched.filter(({ s_id: id }) => isFinal(states.get(id) ?? 'dispatching'));
+    if (ready.length === 0) return;
+    const settled = new Set((await this.repository.settle(tx, ready, now)).map(textOf));
+    const steps: SendStep[] = [];
+    const moved = new Map<string, SendMove>();
+    for (const report of ready.filter((one) => settled.has(textOf(one)))) {
+      const { s_id: id, s_organization_id: organizationId } = report;
+      const before = states.get(id) ?? report.s_state;
+      const reported = stateOf(report.event);
+      const reason = reported === 'bounced' ? 'provider_rejected' : null;
+      steps.push(stepOf(report, reported, before, reason));
+      if (reported === undefined || !mayFollow(before, reported)) continue;
+      states.set(id, reported);
+      moved.set(id, { organizationId, id, state: reported, reason });
+    }
+    await this.repository.move(tx, [...moved.values()], now);
+    await this.journal.record(tx, steps, now);
   }
 
   /** Somebody wrote to us to be left alone: no send, but the number it came from. */
