@@ -82,7 +82,8 @@ describe('SupervisedConsumer', () => {
 
   it('takes silence for death and replaces the consumer', async () => {
     let silent = true;
-    const { client, made } = sabotaged(() => (silent ? new Promise(() => undefined) : Promise.resolve()));
+    const hanging = Promise.withResolvers<void>();
+    const { client, made } = sabotaged(() => (silent ? hanging.promise : Promise.resolve()));
     const { consumer, values } = await consuming('spec.silent', client);
     await eventually(() => {
       expect(consumer.awaySince).toBeUndefined();
@@ -93,6 +94,8 @@ describe('SupervisedConsumer', () => {
       expect(values.size).toBe(50);
     }, 40_000);
     expect(made()).toBe(2);
+    // The dead one ends with its batch: until then it keeps its connections, and this process.
+    hanging.resolve();
     await consumer.stop();
   }, 60_000);
 
@@ -116,13 +119,13 @@ describe('SupervisedConsumer', () => {
 
   it('leaves no member behind when it is stopped while it joins', async () => {
     const client = app.get(KafkaClient);
-    const joining = Promise.withResolvers<{ over: Promise<void> }>();
+    const joining = Promise.withResolvers<{ over: Promise<unknown> }>();
     const consumer = (group: string): Consumer => {
       const real = client.consumer(group);
       const run = real.run.bind(real);
       real.run = (config?: ConsumerRunConfig): Promise<void> => {
         const joined = run(config);
-        joining.resolve({ over: joined.catch(() => undefined) });
+        joining.resolve({ over: Promise.allSettled([joined]) });
         return joined;
       };
       return real;
@@ -146,14 +149,14 @@ describe('SupervisedConsumer', () => {
 
   it('goes no further when it is stopped while it connects', async () => {
     const client = app.get(KafkaClient);
-    const connecting = Promise.withResolvers<{ over: Promise<void> }>();
+    const connecting = Promise.withResolvers<{ over: Promise<unknown> }>();
     const steps: string[] = [];
     const consumer = (group: string): Consumer => {
       const real = client.consumer(group);
       const connect = real.connect.bind(real);
       real.connect = (): Promise<void> => {
         const connected = connect();
-        connecting.resolve({ over: connected.catch(() => undefined) });
+        connecting.resolve({ over: Promise.allSettled([connected]) });
         return connected;
       };
       real.subscribe = () => Promise.resolve(void steps.push('subscribe'));
