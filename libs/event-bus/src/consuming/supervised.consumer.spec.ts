@@ -147,7 +147,7 @@ describe('SupervisedConsumer', () => {
     }
   });
 
-  it('goes no further when it is stopped while it connects', async () => {
+  it('goes no further when it is stopped while it connects, and disconnects what it has connected', async () => {
     const client = app.get(KafkaClient);
     const connecting = Promise.withResolvers<{ over: Promise<unknown> }>();
     const steps: string[] = [];
@@ -155,9 +155,14 @@ describe('SupervisedConsumer', () => {
       const real = client.consumer(group);
       const connect = real.connect.bind(real);
       real.connect = (): Promise<void> => {
-        const connected = connect();
+        const connected = connect().then(() => void steps.push('connected'));
         connecting.resolve({ over: Promise.allSettled([connected]) });
         return connected;
+      };
+      const disconnect = real.disconnect.bind(real);
+      real.disconnect = (): Promise<void> => {
+        steps.push('disconnect');
+        return disconnect();
       };
       real.subscribe = () => Promise.resolve(void steps.push('subscribe'));
       real.run = () => Promise.resolve(void steps.push('run'));
@@ -168,7 +173,7 @@ describe('SupervisedConsumer', () => {
     const connected = await connecting.promise;
     await Promise.all([stopped.stop(), connected.over]);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(steps).toEqual([]);
+    expect(steps).toEqual(['connected', 'disconnect']);
   });
 
   it('begins nothing when it is stopped before its topic is there', async () => {

@@ -34,6 +34,9 @@ const SAY_EVERY = 30;
 /** Without a fetch, a heartbeat or a chunk for this long, the consumer is taken for dead and replaced. */
 const SILENCE_MS = 30_000;
 const DISCONNECT_MS = 3_000;
+/** A stopping process has 10 s in all: so long for a join that is going on, and so long to leave. */
+const BEGIN_MS = 2_000;
+const STOP_MS = 6_000;
 const CHUNK_BYTES = 4 * 1024 * 1024;
 /** A partition that brings so many messages at once is busy … */
 const BUSY_MESSAGES = 20;
@@ -120,10 +123,26 @@ export class SupervisedConsumer {
       over = true;
       clearInterval(watch);
       this.end = undefined;
-      await within(this.stopping ? 8_000 : DISCONNECT_MS, consumer.disconnect()).catch((error: unknown) => {
+      await this.leave(consumer, begun);
+    }
+  }
+
+  /**
+   * Waits for what has begun, a connection or a join: kafkajs goes on with it whatever is disconnected meanwhile, and
+   * nobody would know of what it opens. One that takes too long is left as soon as it is over.
+   */
+  private async leave(consumer: Consumer, begun: Promise<void>): Promise<void> {
+    const disconnect = (): Promise<void> =>
+      within(this.stopping ? STOP_MS : DISCONNECT_MS, consumer.disconnect()).catch((error: unknown) => {
         log.debug({ err: error, group: this.consumption.group }, 'A consumer did not disconnect cleanly');
       });
-    }
+    const over = Promise.allSettled([begun]);
+    const late = await within(BEGIN_MS, over).then(
+      () => false,
+      () => true,
+    );
+    if (late) void over.then(disconnect);
+    await disconnect();
   }
 
   /** Stops between two steps when it is not wanted any more: what has been disconnected would connect again. */
