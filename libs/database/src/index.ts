@@ -35,6 +35,7 @@ export {
   type MigrationClass,
   type MigrationOptions,
 } from './migrations/run-migrations.js';
+export { steadyStatistics, usualStatistics } from './migrations/seed-statistics.js';
 export { referencesToOrganization, type HeldTable } from './references/organization-references.js';
 export { ReferenceHolds, type HeldResource } from './references/reference-holds.js';
 export { dropReferenceHoldsTable, referenceHoldsTable } from './references/reference-holds.table.js';

@@ -19,6 +19,7 @@ import { KeepWhatIsLeft1764610000000 } from './1764610000000-keep-what-is-left.j
 import { KeepTheClockOfSegments1764611000000 } from './1764611000000-keep-the-clock-of-segments.js';
 import { RemoveMembersLater1764680000000 } from './1764680000000-remove-members-later.js';
 import { CreateReferenceHolds1764730070000 } from './1764730070000-create-reference-holds.js';
+import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -42,4 +43,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   KeepTheClockOfSegments1764611000000,
   RemoveMembersLater1764680000000,
   CreateReferenceHolds1764730070000,
+  SteadyStatistics1766200000000,
 ];

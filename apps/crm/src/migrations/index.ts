@@ -7,6 +7,7 @@ import { CreateActivityTypes1764660000000 } from './1764660000000-create-activit
 import { CreateActivities1764660001000 } from './1764660001000-create-activities.js';
 import { CreateLists1764660002000 } from './1764660002000-create-lists.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
+import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -18,4 +19,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateActivities1764660001000,
   CreateLists1764660002000,
   CreateErasureReceipts1764680000000,
+  SteadyStatistics1766200000000,
 ];
