@@ -41,11 +41,20 @@ const TOO_LATE = new Error(`it took longer than ${String(TIMEOUT_MS)} ms`);
  * `AbortSignal.timeout` for each makes an error with a stack for each, while the machine has least time for it.
  */
 export class Deadline {
+  /** Rejects when the time is over. */
+  readonly passed: Promise<never>;
   private readonly controller = new AbortController();
   private readonly timer: NodeJS.Timeout;
 
   constructor(milliseconds: number) {
-    this.timer = setTimeout(() => this.controller.abort(TOO_LATE), milliseconds);
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.passed = promise;
+    this.timer = setTimeout(() => {
+      reject(TOO_LATE);
+      this.controller.abort(TOO_LATE);
+    }, milliseconds);
+    // eslint-disable-next-line house/no-swallowed-error -- it passes unheard where everybody has answered
+    promise.catch(() => undefined);
   }
 
   get signal(): AbortSignal {
@@ -84,10 +93,12 @@ export class SourceClient implements OnApplicationShutdown {
     fragment: Fragment,
     context: RequestContext,
     request: FragmentRequest,
-    { signal }: Deadline,
+    deadline: Deadline,
   ): Promise<FragmentAnswer> {
     try {
-      const { status, text } = await this.exchange(fragment, context, request, signal);
+      const exchange = this.exchange(fragment, context, request, deadline.signal);
+      // undici ends what waits for a connection only when connecting has ended, by a clock that is half a second late.
+      const { status, text } = await Promise.race([exchange, deadline.passed]);
       return answerOf(fragment, status, text, request.after);
     } catch (error) {
       if (error instanceof Problem) throw error;
