@@ -19,7 +19,7 @@ const POLL_MS = 250;
 /** A batch is one round of each statement; larger ones only make its first send wait for its last. */
 const BATCH = 48;
 /** Looks for due sends follow each other at this distance while batches are not full: what has gathered costs one round. */
-const GATHER_MS = 40;
+const GATHER_MS = 100;
 /** Batches before the gate at once: while one waits for the database another renders. */
 const BATCHES = 4;
 /** How long a stopping process waits for hand-offs that have begun. */

@@ -22,6 +22,8 @@ export const RETRY_PAUSES_MS = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * 
 /** A send that was not begun waits this long, so that what keeps it back is not asked without end. */
 const RELEASED_PAUSE_MS = 500;
 const MOST_AT_ONCE = 200;
+/** Outcomes that come so close together are written together; a suppression may be waiting for the record. */
+const GATHER_MS = 12;
 
 const RECORD = `
   UPDATE sends s SET state = o.state, reason = o.reason, due_at = o.due_at, release_at = o.release_at, claim = NULL,
@@ -76,8 +78,7 @@ export class OutcomeRecorder {
   }
 
   private async flush(): Promise<void> {
-    // Outcomes of the same turn of the event loop go together.
-    await pause(2);
+    await pause(GATHER_MS);
     const batch = this.waiting.slice(0, MOST_AT_ONCE);
     for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
       try {
