@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, Gathering, type WorkerTransaction } from '@customer-platform/database';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 import { IdentityLinks } from '../identity-messages/identity-links.js';
@@ -19,7 +19,6 @@ import {
   type ReportKey,
 } from './report-row.js';
 import { ReportsRepository, type NewReport } from './reports.repository.js';
-import { Together } from './together.js';
 
 /** Where reports come from. */
 export interface ReportScope {
@@ -51,7 +50,7 @@ const FIRST_LOOK_MS = 2_000;
  */
 @Injectable()
 export class ProviderReports {
-  private readonly taking = new Together<readonly NewReport[], PendingReport[]>((calls) =>
+  private readonly taking = new Gathering<readonly NewReport[], PendingReport[]>((calls) =>
     this.database.acrossOrganizations((tx) => this.store(tx, calls)),
   );
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, Gathering } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import type { Channel } from '../addresses/channel.js';
 import { ChannelPlans, type SecretPlace } from '../channels/channel-plans.js';
@@ -8,7 +8,6 @@ import { WebhookKeys } from '../channels/webhook-keys.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { ADAPTERS } from './adapters.js';
 import { ProviderReports } from './provider-reports.service.js';
-import { Together } from './together.js';
 import type { WebhookAdapter, WebhookCall } from './webhook-call.js';
 
 /** A call, with its target as it came on the wire. */
@@ -29,7 +28,7 @@ interface Account {
 @Injectable()
 export class WebhooksService {
   /** Read for each call anew, for a secret that was replaced is not good any more; calls at once share the reading. */
-  private readonly secrets = new Together<SecretPlace, string | undefined>((places) =>
+  private readonly secrets = new Gathering<SecretPlace, string | undefined>((places) =>
     this.database.acrossOrganizations((tx) => this.plans.secretsOf(tx, places)),
   );
 

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StoredAnswer } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { Database } from '../database.js';
-import { isDatabaseUnavailable } from '../errors.js';
 import type { Transaction } from '../transaction.js';
 import { Gathering } from './gathering.js';
 import {
@@ -33,6 +32,9 @@ interface Asked<Item> {
 /** Undefined: another performs the call at this moment. */
 type Outcome = IdempotentAnswer | Error | undefined;
 
+/** While one waits for its commit another is read about. */
+const GROUPS_AT_ONCE = 2;
+
 const LOCKS = `
   SELECT pg_try_advisory_xact_lock(hashtextextended(name, 0)) AS mine
     FROM unnest($1::text[]) WITH ORDINALITY AS lock (name, place) ORDER BY place`;
@@ -50,11 +52,7 @@ export class GatheredCalls<Item> {
     private readonly digestsOf: CallDigester,
     private readonly perform: PerformAll<Item>,
   ) {
-    this.groups = new Gathering(
-      (group) => this.performGroup(group),
-      // A database that is away is away for each of them.
-      (error) => !isDatabaseUnavailable(error),
-    );
+    this.groups = new Gathering((group) => this.performGroup(group), GROUPS_AT_ONCE);
   }
 
   /**
@@ -65,7 +63,7 @@ export class GatheredCalls<Item> {
     const giveUpAt = performance.now() + PATIENCE_MS;
     const asked = { call, digests: this.digestsOf(call), item };
     for (;;) {
-      const outcome = await this.groups.add(`${call.organizationId} ${call.route}`, asked);
+      const outcome = await this.groups.add(asked, `${call.organizationId} ${call.route}`);
       if (outcome instanceof Error) throw outcome;
       if (outcome) return outcome;
       if (performance.now() >= giveUpAt) throw inProgress();
