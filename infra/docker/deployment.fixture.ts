@@ -5,6 +5,7 @@ import {
   addressPeppersConfig,
   databaseConfig,
   encryptionConfig,
+  gatewayAddressesConfig,
   kafkaConfig,
   ledgerConfig,
   peersConfig,
@@ -20,6 +21,7 @@ export type Environment = Record<string, string>;
 export const schemas = {
   gateway: serviceConfig.extend(publicUrlsConfig.shape),
   module: serviceConfig
+    .extend(gatewayAddressesConfig.shape)
     .extend(databaseConfig.omit({ DATABASE_OWNER_URL: true }).shape)
     .extend(kafkaConfig.shape)
     .extend(peersConfig.shape)

@@ -109,6 +109,18 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('modules believe the containers beside them, the gateway nobody', () => {
+    const { GATEWAY_ADDRESSES } = readConfig(
+      schemas.module,
+      environmentOf(services['core-api'] ?? { image: '' }),
+    );
+    expect(['172.18.0.5', '203.0.113.9'].map((address) => GATEWAY_ADDRESSES.has(address))).toEqual([
+      true,
+      false,
+    ]);
+    expect(environmentOf(services['gateway'] ?? { image: '' })['TRUSTED_PROXIES']).toBe('');
+  });
+
   it('waits only for services that exist', () => {
     for (const [, { depends_on = {} }] of entries)
       for (const name of Object.keys(depends_on)) expect(services).toHaveProperty([name]);

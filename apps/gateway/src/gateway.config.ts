@@ -1,16 +1,28 @@
 import { readFileSync } from 'node:fs';
-import { publicUrlsConfig, readConfig, serviceConfig } from '@customer-platform/config';
+import {
+  type AddressList,
+  addressList,
+  publicUrlsConfig,
+  readConfig,
+  serviceConfig,
+} from '@customer-platform/config';
 import { z } from 'zod';
 import type { ModuleName } from './routes.js';
 
-const schema = serviceConfig.pick({ HOST: true, PORT: true, INTERNAL_PORT: true, LOG_LEVEL: true }).extend({
+const service = { HOST: true, PORT: true, INTERNAL_PORT: true, LOG_LEVEL: true, PUBLIC_URL: true } as const;
+
+const schema = serviceConfig.pick(service).extend({
   ...publicUrlsConfig.shape,
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
   /** The release that the documents name. */
   RELEASE: z.string().default('2026.11'),
-  /** `true` where a load balancer in front sets X-Forwarded-*; by default they are replaced. */
-  TRUST_FORWARDED: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  /** The load balancers in front: `X-Forwarded-For` and `-Proto` are believed from these addresses alone. */
+  TRUSTED_PROXIES: addressList().prefault(''),
+  /** Believed everybody. Refused rather than ignored, for whoever sets it counts on callers' addresses. */
+  TRUST_FORWARDED: z
+    .literal('false', 'is replaced by TRUSTED_PROXIES, which takes the addresses of the load balancers')
+    .optional(),
 });
 
 export interface GatewayConfig {
@@ -22,7 +34,9 @@ export interface GatewayConfig {
   internalPort: number;
   upstreams: Record<ModuleName, string>;
   tls: { cert: Buffer; key: Buffer } | undefined;
-  trustForwarded: boolean;
+  trustedProxies: AddressList;
+  /** Host and port of `PUBLIC_URL`: what modules are told, whatever a caller sends as `Host`. */
+  publicHost: string;
 }
 
 /** @throws ConfigError naming every bad variable; Error where a certificate is named that cannot be read. */
@@ -48,7 +62,8 @@ export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
     },
     tlsFiles,
     tls: tlsFiles && readTls(tlsFiles),
-    trustForwarded: values.TRUST_FORWARDED === 'true',
+    trustedProxies: values.TRUSTED_PROXIES,
+    publicHost: new URL(values.PUBLIC_URL).host,
   };
 }
 

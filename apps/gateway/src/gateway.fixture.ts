@@ -1,5 +1,6 @@
 import { type RequestListener, type Server, createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { AddressList } from '@customer-platform/config';
 import type { GatewayConfig } from './gateway.config.js';
 import { type RunningGateway, startGateway } from './gateway.js';
 import { MODULES } from './routes.js';
@@ -29,7 +30,8 @@ export async function aGateway(
       logLevel: 'silent',
       tlsFiles: undefined,
       tls: undefined,
-      trustForwarded: false,
+      trustedProxies: new AddressList([]),
+      publicHost: 'platform.test',
       ...config,
     },
     {

@@ -5,10 +5,14 @@ import { Documents } from './documents.js';
 import { FrontListener } from './front-listener.js';
 import type { GatewayConfig } from './gateway.config.js';
 import { Observed } from './observed.js';
+import { originOf } from './origin.js';
 import { answerProblem } from './problem-response.js';
 import { readTarget } from './request-target.js';
 import { MODULES, type ModuleName, moduleOf } from './routes.js';
 import { type UpstreamOptions, Upstream } from './upstream.js';
+
+/** One year: what browsers' lists of such sites ask for at least. */
+const HSTS = 'max-age=31536000';
 
 /** A started gateway. */
 export interface RunningGateway {
@@ -61,7 +65,11 @@ class Gateway {
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = performance.now();
+    const { tls, trustedProxies, publicHost } = this.config;
     const correlationId = correlationIdOf(request.headers['x-correlation-id']);
+    const origin = originOf(request, tls !== undefined, trustedProxies);
+    // A browser that came by TLS shall never come without it (RFC 6797); said over plain HTTP it would mean nothing.
+    if (origin.protocol === 'https') response.setHeader('strict-transport-security', HSTS);
     const target = readTarget(request.url ?? '/');
     const refusal = target.ok ? refusedHead(request) : target.code;
     if (!target.ok || refusal !== undefined) {
@@ -77,11 +85,7 @@ class Gateway {
       request,
       response,
       path: target.path,
-      edge: {
-        correlationId,
-        protocol: this.config.tls === undefined ? 'http' : 'https',
-        trustForwarded: this.config.trustForwarded,
-      },
+      edge: { ...origin, correlationId, publicHost },
     });
     this.observed.record(module, status, began);
   }
@@ -128,10 +132,20 @@ class Gateway {
 }
 
 /** Heads that two HTTP readers could take differently; Node's parser has refused the crude ones before. */
-function refusedHead({ headers, httpVersion }: IncomingMessage): ProblemCode | undefined {
+function refusedHead({ headers, rawHeaders, httpVersion }: IncomingMessage): ProblemCode | undefined {
+  if (hosts(rawHeaders) > 1) return 'malformed_request'; // Node would keep the first and hide the others
   if (headers.host === undefined && httpVersion === '1.1') return 'malformed_request';
   const encoding = headers['transfer-encoding'];
   if (encoding === undefined) return undefined;
   if (encoding.trim().toLowerCase() !== 'chunked') return 'malformed_request';
   return headers['content-length'] === undefined ? undefined : 'malformed_request';
+}
+
+function hosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Origin } from './origin.js';
 
 /** Headers that belong to one connection and end at it (RFC 9110 §7.6.1), and those that only the gateway may set. */
 const NOT_FORWARDED = new Set([
@@ -26,13 +27,15 @@ const NOT_RETURNED = new Set([
   'transfer-encoding',
   'upgrade',
   'trailer',
+  // Only the gateway knows how the caller came.
+  'strict-transport-security',
 ]);
 
-export interface Edge {
+/** What the gateway says of a request to the modules. */
+export interface Edge extends Origin {
   correlationId: string;
-  /** `https` when this listener holds the certificate; a proxy in front is believed only when told so. */
-  protocol: 'http' | 'https';
-  trustForwarded: boolean;
+  /** Of `PUBLIC_URL`; never what a caller says. */
+  publicHost: string;
 }
 
 /** The request's headers as the module shall see them, flat (`name, value, name, value`), for undici. */
@@ -45,27 +48,10 @@ export function requestHeaders(request: IncomingMessage, edge: Edge): string[] {
     if (NOT_FORWARDED.has(name) || named?.has(name)) continue;
     out.push(name, raw[i + 1] as string);
   }
-  const peer = request.socket.remoteAddress ?? '';
-  out.push(
-    'x-correlation-id',
-    edge.correlationId,
-    'x-forwarded-for',
-    (edge.trustForwarded ? lastOf(request.headers['x-forwarded-for']) : undefined) ?? peer,
-    'x-forwarded-proto',
-    (edge.trustForwarded ? lastOf(request.headers['x-forwarded-proto']) : undefined) ?? edge.protocol,
-  );
-  const host = request.headers.host;
-  if (host !== undefined) out.push('x-forwarded-host', host);
+  out.push('x-correlation-id', edge.correlationId);
+  out.push('x-forwarded-for', edge.address, 'x-forwarded-proto', edge.protocol);
+  out.push('x-forwarded-host', edge.publicHost);
   return out;
-}
-
-/** The entry that the proxy in front wrote itself: those before it came with the request and can be made up. */
-function lastOf(header: string | string[] | undefined): string | undefined {
-  const last = String(header ?? '')
-    .split(',')
-    .at(-1)
-    ?.trim();
-  return last === '' ? undefined : last;
 }
 
 /** The module's headers as the caller shall see them; repeated ones (`Set-Cookie`) stay apart. */

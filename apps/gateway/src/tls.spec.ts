@@ -17,6 +17,12 @@ it('serves HTTPS with the certificate it is given, and tells the modules so', as
   });
   const answer = await fetch(`${stage.gateway.url}/v1/core/events`, { dispatcher });
   expect(await answer.text()).toBe('https');
+  expect(answer.headers.get('strict-transport-security')).toBe('max-age=31536000');
+  for (const path of ['/problems', '/no/such/path']) {
+    const own = await fetch(`${stage.gateway.url}${path}`, { dispatcher });
+    expect(own.headers.get('strict-transport-security')).toBe('max-age=31536000');
+    await own.text();
+  }
   const strict = new Agent();
   await expect(fetch(`${stage.gateway.url}/v1/core/events`, { dispatcher: strict })).rejects.toThrow();
   await Promise.all([dispatcher.close(), strict.close()]);

@@ -1,3 +1,4 @@
+export { AddressList, addressList, plainAddress } from './address-list.js';
 export { ConfigError, readConfig } from './read-config.js';
 export { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
 export {
@@ -5,6 +6,7 @@ export {
   consoleConfig,
   databaseConfig,
   encryptionConfig,
+  gatewayAddressesConfig,
   initialLogLevel,
   kafkaConfig,
   ledgerConfig,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressList } from './address-list.js';
 import { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
@@ -21,8 +22,14 @@ export const serviceConfig = z.object({
   PUBLIC_URL: httpUrl().default('http://127.0.0.1:8080'),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl().optional(),
 });
+
 /** What {@link serviceConfig} reads. */
 export type ServiceConfig = z.infer<typeof serviceConfig>;
+
+/** From where the gateway calls the modules: what it says of a caller's address is believed from there alone. */
+export const gatewayAddressesConfig = z.object({
+  GATEWAY_ADDRESSES: addressList().prefault('127.0.0.0/8,::1'),
+});
 
 const postgresUrl = () =>
   z

@@ -1,6 +1,6 @@
+export { clientAddress } from './context/client-address.js';
 export {
   AUTHENTICATOR,
-  clientAddress,
   MEMBER_AUTHENTICATOR,
   TENANT_AUTHENTICATOR,
   type AcceptedCredential,

@@ -2,7 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { INestApplication, Type } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
-import { readConfig, secretsConfig, serviceConfig } from '@customer-platform/config';
+import {
+  gatewayAddressesConfig,
+  readConfig,
+  secretsConfig,
+  serviceConfig,
+  type AddressList,
+} from '@customer-platform/config';
 import {
   AUTHENTICATOR,
   MEMBER_AUTHENTICATOR,
@@ -62,7 +68,10 @@ export interface RunningApp {
   close(): Promise<void>;
 }
 
-const bootConfig = serviceConfig.extend({ CURSOR_SECRET: secretsConfig.shape.CURSOR_SECRET });
+const bootConfig = serviceConfig.extend({
+  CURSOR_SECRET: secretsConfig.shape.CURSOR_SECRET,
+  ...gatewayAddressesConfig.shape,
+});
 
 /**
  * Starts an app on its two listeners.
@@ -74,7 +83,10 @@ export async function createApp(options: BootOptions): Promise<RunningApp> {
   collectProcessMetrics();
   const operations = new Operations(await readOpenApi(options.openApi));
   const adapter = new FastExpressAdapter();
-  const listeners = listenersOf(options, adapter, operations, new Cursors(config.CURSOR_SECRET));
+  const listeners = listenersOf(options, adapter, operations, {
+    cursors: new Cursors(config.CURSOR_SECRET),
+    gatewayAddresses: config.GATEWAY_ADDRESSES,
+  });
   adapter.useServer(listeners.public.server);
   const app = await NestFactory.create(options.root, adapter, {
     bodyParser: false,
@@ -105,10 +117,10 @@ function listenersOf(
   options: BootOptions,
   adapter: FastExpressAdapter,
   operations: Operations,
-  cursors: Cursors,
+  common: { cursors: Cursors; gatewayAddresses: AddressList },
 ): Listeners {
   const express = adapter.getInstance<(request: IncomingMessage, response: ServerResponse) => void>();
-  const shared = { constructors: adapter.constructors, cursors };
+  const shared = { constructors: adapter.constructors, ...common };
   return {
     public: new Listener({
       ...shared,

@@ -25,6 +25,7 @@ describe('what the HTTP parser refuses', () => {
     ['no HTTP', 'HELLO\r\n\r\n', 400, 'malformed_request'],
     ['an unknown method', `BREW ${things} HTTP/1.1\r\nHost: x\r\n\r\n`, 400, 'malformed_request'],
     ['no host', get('Connection: close\r\n'), 400, 'malformed_request'],
+    ['two hosts', get('Host: x\r\nConnection: close\r\nHost: y\r\n'), 400, 'malformed_request'],
     ['a header without a name', get('Host: x\r\n: y\r\n'), 400, 'malformed_request'],
     ['a blank before the colon', get('Host: x\r\nX-A : y\r\n'), 400, 'malformed_request'],
     ['two lengths', get('Host: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n'), 400, 'malformed_request'],

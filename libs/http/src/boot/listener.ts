@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { AddressList } from '@customer-platform/config';
 import { Problem } from '@customer-platform/problem-json';
+import { noteConnection } from '../context/client-address.js';
 import { attachState, hasState, pathOf, stateOf, type ListenerName } from '../context/request-state.js';
 import type { Cursors } from '../lists/cursors.js';
 import { correlationIdFrom, runWithCorrelation } from '../observe/correlation.js';
@@ -30,6 +32,8 @@ export interface ListenerOptions {
   /** Sees a request before all else; true if it answers it. */
   readonly first?: (request: IncomingMessage, response: ServerResponse) => boolean;
   readonly handler: RequestHandler;
+  /** From where the gateway calls: it alone is believed about callers' addresses. */
+  readonly gatewayAddresses: AddressList;
 }
 
 /** One HTTP server of an app: correlation, limits, measuring and a drain that loses no request. */
@@ -54,6 +58,7 @@ export class Listener {
     this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       this.receive(request, response),
     );
+    this.server.on('connection', (socket) => noteConnection(socket, options.gatewayAddresses));
     this.server.on('clientError', answerClientError);
   }
 
@@ -114,6 +119,10 @@ export class Listener {
     if ((request.url?.length ?? 0) > MAX_URI_BYTES) return new Problem('uri_too_long');
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       return new Problem('malformed_request', { detail: 'The header `Host` is missing.' });
+    }
+    if (request.rawHeaders.filter((text, i) => i % 2 === 0 && /^host$/i.test(text)).length > 1) {
+      // Node keeps the first; whoever reads the last would take the request for another's.
+      return new Problem('malformed_request', { detail: 'There are two headers `Host`.' });
     }
     // Absolute targets are for proxies; to us they would be a second spelling of every path.
     if (!request.url?.startsWith('/'))

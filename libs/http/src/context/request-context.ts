@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Permission } from '@customer-platform/permissions';
+import { clientAddress } from './client-address.js';
 
 /** Who is calling. */
 export interface Principal {
@@ -129,14 +130,4 @@ export function contextOf(
     ...(caller.unconfirmed ? { unconfirmed: true } : {}),
     ...(headers['if-match'] ? { ifMatch: headers['if-match'] } : {}),
   };
-}
-
-/**
- * The caller's address: the last entry of `X-Forwarded-For`, which the gateway writes itself (it passes on nothing
- * a client put there), else the peer's. Modules are reachable through the gateway only.
- */
-export function clientAddress(request: IncomingMessage): string | undefined {
-  const forwarded = request.headers['x-forwarded-for'];
-  const last = typeof forwarded === 'string' ? forwarded.split(',').at(-1)?.trim() : undefined;
-  return last || request.socket.remoteAddress;
 }
