@@ -118,7 +118,20 @@ describe('a type that activities are of', () => {
     expectStatus(await change(world, id, { fields: [] }), 200);
   });
 
-  it('409 field_in_use: an outcome goes only while no activity has one', async () => {
+  it('lets an outcome go that no activity has, whatever others have', async () => {
+    const world = new ActivityWorld(crm);
+    const { id } = await world.type({ outcomes: [{ key: 'sold' }, { key: 'lost' }, { key: 'other' }] });
+    await world.activity({ type_id: id, status: 'completed', outcome: 'sold' });
+    const deleted = await world.activity({ type_id: id, status: 'completed', outcome: 'other' });
+    await world.caller.delete(`${ACTIVITIES}/${deleted.id}`);
+    expectStatus(await change(world, id, { outcomes: [{ key: 'sold' }, { key: 'other' }] }), 200);
+    for (const outcomes of [[{ key: 'sold' }], [{ key: 'other' }]]) {
+      const problem = expectProblem(await change(world, id, { outcomes }), 409, 'field_in_use');
+      expect(problem).toMatchObject({ field: 'outcome', count: 1 });
+    }
+  });
+
+  it('409 field_in_use: an outcome goes only while no activity has it', async () => {
     const world = new ActivityWorld(crm);
     const { id } = await world.type({ outcomes: OUTCOMES });
     const activity = await world.activity({ type_id: id, status: 'completed', outcome: 'sold' });

@@ -13,8 +13,8 @@ import type { CreateActivityTypeDto, UpdateActivityTypeDto } from './activity-ty
 import { ActivityType } from './activity-type.entity.js';
 import { activityTypeEvent } from './activity-type.events.js';
 import type { KeptType } from './kept-type.js';
-import { readOutcomes, removesOutcome } from './outcome.js';
-import { demandFields, demandNoOutcomes } from './uses-of-types.js';
+import { readOutcomes, removedOutcomes } from './outcome.js';
+import { demandFields, demandNoneEnded } from './uses-of-types.js';
 
 const MOST_TYPES = 200;
 const MOST_FIELDS = 30;
@@ -74,7 +74,7 @@ export class ActivityTypesService {
     refusals.done();
     return this.activityTypes.update(context, id, async (type, tx): Promise<Patch<ActivityType>> => {
       if (fields) await demandChange(tx, type, fields);
-      if (outcomes && removesOutcome(type.outcomes, outcomes)) await demandNoOutcomes(tx, id);
+      if (outcomes) await demandNoneEnded(tx, id, removedOutcomes(type.outcomes, outcomes));
       return { name: body.name, outcomes, outcomeRequired: body.outcome_required, fields };
     });
   }

@@ -28,7 +28,8 @@ export function readOutcomes(refusals: Refusals, value: unknown): Outcome[] {
   return outcomes;
 }
 
-/** Whether one of the outcomes that there were is no more. */
-export function removesOutcome(before: readonly Outcome[], after: readonly Outcome[]): boolean {
-  return before.some(({ key }) => after.every((outcome) => outcome.key !== key));
+/** The keys of the outcomes that there were and are no more. */
+export function removedOutcomes(before: readonly Outcome[], after: readonly Outcome[]): string[] {
+  const kept = new Set(after.map(({ key }) => key));
+  return before.map(({ key }) => key).filter((key) => !kept.has(key));
 }

@@ -11,7 +11,7 @@ const LACKING = counted('deleted_at IS NULL AND NOT values ? key');
 
 const WITH_OUTCOME = `
   SELECT count(*)::int AS count FROM activities
-   WHERE organization_id = $1 AND type_id = $2 AND outcome IS NOT NULL`;
+   WHERE organization_id = $1 AND type_id = $2 AND outcome = ANY($3::text[])`;
 
 interface Count {
   field: string;
@@ -35,11 +35,16 @@ export async function demandFields(tx: Transaction, typeId: string, demands: Fie
 }
 
 /**
- * Refuses to take away an outcome while activities of the type, soft-deleted ones too, have one.
+ * Refuses to take away outcomes that activities of the type, soft-deleted ones too, have ended with.
  * @throws Problem `field_in_use`
  */
-export async function demandNoOutcomes(tx: Transaction, typeId: string): Promise<void> {
-  const [row] = await tx.query<{ count: number }>(WITH_OUTCOME, [tx.organizationId, typeId]);
+export async function demandNoneEnded(
+  tx: Transaction,
+  typeId: string,
+  outcomes: readonly string[],
+): Promise<void> {
+  if (outcomes.length === 0) return;
+  const [row] = await tx.query<{ count: number }>(WITH_OUTCOME, [tx.organizationId, typeId, outcomes]);
   const held = { field: 'outcome', count: row?.count ?? 0 };
   if (held.count > 0) throw new Problem('field_in_use', { detail: inUse(held), members: held });
 }
