@@ -43,6 +43,12 @@ describe('normalizeNationalId', () => {
     '5',
     'abc',
     '1234567a-5',
+    '12,345,678-5',
+    '12345678/5',
+    '12_345_678-5',
+    '12.345.678_5',
+    "12'345'678-5",
+    '12345678+5',
     '9'.repeat(500),
   ])('refuses the RUT %j', (written) => expect(normalizeNationalId('CL_RUT', written)).toEqual(INVALID));
 

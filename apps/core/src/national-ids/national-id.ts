@@ -38,6 +38,9 @@ const UNPADDED: ReadonlySet<NationalIdType> = new Set(['CL_RUT', 'AR_DNI', 'CO_C
 /** What people write between digits: white space, dots, slashes, and dashes of every kind. */
 const SEPARATORS = /[\s.,/_\p{Dash_Punctuation}\u2212]/gu;
 
+/** A RUT has dots, spaces and dashes in it and nothing else (core.md §2): another sign is part of another number. */
+const RUT_SEPARATORS = /[\s.\p{Dash_Punctuation}\u2212]/gu;
+
 /** Longer than any id with all its separators: no more is looked at. */
 const LONGEST = 64;
 
@@ -51,7 +54,8 @@ const PATTERNS = new Map(
  */
 export function normalizeNationalId(type: NationalIdType, written: string): NormalizedNationalId {
   if (written.length > LONGEST) return { problem: 'invalid_national_id' };
-  const bare = written.normalize('NFKC').toUpperCase().replace(SEPARATORS, '');
+  const separators = type === 'CL_RUT' ? RUT_SEPARATORS : SEPARATORS;
+  const bare = written.normalize('NFKC').toUpperCase().replace(separators, '');
   const check = CHECKS[type];
   const end = check ? Math.max(bare.length - check.digits, 0) : bare.length;
   const body = UNPADDED.has(type) ? bare.slice(0, end).replace(/^0+(?=.)/, '') : bare.slice(0, end);
