@@ -88,6 +88,7 @@ export { readNaturalKey, type NaturalKey } from './reading/natural-key.js';
 export { inspect, validateBody, validateQuery } from './reading/validate-dto.js';
 export { canonicalJson } from './json/canonical-json.js';
 export { checkJson, isStorableText, MAX_JSON_DEPTH, pointerToken } from './json/check-json.js';
+export { inexactNumbers, mayBeInexact } from './json/json-numbers.js';
 export { parseInstant } from './json/parse-instant.js';
 export { readIdempotencyKey } from './idempotency/idempotency-key.js';
 export {

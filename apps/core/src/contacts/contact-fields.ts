@@ -2,7 +2,6 @@ import type { FieldError } from '@customer-platform/problem-json';
 import { Problem } from '@customer-platform/problem-json';
 import { mergePatch } from '@customer-platform/database';
 import { childPointer } from '../ingestion/json-pointer.js';
-import { mayBeInexact } from '../ingestion/json-numbers.js';
 import { normalizeNationalId } from '../national-ids/national-id.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
 import type { NationalIdInputDto, UpdateContactDto } from './contact.dto.js';
@@ -59,7 +58,6 @@ function applyAttributes(
   const given = sent ?? Object.fromEntries(Object.keys(profile.attributes).map((key) => [key, null]));
   for (const [key, value] of Object.entries(given)) {
     const pointer = childPointer('/attributes', key);
-    refuseInexact(value, pointer, errors);
     const merged: unknown = value === null ? null : mergePatch(profile.attributes[key], value);
     const at = latest(profile.times.attributes[key], now);
     if (setAttribute(profile, key, merged, at) !== 'full') continue;
@@ -69,17 +67,6 @@ function applyAttributes(
       detail: 'A contact has at most 200 attributes of 64 KiB together.',
     });
     return;
-  }
-}
-
-/** Beyond 2^53 a number may have lost digits when it was read (core.md §8). */
-function refuseInexact(value: unknown, pointer: string, errors: FieldError[]): void {
-  if (typeof value === 'number' && mayBeInexact(value)) {
-    const detail = 'The number is beyond 2^53 and cannot be carried exactly; send it as text.';
-    errors.push({ pointer, code: 'out_of_range', detail });
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, child] of Object.entries(value))
-      refuseInexact(child, childPointer(pointer, key), errors);
   }
 }
 

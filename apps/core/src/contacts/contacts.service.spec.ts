@@ -59,12 +59,15 @@ describe('POST /v1/core/contacts', () => {
     ['/timezone', 'invalid_enum', { timezone: 'Mars/Olympus' }],
     ['/country', 'invalid_enum', { country: 'XX' }],
     ['/attributes', 'wrong_type', { attributes: [] }],
-    ['/attributes/n', 'out_of_range', { attributes: { n: 9_007_199_254_740_993 } }],
+    ['/attributes/n', 'out_of_range', { attributes: { n: 1.5e300 } }],
     [
       '/attributes/k200',
       'too_long',
       { attributes: Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`k${n}`, n])) },
     ],
+    ['/attributes/a~1b/0', 'out_of_range', { attributes: { 'a/b': [-1e300] } }],
+    ['/national_id/value', 'invalid_national_id', { national_id: { type: 'CL_RUT', value: '12,345,678-5' } }],
+    ['/national_id/value', 'invalid_national_id', { national_id: { type: 'CL_RUT', value: '12345678/5' } }],
     ['/national_id/type', 'invalid_enum', { national_id: { type: 'XX', value: '1-9' } }],
     ['/national_id/value', 'required', { national_id: { type: 'CL_RUT' } }],
     ['/national_id/value', 'invalid_national_id', { national_id: { type: 'CL_RUT', value: '12345678-4' } }],
@@ -78,6 +81,15 @@ describe('POST /v1/core/contacts', () => {
     const published = ['placeholder_identifier', 'invalid_national_id'].includes(code);
     const problem = expectProblem(answer, 400, published ? code : 'validation_failed');
     expect(problem.errors).toEqual([expect.objectContaining({ pointer, code })]);
+  });
+
+  it('takes the large numbers that identify takes, when it is made and when it changes', async () => {
+    const { caller } = world.anOrganization();
+    const attributes = { n: 1e20, deep: [{ n: 9_007_199_254_740_992 }] };
+    const made = await world.created(caller, { external_id: 'ana', attributes });
+    expect(made.attributes).toEqual(attributes);
+    const changed = await caller.patch<ContactDto>(`${CONTACTS}/${made.id}`, { attributes: { n: -1e22 } });
+    expect(changed).toMatchObject({ status: 200, body: { attributes: { ...attributes, n: -1e22 } } });
   });
 
   it.each([

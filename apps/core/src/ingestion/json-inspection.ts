@@ -1,5 +1,5 @@
+import { inexactNumbers, mayBeInexact } from '@customer-platform/http';
 import type { FieldError } from '@customer-platform/problem-json';
-import { inexactNumbers, mayBeInexact } from './json-numbers.js';
 import { childPointer } from './json-pointer.js';
 
 /** How deep a body may be nested; the body itself is level 1 (contract.md §2). */

@@ -1,8 +1,14 @@
 import type { FieldError } from '@customer-platform/problem-json';
-import { childPointer } from './json-pointer.js';
+import { pointerToken } from './check-json.js';
 
 /** A number as written: sign, digits, fraction, exponent (RFC 8259 §6). */
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+/** The largest double has as many digits. */
+const MOST_DIGITS = 309;
+/** 5^23 alone has more than the 53 bits of a double: what ends in more zeros is none, whatever stands before them. */
+const MOST_ZEROS = 22;
+/** As many errors as one answer names. */
+const MOST_ERRORS = 20;
 
 /** Stands in a read text where a number would have been changed by reading it. */
 const INEXACT = Symbol('inexact');
@@ -15,9 +21,19 @@ export function mayBeInexact(value: number): boolean {
   return value > Number.MAX_SAFE_INTEGER || value < -Number.MAX_SAFE_INTEGER;
 }
 
+/** Whether a value that was read holds such a number. */
+export function mayHoldInexact(value: unknown): boolean {
+  if (typeof value === 'number') return mayBeInexact(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(mayHoldInexact);
+  const record = value as Record<string, unknown>;
+  for (const key of Object.keys(record)) if (mayHoldInexact(record[key])) return true;
+  return false;
+}
+
 /**
- * The numbers of a JSON text that a double cannot carry: beyond 2^53 and not representable exactly (core.md §8).
- * Slow beside a plain read: for texts that hold a number of that size.
+ * The numbers of a JSON text that a double cannot carry: beyond 2^53 and not representable exactly (core.md §8); the
+ * first twenty. Slow beside a plain read: for texts that hold a number of that size.
  */
 export function inexactNumbers(text: string): FieldError[] {
   const read = parseWithSource(text, (_key, value, { source }) =>
@@ -33,18 +49,32 @@ function isInexact(source: string, value: number): boolean {
   if (!Number.isFinite(value)) return true;
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
   const digits = whole + fraction;
-  const significant = digits.replace(/0+$/, '');
-  const shift = Number(exponent) - fraction.length + digits.length - significant.length;
+  const significant = withoutZeros(digits);
+  const shift = Number(exponent) - fraction.length + trailingZeros(digits);
   // Every double of this size is an integer, so a fraction that is left has been lost.
-  if (shift < 0) return true;
+  if (shift < 0 || shift > MOST_ZEROS || significant.length > MOST_DIGITS) return true;
   return BigInt(significant) * 10n ** BigInt(shift) !== BigInt(Math.abs(value));
 }
 
+function trailingZeros(digits: string): number {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end -= 1;
+  return digits.length - end;
+}
+
+function withoutZeros(digits: string): string {
+  let begin = 0;
+  while (digits[begin] === '0') begin += 1;
+  return digits.slice(begin, digits.length - trailingZeros(digits));
+}
+
 function collect(value: unknown, pointer: string, errors: FieldError[]): void {
+  if (errors.length >= MOST_ERRORS) return;
   if (value === INEXACT) {
     const detail = 'The number is beyond 2^53 and cannot be carried exactly; send it as text.';
     errors.push({ pointer, code: 'out_of_range', detail });
   } else if (typeof value === 'object' && value !== null) {
-    for (const [key, child] of Object.entries(value)) collect(child, childPointer(pointer, key), errors);
+    for (const [key, child] of Object.entries(value))
+      collect(child, `${pointer}/${pointerToken(key)}`, errors);
   }
 }

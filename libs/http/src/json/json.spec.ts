@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { canonicalJson, checkJson, parseInstant } from '../index.js';
+import { canonicalJson, checkJson, inexactNumbers, parseInstant } from '../index.js';
 
 describe('canonicalJson', () => {
   it('sorts keys by UTF-16 code units at every level, integer-like keys too', () => {
@@ -67,6 +67,37 @@ describe('checkJson', () => {
 
   it('lists at most 20 errors', () => {
     expect(checkJson(Array.from({ length: 50 }, () => '\u0000'))).toHaveLength(20);
+  });
+});
+
+describe('inexactNumbers', () => {
+  const exact = (text: string): boolean => inexactNumbers(`[${text}]`).length === 0;
+
+  it('agrees with exact arithmetic on every integer', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 320n), max: 10n ** 320n }), (integer) => {
+        const read = Number(integer);
+        const carried = Number.isFinite(read) && BigInt(read) === integer;
+        expect(exact(String(integer))).toBe(carried || Number.isSafeInteger(read));
+      }),
+    );
+  });
+
+  it('takes what a double carries, however it is written', () => {
+    const long = `0.${'0'.repeat(99_999)}1e100016`;
+    for (const text of ['1e20', '1e22', '100000000000000000000.000', long, String(2n ** 1023n)])
+      expect([text.slice(0, 30), exact(text)]).toEqual([text.slice(0, 30), true]);
+  });
+
+  it('refuses what a double would change', () => {
+    const long = `1${'0'.repeat(200_000)}1e-199980`;
+    for (const text of ['1e23', '1.5e300', '9007199254740993', '-9007199254740992.5', long])
+      expect([text.slice(0, 30), exact(text)]).toEqual([text.slice(0, 30), false]);
+  });
+
+  it('names twenty at most, each by its place', () => {
+    expect(inexactNumbers('{"a/b":[0,1e23]}')).toMatchObject([{ pointer: '/a~1b/1', code: 'out_of_range' }]);
+    expect(inexactNumbers(`[${Array.from({ length: 50 }, () => '1e23').join(',')}]`)).toHaveLength(20);
   });
 });
 

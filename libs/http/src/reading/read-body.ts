@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Problem } from '@customer-platform/problem-json';
 import { checkJson } from '../json/check-json.js';
+import { inexactNumbers, mayHoldInexact } from '../json/json-numbers.js';
 import type { BodyForm } from '../endpoints/route-declaration.js';
 
 /** What a route allows of a body. */
@@ -41,13 +42,15 @@ export async function readBytes(request: IncomingMessage, rule: BodyRule): Promi
 /** Parses JSON and refuses what no body may contain. */
 export function parseJsonBytes(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new Problem('malformed_json', { detail: 'The body is not UTF-8.' });
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''));
+    value = JSON.parse(text);
   } catch (error) {
     throw new Problem('malformed_json', { detail: `The body is not JSON${placeOf(error)}.` });
   }
   const errors = checkJson(value);
+  if (errors.length === 0 && mayHoldInexact(value)) errors.push(...inexactNumbers(text));
   if (errors.length > 0) throw Problem.validation(errors);
   return value;
 }

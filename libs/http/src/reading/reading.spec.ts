@@ -48,6 +48,13 @@ describe('validation', () => {
     expect(answer.body.errors).toEqual([{ pointer, code, detail: expect.stringMatching(/\.$/) }]);
   });
 
+  it('reads a number beyond 2^53 by its text: what a double changes is refused, the rest is a number like another', async () => {
+    const sized = async (size: string) => (await post(`{"name":"x","size":${size}}`)).body.errors as unknown;
+    const refused = (detail: unknown) => [{ pointer: '/size', code: 'out_of_range', detail }];
+    expect(await sized('9007199254740993')).toEqual(refused(expect.stringContaining('2^53')));
+    expect(await sized('1e20')).toEqual(refused(expect.not.stringContaining('2^53')));
+  });
+
   it('takes what fits, null where it clears', async () => {
     const thing = {
       name: 'x'.repeat(20),
