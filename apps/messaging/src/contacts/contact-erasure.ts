@@ -85,7 +85,7 @@ export class ContactErasure {
 
   private keysOf(organizationId: string, profile: ContactProfile): KeyOfChannel[] {
     return CHANNELS.flatMap((channel) => {
-      const text = channel === 'in_app' ? null : addressOf(profile, channel);
+      const text = channel === 'in_app' ? null : addressOf(profile, channel, null);
       const address = text === null ? undefined : checkAddress(channel, text);
       if (!address) return [];
       const { current, own } = this.keys.of(organizationId, address);

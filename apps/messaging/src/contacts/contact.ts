@@ -42,8 +42,15 @@ export const UNKNOWN_PROFILE: ContactProfile = {
   attributes: {},
 };
 
-/** Where a contact is reached on a channel, as core's events tell; null when nowhere, or, of a device, not by events. */
-export function addressOf(profile: ContactProfile, channel: Channel): string | null {
+/**
+ * Where a contact is reached on a channel; null: nowhere. Of a device no event tells: `token` is what core said when it
+ * was asked for it, undefined while it has not said.
+ */
+export function addressOf<Token extends string | null | undefined>(
+  profile: ContactProfile,
+  channel: Channel,
+  token: Token,
+): string | null | Token {
   switch (channel) {
     case 'email':
       return profile.email;
@@ -53,7 +60,7 @@ export function addressOf(profile: ContactProfile, channel: Channel): string | n
     case 'in_app':
       return profile.id;
     case 'push':
-      return null;
+      return token;
   }
 }
 

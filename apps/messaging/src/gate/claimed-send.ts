@@ -19,13 +19,15 @@ export interface ClaimedSend extends SendFacts, SendPayload {
   readonly attempts: number;
   readonly capCounted: boolean;
   readonly createdAt: Date;
+  /** Since when it waits for a word of core's or identity's without which it cannot be addressed. */
+  readonly waitingSince: Date | null;
   readonly expiresAt: Date | null;
 }
 
 /** Columns of {@link ClaimedRow}. */
 export const CLAIMED_COLUMNS = `s.organization_id, s.id, s.channel, s.category, s.topic, s.contact_id, s.recipient,
   s.address, s.sender, s.template_id, s.template_version, s.locale, s.provider_message_id, s.attempts, s.cap_counted, s.metadata,
-  s.correlation_id, s.event_id, s.created_at, s.expires_at, s.claim`;
+  s.correlation_id, s.event_id, s.created_at, s.waiting_since, s.expires_at, s.claim`;
 
 /** A claimed row of `sends` with its payload. */
 export interface ClaimedRow {
@@ -48,6 +50,7 @@ export interface ClaimedRow {
   correlation_id: string | null;
   event_id: string | null;
   created_at: Date;
+  waiting_since: Date | null;
   expires_at: Date | null;
   claim: string;
   previous: SendState;
@@ -78,6 +81,7 @@ export function toClaimedSend(row: ClaimedRow): ClaimedSend {
     correlationId: row.correlation_id,
     eventId: row.event_id,
     createdAt: row.created_at,
+    waitingSince: row.waiting_since,
     expiresAt: row.expires_at,
     claim: row.claim,
     previous: row.previous,

@@ -23,7 +23,7 @@ export interface PassedSend {
 
 const RECHECK_SUSPENDED_MS = 3_600_000;
 const ASK_AGAIN_MS = 15_000;
-/** How long a send waits for a contact that core could not be asked for. */
+/** How long a send waits for a word of core's, from when it is first needed: a send may have waited days for its time. */
 const CORE_PATIENCE_MS = 15 * 60_000;
 
 /** Checks 1 to 4, in their order; the first that fails decides. */
@@ -84,10 +84,11 @@ function timezoneOf(contact: Contact | undefined): string | undefined {
 
 /** What identity alone can address waits for it as long as it says something. */
 function waitForWord(send: ClaimedSend, now: Date) {
-  const patience = new Date(send.createdAt.getTime() + CORE_PATIENCE_MS);
+  const since = send.waitingSince ?? now;
+  const patience = new Date(since.getTime() + CORE_PATIENCE_MS);
   const end = 'link' in send.recipient ? (send.expiresAt ?? patience) : patience;
   return now < end
-    ? ({ kind: 'later', send, until: new Date(now.getTime() + ASK_AGAIN_MS) } as const)
+    ? ({ kind: 'later', send, until: new Date(now.getTime() + ASK_AGAIN_MS), since } as const)
     : fail(send, 'recipient_unreachable');
 }
 

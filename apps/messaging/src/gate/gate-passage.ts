@@ -58,7 +58,7 @@ const PASS = `
       reason = CASE WHEN v.opted_out THEN 'preference' WHEN v.suppressed THEN 'recipient_suppressed' END,
       attempts = CASE WHEN v.opted_out OR v.suppressed THEN s.attempts ELSE s.attempts + 1 END,
       due_at = CASE WHEN v.opted_out OR v.suppressed THEN NULL ELSE $2::timestamptz END,
-      release_at = NULL, updated_at = $3, contact_id = coalesce(v.contact_id, s.contact_id),
+      release_at = NULL, waiting_since = NULL, updated_at = $3, contact_id = coalesce(v.contact_id, s.contact_id),
       address = v.address, address_key = v.address_key, subject = v.subject, locale = v.locale, provider = v.provider,
       provider_message_id = v.provider_message_id, by_platform = v.by_platform, cap_counted = s.cap_counted OR v.cap_counted
     FROM verdict v WHERE s.organization_id = v.organization_id AND s.id = v.id

@@ -73,36 +73,38 @@ export class Recipients {
     }
     if (missing.length > 0) known = await this.load(sends, ids);
     const resolved = sends.map(
-      async (send) =>
-        [send.id, await this.withToken(send, this.resolved(send, ids.get(send.id), known, silent))] as const,
+      async (send) => [send.id, await this.resolved(send, ids.get(send.id), known, silent)] as const,
     );
     return new Map(await Promise.all(resolved));
   }
 
   /** A device's token is asked for each time: the latest one counts, and no event tells of it. */
-  private async withToken(send: ClaimedSend, recipient: ResolvedRecipient): Promise<ResolvedRecipient> {
-    const contact = recipient.kind === 'found' ? recipient.contact : undefined;
-    if (send.channel !== 'push' || 'address' in send.recipient || contact?.state !== 'active')
-      return recipient;
-    let address: string | null = null;
-    const answered = await this.ask('core', async () => {
-      address = await this.refresh.pushToken(send.organizationId, { contact_id: contact.id });
-    });
-    return answered ? { kind: 'found', contact, address } : { kind: 'silent' };
+  private async reached(
+    { organizationId, channel }: ClaimedSend,
+    contact: Contact,
+  ): Promise<ResolvedRecipient> {
+    let token: string | null = null;
+    if (channel === 'push' && contact.state === 'active') {
+      const answered = await this.ask('core', async () => {
+        token = await this.refresh.pushToken(organizationId, { contact_id: contact.id });
+      });
+      if (!answered) return { kind: 'silent' };
+    }
+    return { kind: 'found', contact, address: addressOf(contact.profile, channel, token) };
   }
 
-  private resolved(
+  private async resolved(
     send: ClaimedSend,
     id: string | undefined,
     known: ReadonlyMap<string, Contact>,
     silent: ReadonlySet<string>,
-  ): ResolvedRecipient {
+  ): Promise<ResolvedRecipient> {
     const { recipient } = send;
     const contact =
       id === undefined ? undefined : known.get(contactKey({ organizationId: send.organizationId, id }));
     // A send to an address goes there, whoever owns it meanwhile.
     if ('address' in recipient) return { kind: 'found', contact, address: recipient.address };
-    if (contact) return { kind: 'found', contact, address: addressOf(contact.profile, send.channel) };
+    if (contact) return this.reached(send, contact);
     return { kind: silent.has(send.id) ? 'silent' : 'nobody' };
   }
 

@@ -11,9 +11,9 @@ type Settled = Exclude<DispatchDecision, { kind: 'ready' }>;
 
 const SETTLE = `
   UPDATE sends s SET state = coalesce(d.state, s.state), reason = coalesce(d.reason, CASE WHEN d.state IS NULL THEN s.reason END),
-         due_at = d.due_at, release_at = d.release_at, claim = NULL, updated_at = $2
+         due_at = d.due_at, release_at = d.release_at, waiting_since = d.waiting_since, claim = NULL, updated_at = $2
     FROM jsonb_to_recordset($1::jsonb) AS d (organization_id uuid, id uuid, claim uuid, state text, reason text,
-      due_at timestamptz, release_at timestamptz)
+      due_at timestamptz, release_at timestamptz, waiting_since timestamptz)
    WHERE s.organization_id = d.organization_id AND s.id = d.id AND s.claim = d.claim
      AND s.state IN ('rendering', 'gated')
   RETURNING s.id`;
@@ -107,7 +107,14 @@ function toRow(decision: Settled) {
         release_at: decision.until,
       };
     case 'later':
-      return { ...place, state: null, reason: null, due_at: decision.until, release_at: null };
+      return {
+        ...place,
+        state: null,
+        reason: null,
+        due_at: decision.until,
+        release_at: null,
+        waiting_since: decision.since ?? null,
+      };
   }
 }
 

@@ -13,6 +13,7 @@ import { AddAccountToSends1764640200000 } from './1764640200000-add-account-to-s
 import { CreateWebhookEndpoints1764650000000 } from './1764650000000-create-webhook-endpoints.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 import { CreateProviderReports1764690000000 } from './1764690000000-create-provider-reports.js';
+import { NoteWaitingOfSends1764707000000 } from './1764707000000-note-waiting-of-sends.js';
 import { CreateNotificationReads1764650100000 } from './1764650100000-create-notification-reads.js';
 
 /** All migrations of messaging, oldest first. */
@@ -32,4 +33,5 @@ export const migrations: MigrationClass[] = [
   CreateErasureReceipts1764680000000,
   CreateProviderReports1764690000000,
   CreateNotificationReads1764650100000,
+  NoteWaitingOfSends1764707000000,
 ];

@@ -137,7 +137,7 @@ export class PreferencesService {
     }
     const own = contactSubject(principal);
     const entries = CHANNELS.map((channel) => {
-      const text = contact ? addressOf(contact.profile, channel) : null;
+      const text = contact ? addressOf(contact.profile, channel, null) : null;
       const address = text === null ? undefined : checkAddress(channel, text);
       return [channel, [own, ...(address ? this.keys.of(organizationId, address).own : [])]] as const;
     });

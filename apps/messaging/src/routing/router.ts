@@ -159,17 +159,12 @@ export class Router {
       if (event.link) return { ...NOWHERE, contactId: null, recipient: { link: event.link }, reason: null };
       if (event.contactId === null)
         return { ...NOWHERE, contactId: null, recipient: { address: '' }, reason: 'recipient_unreachable' };
-      // Not known here yet: the dispatcher asks core.
-      if (!contact)
-        return {
-          ...NOWHERE,
-          contactId: event.contactId,
-          recipient: { contact_id: event.contactId },
-          reason: null,
-        };
-      return this.checked(match, addressOf(contact.profile, rule.channel), contact.id, {
-        contact_id: contact.id,
-      });
+      const contactId = contact?.id ?? event.contactId;
+      const recipient = { contact_id: contactId };
+      const known = contact && addressOf(contact.profile, rule.channel, undefined);
+      // The contact, or its device, is not known here: the dispatcher asks core.
+      if (known === undefined) return { ...NOWHERE, contactId, recipient, reason: null };
+      return this.checked(match, known, contactId, recipient);
     }
     const text =
       rule.recipient.from === 'address' ? rule.recipient.value : valueAt(event.data, rule.recipient.path);

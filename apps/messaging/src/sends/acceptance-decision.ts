@@ -62,8 +62,9 @@ export function targetOf(
       return { contactId: 'contact_id' in recipient ? recipient.contact_id : null, address: undefined };
     throw new Problem('recipient_unreachable');
   }
-  if (channel === 'push' && token === undefined) return { contactId: contact.id, address: undefined };
-  const known = channel === 'push' ? (token ?? null) : addressOf(contact.profile, channel);
+  const known = addressOf(contact.profile, channel, token);
+  // Core is silent about the device: the dispatcher asks again.
+  if (known === undefined) return { contactId: contact.id, address: undefined };
   const text = contact.state === 'active' ? known : null;
   const address = text === null ? undefined : checkAddress(channel, text);
   if (!address) throw new Problem('recipient_unreachable');

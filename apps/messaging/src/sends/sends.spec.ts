@@ -100,7 +100,7 @@ describe('POST /v1/messaging/sends', () => {
     const answer = await post(api, aSend({ recipient: { contact_id: randomUUID() } }));
     expect(answer).toMatchObject({ status: 202, body: { state: 'accepted' } });
     await world.database.query(
-      `UPDATE sends SET created_at = now() - interval '16 minutes', due_at = now() WHERE id = $1`,
+      `UPDATE sends SET waiting_since = now() - interval '16 minutes', due_at = now() WHERE id = $1`,
       [answer.body.send_id],
     );
     expect(await settled(api, answer.body.send_id, 'failed')).toMatchObject({
