@@ -65,13 +65,18 @@ const SOFT = `
    WHERE r.organization_id = m.organization_id AND r.provider = m.provider
      AND r.provider_message_id = m.provider_message_id AND r.event_key = m.event_key`;
 
-/** Any ten within five days, in whatever order they became known. A key is of one address in one organization. */
+/**
+ * Ten in a row within five days with a new one among them, in whatever order they became known: what was counted
+ * before, and may have been lifted since, counts only together with it. A key is of one address in one organization.
+ */
 const TOO_SOFT = `
-  SELECT DISTINCT a.address_key FROM provider_reports a
-   WHERE a.address_key = ANY($1::text[]) AND a.event = 'bounced' AND a.bounce_type = 'soft'
-     AND $2 <= (SELECT count(*) FROM provider_reports b
-       WHERE b.address_key = a.address_key AND b.event = 'bounced' AND b.bounce_type = 'soft'
-         AND b.occurred_at BETWEEN a.occurred_at AND a.occurred_at + interval '5 days')`;
+  SELECT DISTINCT fresh.address_key
+    FROM jsonb_to_recordset($1::jsonb) AS fresh (address_key text, occurred_at timestamptz), LATERAL (
+      SELECT lag(r.occurred_at, $2::int - 1) OVER (ORDER BY r.occurred_at) AS first, r.occurred_at AS last
+        FROM provider_reports r
+       WHERE r.address_key = fresh.address_key AND r.event = 'bounced' AND r.bounce_type = 'soft'
+         AND r.occurred_at BETWEEN fresh.occurred_at - interval '5 days' AND fresh.occurred_at + interval '5 days') AS ten
+   WHERE fresh.occurred_at BETWEEN ten.first AND ten.last AND ten.last <= ten.first + interval '5 days'`;
 
 const SETTLE = `
   UPDATE provider_reports r SET applied_at = $2, due_at = NULL, send_id = m.s_id
@@ -115,9 +120,15 @@ export class ReportsRepository {
     const locks = keys.map(softLockOf).sort();
     // One at a time for each address, or two that make it ten would each see nine.
     for (const lock of locks) await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);
-    const rows = reports.map((report) => ({ ...toKey(report), address_key: report.s_address_key }));
-    await tx.query(SOFT, [JSON.stringify(rows)]);
-    const found = await tx.query<{ address_key: string }>(TOO_SOFT, [keys, most]);
+    const rows = JSON.stringify(
+      reports.map((report) => ({
+        ...toKey(report),
+        address_key: report.s_address_key,
+        occurred_at: report.occurred_at,
+      })),
+    );
+    await tx.query(SOFT, [rows]);
+    const found = await tx.query<{ address_key: string }>(TOO_SOFT, [rows, most]);
     return new Set(found.map((row) => row.address_key));
   }
 

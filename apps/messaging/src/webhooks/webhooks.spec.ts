@@ -269,6 +269,31 @@ describe('POST /v1/messaging/webhooks/{provider}', () => {
     expect(await suppressed(shop.api)).toHaveLength(2);
   });
 
+  it('counts ten soft bounces only with the new one among them, however late it is reported', async () => {
+    const shop = await aShop();
+    const token = randomUUID();
+    const { messageId } = await sent(shop.api, aPush(token));
+    const soft = (n: number, day: number) =>
+      report(
+        shop,
+        aReport(messageId, 'bounced', {
+          bounce_type: 'soft',
+          provider_event_id: `s-${n}`,
+          occurred_at: new Date(Date.UTC(2026, 8, 1) + day * 86_400_000).toISOString(),
+        }),
+      );
+    const lift = () => shop.api.delete(`${SUPPRESSIONS}?channel=push&address=${token}`);
+    for (let n = 0; n < 10; n += 1) await soft(n, 10 + n * 0.5);
+    expect(await suppressed(shop.api)).toHaveLength(1);
+    expect((await lift()).status).toBe(204);
+    await soft(10, 30);
+    await soft(11, 5);
+    expect(await suppressed(shop.api)).toEqual([]);
+    // Known last, and in the middle of ten.
+    await soft(12, 12);
+    expect(await suppressed(shop.api)).toMatchObject([{ address: token, reason: 'repeated_soft_bounce' }]);
+  });
+
   it('in the platform’s account finds the send of whoever sent it', async () => {
     const { api } = world.organization();
     const { id, messageId } = await sent(api, aPush());
