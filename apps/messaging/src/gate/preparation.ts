@@ -47,6 +47,7 @@ export class Preparation {
     try {
       const rendered = await this.rendering.render({
         template,
+        channel: send.channel,
         data: send.data,
         locale: send.locale,
         contact: passed.contact?.profile,

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsIn, IsInt, IsObject, IsString, IsUUID, Length } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { Category } from './send.js';
@@ -45,8 +45,7 @@ export class CreateSendDto {
 
   @ApiPropertyOptional({ example: 'es-CL' })
   @MayBeAbsent()
-  @IsString()
-  @Length(2, 20)
+  @IsLocaleTag()
   locale?: string;
 
   @ApiPropertyOptional({ enum: CATEGORIES, default: 'transactional' })

@@ -53,6 +53,8 @@ describe('POST /v1/messaging/sends', () => {
     [{ not_before: '2026-11-21T12:00:00' }, '/not_before', 'invalid_format'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at', 'out_of_range'],
     [{ from: 'not an address' }, '/from', 'invalid_address'],
+    [{ locale: 'no locale' }, '/locale', 'invalid_format'],
+    [{ locale: 'es_CL' }, '/locale', 'invalid_format'],
     [{ topic: 'news' }, '/topic', 'invalid_enum'],
     [{ subject: 'x' }, '/subject', 'unknown_field'],
   ])('400 for %j', async (overrides, pointer, code) => {

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Channel } from '../addresses/channel.js';
 import { UNKNOWN_PROFILE, type ContactProfile } from '../contacts/contact.js';
 import type { PartSource } from '../rendering/render-job.js';
 import { RenderFailure } from '../rendering/render-failure.js';
 import { Renderer } from '../rendering/renderer.js';
-import { chooseLocale } from './template-content.js';
+import { chooseLocale, LONGEST_SMS } from './template-content.js';
 import { completeData } from './template-data.js';
 import type { TemplateVersion } from './template-versions.js';
 
@@ -11,6 +12,7 @@ import type { TemplateVersion } from './template-versions.js';
 export interface MessageInput {
   /** A version of a template, or the compiled parts of a send's own content. */
   readonly template: TemplateVersion | readonly PartSource[];
+  readonly channel: Channel;
   readonly data: Readonly<Record<string, unknown>>;
   readonly locale: string | null;
   readonly contact: ContactProfile | undefined;
@@ -39,8 +41,17 @@ export class MessageRendering {
       event: input.event,
       unsubscribe_url: input.unsubscribeUrl,
     };
-    return { locale, parts: await this.renderer.render(parts, scope, strict) };
+    const rendered = await this.renderer.render(parts, scope, strict);
+    refuseTooLong(input.channel, rendered);
+    return { locale, parts: rendered };
   }
+}
+
+/** What values make of a source can be longer than the source may be: no SMS is. */
+function refuseTooLong(channel: Channel, { text = '' }: Readonly<Record<string, string>>): void {
+  if (channel !== 'sms' || text.length <= LONGEST_SMS) return;
+  const detail = `The text is ${text.length} characters long; an SMS has at most ${LONGEST_SMS}.`;
+  throw new RenderFailure({ code: 'render_limit_exceeded', part: 'text', detail });
 }
 
 function choose(input: MessageInput, contact: ContactProfile) {

@@ -1,3 +1,4 @@
+import { canonicalLocale } from '@customer-platform/http';
 import { z } from 'zod';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { PartMode, PartSource } from '../rendering/render-job.js';
@@ -8,6 +9,8 @@ export type LocaleParts = Readonly<Record<string, unknown>>;
 
 const MAX_SOURCE = 256 * 1024;
 const MAX_LOCALES = 50;
+/** Characters of an SMS, as its source and as it leaves. */
+export const LONGEST_SMS = 1_600;
 
 const line = z.string().min(1).max(500);
 const source = z.string().min(1).max(MAX_SOURCE);
@@ -29,7 +32,7 @@ export const partsOfChannel = {
       path: ['mjml'],
       ...refuse('not_allowed', '`mjml` cannot stand beside `html`'),
     }),
-  sms: z.strictObject({ text: z.string().min(1).max(1_600) }),
+  sms: z.strictObject({ text: z.string().min(1).max(LONGEST_SMS) }),
   push: z.strictObject({
     title: line,
     body: z.string().min(1).max(4_000),
@@ -76,7 +79,10 @@ const variable = z
 
 const localeName = z
   .string()
-  .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'Expected a locale such as es or es-CL');
+  .refine(
+    (text) => canonicalLocale(text) !== undefined,
+    refuse('invalid_format', 'Expected a locale such as es or es-CL'),
+  );
 
 /** The versioned part of a template of one channel. */
 export function templateContent(channel: Channel) {

@@ -58,6 +58,7 @@ export class TemplatePreview {
       const data = dto.data ?? {};
       return await this.rendering.render({
         template,
+        channel: template.channel,
         data,
         locale: dto.locale ?? null,
         contact,

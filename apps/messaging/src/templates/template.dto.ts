@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsImmutable, IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsImmutable, IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 
@@ -159,10 +159,9 @@ export class PreviewDto {
   @IsObject()
   data?: Record<string, unknown>;
 
-  @ApiPropertyOptional()
+  @ApiPropertyOptional({ example: 'es-CL' })
   @MayBeAbsent()
-  @IsString()
-  @Length(2, 20)
+  @IsLocaleTag()
   locale?: string;
 
   @ApiPropertyOptional({ description: 'The published version, else the newest, unless given.' })

@@ -339,6 +339,37 @@ describe('POST /v1/messaging/templates/{id}/preview', () => {
     });
   });
 
+  it('422 render_limit_exceeded for an SMS that its values make too long, as its send fails', async () => {
+    const { api } = world.organization();
+    const id = await template(api, { channel: 'sms', locales: { es: { text: '{{ data.text }}' } } });
+    const preview = (text: string) => api.post(`${TEMPLATES}/${id}/preview`, { data: { text } });
+    expect((await preview('a'.repeat(1_600))).status).toBe(200);
+    const text = 'a'.repeat(1_601);
+    expect(await preview(text)).toMatchObject({
+      status: 422,
+      body: { code: 'render_limit_exceeded', detail: expect.stringContaining('1600') },
+    });
+    const sms = {
+      provider: 'http',
+      url: 'http://127.0.0.1:9/',
+      secret: `whsec_${'A'.repeat(32)}`,
+      from: '+56961234567',
+    };
+    await api.call('PUT', '/v1/messaging/channel-settings', { body: { channels: { sms } } });
+    const recipient = { address: '+56987654321' };
+    const sent = await send(api, { channel: 'sms', recipient, template_id: id, data: { text } });
+    expect(await settled(api, sent, 'failed')).toMatchObject({ reason: 'render_limit_exceeded' });
+  });
+
+  it('400 for a locale that is none', async () => {
+    const { api } = world.organization();
+    const answer = await api.post(`${TEMPLATES}/${await template(api)}/preview`, { locale: 'no locale' });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/locale', code: 'invalid_format' }] },
+    });
+  });
+
   it('403 for a contact without the permission to read contacts', async () => {
     const { id: organizationId, api } = world.organization();
     const id = await template(api);
