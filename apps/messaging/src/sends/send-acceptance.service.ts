@@ -105,6 +105,7 @@ export class SendAcceptance {
 
   private aim({ organizationId }: Transaction, wanted: Wanted, facts: AcceptanceFacts): Aimed {
     const { request, asked } = wanted;
+    if (request.untimely.length > 0) throw Problem.validation([...request.untimely]);
     const template = templateFor(request, facts);
     const target = targetOf(request, asked, facts);
     const keys = target.address && this.keys.of(organizationId, target.address);

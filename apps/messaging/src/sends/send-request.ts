@@ -22,6 +22,8 @@ export interface SendRequest {
   readonly notBefore: Date | null;
   readonly expiresAt: Date | null;
   readonly metadata: Record<string, unknown> | null;
+  /** Times that no longer do, or not yet: what the same body was answered before still stands. */
+  readonly untimely: readonly FieldError[];
 }
 
 const DATA_BYTES = 64 * 1024;
@@ -34,11 +36,15 @@ const recipientShape = z.strictObject({
   address: z.string().min(1).max(4_096).optional(),
 });
 
-/** Reads the body of a send. @throws Problem `validation_failed`, `invalid_address` */
+/**
+ * Reads the body of a send.
+ * @throws Problem `validation_failed`, `invalid_address`, for what is wrong with it at any time
+ */
 export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
   const recipient = readRecipient(dto);
-  const errors = [...contentErrors(dto), ...sizeErrors(dto), ...timeErrors(dto, now), ...senderErrors(dto)];
-  if (errors.length > 0) throw Problem.validation(errors);
+  const untimely = timeErrors(dto, now);
+  const errors = [...contentErrors(dto), ...sizeErrors(dto), ...orderErrors(dto), ...senderErrors(dto)];
+  if (errors.length > 0) throw Problem.validation([...errors, ...untimely]);
   return {
     channel: dto.channel,
     recipient,
@@ -52,6 +58,7 @@ export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
     notBefore: dateOf(dto.not_before),
     expiresAt: dateOf(dto.expires_at),
     metadata: dto.metadata ?? null,
+    untimely,
   };
 }
 
@@ -104,10 +111,13 @@ function timeErrors(dto: CreateSendDto, now: Date): FieldError[] {
   if (expiresAt && expiresAt <= now) {
     errors.push(fieldError('/expires_at', 'out_of_range', '`expires_at` must be in the future.'));
   }
-  if (expiresAt && notBefore && expiresAt <= notBefore) {
-    errors.push(fieldError('/expires_at', 'out_of_range', '`expires_at` must be after `not_before`.'));
-  }
   return errors;
+}
+
+function orderErrors(dto: CreateSendDto): FieldError[] {
+  const [notBefore, expiresAt] = [dateOf(dto.not_before), dateOf(dto.expires_at)];
+  if (!notBefore || !expiresAt || expiresAt > notBefore) return [];
+  return [fieldError('/expires_at', 'out_of_range', '`expires_at` must be after `not_before`.')];
 }
 
 function senderErrors({ channel, from }: CreateSendDto): FieldError[] {

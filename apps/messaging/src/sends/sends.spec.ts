@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Clock } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import type { Caller } from '@customer-platform/testing';
 import {
@@ -146,6 +147,33 @@ describe('POST /v1/messaging/sends', () => {
       `%${first.body.send_id}%`,
     ]);
     expect(kept).toEqual({ expires_at: null });
+  });
+
+  it('answers a key as before once its times have passed and channel and template are gone', async () => {
+    const { api } = world.organization();
+    const clock = world.app.app.get(Clock);
+    const templateId = await template(api, { locales: { es: { subject: 'x', text: 'y' } } });
+    const times = { not_before: LATER(), expires_at: new Date(Date.now() + 7_200_000).toISOString() };
+    const body = aSend({ content: undefined, template_id: templateId, ...times });
+    const key = randomUUID();
+    const first = await post(api, body, key);
+    expect(first).toMatchObject({ status: 202, body: { state: 'accepted' } });
+    expect((await api.delete(`/v1/messaging/templates/${templateId}`)).status).toBe(204);
+    const off = await api.call('PUT', '/v1/messaging/channel-settings', { body: { channels: {} } });
+    expect(off.status).toBe(200);
+    const real = clock.now.bind(clock);
+    clock.now = () => new Date(Date.now() + 86_400_000);
+    try {
+      const replay = await post(api, body, key);
+      expect(replay).toMatchObject({ status: 202, body: first.body });
+      expect(replay.headers.get('idempotent-replay')).toBe('true');
+      expect(await post(api, body)).toMatchObject({
+        status: 400,
+        body: { errors: [{ pointer: '/expires_at', code: 'out_of_range' }] },
+      });
+    } finally {
+      clock.now = real;
+    }
   });
 
   it('422 recipient_suppressed with the send it stored; the key answers so even after a lift', async () => {
