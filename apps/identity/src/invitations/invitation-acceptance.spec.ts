@@ -109,10 +109,39 @@ describe('somebody new', () => {
     const user = await userOf(email);
     expect(user).toMatchObject({ id: created.body.id, status: 'active', organization_id: organization.id });
     expect(user?.name).toBe(NEW.name);
-    // The creator still sees a member, and manages them no more.
-    expect((await userOf(email, creator))?.organization_id).toBe(organization.id);
+    // What the creator wrote down was accepted by nobody: it sees no member, and ties nobody's hands.
+    expect(await userOf(email, creator)).toBeUndefined();
     const path = `${USERS}/${created.body.id}`;
-    expectProblem(await creator.admin.patch(path, { name: 'Taken over' }), 403, 'user_not_managed');
+    expectProblem(await creator.admin.patch(path, { name: 'Taken over' }), 404, 'not_found');
+    expectStatus(await organization.admin.patch(path, { name: 'Ours' }), 200);
+  });
+
+  it('a stranger who made them a member beforehand, with roles, has nothing of them, and is told', async () => {
+    const stranger = await bench.organization();
+    const probe = kafkaProbe(bench.app);
+    probe.collect('identity');
+    const email = guests.address();
+    const created = await stranger.admin.post<UserDto>(USERS, { email, name: 'Bait' });
+    const { id } = created.body;
+    const { membershipId, assignmentId } = await bench.member(stranger, id, 'analyst');
+    const { token } = await invited({ email });
+    expectStatus(await guests.accept({ token, ...NEW }), 200);
+    expect(await membershipsOf(id, stranger)).toEqual([]);
+    expect(await rolesOf(membershipId, stranger)).toEqual([]);
+    expect(await membershipsOf(id)).toHaveLength(1);
+    const [event] = await probe.expectEvents('identity.membership.ended.v1', stranger.id, 1);
+    expect(event?.data).toEqual({ organization_id: stranger.id, id: membershipId, user_id: id });
+    const [ended] = await probe.expectEvents('identity.role_assignment.ended.v1', stranger.id, 1);
+    expect(ended?.data).toMatchObject({ organization_id: stranger.id, id: assignmentId });
+    // Nor can it come back but by an invitation that they accept.
+    expectProblem(
+      await stranger.admin.post('/v1/identity/memberships', { user_id: id }),
+      422,
+      'reference_not_found',
+    );
+    for (const body of [{ status: 'suspended' }, { status: 'active' }, { reset_mfa: true }])
+      expectStatus(await organization.admin.patch(`${USERS}/${id}`, body), 200);
+    expectStatus(await organization.admin.delete(`${USERS}/${id}`), 204);
   });
 
   it('begins anew where the user with the address was deleted', async () => {

@@ -155,6 +155,7 @@ export class InvitationAcceptance {
     // Since the first look the person has come by another invitation, or is gone.
     if (userId === undefined) throw person ? accountExists() : missing({});
     const context = contextOf(userId);
+    if (person) await this.memberships.endElsewhere(tx, context, userId);
     const [accepted] = await tx.query<InvitationRow>(ACCEPT, [
       organizationId,
       invitation.id,

@@ -33,6 +33,9 @@ const LOCK = `${SELECT} AND ($2::uuid IS NULL OR id = $2) AND ($3::uuid IS NULL 
 const ASSIGNMENTS = `
 DELETE FROM role_assignments WHERE organization_id = $1 AND membership_id = $2 RETURNING id, role_id`;
 const DELETE = 'DELETE FROM memberships WHERE organization_id = $1 AND id = $2';
+const ELSEWHERE = `
+SELECT organization_id, ${COLUMNS} FROM memberships WHERE user_id = $2 AND organization_id <> $1
+ ORDER BY organization_id FOR UPDATE`;
 
 /** What names a membership: its own id, or its user. */
 export type MembershipKey = { readonly id: string } | { readonly userId: string };
@@ -106,7 +109,24 @@ export class MembershipsService {
     });
   }
 
-  private async endRow(tx: WorkerTransaction, context: RequestContext, row: MembershipRow): Promise<void> {
+  /**
+   * Ends what other organizations wrote down for somebody who had accepted nothing yet and now joins this one: nobody
+   * is a member but by their own acceptance, and one who never accepted must not tie the home's hands (identity.md §3).
+   */
+  async endElsewhere(tx: WorkerTransaction, context: AuditContext, userId: string): Promise<void> {
+    const { organizationId } = tx;
+    const rows = await tx.query<MembershipRow & { organization_id: string }>(ELSEWHERE, [
+      organizationId,
+      userId,
+    ]);
+    for (const row of rows) {
+      await tx.useOrganization(row.organization_id);
+      await this.endRow(tx, { ...context, organizationId: row.organization_id }, row);
+    }
+    await tx.useOrganization(organizationId);
+  }
+
+  private async endRow(tx: WorkerTransaction, context: AuditContext, row: MembershipRow): Promise<void> {
     const { organizationId } = context;
     const ended = await tx.query<{ id: string; role_id: string }>(ASSIGNMENTS, [organizationId, row.id]);
     await tx.query(DELETE, [organizationId, row.id]);
