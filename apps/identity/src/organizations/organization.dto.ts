@@ -122,7 +122,12 @@ export class SettingsDto {
   @Type(() => SessionLimitsDto)
   session?: SessionLimitsDto | null;
 
-  @ApiProperty({ ...optional, nullable: true, type: MemberJwksDto })
+  @ApiProperty({
+    ...optional,
+    nullable: true,
+    type: MemberJwksDto,
+    description: 'Set by the organization itself only, by who holds `core.members.exchange`.',
+  })
   @MayBeAbsent()
   @MayBeNull()
   @IsObject()

@@ -173,9 +173,13 @@ describe('POST /v1/identity/organizations', () => {
   });
 
   it('keeps of a member key what verifies, and nothing else', async () => {
-    const { settings } = await found(parent.admin, keys({ ...jwk, kid: 'one', use: 'sig', note: 'mine' }));
+    const { child, admin } = await withKey(parent.admin);
+    const given = keys({ ...jwk, kid: 'one', use: 'sig', note: 'mine' });
+    const { body } = await admin.patch<OrganizationDto>(at(child.id), given);
     const { x, y } = jwk;
-    expect(settings.member_jwks.keys).toEqual([{ kty: 'EC', kid: 'one', alg: 'ES256', crv: 'P-256', x, y }]);
+    expect(body.settings.member_jwks.keys).toEqual([
+      { kty: 'EC', kid: 'one', alg: 'ES256', crv: 'P-256', x, y },
+    ]);
   });
 });
 

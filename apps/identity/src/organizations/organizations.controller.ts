@@ -78,9 +78,10 @@ export class OrganizationsController {
     permission: 'identity.organizations.update',
     summary: 'Change an organization',
     description:
-      'Status and rate limits are set by organizations above it; within a second they hold everywhere.',
+      'Status and rate limits are set by organizations above it; within a second they hold everywhere. `member_jwks` is ' +
+      'set by the organization itself, by who may exchange tenant tokens.',
     response: OrganizationDto,
-    problems: ['ancestor_required'],
+    problems: ['ancestor_required', 'privilege_escalation'],
   })
   async update(
     @Context() context: RequestContext,

@@ -16,7 +16,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { PERMISSIONS } from '@customer-platform/permissions';
+import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
 import { demandHeld } from '../roles/escalation.js';
@@ -32,6 +32,9 @@ const IN_REACH = `SELECT FROM organizations WHERE organization_id = $2 AND path 
 const ACTIVE_CHILD = `SELECT FROM organizations WHERE parent_id = $1 AND deleted_at IS NULL LIMIT 1`;
 const PARENT = `SELECT deleted_at IS NOT NULL AS deleted FROM organizations WHERE organization_id = $1 FOR SHARE`;
 const MACHINE_OWNER = `SELECT id FROM roles WHERE organization_id = $1 AND key = 'owner' AND kind = 'machine'`;
+
+/** What a tenant token stands on, and so whoever signs one. */
+const VOUCHING: Permission = 'core.members.exchange';
 
 /** A new organization, with its first key where one was wished for. */
 export interface CreatedOrganization {
@@ -85,6 +88,7 @@ export class OrganizationsService {
    */
   create(context: RequestContext, body: CreateOrganizationDto): Promise<CreatedOrganization> {
     if (body.issue_api_key) demandHeld(context, PERMISSIONS);
+    if (body.settings?.member_jwks) demandMayVouch(context, undefined);
     const { name, slug, locale, timezone, settings } = body;
     return this.database.acrossOrganizations(async (tx) => {
       const founded = await this.founding.found(
@@ -106,19 +110,23 @@ export class OrganizationsService {
     });
   }
 
-  /** @throws Problem `ancestor_required`, `resource_deleted`, `etag_mismatch` */
+  /** @throws Problem `ancestor_required`, `privilege_escalation`, `resource_deleted`, `etag_mismatch` */
   update(context: RequestContext, id: string, body: UpdateOrganizationDto): Promise<Organization> {
     const { name, status, locale, timezone, settings } = body;
     if (status !== undefined || settings?.rate_limits !== undefined) demandAncestor(context, id);
+    const vouches = settings?.member_jwks !== undefined;
     const patch = {
       ...(name === undefined ? {} : { name }),
       ...(locale === undefined ? {} : { locale: canonicalLocale(locale) ?? locale }),
       ...(timezone === undefined ? {} : { timezone: canonicalTimeZone(timezone) ?? timezone }),
       ...(settings === undefined ? {} : { settings: plain(settings) }),
     };
-    return this.write(context, id, (tx) =>
-      this.organizations.update(context, id, (row) => ({ ...patch, ...this.turn(row, status) }), { tx }),
-    );
+    return this.write(context, id, (tx) => {
+      if (vouches) demandMayVouch(context, id);
+      return this.organizations.update(context, id, (row) => ({ ...patch, ...this.turn(row, status) }), {
+        tx,
+      });
+    });
   }
 
   /** Its credentials are refused within a second. @throws Problem `ancestor_required`, `has_children` */
@@ -192,6 +200,20 @@ export class OrganizationsService {
 function demandAncestor(context: RequestContext, id: string): void {
   if (id.toLowerCase() !== context.organizationId) return;
   throw new Problem('ancestor_required', { detail: 'This is said of an organization by one above it.' });
+}
+
+/**
+ * Who sets the keys that verify tenant tokens can write such tokens, and read every member by them: the organization
+ * itself, by a caller who may exchange tokens. Nobody holds that permission in another organization, an ancestor and
+ * a founder included (identity.md §2).
+ * @throws Problem `privilege_escalation`
+ */
+function demandMayVouch(context: RequestContext, id: string | undefined): void {
+  if (id?.toLowerCase() === context.organizationId) return demandHeld(context, [VOUCHING]);
+  throw new Problem('privilege_escalation', {
+    detail: '`member_jwks` is set by the organization itself, not by one above it.',
+    members: { missing: [VOUCHING] },
+  });
 }
 
 async function demandChildless(tx: Transaction, { id }: Organization): Promise<void> {

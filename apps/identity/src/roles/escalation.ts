@@ -4,7 +4,7 @@ import { isPermission } from '@customer-platform/permissions';
 
 /**
  * The one place that decides whether a caller may give permissions to somebody or something (identity.md §1): by role,
- * key, rotation, assignment, invitation, restore. Nobody gives what they do not hold. Taking away needs no leave.
+ * key, rotation, assignment, invitation, restore, reactivation. Nobody gives what they do not hold. Taking away needs no leave.
  * @throws Problem `privilege_escalation` with `missing`
  */
 export function demandHeld(context: RequestContext, permissions: readonly string[]): void {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { expectStatus, type Answer, type Caller } from '@customer-platform/testing';
 import type { Permission } from '@customer-platform/permissions';
 import type { IdentityBench, TestOrganization } from '../identity-app.fixture.js';
@@ -65,7 +65,15 @@ export interface WayToGive {
   readonly route: string;
   /** Where a route has several. */
   readonly by?: string;
+  /** Where it gives that permission and no other. */
+  readonly gives?: Permission;
   readonly prepare: (giving: Giving) => Promise<Attempt>;
+}
+
+/** A key that verifies tenant tokens. */
+export function aMemberKey(): object {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...publicKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'ES256' };
 }
 
 const anAddress = (): string => `${randomUUID()}@example.com`;
@@ -153,6 +161,25 @@ export const WAYS_TO_GIVE: readonly WayToGive[] = [
     prepare: async (giving) => {
       const path = `/v1/identity/users/${await giving.holder('active')}`;
       return (caller) => caller.patch(path, { reset_mfa: true });
+    },
+  },
+  {
+    route: 'PATCH /v1/identity/users/{id}',
+    by: 'status, which lets act again who was suspended',
+    prepare: async (giving) => {
+      const path = `/v1/identity/users/${await giving.holder('active')}`;
+      expectStatus(await giving.admin.patch(path, { status: 'suspended' }), 200);
+      return (caller) => caller.patch(path, { status: 'active' });
+    },
+  },
+  {
+    route: 'PATCH /v1/identity/organizations/{id}',
+    by: 'member_jwks, whose owner signs tenant tokens',
+    gives: 'core.members.exchange',
+    prepare: async ({ organization }) => {
+      const jwk = aMemberKey();
+      const path = `/v1/identity/organizations/${organization.id}`;
+      return (caller) => caller.patch(path, { settings: { member_jwks: { keys: [jwk] } } });
     },
   },
   {

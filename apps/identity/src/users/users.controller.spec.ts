@@ -235,7 +235,7 @@ describe('users', () => {
       }
     });
 
-    it('who holds more: neither address, factors nor restore without holding it all', async () => {
+    it('who holds more: neither address, factors, restore nor reactivation without holding it all', async () => {
       const id = await bench.person(home.id);
       await bench.member(home, id, 'analyst');
       const caller = await bench.caller(home, [
@@ -245,7 +245,15 @@ describe('users', () => {
       ]);
       expectProblem(await caller.patch(at(id), { reset_mfa: true }), 403, 'privilege_escalation');
       expectProblem(await caller.patch(at(id), { email: anAddress() }), 403, 'privilege_escalation');
-      expectStatus(await caller.patch(at(id), { name: 'Harmless' }), 200);
+      for (const body of [{ name: 'Harmless' }, { status: 'active' }, { status: 'suspended' }])
+        expectStatus(await caller.patch(at(id), body), 200);
+      const refused = expectProblem(
+        await caller.patch(at(id), { status: 'active' }),
+        403,
+        'privilege_escalation',
+      );
+      expect(refused['missing']).toContain('core.contacts.read');
+      expectStatus(await caller.patch(at(id), { status: 'suspended' }), 200);
       expectStatus(await caller.delete(at(id)), 204);
       const problem = expectProblem(await caller.post(at(id, '/restore')), 403, 'privilege_escalation');
       expect(problem['missing']).toContain('core.contacts.read');

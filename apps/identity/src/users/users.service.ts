@@ -87,7 +87,7 @@ export class UsersService {
    */
   async update(context: RequestContext, id: string, body: UpdateUserDto): Promise<SeenUser> {
     const user = await this.write(context, id, async (tx) => {
-      if (body.email !== undefined || body.reset_mfa) demandHeld(context, await permissionsOfUser(tx, id));
+      if (await this.givesRights(tx, context, id, body)) demandHeld(context, await permissionsOfUser(tx, id));
       const updated = await this.users.update(context, id, (row) => patchOf(row, body), { tx });
       if (body.status === 'suspended') {
         await this.sessions.endAll(tx, context, { userId: id }, 'user_disabled');
@@ -96,6 +96,17 @@ export class UsersService {
       return updated;
     });
     return this.seen(user);
+  }
+
+  /** Whether the change lets somebody act who cannot now: by another address, without a factor, or active again. */
+  private async givesRights(
+    tx: WorkerTransaction,
+    context: RequestContext,
+    id: string,
+    { email, reset_mfa, status }: UpdateUserDto,
+  ): Promise<boolean> {
+    if (email !== undefined || reset_mfa) return true;
+    return status === 'active' && (await this.users.get(context, id, 'any', tx)).status === 'suspended';
   }
 
   /** Ends all sessions; memberships rest until a restore. @throws Problem `user_not_managed`, `last_administrator` */
