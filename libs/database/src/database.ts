@@ -3,7 +3,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import { escapeLiteral, type PoolClient } from 'pg';
 import { DataSource, type MigrationInterface, QueryRunnerAlreadyReleasedError } from 'typeorm';
-import { DatabaseUnavailable, isDatabaseUnavailable, withoutValues } from './errors.js';
+import {
+  DatabaseUnavailable,
+  isContended,
+  isDatabaseUnavailable,
+  lostToAnother,
+  spoilsConnection,
+  withoutValues,
+} from './errors.js';
 import {
   ofOrganization,
   OpenTransaction,
@@ -20,6 +27,12 @@ export interface OrganizationScope {
   readonly organizationId: string;
 }
 
+/** What is done in one transaction, given what its beginning answered. */
+type Work<T> = (tx: OpenTransaction, answer: Record<string, unknown> | undefined) => Promise<T>;
+
+/** How often a transaction is tried that loses to others. */
+const ATTEMPTS = 3;
+
 /** An open transaction that units of work begun in the same call chain join instead of opening their own. */
 interface Joinable {
   transaction: OpenTransaction;
@@ -30,8 +43,11 @@ interface Joinable {
  * The way to the module's database. Every statement runs in a transaction that is bound to an organization by
  * a setting which ends with it: nothing leaks to the next borrower of the connection.
  *
- * All methods throw `DatabaseUnavailable` (503) when Postgres cannot be reached, and otherwise what `work` threw
- * after rolling back.
+ * `work` that loses to another transaction (a deadlock, a serialization failure) is rolled back and begins anew, three
+ * times in all: what it changes it changes through its transaction, and what it collects for others it collects anew.
+ *
+ * All methods throw `DatabaseUnavailable` (503) when Postgres cannot be reached or cannot do the work now, and otherwise
+ * what `work` threw after rolling back.
  */
 @Injectable()
 export class Database {
@@ -103,10 +119,24 @@ export class Database {
     return turn;
   }
 
-  private async transact<T>(
-    opening: Opening,
-    work: (tx: OpenTransaction, answer: Record<string, unknown> | undefined) => Promise<T>,
-  ): Promise<T> {
+  private async transact<T>(opening: Opening, work: Work<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.attempt(opening, work);
+      } catch (error) {
+        if (attempt < ATTEMPTS && lostToAnother(error)) {
+          log.info({ err: error, attempt }, 'A transaction lost to another one; it begins anew');
+          continue;
+        }
+        if (error instanceof DatabaseUnavailable) throw error;
+        if (isDatabaseUnavailable(error) || isContended(error) || isTakenBack(error))
+          throw new DatabaseUnavailable(error);
+        throw error;
+      }
+    }
+  }
+
+  private async attempt<T>(opening: Opening, work: Work<T>): Promise<T> {
     const runner = this.source.createQueryRunner();
     let tx: OpenTransaction | undefined;
     let result: T;
@@ -115,10 +145,8 @@ export class Database {
       result = await work(tx, await tx.open(opening));
       await tx.commit();
     } catch (error) {
-      await tx?.rollBack();
+      await (spoilsConnection(error) ? tx?.discard(error) : tx?.rollBack());
       withoutValues(error);
-      if (!(error instanceof DatabaseUnavailable) && (isDatabaseUnavailable(error) || isTakenBack(error)))
-        throw new DatabaseUnavailable(error);
       throw error;
     } finally {
       tx?.end();

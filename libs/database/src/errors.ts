@@ -1,13 +1,16 @@
 import { types } from 'node:util';
 import { Problem } from '@customer-platform/problem-json';
 
-/** Postgres is away, restarting or out of connections. Answers 503; consumers retry for as long as it lasts. */
+/**
+ * Postgres is away, restarting, out of connections, memory or disk, or others kept what the work needs. Answers 503 with
+ * `Retry-After`; consumers retry for as long as it lasts.
+ */
 export class DatabaseUnavailable extends Problem {
   constructor(cause: unknown) {
-    super('dependency_unavailable', {
-      detail: 'The database of this module does not answer; try again shortly.',
-      cause,
-    });
+    const detail = CONTENDED.test(postgresFailure(cause)?.code ?? '')
+      ? 'Others keep changing the same rows; try again shortly.'
+      : 'The database of this module does not answer; try again shortly.';
+    super('dependency_unavailable', { detail, cause });
   }
 }
 
@@ -38,10 +41,22 @@ const SOCKET_MESSAGES = [
   'Driver not Connected',
   'Cannot use a pool after calling end on the pool',
 ];
-/** Class 08 connection exceptions, 53300 too many connections, 57P01-3 shutdown, crash and starting up. */
-const AWAY = /^(08...|53300|57P0[123])$/;
+/**
+ * What says nothing of the statement, only of the server at this moment: any statement might have met it.
+ * - 08: the connection broke. 25006: a failover left us on what is a standby now. 25P03, 25P04, 57P05: the server ended
+ *   a session of ours that stood still for too long, which a frozen process causes and no event.
+ * - 53000, 53100, 53200, 53300: no resources, disk, memory, connections. Not 53400, a limit that one statement exceeded.
+ * - 57014: cancelled by its time limit or by an operator. 57P01–57P04: shutdown, crash, starting up, database dropped
+ *   (while it is restored). 58: the disk or the system under Postgres failed.
+ * XX000 and its like stay faults of the statement: a defect that the same values meet again.
+ */
+const AWAY = /^(08...|25006|25P03|25P04|53[0-3]00|57014|57P0[1-5]|58...)$/;
 /** Serialization failure, deadlock, lock timeout: the same work may well pass the next time. */
-const PASSING = /^(40001|40P01|55P03)$/;
+const CONTENDED = /^(40001|40P01|55P03)$/;
+/** Of these, what ends at once and leaves the way free: the whole unit of work can begin anew at once. */
+const BEGINS_ANEW = /^(40001|40P01)$/;
+/** The server became a standby under the connection: only another connection reaches the new primary. */
+const READ_ONLY = '25006';
 
 /** The Postgres error inside whatever was thrown (TypeORM wraps it), if that is what it is. */
 export function postgresFailure(error: unknown): PostgresFailure | undefined {
@@ -53,7 +68,7 @@ export function postgresFailure(error: unknown): PostgresFailure | undefined {
   return undefined;
 }
 
-/** Whether the error says that the database cannot be reached, as opposed to having refused a statement. */
+/** Whether the error says that the database cannot work now, as opposed to having refused a statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof Problem) return error instanceof DatabaseUnavailable;
   const failure = postgresFailure(error);
@@ -66,9 +81,27 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
-/** Whether repeating the same unit of work may succeed: the database is away, or two transactions got in each other's way. */
+/**
+ * Whether repeating the same unit of work may succeed: the database is away, or two transactions got in each other's
+ * way. The one classification by which consumers, workers and requests tell an outage from a fault of their own.
+ */
 export function isTransient(error: unknown): boolean {
-  return isDatabaseUnavailable(error) || PASSING.test(postgresFailure(error)?.code ?? '');
+  return isDatabaseUnavailable(error) || CONTENDED.test(postgresFailure(error)?.code ?? '');
+}
+
+/** Whether a statement lost to another transaction, and all of its own may begin anew at once. */
+export function lostToAnother(error: unknown): boolean {
+  return BEGINS_ANEW.test(codeOf(error) ?? '');
+}
+
+/** Whether a statement lost to another transaction in whatever way. */
+export function isContended(error: unknown): boolean {
+  return CONTENDED.test(codeOf(error) ?? '');
+}
+
+/** Whether the connection itself is what fails: it must not be lent again. */
+export function spoilsConnection(error: unknown): boolean {
+  return postgresFailure(error)?.code === READ_ONLY;
 }
 
 /**
@@ -80,6 +113,14 @@ export function withoutValues(error: unknown): unknown {
     for (const name of ['parameters', 'detail', 'where', 'client']) Reflect.deleteProperty(at, name);
   }
   return error;
+}
+
+/** Of a failed statement only: whoever wraps one in an error of its own has said what it means. */
+function codeOf(error: unknown): string | undefined {
+  const failure = postgresFailure(error);
+  return failure === error || failure === (error as { driverError?: unknown }).driverError
+    ? failure?.code
+    : undefined;
 }
 
 function inner(error: Error): unknown {

@@ -161,8 +161,13 @@ export class OpenTransaction implements WorkerTransaction {
       await this.runner.rollbackTransaction();
     } catch (error) {
       log.warn({ err: withoutValues(error) }, 'A rollback failed; the connection is given up');
-      await (this.runner as Discardable).releasePostgresConnection(error);
+      await this.discard(error);
     }
+  }
+
+  /** Closes the connection instead of giving it back to the pool; Postgres then undoes what it began. */
+  async discard(reason: unknown): Promise<void> {
+    if (!this.runner.isReleased) await (this.runner as Discardable).releasePostgresConnection(reason);
   }
 
   takeHooks(): (() => void)[] {

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { RegistryUnavailable } from '@customer-platform/authorization';
 import { databaseConfig, readConfig } from '@customer-platform/config';
-import { isDatabaseUnavailable, postgresFailure } from '@customer-platform/database';
+import { isTransient } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { Pool } from 'pg';
 
@@ -9,8 +9,6 @@ import { Pool } from 'pg';
 const CONNECTIONS = 6;
 /** Nobody waits longer for an answer of the registry (identity.md §8). */
 const TIMEOUT_MS = 500;
-/** Postgres: a statement was cancelled, here by its time limit. */
-const CANCELLED = '57014';
 
 /** A statement by its name: prepared once on each connection, for planning costs more than looking up. */
 export interface NamedStatement {
@@ -48,7 +46,7 @@ export class RegistryPool implements OnApplicationShutdown {
       const { rows } = await this.pool.query({ name, text, values: [...values] });
       return rows as Row[];
     } catch (error) {
-      if (isDatabaseUnavailable(error) || postgresFailure(error)?.code === CANCELLED) {
+      if (isTransient(error)) {
         throw new RegistryUnavailable('The registry’s database does not answer', { cause: error });
       }
       throw error;
