@@ -24,6 +24,7 @@ const CARRY_OBJECTIONS = `
   INSERT INTO preferences AS p (organization_id, subject, channel, topic, subscribed, updated_at)
   SELECT organization_id, 'contact:' || $3::uuid, channel, topic, false, updated_at FROM preferences
    WHERE organization_id = $1 AND subject = 'contact:' || $2::uuid AND NOT subscribed
+   ORDER BY channel, topic
   ON CONFLICT (organization_id, subject, channel, topic) DO UPDATE SET subscribed = false WHERE p.subscribed`;
 
 /** Follows core's contacts and consents. Repeating an event changes nothing: what is older never overwrites. */
@@ -53,18 +54,20 @@ export class ContactProjection {
 
   async merged(events: DomainEvent<Merge>[]): Promise<void> {
     await this.write(async (tx) => {
+      await this.contacts.mark(
+        tx,
+        events.map(({ type, organizationid, data }) => ({
+          organizationId: organizationid,
+          id: data.merged_id,
+          version: data.merged_version,
+          ...(type === 'core.contact.merged.v1'
+            ? { state: 'merged', mergedInto: data.survivor_id }
+            : { state: 'active', mergedInto: null }),
+        })),
+      );
       for (const { type, organizationid, data } of events) {
-        const merging = type === 'core.contact.merged.v1';
-        await this.contacts.mark(
-          tx,
-          { organizationId: organizationid, id: data.merged_id },
-          {
-            version: data.merged_version,
-            state: merging ? 'merged' : 'active',
-            mergedInto: merging ? data.survivor_id : null,
-          },
-        );
-        if (merging) await tx.query(CARRY_OBJECTIONS, [organizationid, data.merged_id, data.survivor_id]);
+        if (type !== 'core.contact.merged.v1') continue;
+        await tx.query(CARRY_OBJECTIONS, [organizationid, data.merged_id, data.survivor_id]);
       }
     });
   }

@@ -10,6 +10,13 @@ export interface ContactRef {
   readonly id: string;
 }
 
+/** The state that a contact has from one of its versions on. */
+export interface ContactMark extends ContactRef {
+  readonly version: number;
+  readonly state: ContactState;
+  readonly mergedInto: string | null;
+}
+
 interface Row extends ContactProfile {
   asked: string;
   organization_id: string;
@@ -37,7 +44,9 @@ const UPSERT = `
 
 const MARK = `
   INSERT INTO contacts AS known (organization_id, id, version, state, merged_into)
-  VALUES ($1, $2, $3, $4, $5)
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[])
+      AS marked (organization_id, id, version, state, merged_into)
+   ORDER BY organization_id, id
   ON CONFLICT (organization_id, id) DO UPDATE SET version = excluded.version, state = excluded.state,
     merged_into = excluded.merged_into
   WHERE known.version <= excluded.version AND known.state <> 'erased'`;
@@ -76,7 +85,7 @@ const FAMILY = `
 /** Of a contact nobody has told of, too; whatever its version: from here there is no way back. */
 const ERASE = `
   INSERT INTO contacts AS known (organization_id, id, version, state)
-  SELECT $1, unnest($2::uuid[]), 0, 'erased'
+  SELECT $1, id, 0, 'erased' FROM unnest($2::uuid[]) AS id ORDER BY id
   ON CONFLICT (organization_id, id) DO UPDATE SET state = 'erased', merged_into = NULL, external_id = NULL,
     email = NULL, phone = NULL, first_name = NULL, last_name = NULL, locale = NULL, timezone = NULL, country = NULL,
     attributes = '{}', email_canonical = NULL, phone_canonical = NULL`;
@@ -123,13 +132,24 @@ export class ContactsRepository {
     await tx.query(UPSERT, [JSON.stringify([...newest.values()].map(toRow))]);
   }
 
-  /** Moves a contact to another state, its profile as it was; the snapshot of the same version may have come before. */
-  async mark(
-    tx: Transaction,
-    { organizationId, id }: ContactRef,
-    change: { version: number; state: ContactState; mergedInto: string | null },
-  ): Promise<void> {
-    await tx.query(MARK, [organizationId, id, change.version, change.state, change.mergedInto]);
+  /**
+   * Moves contacts to other states, their profiles as they were; the snapshot of the same version may have come before.
+   * Of several marks of one contact the newest stands, and of one version the last.
+   */
+  async mark(tx: Transaction, marks: readonly ContactMark[]): Promise<void> {
+    const newest = new Map<string, ContactMark>();
+    for (const mark of marks) {
+      const known = newest.get(contactKey(mark));
+      if (!known || known.version <= mark.version) newest.set(contactKey(mark), mark);
+    }
+    const rows = [...newest.values()];
+    await tx.query(MARK, [
+      rows.map(({ organizationId }) => organizationId),
+      rows.map(({ id }) => id),
+      rows.map(({ version }) => version),
+      rows.map(({ state }) => state),
+      rows.map(({ mergedInto }) => mergedInto),
+    ]);
   }
 
   /** The contacts behind ids, merges followed to the survivor; by {@link contactKey} of the id asked for. */

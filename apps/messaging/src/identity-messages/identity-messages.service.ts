@@ -11,8 +11,14 @@ import {
   type IdentityTemplate,
 } from './identity-templates.js';
 
-/** An organization that has them, or had, or is being given them: whoever comes at the same moment waits. */
-const BEGIN = `
+/**
+ * Whoever comes at the same moment waits. A lock of its own: who writes a rule takes the lock of its limit first and the
+ * organization's row last, and so does this.
+ */
+const TAKE_TURNS = `SELECT pg_advisory_xact_lock(hashtextextended('identity-messages:' || $1::text, 0))`;
+/** An organization that has them, or had. */
+const GIVEN = 'SELECT FROM organizations WHERE organization_id = $1 AND identity_messages_at IS NOT NULL';
+const NOTE_GIVEN = `
 INSERT INTO organizations AS known (organization_id, identity_messages_at) VALUES ($1, $2)
 ON CONFLICT (organization_id) DO UPDATE SET identity_messages_at = excluded.identity_messages_at
  WHERE known.identity_messages_at IS NULL
@@ -51,10 +57,13 @@ export class IdentityMessages {
   }
 
   private async giveTo(tx: Transaction, organizationId: string): Promise<void> {
-    const begun = await tx.query(BEGIN, [organizationId, this.clock.now()]);
-    if (begun.length === 0) return;
+    await tx.query(TAKE_TURNS, [organizationId]);
+    if ((await tx.query(GIVEN, [organizationId])).length > 0) return;
     const context = contextOf(organizationId);
     for (const template of IDENTITY_TEMPLATES) await this.giveOne(context, template);
+    const noted = await tx.query(NOTE_GIVEN, [organizationId, this.clock.now()]);
+    // A process of an earlier version locks the row instead. The next try finds what it gave.
+    if (noted.length === 0) throw new Error('The organization was given its messages meanwhile');
   }
 
   private async giveOne(context: RequestContext, { name, locales, rules }: IdentityTemplate): Promise<void> {

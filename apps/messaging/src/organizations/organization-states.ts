@@ -24,11 +24,18 @@ export class OrganizationStates {
   /** Repeating an event changes nothing; of several the last stands. */
   async apply(events: readonly DomainEvent<StateChange>[]): Promise<void> {
     await this.database.acrossOrganizations(async (tx) => {
-      for (const { type, data } of events) {
+      // In one order for all, so that two who lock the same organizations wait instead of deadlocking.
+      const inOrder = events.toSorted((a, b) => compare(a.data.id, b.data.id));
+      for (const { type, data } of inOrder) {
         const active = type === 'identity.organization.reactivated.v1';
         await tx.query(SET, [data.id, active ? 'active' : 'suspended']);
         if (active) await tx.query(RELEASE, [data.id, this.clock.now()]);
       }
     });
   }
+}
+
+/** A sort by it keeps the events of one organization in their order. */
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

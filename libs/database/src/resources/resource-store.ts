@@ -161,6 +161,9 @@ export class ResourceStore<E extends SoftDeletable> {
   async purge(context: RequestContext, id: string, options: ChangeOptions<E> = {}): Promise<void> {
     let hold: RemoteHold | undefined;
     const work = async (tx: Transaction): Promise<void> => {
+      // Of a transaction that begins anew: what it holds elsewhere is not its own any more.
+      await hold?.release();
+      hold = undefined;
       const row = await this.lock(tx, context, id);
       if (!row.deletedAt) throw new Problem('not_soft_deleted');
       await options.guard?.(tx, row);
