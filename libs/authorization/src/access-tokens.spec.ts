@@ -116,4 +116,28 @@ describe('the keys that verify', () => {
     expect(await codeOf(token)).toBe('valid');
     expect(await codeOf(await aToken(await aSigner()))).toBe('authorization_unavailable');
   });
+
+  it('are not asked for by each of a flood of unknown ones while the registry is away', async () => {
+    const { registry, codeOf, clock } = await aVerifier();
+    registry.down = true;
+    const unknown = await aToken(await aSigner());
+    for (let times = 0; times < 5; times += 1)
+      expect(await codeOf(unknown)).toBe('authorization_unavailable');
+    expect(registry.keyReads).toBe(1);
+    clock.pass(1_000);
+    expect(await codeOf(unknown)).toBe('authorization_unavailable');
+    expect(registry.keyReads).toBe(2);
+  });
+
+  it('verify nothing five minutes after they were taken away, and are renewed before that unnoticed', async () => {
+    const { registry, codeOf, signer, clock } = await aVerifier();
+    const token = await aToken(signer);
+    expect(await codeOf(token)).toBe('valid');
+    clock.pass(240_000);
+    expect(await codeOf(token)).toBe('valid');
+    expect(registry.keyReads).toBe(2);
+    registry.keys.length = 0;
+    clock.pass(300_000);
+    expect(await codeOf(token)).toBe('invalid_token');
+  });
 });

@@ -9,10 +9,14 @@ export const ACCESS_TOKEN_AUDIENCE = 'management-api';
 /** `typ` of its header, by which no other token of the same keys can pass for one. */
 export const ACCESS_TOKEN_TYPE = 'at+jwt';
 
-/** Keys are shown a day before they sign (identity.md §7), so an hour is often enough. */
-const KEYS_KEPT_MS = 3_600_000;
+/** A key that was taken away verifies nothing after so long. */
+const KEYS_KEPT_MS = 300_000;
+/** Then they are read anew while the former still verify: no request waits for what it does not need. */
+const RENEWED_AFTER_MS = 240_000;
 /** A token of an unknown key has the keys read again, but not for each of a flood of them. */
 const READ_AGAIN_AFTER_MS = 5_000;
+/** While the registry is away, whoever comes with an unknown key has it asked so often. */
+const TRIED_AGAIN_AFTER_MS = 1_000;
 const READ_TIMEOUT_MS = 500;
 /** Allowed difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_S = 5;
@@ -36,6 +40,7 @@ interface Keys {
 export class AccessTokens {
   private keys: Keys | undefined;
   private reading: Promise<Keys> | undefined;
+  private failedAt = -Infinity;
 
   constructor(
     private readonly source: AuthorizationSource,
@@ -64,14 +69,19 @@ export class AccessTokens {
 
   private async keysFor(id: string): Promise<Keys> {
     const { keys } = this;
-    const age = keys ? this.clock.now() - keys.readAt : Infinity;
-    if (keys && age < (keys.ids.has(id) ? KEYS_KEPT_MS : READ_AGAIN_AFTER_MS)) return keys;
-    this.reading ??= this.read().finally(() => (this.reading = undefined));
+    const now = this.clock.now();
+    const age = keys ? now - keys.readAt : Infinity;
+    const isKnown = keys?.ids.has(id) === true;
+    if (keys && age < (isKnown ? KEYS_KEPT_MS : READ_AGAIN_AFTER_MS)) {
+      if (age >= RENEWED_AFTER_MS && !this.triedLately(now)) void this.read().catch(ignored);
+      return keys;
+    }
     try {
-      return await this.reading;
+      if (this.triedLately(now)) throw new RegistryUnavailable('The keys could not be read a moment ago');
+      return await this.read();
     } catch (error) {
       // Known keys go on verifying while the registry is away; whether the session lasts it must say itself.
-      if (keys?.ids.has(id)) return keys;
+      if (keys && isKnown) return keys;
       if (error instanceof RegistryUnavailable) {
         throw new Problem('authorization_unavailable', { cause: error });
       }
@@ -79,7 +89,26 @@ export class AccessTokens {
     }
   }
 
-  private async read(): Promise<Keys> {
+  private triedLately(now: number): boolean {
+    return now - this.failedAt < TRIED_AGAIN_AFTER_MS;
+  }
+
+  /** One read serves all who wait for one. */
+  private read(): Promise<Keys> {
+    this.reading ??= this.readKeys().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private async readKeys(): Promise<Keys> {
+    try {
+      return await this.ask();
+    } catch (error) {
+      this.failedAt = this.clock.now();
+      throw error;
+    }
+  }
+
+  private async ask(): Promise<Keys> {
     const { keys } = await this.source.signingKeys(READ_TIMEOUT_MS);
     const ids = new Set(keys.flatMap(({ kid }) => (typeof kid === 'string' ? [kid] : [])));
     const read: Keys = {
@@ -91,6 +120,9 @@ export class AccessTokens {
     return read;
   }
 }
+
+/** A renewal that fails is noted, and made again by one of the next requests. */
+function ignored(): void {}
 
 function keyIdOf(token: string): string {
   let header: ReturnType<typeof decodeProtectedHeader>;

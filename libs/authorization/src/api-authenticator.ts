@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { AcceptedCredential, Authenticator } from '@customer-platform/http';
+import { clientAddress, type AcceptedCredential, type Authenticator } from '@customer-platform/http';
 import type { ResolvedCaller } from './caller.js';
 import type { CredentialResolver } from './credential-resolver.js';
 
@@ -8,6 +8,9 @@ export class ApiAuthenticator implements Authenticator {
   constructor(private readonly resolver: CredentialResolver) {}
 
   authenticate(request: IncomingMessage, accepts: AcceptedCredential): Promise<ResolvedCaller> {
-    return this.resolver.authenticate(request.headers.authorization, { accepts });
+    return this.resolver.authenticate(request.headers.authorization, {
+      accepts,
+      address: clientAddress(request),
+    });
   }
 }

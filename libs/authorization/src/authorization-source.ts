@@ -24,15 +24,22 @@ export class RegistryUnavailable extends Error {
   override readonly name = 'RegistryUnavailable';
 }
 
+/** Look-ups of credentials seen good before, and of all others: neither waits for a connection of the other. */
+export type ResolveLane = 'known' | 'strangers';
+
 /**
  * Where a module learns what credentials may do: identity, over its internal interface; identity itself asks its own
  * database. Every method throws {@link RegistryUnavailable} when there is no answer within `timeoutMs`.
  */
 export abstract class AuthorizationSource {
   /** @throws UnknownCredential */
-  abstract resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential>;
-  /** As `resolve`, by claims that the caller has verified. @throws UnknownCredential */
-  abstract resolveTenant(tenant: TenantClaims, timeoutMs: number): Promise<ResolvedCredential>;
+  abstract resolve(keyHash: string, timeoutMs: number, lane?: ResolveLane): Promise<ResolvedCredential>;
+  /** As `resolve`, by claims; whether they are true is the caller's affair. @throws UnknownCredential */
+  abstract resolveTenant(
+    tenant: TenantClaims,
+    timeoutMs: number,
+    lane?: ResolveLane,
+  ): Promise<ResolvedCredential>;
   /** As `resolve`, by claims that the caller has verified. @throws UnknownCredential */
   abstract resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential>;
   /** What verifies access tokens. */

@@ -2,7 +2,12 @@ import type { AcceptedCredential } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { AccessTokens } from './access-tokens.js';
 import { API_KEY_MARK, hashApiKey, isWellFormedApiKey } from './api-key.js';
-import { RegistryUnavailable, UnknownCredential, type AuthorizationSource } from './authorization-source.js';
+import {
+  RegistryUnavailable,
+  UnknownCredential,
+  type AuthorizationSource,
+  type ResolveLane,
+} from './authorization-source.js';
 import type { ResolvedCaller } from './caller.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { CredentialCache, CredentialEntry } from './credential-cache.js';
@@ -10,6 +15,7 @@ import type { KeyUsage } from './key-usage.js';
 import type { Monotonic } from './monotonic.js';
 import type { ResolvedCredential, TenantClaims } from './protocol.js';
 import { RefusedCredentials } from './refused-credentials.js';
+import { StrangerLane } from './stranger-lane.js';
 
 /** A resolve that has not ended by then has failed; all tries of one fill share it (identity.md §8). */
 const RESOLVE_TIMEOUT_MS = 500;
@@ -26,6 +32,16 @@ export interface AuthenticationOptions {
    * marked `unconfirmed`. What it sends may be stored only after `AuthorizationSource.confirm`.
    */
   outlivesOutage?: boolean;
+  /** From where the credential came: unknown ones are rationed by it. */
+  address?: string | undefined;
+}
+
+/** How claims about a tenant were come by. */
+export interface TenantOptions {
+  /** Nobody has verified them yet: the organization may not exist. */
+  unverified?: boolean;
+  /** From where they came. */
+  address?: string | undefined;
 }
 
 interface Fill {
@@ -36,7 +52,10 @@ interface Fill {
 /** What is asked of the registry: under which name the answer is kept, and how it is asked. */
 interface Question {
   readonly name: string;
-  readonly ask: (timeoutMs: number) => Promise<ResolvedCredential>;
+  readonly ask: (timeoutMs: number, lane: ResolveLane) => Promise<ResolvedCredential>;
+  /** Whoever asks may have made the credential up; such questions are rationed. */
+  readonly mayBeMadeUp: boolean;
+  readonly address?: string | undefined;
 }
 
 /**
@@ -46,6 +65,7 @@ interface Question {
 export class CredentialResolver {
   private readonly fills = new Map<string, Fill>();
   private readonly refused: RefusedCredentials;
+  private readonly strangers: StrangerLane;
 
   constructor(
     private readonly source: AuthorizationSource,
@@ -55,6 +75,7 @@ export class CredentialResolver {
     private readonly clock: Monotonic,
     private readonly tokens: AccessTokens,
   ) {
+    this.strangers = new StrangerLane(clock);
     this.refused = new RefusedCredentials(clock);
   }
 
@@ -74,17 +95,18 @@ export class CredentialResolver {
   /**
    * The caller of an `Authorization` header.
    * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `user_required`, `organization_suspended`,
-   *   `authorization_unavailable`. A caller restricted to its own factors is returned; the route's guard decides.
+   *   `authorization_unavailable`, `rate_limited` for too many unknown keys of one address. A caller restricted to its own factors is returned; the route's guard decides.
    */
   async authenticate(
     authorization: string | undefined,
-    { accepts, outlivesOutage = false }: AuthenticationOptions,
+    { accepts, outlivesOutage = false, address }: AuthenticationOptions,
   ): Promise<ResolvedCaller> {
     const token = readToken(authorization);
     if (!token.startsWith(API_KEY_MARK)) return this.user(token, accepts);
     if (!isWellFormedApiKey(token)) throw new Problem('invalid_token');
     const keyHash = hashApiKey(token);
-    const { caller, use } = this.permitting(keyHash) ?? (await this.ask(this.byKey(keyHash), outlivesOutage));
+    const { caller, use } =
+      this.permitting(keyHash) ?? (await this.ask(this.byKey(keyHash, address), outlivesOutage));
     if (accepts === 'user') {
       throw new Problem('user_required', { detail: 'This route serves users; an API key cannot call it.' });
     }
@@ -95,13 +117,19 @@ export class CredentialResolver {
 
   /**
    * Whoever stands behind a token of a member, as fresh as any caller: an API key by its id, or the organization. The
-   * claims must have been verified.
-   * @throws Problem `invalid_token`, `token_expired`, `authorization_unavailable`; a suspended organization is returned
+   * claims must have been verified, or be said not to.
+   * @throws Problem `invalid_token`, `token_expired`, `authorization_unavailable`, and for unverified claims
+   *   `rate_limited`; a suspended organization is returned
    */
-  async tenant(claims: TenantClaims): Promise<ResolvedCaller> {
+  async tenant(
+    claims: TenantClaims,
+    { unverified = false, address }: TenantOptions = {},
+  ): Promise<ResolvedCaller> {
     const question: Question = {
       name: `tenant ${claims.organization_id} ${claims.api_key_id ?? ''}`,
-      ask: (timeoutMs) => this.source.resolveTenant(claims, timeoutMs),
+      ask: (timeoutMs, lane) => this.source.resolveTenant(claims, timeoutMs, lane),
+      mayBeMadeUp: unverified,
+      address,
     };
     return (this.permitting(question.name) ?? (await this.ask(question, false))).caller;
   }
@@ -113,6 +141,7 @@ export class CredentialResolver {
     const question: Question = {
       name: `session ${session.organization_id} ${session.session_id} ${session.user_id}`,
       ask: (timeoutMs) => this.source.resolveSession(session, timeoutMs),
+      mayBeMadeUp: false, // identity has signed it
     };
     const { caller } = this.permitting(question.name) ?? (await this.ask(question, false));
     if (caller.restriction === 'organization_suspended') throw new Problem('organization_suspended');
@@ -129,8 +158,13 @@ export class CredentialResolver {
     return entry;
   }
 
-  private byKey(keyHash: string): Question {
-    return { name: keyHash, ask: (timeoutMs) => this.source.resolve(keyHash, timeoutMs) };
+  private byKey(keyHash: string, address: string | undefined): Question {
+    return {
+      name: keyHash,
+      ask: (timeoutMs, lane) => this.source.resolve(keyHash, timeoutMs, lane),
+      mayBeMadeUp: true,
+      address,
+    };
   }
 
   private async ask(question: Question, outlivesOutage: boolean): Promise<CredentialEntry> {
@@ -166,7 +200,8 @@ export class CredentialResolver {
     return fill.answer;
   }
 
-  private async askRegistry({ name, ask }: Question, began: number): Promise<CredentialEntry> {
+  private async askRegistry(question: Question, began: number): Promise<CredentialEntry> {
+    const { name } = question;
     const run = this.feed.run;
     const mark = this.cache.beginFill(began);
     try {
@@ -174,7 +209,7 @@ export class CredentialResolver {
         const left = began + RESOLVE_TIMEOUT_MS - this.clock.now();
         if (left <= 0) break;
         const asked = this.clock.now();
-        const resolved = await ask(left);
+        const resolved = await this.askOnLane(question, asked + left);
         if (resolved.epoch < this.cache.highestEpoch(resolved.organization.id)) continue;
         const entry = this.cache.entryOf(name, resolved, asked);
         if (run > 0 && run === this.feed.run) this.cache.keep(name, entry);
@@ -187,6 +222,17 @@ export class CredentialResolver {
     } finally {
       this.cache.endFill(mark);
     }
+  }
+
+  /** A credential seen good before is refreshed at once, whatever else is looked up. */
+  private async askOnLane(question: Question, deadline: number): Promise<ResolvedCredential> {
+    const { name, ask, mayBeMadeUp, address } = question;
+    const left = (): number => deadline - this.clock.now();
+    if (!mayBeMadeUp || this.cache.get(name)) return ask(left(), 'known');
+    return this.strangers.run(address, () => {
+      if (left() <= 0) throw new RegistryUnavailable('The look-up waited too long for its turn');
+      return ask(left(), 'strangers');
+    });
   }
 
   private unconfirmed(name: string): CredentialEntry | undefined {

@@ -1,5 +1,10 @@
 import { Problem } from '@customer-platform/problem-json';
-import { AuthorizationSource, RegistryUnavailable, UnknownCredential } from './authorization-source.js';
+import {
+  AuthorizationSource,
+  RegistryUnavailable,
+  UnknownCredential,
+  type ResolveLane,
+} from './authorization-source.js';
 import { InternalCallRefused, type InternalCall, type InternalClient } from './internal-client.js';
 import type {
   Acceptance,
@@ -24,12 +29,16 @@ export class HttpAuthorizationSource extends AuthorizationSource {
     super();
   }
 
-  override resolve(keyHash: string, timeoutMs: number): Promise<ResolvedCredential> {
-    return this.askFor({ key_hash: keyHash }, timeoutMs);
+  override resolve(keyHash: string, timeoutMs: number, lane?: ResolveLane): Promise<ResolvedCredential> {
+    return this.askFor({ key_hash: keyHash }, timeoutMs, lane);
   }
 
-  override resolveTenant(tenant: TenantClaims, timeoutMs: number): Promise<ResolvedCredential> {
-    return this.askFor(tenant, timeoutMs);
+  override resolveTenant(
+    tenant: TenantClaims,
+    timeoutMs: number,
+    lane?: ResolveLane,
+  ): Promise<ResolvedCredential> {
+    return this.askFor(tenant, timeoutMs, lane);
   }
 
   override resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential> {
@@ -37,7 +46,7 @@ export class HttpAuthorizationSource extends AuthorizationSource {
   }
 
   override signingKeys(timeoutMs: number): Promise<SigningKeySet> {
-    return this.ask({ method: 'GET', path: '/internal/authz/keys', timeoutMs, lane: 'resolve' });
+    return this.ask({ method: 'GET', path: '/internal/authz/keys', timeoutMs, lane: 'keys' });
   }
 
   override changes(cursor: string | undefined, timeoutMs: number): Promise<ChangesPage> {
@@ -62,13 +71,17 @@ export class HttpAuthorizationSource extends AuthorizationSource {
     await this.ask({ method: 'POST', path: '/internal/authz/usage', body, timeoutMs });
   }
 
-  private async askFor(body: ResolveRequest, timeoutMs: number): Promise<ResolvedCredential> {
+  private async askFor(
+    body: ResolveRequest,
+    timeoutMs: number,
+    lane: ResolveLane = 'known',
+  ): Promise<ResolvedCredential> {
     const call: InternalCall = {
       method: 'POST',
       path: '/internal/authz/resolve',
       body,
       timeoutMs,
-      lane: 'resolve',
+      lane: `resolve ${lane}`,
     };
     try {
       return await this.client.call<ResolvedCredential>('identity', call);

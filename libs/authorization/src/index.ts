@@ -13,7 +13,7 @@ export { AuthorizationSource, RegistryUnavailable, UnknownCredential } from './a
 export type { ResolvedCaller } from './caller.js';
 export { ChangeFeed, FEED_PACE, type FeedPace } from './change-feed.js';
 export { CredentialCache, type CredentialEntry } from './credential-cache.js';
-export { CredentialResolver, type AuthenticationOptions } from './credential-resolver.js';
+export { CredentialResolver, type AuthenticationOptions, type TenantOptions } from './credential-resolver.js';
 export { HttpAuthorizationSource } from './http-authorization-source.js';
 export {
   InternalCallRefused,

@@ -1,4 +1,9 @@
-import { AuthorizationSource, RegistryUnavailable, UnknownCredential } from './authorization-source.js';
+import {
+  AuthorizationSource,
+  RegistryUnavailable,
+  UnknownCredential,
+  type ResolveLane,
+} from './authorization-source.js';
 import type {
   Acceptance,
   ChangesPage,
@@ -15,6 +20,7 @@ export class FixtureRegistry extends AuthorizationSource {
   readonly uses: KeyUse[] = [];
   readonly keys: SigningKeySet['keys'] = [];
   resolves = 0;
+  readonly resolvesOn = { known: 0, strangers: 0 };
   keyReads = 0;
   reads = 0;
   down = false;
@@ -23,8 +29,13 @@ export class FixtureRegistry extends AuthorizationSource {
   private readonly log: ChangesPage['changes'] = [];
   private incarnation = 1;
 
-  override async resolve(keyHash: string): Promise<ResolvedCredential> {
+  override async resolve(
+    keyHash: string,
+    _timeoutMs?: number,
+    lane: ResolveLane = 'known',
+  ): Promise<ResolvedCredential> {
     this.resolves += 1;
+    this.resolvesOn[lane] += 1;
     this.demandUp();
     const found = this.credentials.get(keyHash);
     const read = typeof found === 'object' ? structuredClone(found) : found;
@@ -35,8 +46,12 @@ export class FixtureRegistry extends AuthorizationSource {
   }
 
   /** Credentials of tenants stand beside the keys, by organization and id of the key. */
-  override resolveTenant({ organization_id: organization, api_key_id: key }: TenantClaims) {
-    return this.resolve(`${organization} ${key ?? ''}`.trim());
+  override resolveTenant(
+    { organization_id: organization, api_key_id: key }: TenantClaims,
+    timeoutMs?: number,
+    lane?: ResolveLane,
+  ) {
+    return this.resolve(`${organization} ${key ?? ''}`.trim(), timeoutMs, lane);
   }
 
   /** Sessions too, by their id. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CredentialResolver } from '@customer-platform/authorization';
-import { queryParameters, readBytes, refuseUnknown } from '@customer-platform/http';
+import { clientAddress, queryParameters, readBytes, refuseUnknown } from '@customer-platform/http';
 import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import { Injectable } from '@nestjs/common';
@@ -44,7 +44,11 @@ export class IngestionRequests {
     const { authorization } = request.headers;
     const caller: IngestionCaller =
       this.resolver.peek(authorization) ??
-      (await this.resolver.authenticate(authorization, { accepts: 'api_key', outlivesOutage: true }));
+      (await this.resolver.authenticate(authorization, {
+        accepts: 'api_key',
+        outlivesOutage: true,
+        address: clientAddress(request),
+      }));
     try {
       return await this.accept(route, caller, request);
     } catch (error) {

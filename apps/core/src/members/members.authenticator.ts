@@ -2,7 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { CredentialResolver } from '@customer-platform/authorization';
 import { Database } from '@customer-platform/database';
-import type { AuthenticatedCaller, MemberAuthenticator, TenantAuthenticator } from '@customer-platform/http';
+import {
+  clientAddress,
+  type AuthenticatedCaller,
+  type MemberAuthenticator,
+  type TenantAuthenticator,
+} from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { MemberContacts } from './member-contacts.js';
 import { tenantKey } from './member-jwks.js';
@@ -49,9 +54,11 @@ export class MembersAuthenticator implements MemberAuthenticator, TenantAuthenti
    * @throws Problem `invalid_token`, `token_expired`, `organization_suspended`, `permission_denied`,
    *   `authorization_unavailable`
    */
-  async authenticateTenant({ headers }: IncomingMessage): Promise<AuthenticatedCaller | undefined> {
-    if (headers.authorization === undefined) return undefined;
-    const caller = await this.resolver.authenticate(headers.authorization, { accepts: 'api_key' });
+  async authenticateTenant(request: IncomingMessage): Promise<AuthenticatedCaller | undefined> {
+    const { authorization } = request.headers;
+    if (authorization === undefined) return undefined;
+    const options = { accepts: 'api_key', address: clientAddress(request) } as const;
+    const caller = await this.resolver.authenticate(authorization, options);
     if (caller.permissions.has(EXCHANGE)) return caller;
     throw new Problem('permission_denied', {
       detail: `The credential lacks the permission \`${EXCHANGE}\`.`,

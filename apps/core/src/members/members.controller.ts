@@ -6,9 +6,11 @@ import {
   Endpoint,
   ListRequest,
   OptionalContext,
+  Origin,
   type ListQuery,
   type Page,
   type RequestContext,
+  type RequestOrigin,
 } from '@customer-platform/http';
 import { ConsentStateDto } from '../consents/consent.dto.js';
 import { ContactDto } from '../contacts/contact.dto.js';
@@ -48,8 +50,10 @@ export class MembersController {
   async exchange(
     @OptionalContext() context: RequestContext | undefined,
     @Body() body: TokenExchangeDto,
+    @Origin() { ip }: RequestOrigin,
   ): Promise<Answer<MemberTokenDto>> {
-    return new Answer(await this.tokens.exchange(context, body), { 'Cache-Control': 'no-store' });
+    const token = await this.tokens.exchange(context, body, ip);
+    return new Answer(token, { 'Cache-Control': 'no-store' });
   }
 
   @Endpoint({

@@ -21,17 +21,22 @@ export class TokenExchangeService {
   ) {}
 
   /**
-   * `context` is that of the API key in the header; without one the subject token is the tenant's own.
-   * @throws Problem `missing_credentials`, `invalid_subject_token`, `organization_suspended`, `authorization_unavailable`
+   * `context` is that of the API key in the header; without one the subject token is the tenant's own, from `address`.
+   * @throws Problem `missing_credentials`, `invalid_subject_token`, `organization_suspended`,
+   *   `authorization_unavailable`, `rate_limited`
    */
-  async exchange(context: RequestContext | undefined, body: TokenExchangeDto): Promise<MemberTokenDto> {
+  async exchange(
+    context: RequestContext | undefined,
+    body: TokenExchangeDto,
+    address?: string,
+  ): Promise<MemberTokenDto> {
     const byKey = body.subject_token_type === TOKEN_TYPES.externalId;
     if (byKey && !context) throw new Problem('missing_credentials');
     // Two tenant tokens at once: whose word would it be?
     if (!byKey && context) throw invalidSubject();
     const claims = context
       ? await this.byKey(context, body.subject_token)
-      : await this.byAssertion(body.subject_token);
+      : await this.byAssertion(body.subject_token, address);
     return {
       access_token: await this.tokens.issue(claims),
       issued_token_type: TOKEN_TYPES.accessToken,
@@ -49,9 +54,9 @@ export class TokenExchangeService {
     return { organizationId: context.organizationId, contactId, voucher };
   }
 
-  private async byAssertion(token: string): Promise<MemberClaims> {
+  private async byAssertion(token: string, address: string | undefined): Promise<MemberClaims> {
     try {
-      const assertion = await this.assertions.verify(token);
+      const assertion = await this.assertions.verify(token, address);
       if (assertion.suspended) throw new Problem('organization_suspended');
       const { organizationId, externalId, key } = assertion;
       const contactId = await this.database.inOrganization({ organizationId }, async (tx) => {

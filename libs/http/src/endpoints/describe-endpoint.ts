@@ -88,7 +88,7 @@ function problemCodes(route: RouteDeclaration, isList: boolean): ProblemCode[] {
   const isMembers = route.authorization === 'member_token' || route.authorization === 'tenant_token';
   if (route.permission !== undefined || isMembers) {
     add('missing_credentials', 'invalid_token', 'token_expired', 'organization_suspended');
-    add('authorization_unavailable');
+    add('authorization_unavailable', 'rate_limited');
   }
   if (route.permission !== undefined || route.authorization === 'tenant_token') add('permission_denied');
   if (route.permission !== undefined && route.accepts === 'user') add('user_required');
