@@ -9,6 +9,7 @@ import { ContactsRepository } from './contacts/contacts.repository.js';
 import { GateDatabase } from './gate/gate-database.js';
 import { GateWriter } from './gate/gate-writer.js';
 import { IdentityLinks } from './identity-messages/identity-links.js';
+import { BackgroundJobs } from './jobs/background-jobs.js';
 import { MESSAGING_CONFIG, messagingConfig } from './messaging.config.js';
 import { MjmlCompiler } from './rendering/mjml-compiler.js';
 import { Renderer } from './rendering/renderer.js';
@@ -23,6 +24,7 @@ import { UnsubscribeLinks } from './unsubscribe/unsubscribe-links.js';
 
 const shared = [
   AddressKeys,
+  BackgroundJobs,
   ChannelPlans,
   ChannelSettingsRepository,
   ConsentsRepository,

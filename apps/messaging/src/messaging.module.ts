@@ -31,10 +31,12 @@ import { RoutingService } from './routing/routing.service.js';
 import { RuleCache } from './routing/rule-cache.js';
 import { RuleEntity } from './routing/rule.entity.js';
 import { AcceptanceReader } from './sends/acceptance-facts.js';
+import { RuleCancellation } from './sends/rule-cancellation.js';
 import { SendAcceptance } from './sends/send-acceptance.service.js';
 import { SendsController } from './sends/sends.controller.js';
 import { SENDS_TO_CONTACTS } from './sends/sends.repository.js';
 import { SendsService } from './sends/sends.service.js';
+import { SuspendedSends } from './sends/suspended-sends.js';
 import { SuppressionsController } from './suppressions/suppressions.controller.js';
 import { TemplateEntity } from './templates/template.entity.js';
 import { TemplatePreview } from './templates/template-preview.service.js';
@@ -99,9 +101,11 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     Router,
     RoutingService,
     RuleCache,
+    RuleCancellation,
     AcceptanceReader,
     SendAcceptance,
     SendsService,
+    SuspendedSends,
     TemplatePreview,
     TemplatesService,
     ProviderReports,

@@ -5,6 +5,7 @@ import type { SendingPlan } from '../channels/channel-plan.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import { ConsentsRepository, type ConsentStatus } from '../contacts/consents.repository.js';
 import type { ContactRef } from '../contacts/contacts.repository.js';
+import { calledOff } from '../sends/called-off.js';
 import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';
 import type { ClaimedSend } from './claimed-send.js';
 import { Recipients, type ResolvedRecipient } from './recipients.js';
@@ -14,6 +15,8 @@ export interface BatchFacts {
   recipient(send: ClaimedSend): ResolvedRecipient;
   plan(send: ClaimedSend): SendingPlan | undefined;
   suspended(send: ClaimedSend): boolean;
+  /** With its rule. */
+  calledOff(send: ClaimedSend): boolean;
   template(send: ClaimedSend): TemplateVersion | undefined;
   /** For marketing to this contact on the send's channel. */
   consent(contact: ContactRef, channel: Channel): ConsentStatus | undefined;
@@ -39,6 +42,7 @@ export class BatchReader {
       const organizations = [...new Set(sends.map((send) => send.organizationId))];
       const plans = await this.plans.ofAll(tx, organizations);
       const suspended = await suspendedAmong(tx, organizations);
+      const off = await calledOffAmong(tx, sends);
       const versions = await this.versions.findAll(tx, templatesOf(sends));
       const consent = await this.consents.marketing(tx, contacts, [
         ...new Set(sends.map((send) => send.channel)),
@@ -48,6 +52,7 @@ export class BatchReader {
         recipient: (send) => recipients.get(send.id) ?? { kind: 'nobody' },
         plan: (send) => plans.get(send.organizationId),
         suspended: (send) => suspended.has(send.organizationId),
+        calledOff: (send) => off.has(send.id),
         template: (send) =>
           versions.get(versionKey(send.organizationId, send.templateId ?? '', send.templateVersion ?? 0)),
         consent,
@@ -86,6 +91,17 @@ async function suspendedAmong(
     [organizationIds],
   );
   return new Set(rows.map((row) => row.organization_id));
+}
+
+async function calledOffAmong(tx: WorkerTransaction, sends: readonly ClaimedSend[]): Promise<Set<string>> {
+  const ofRules = sends.filter(({ sourceId }) => sourceId !== null);
+  if (ofRules.length === 0) return new Set();
+  const rows = await tx.prepared<{ id: string }>(
+    `SELECT s.id FROM sends s WHERE (s.organization_id, s.id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+        AND ${calledOff('s')}`,
+    [ofRules.map(({ organizationId }) => organizationId), ofRules.map(({ id }) => id)],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 async function chosenTopics(tx: WorkerTransaction, contacts: readonly ContactRef[]): Promise<Set<string>> {

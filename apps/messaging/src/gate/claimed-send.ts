@@ -12,6 +12,8 @@ export interface ClaimedSend extends SendFacts, SendPayload {
   /** Where it went at the last attempt. */
   readonly address: string | null;
   readonly sender: string | null;
+  /** The rule it is of, if any. */
+  readonly sourceId: string | null;
   readonly templateId: string | null;
   readonly templateVersion: number | null;
   readonly locale: string | null;
@@ -26,7 +28,7 @@ export interface ClaimedSend extends SendFacts, SendPayload {
 
 /** Columns of {@link ClaimedRow}. */
 export const CLAIMED_COLUMNS = `s.organization_id, s.id, s.channel, s.category, s.topic, s.contact_id, s.recipient,
-  s.address, s.sender, s.template_id, s.template_version, s.locale, s.provider_message_id, s.attempts, s.cap_counted, s.metadata,
+  s.address, s.sender, s.source_id, s.template_id, s.template_version, s.locale, s.provider_message_id, s.attempts, s.cap_counted, s.metadata,
   s.correlation_id, s.event_id, s.created_at, s.waiting_since, s.expires_at, s.claim`;
 
 /** A claimed row of `sends` with its payload. */
@@ -40,6 +42,7 @@ export interface ClaimedRow {
   recipient: Recipient;
   address: string | null;
   sender: string | null;
+  source_id: string | null;
   template_id: string | null;
   template_version: number | null;
   locale: string | null;
@@ -71,6 +74,7 @@ export function toClaimedSend(row: ClaimedRow): ClaimedSend {
     recipient: row.recipient,
     address: row.address,
     sender: row.sender,
+    sourceId: row.source_id,
     templateId: row.template_id,
     templateVersion: row.template_version,
     locale: row.locale,

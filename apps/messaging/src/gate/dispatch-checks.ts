@@ -21,7 +21,6 @@ export interface PassedSend {
   readonly link: IdentityLink | undefined;
 }
 
-const RECHECK_SUSPENDED_MS = 3_600_000;
 const ASK_AGAIN_MS = 15_000;
 /** How long a send waits for a word of core's, from when it is first needed: a send may have waited days for its time. */
 const CORE_PATIENCE_MS = 15 * 60_000;
@@ -32,8 +31,8 @@ export function checkSend(
   facts: BatchFacts,
   now: Date,
 ): PassedSend | Exclude<DispatchDecision, { kind: 'ready' }> {
-  if (facts.suspended(send))
-    return hold(send, new Date(now.getTime() + RECHECK_SUSPENDED_MS), 'organization_suspended');
+  if (facts.calledOff(send)) return { kind: 'end', send, state: 'canceled', reason: 'rule_disabled' };
+  if (facts.suspended(send)) return { kind: 'suspend', send };
   const recipient = facts.recipient(send);
   if (recipient.kind === 'silent') return waitForWord(send, now);
   if (recipient.kind === 'closed') return { kind: 'end', send, state: 'canceled', reason: 'invalid_token' };

@@ -29,5 +29,7 @@ export type DispatchDecision =
   | { readonly kind: 'end'; readonly send: ClaimedSend; readonly state: SendState; readonly reason: string }
   /** It waits for a time. */
   | { readonly kind: 'hold'; readonly send: ClaimedSend; readonly until: Date; readonly reason: string }
+  /** It waits until its organization is active again. */
+  | { readonly kind: 'suspend'; readonly send: ClaimedSend }
   /** It is looked at again soon; nobody needs to know. `since`: when it began to wait for another module's word. */
   | { readonly kind: 'later'; readonly send: ClaimedSend; readonly until: Date; readonly since?: Date };

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { locksOf } from '../addresses/address-keys.js';
+import { calledOff, calledOffKey } from '../sends/called-off.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
 import { contactSubject } from './batch-facts.js';
@@ -33,9 +34,9 @@ const PASS = `
   WITH candidate AS (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS c (organization_id uuid, id uuid, claim uuid, channel text,
       category text, topic text, keys text[], subjects text[], contact_id uuid, address text, address_key text,
-      subject text, locale text, provider text, provider_message_id text, by_platform boolean, cap_counted boolean)
+      in_flight_as text[], subject text, locale text, provider text, provider_message_id text, by_platform boolean, cap_counted boolean)
   ), mine AS (
-    SELECT c.*, s.state AS before, s.attempts FROM candidate c
+    SELECT c.*, s.state AS before, s.attempts, s.source_id, s.created_at FROM candidate c
       JOIN sends s ON s.organization_id = c.organization_id AND s.id = c.id
      WHERE s.claim = c.claim AND s.state IN ('rendering', 'gated') FOR UPDATE OF s
   ), verdict AS (
@@ -44,26 +45,29 @@ const PASS = `
         AND x.channel = mine.channel AND x.key = ANY(mine.keys)) AS suppressed,
       mine.category = 'marketing' AND EXISTS (SELECT 1 FROM preferences p
         WHERE p.organization_id = mine.organization_id AND p.subject = ANY(mine.subjects)
-        AND p.channel = mine.channel AND p.topic IN ('', coalesce(mine.topic, '')) AND NOT p.subscribed) AS opted_out
+        AND p.channel = mine.channel AND p.topic IN ('', coalesce(mine.topic, '')) AND NOT p.subscribed) AS opted_out,
+      ${calledOff('mine')} AS called_off
     FROM mine
   ), flight AS (
     INSERT INTO in_flight (organization_id, send_id, attempt, keys, lease_until)
-    SELECT organization_id, id, attempts + 1, keys || subjects, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
-      FROM verdict WHERE NOT suppressed AND NOT opted_out
+    SELECT organization_id, id, attempts + 1, keys || subjects || in_flight_as, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
+      FROM verdict WHERE NOT suppressed AND NOT opted_out AND NOT called_off
     ON CONFLICT (organization_id, send_id) DO UPDATE SET attempt = excluded.attempt, keys = excluded.keys,
       lease_until = excluded.lease_until
   ), moved AS (
     UPDATE sends s SET
-      state = CASE WHEN v.opted_out THEN 'opted_out' WHEN v.suppressed THEN 'suppressed' ELSE 'dispatching' END,
-      reason = CASE WHEN v.opted_out THEN 'preference' WHEN v.suppressed THEN 'recipient_suppressed' END,
-      attempts = CASE WHEN v.opted_out OR v.suppressed THEN s.attempts ELSE s.attempts + 1 END,
-      due_at = CASE WHEN v.opted_out OR v.suppressed THEN NULL ELSE $2::timestamptz END,
+      state = CASE WHEN v.called_off THEN 'canceled' WHEN v.opted_out THEN 'opted_out' WHEN v.suppressed THEN 'suppressed'
+        ELSE 'dispatching' END,
+      reason = CASE WHEN v.called_off THEN 'rule_disabled' WHEN v.opted_out THEN 'preference'
+        WHEN v.suppressed THEN 'recipient_suppressed' END,
+      attempts = CASE WHEN v.called_off OR v.opted_out OR v.suppressed THEN s.attempts ELSE s.attempts + 1 END,
+      due_at = CASE WHEN v.called_off OR v.opted_out OR v.suppressed THEN NULL ELSE $2::timestamptz END,
       release_at = NULL, waiting_since = NULL, updated_at = $3, contact_id = coalesce(v.contact_id, s.contact_id),
       address = v.address, address_key = v.address_key, subject = v.subject, locale = v.locale, provider = v.provider,
       provider_message_id = v.provider_message_id, by_platform = v.by_platform, cap_counted = s.cap_counted OR v.cap_counted
     FROM verdict v WHERE s.organization_id = v.organization_id AND s.id = v.id
   )
-  SELECT id, before, attempts, suppressed, opted_out FROM verdict`;
+  SELECT id, before, attempts, suppressed, opted_out, called_off FROM verdict`;
 
 const CAP = `
   UPDATE sends s SET state = 'capped', reason = 'cap', due_at = NULL, claim = NULL, updated_at = $4
@@ -77,6 +81,7 @@ interface Verdict {
   attempts: number;
   suppressed: boolean;
   opted_out: boolean;
+  called_off: boolean;
 }
 
 /**
@@ -111,7 +116,7 @@ export class GatePassage {
       for (const one of within) {
         const verdict = verdicts.get(one.send.id);
         if (verdict) steps.push(...stepsOf(one, verdict));
-        if (verdict && !verdict.suppressed && !verdict.opted_out) {
+        if (verdict && !verdict.suppressed && !verdict.opted_out && !verdict.called_off) {
           passed.push({ ready: one, attempt: verdict.attempts + 1, lease });
         } else caps.release(one);
       }
@@ -174,6 +179,8 @@ function stepsOf({ send, contactId }: ReadySend, verdict: Verdict): SendStep[] {
   const { attempts } = verdict;
   const gated: SendStep[] =
     verdict.before === 'gated' ? [] : [{ send: known, state: 'gated', attempt: attempts }];
+  if (verdict.called_off)
+    return [...gated, { send: known, state: 'canceled', reason: 'rule_disabled', attempt: attempts }];
   if (verdict.opted_out)
     return [...gated, { send: known, state: 'opted_out', reason: 'preference', attempt: attempts }];
   if (verdict.suppressed) {
@@ -185,9 +192,17 @@ function stepsOf({ send, contactId }: ReadySend, verdict: Verdict): SendStep[] {
   return [...gated, { send: known, state: 'dispatching', attempt: attempts + 1 }];
 }
 
-/** What is locked: everything that a suppression or an opt-out against this send could stand under. */
-function keysOf({ keys, contactId }: ReadySend): string[] {
-  return [...keys.blocking, ...(contactId === null ? [] : [contactSubject({ id: contactId })])];
+/** What is locked: everything that a suppression, an opt-out or an end against this send could stand under. */
+function keysOf({ send, keys, contactId }: ReadySend): string[] {
+  return [
+    ...keys.blocking,
+    ...(contactId === null ? [] : [contactSubject({ id: contactId })]),
+    ...inFlightAs(send),
+  ];
+}
+
+function inFlightAs({ sourceId }: ReadySend['send']): string[] {
+  return sourceId === null ? [] : [calledOffKey(sourceId)];
 }
 
 function toCandidate(ready: ReadySend) {
@@ -201,6 +216,7 @@ function toCandidate(ready: ReadySend) {
     topic: send.topic,
     keys: keys.blocking,
     subjects: [...keys.own, ...(contactId === null ? [] : [contactSubject({ id: contactId })])],
+    in_flight_as: inFlightAs(send),
     contact_id: contactId,
     // Identity's addresses are not kept, but for the keyed hash that a suppression needs.
     address: 'link' in send.recipient ? null : message.to,

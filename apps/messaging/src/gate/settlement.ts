@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { IdentityLinks } from '../identity-messages/identity-links.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import { Suppressions } from '../suppressions/suppressions.service.js';
@@ -8,6 +8,8 @@ import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
 
 type Settled = Exclude<DispatchDecision, { kind: 'ready' }>;
+
+const SUSPENDED = 'organization_suspended';
 
 const SETTLE = `
   UPDATE sends s SET state = coalesce(d.state, s.state), reason = coalesce(d.reason, CASE WHEN d.state IS NULL THEN s.reason END),
@@ -17,6 +19,10 @@ const SETTLE = `
    WHERE s.organization_id = d.organization_id AND s.id = d.id AND s.claim = d.claim
      AND s.state IN ('rendering', 'gated')
   RETURNING s.id`;
+
+const STILL_SUSPENDED = `
+  SELECT organization_id FROM organizations WHERE organization_id = ANY($1::uuid[]) AND status = 'suspended'
+   ORDER BY organization_id FOR SHARE`;
 
 /** Nothing is live of it any more: whatever process had it is gone, and nobody knows how far it came. */
 const LOST = `
@@ -47,11 +53,33 @@ export class Settlement {
     if (decisions.length === 0) return;
     await this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
-      const rows = await tx.query<{ id: string }>(SETTLE, [JSON.stringify(decisions.map(toRow)), now]);
+      const current = await this.withoutReactivated(tx, decisions, now);
+      const rows = await tx.query<{ id: string }>(SETTLE, [JSON.stringify(current.map(toRow)), now]);
       const settled = new Set(rows.map(({ id }) => id));
-      const steps = decisions.filter(({ send }) => settled.has(send.id)).flatMap(stepOf);
+      const steps = current.filter(({ send }) => settled.has(send.id)).flatMap(stepOf);
       await this.journal.record(tx, steps, now);
     });
+  }
+
+  /**
+   * What is held for a suspension is looked at by nobody until the reactivation lets it go. That waits for the lock taken
+   * here, and so finds what is held here; where it came first nothing is held.
+   */
+  private async withoutReactivated(
+    tx: WorkerTransaction,
+    decisions: readonly Settled[],
+    now: Date,
+  ): Promise<readonly Settled[]> {
+    const held = decisions.filter(({ kind }) => kind === 'suspend');
+    if (held.length === 0) return decisions;
+    const organizations = [...new Set(held.map(({ send }) => send.organizationId))];
+    const rows = await tx.query<{ organization_id: string }>(STILL_SUSPENDED, [organizations]);
+    const suspended = new Set(rows.map((row) => row.organization_id));
+    return decisions.map((decision) =>
+      decision.kind === 'suspend' && !suspended.has(decision.send.organizationId)
+        ? { kind: 'later', send: decision.send, until: now }
+        : decision,
+    );
   }
 
   /** Sends found in flight past their lease: `unknown`, never sent again (messaging.md §5). */
@@ -106,6 +134,8 @@ function toRow(decision: Settled) {
         due_at: decision.until,
         release_at: decision.until,
       };
+    case 'suspend':
+      return { ...place, state: 'held', reason: SUSPENDED, due_at: 'infinity', release_at: null };
     case 'later':
       return {
         ...place,
@@ -122,5 +152,6 @@ function stepOf(decision: Settled): SendStep[] {
   const { send } = decision;
   if (decision.kind === 'later') return [];
   const state = decision.kind === 'end' ? decision.state : 'held';
-  return [{ send, state, reason: decision.reason, attempt: send.attempts }];
+  const reason = decision.kind === 'suspend' ? SUSPENDED : decision.reason;
+  return [{ send, state, reason, attempt: send.attempts }];
 }

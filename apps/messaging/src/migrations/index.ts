@@ -15,6 +15,7 @@ import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasu
 import { CreateProviderReports1764690000000 } from './1764690000000-create-provider-reports.js';
 import { NoteWaitingOfSends1764707000000 } from './1764707000000-note-waiting-of-sends.js';
 import { CreateNotificationReads1764650100000 } from './1764650100000-create-notification-reads.js';
+import { CreateBackgroundJobs1764740000000 } from './1764740000000-create-background-jobs.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -34,4 +35,5 @@ export const migrations: MigrationClass[] = [
   CreateProviderReports1764690000000,
   CreateNotificationReads1764650100000,
   NoteWaitingOfSends1764707000000,
+  CreateBackgroundJobs1764740000000,
 ];

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
+import { Database } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
+import { BackgroundJobs } from '../jobs/background-jobs.js';
 
 /** An organization that may send, or may not. */
 export type StateChange = 'identity.organization.suspended.v1' | 'identity.organization.reactivated.v1';
@@ -9,16 +10,12 @@ const SET = `
   INSERT INTO organizations (organization_id, status) VALUES ($1, $2)
   ON CONFLICT (organization_id) DO UPDATE SET status = excluded.status`;
 
-const RELEASE = `
-  UPDATE sends SET due_at = $2, release_at = $2
-   WHERE organization_id = $1 AND due_at IS NOT NULL AND state = 'held' AND reason = 'organization_suspended'`;
-
 /** Which organizations are suspended: their sends are held, and go on when they are active again (check 1). */
 @Injectable()
 export class OrganizationStates {
   constructor(
     private readonly database: Database,
-    private readonly clock: Clock,
+    private readonly jobs: BackgroundJobs,
   ) {}
 
   /** Repeating an event changes nothing; of several the last stands. */
@@ -29,7 +26,9 @@ export class OrganizationStates {
       for (const { type, data } of inOrder) {
         const active = type === 'identity.organization.reactivated.v1';
         await tx.query(SET, [data.id, active ? 'active' : 'suspended']);
-        if (active) await tx.query(RELEASE, [data.id, this.clock.now()]);
+        if (!active) continue;
+        await tx.useOrganization(data.id);
+        await this.jobs.add(tx, 'release_sends', data.id);
       }
     });
   }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  Clock,
   mergePatch,
   ResourceStores,
   type ResourceChange,
@@ -9,7 +8,9 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ChannelPlans } from '../channels/channel-plans.js';
-import { SendsRepository } from '../sends/sends.repository.js';
+import { calledOffKey } from '../sends/called-off.js';
+import { GateWriter } from '../gate/gate-writer.js';
+import { BackgroundJobs } from '../jobs/background-jobs.js';
 import { checkReferences, checkRule, type GivenRule } from './check-rule.js';
 import type { CreateRuleDto, UpdateRuleDto } from './rule.dto.js';
 import { RuleEntity } from './rule.entity.js';
@@ -24,8 +25,8 @@ export class RoutingService {
   constructor(
     stores: ResourceStores,
     private readonly plans: ChannelPlans,
-    private readonly sends: SendsRepository,
-    private readonly clock: Clock,
+    private readonly jobs: BackgroundJobs,
+    private readonly gate: GateWriter,
   ) {
     this.rules = stores.of<RuleEntity>({
       entity: RuleEntity,
@@ -87,11 +88,14 @@ export class RoutingService {
       }
       return patch;
     };
-    return this.rules.update(context, id, change, { ifMatch: context.ifMatch });
+    const row = await this.rules.update(context, id, change, { ifMatch: context.ifMatch });
+    if (!row.enabled) await this.nothingLeaves(context, id);
+    return row;
   }
 
-  softDelete(context: RequestContext, id: string): Promise<void> {
-    return this.rules.softDelete(context, id);
+  async softDelete(context: RequestContext, id: string): Promise<void> {
+    await this.rules.softDelete(context, id);
+    await this.nothingLeaves(context, id);
   }
 
   restore(context: RequestContext, id: string): Promise<RuleEntity> {
@@ -104,18 +108,26 @@ export class RoutingService {
 
   /**
    * Consumers read rules under a shared lock of the organization's row: raising its version waits for those that are
-   * writing sends by the old rules, so that the cancelling that follows sees what they wrote.
+   * writing sends by the old rules, so that what is then called off is all that
+   * they wrote.
    */
-  private async afterChange(tx: Transaction, { row }: ResourceChange<RuleEntity>): Promise<void> {
+  private async afterChange(tx: Transaction, { before, row }: ResourceChange<RuleEntity>): Promise<void> {
     await tx.query(
       `INSERT INTO organizations (organization_id, routing_version) VALUES ($1, 1)
        ON CONFLICT (organization_id) DO UPDATE SET routing_version = organizations.routing_version + 1`,
       [tx.organizationId],
     );
-    if (!row.enabled || row.deletedAt) {
-      await this.sends.cancelOfSource(tx, row.id, 'rule_disabled', this.clock.now());
-    }
+    if (isLive(before) && !isLive(row)) await this.jobs.add(tx, 'cancel_sends_of_rule', row.id);
   }
+
+  /** Those on their way through the gate are waited for; who comes to it later finds the rule disabled. */
+  private nothingLeaves(context: RequestContext, id: string): Promise<void> {
+    return this.gate.write(context, [calledOffKey(id)], () => Promise.resolve());
+  }
+}
+
+function isLive(rule: RuleEntity | undefined): boolean {
+  return rule !== undefined && rule.enabled && rule.deletedAt === null;
 }
 
 function contentOf({

@@ -39,7 +39,11 @@ const cancel = (which: string): string => `
    WHERE organization_id = $1 AND ${which} AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced')
   RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
 
-const CANCEL_OF_SOURCE = cancel('source_id = $2');
+/** So many at a time: not what another transaction has in its hands. */
+const CANCEL_SOME_OF_SOURCE = cancel(`id IN (
+    SELECT id FROM sends WHERE organization_id = $1 AND source_id = $2 AND due_at IS NOT NULL
+       AND state NOT IN ('dispatching', 'bounced', 'complained') AND ($5::timestamptz IS NULL OR created_at <= $5)
+     ORDER BY id LIMIT $6 FOR UPDATE SKIP LOCKED)`);
 const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'id' = $2`);
 
 /** What is unfinished may not know its contact yet, only by which id it was asked for. */
@@ -96,9 +100,17 @@ export class SendsRepository {
     return added;
   }
 
-  /** Calls off every unfinished send of a rule. */
-  async cancelOfSource(tx: Transaction, sourceId: string, reason: string, now: Date): Promise<void> {
-    await this.cancel(tx, CANCEL_OF_SOURCE, [sourceId, reason, now]);
+  /**
+   * Calls off some unfinished sends of a rule, of those that there were at `before`.
+   * @returns how many
+   */
+  async cancelSomeOfSource(
+    tx: Transaction,
+    { sourceId, before, most }: { sourceId: string; before: Date | null; most: number },
+    reason: string,
+    now: Date,
+  ): Promise<number> {
+    return (await this.cancel(tx, CANCEL_SOME_OF_SOURCE, [sourceId, reason, now, before, most])).length;
   }
 
   /** Calls off every unfinished send whose link leads nowhere any more. */

@@ -16,10 +16,9 @@ const GONE = 410;
 const RECORD = `
   UPDATE webhook_deliveries d SET state = o.state, attempts = d.attempts + 1, claim = NULL, status_code = o.status_code,
          error = o.error, attempted_at = $2, payload = CASE WHEN o.state = 'pending' THEN d.payload END,
-         due_at = CASE WHEN e.enabled AND e.deleted_at IS NULL THEN o.due_at END
+         due_at = o.due_at
     FROM jsonb_to_recordset($1::jsonb) AS o (organization_id uuid, endpoint_id uuid, event_id uuid, claim uuid,
            state text, status_code int, error text, due_at timestamptz)
-    JOIN webhook_endpoints e ON e.organization_id = o.organization_id AND e.id = o.endpoint_id
    WHERE d.organization_id = o.organization_id AND d.endpoint_id = o.endpoint_id AND d.event_id = o.event_id
      AND d.claim = o.claim`;
 

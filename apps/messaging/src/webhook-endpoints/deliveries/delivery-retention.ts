@@ -10,8 +10,10 @@ const ROWS_AT_ONCE = 5_000;
 
 const FORGET = `
   DELETE FROM webhook_deliveries WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM webhook_deliveries WHERE created_at < $1 AND (due_at IS NULL)
-     ORDER BY created_at LIMIT ${String(ROWS_AT_ONCE)} FOR UPDATE SKIP LOCKED))
+    SELECT d.ctid FROM webhook_deliveries d WHERE d.created_at < $1 AND (d.due_at IS NULL OR NOT EXISTS (
+        SELECT 1 FROM webhook_endpoints e WHERE e.organization_id = d.organization_id AND e.id = d.endpoint_id
+           AND e.enabled AND e.deleted_at IS NULL))
+     ORDER BY d.created_at LIMIT ${String(ROWS_AT_ONCE)} FOR UPDATE OF d SKIP LOCKED))
   RETURNING 1`;
 
 /** Forgets, in small steps, what has come to its end long ago, and what a disabled endpoint has kept waiting as long. */

@@ -17,8 +17,11 @@ export interface RecentDelivery {
 const SHOWN = 100;
 
 const RECENT = `
-  SELECT recent.* FROM unnest($2::uuid[]) AS endpoint (id), LATERAL (
-    SELECT endpoint_id, event_id, type, state, attempts, status_code, error, created_at, attempted_at, due_at
+  SELECT recent.* FROM (
+    SELECT id, enabled AND deleted_at IS NULL AS live FROM webhook_endpoints
+     WHERE organization_id = $1 AND id = ANY($2::uuid[])) AS endpoint, LATERAL (
+    SELECT endpoint_id, event_id, type, state, attempts, status_code, error, created_at, attempted_at,
+           CASE WHEN endpoint.live THEN due_at END AS due_at
       FROM webhook_deliveries d WHERE d.organization_id = $1 AND d.endpoint_id = endpoint.id
      ORDER BY created_at DESC, event_id DESC LIMIT ${String(SHOWN)}) AS recent`;
 

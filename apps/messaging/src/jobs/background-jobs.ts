@@ -1,0 +1,149 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock, Database, type Transaction, type WorkerTransaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+
+/** What is done to many rows behind a request or an event that has been answered. */
+export type JobKind = 'cancel_sends_of_rule' | 'release_sends' | 'resume_deliveries' | 'forget_deliveries';
+
+/** One job; of a kind and target there is one at a time. */
+export interface Job {
+  readonly organization_id: string;
+  readonly kind: JobKind;
+  readonly target_id: string;
+  /** What came into being later is not meant. */
+  readonly until: Date;
+  readonly position: string | null;
+}
+
+/** What a piece of a job leaves. */
+export type Piece =
+  | 'done'
+  /** There is more, now. */
+  | { readonly position: string | null }
+  /** What is left is in other hands for the moment. */
+  | 'later';
+
+/** Does the next piece, in one short transaction. Repeatable: a piece that was not committed is done again. */
+export type JobWork = (tx: WorkerTransaction, job: Job) => Promise<Piece>;
+
+/** Rows of one piece: its transaction holds their locks for some tens of milliseconds. */
+export const ROWS_OF_A_PIECE = 500;
+const EVERY_MS = 1_000;
+const LONGEST_PAUSE_MS = 5 * 60_000;
+
+/** Of a kind and target the later request counts, from the beginning. */
+const ADD = `
+  INSERT INTO background_jobs AS j (organization_id, kind, target_id, until, due_at) VALUES ($1, $2, $3, $4, $4)
+  ON CONFLICT (organization_id, kind, target_id) DO UPDATE
+    SET until = greatest(j.until, excluded.until), position = NULL, due_at = excluded.due_at`;
+
+/** Organizations take turns: whose job was longest without a piece is next. */
+const TAKE = `
+  SELECT organization_id, kind, target_id, until, position FROM background_jobs j WHERE due_at <= $1
+   ORDER BY (SELECT max(o.worked_at) FROM background_jobs o WHERE o.organization_id = j.organization_id),
+            worked_at, organization_id, kind, target_id
+   LIMIT 1 FOR UPDATE OF j SKIP LOCKED`;
+
+const ONE = 'organization_id = $1 AND kind = $2 AND target_id = $3';
+const FINISH = `DELETE FROM background_jobs WHERE ${ONE}`;
+const GO_ON = `
+  UPDATE background_jobs SET position = $4, due_at = $5, worked_at = clock_timestamp(), failures = 0 WHERE ${ONE}`;
+const FAIL = `
+  UPDATE background_jobs SET failures = failures + 1, worked_at = clock_timestamp(),
+         due_at = $4::timestamptz + least(power(2, failures) * interval '1 s', make_interval(secs => $5)) WHERE ${ONE}`;
+
+/**
+ * Goes through any number of rows in pieces (rows of one piece, then its commit), so that no lock and no transaction
+ * lasts as long as a tenant has rows. A job is a row: a process that dies leaves it to the others. One that fails
+ * waits, longer each time, and holds up no other.
+ */
+@Injectable()
+export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly works = new Map<JobKind, JobWork>();
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private stopping = false;
+
+  constructor(
+    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Says how a kind of job is done. */
+  handle(kind: JobKind, work: JobWork): void {
+    this.works.set(kind, work);
+  }
+
+  /** Begins a job with the caller's transaction. */
+  async add(tx: Transaction, kind: JobKind, targetId: string): Promise<void> {
+    await tx.query(ADD, [tx.organizationId, kind, targetId, this.clock.now()]);
+    tx.afterCommit(() => this.rouse());
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.config.worker) return;
+    this.timer = setInterval(() => this.rouse(), EVERY_MS);
+    this.timer.unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  private rouse(): void {
+    if (!this.config.worker || this.stopping) return;
+    this.running ??= this.run()
+      .catch((error: unknown) => log.warn({ err: error }, 'Background jobs could not be looked for'))
+      .finally(() => (this.running = undefined));
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping && (await this.piece()));
+  }
+
+  /** Does one piece of one job. @returns whether there was one */
+  async piece(): Promise<boolean> {
+    let taken: Job | undefined;
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        const [job] = await tx.query<Job>(TAKE, [this.clock.now()]);
+        if (job) await this.advance(tx, (taken = job));
+      });
+    } catch (error) {
+      if (!taken) throw error;
+      const { kind, target_id: target } = taken;
+      log.error({ err: error, kind, target }, 'A piece of a background job failed; it is tried again');
+      await this.putOff(taken);
+    }
+    return taken !== undefined;
+  }
+
+  private async advance(tx: WorkerTransaction, job: Job): Promise<void> {
+    const work = this.works.get(job.kind);
+    if (!work) throw new Error(`nothing does jobs of the kind ${job.kind}`);
+    await tx.useOrganization(job.organization_id);
+    const left = await work(tx, job);
+    if (left === 'done') {
+      await tx.query(FINISH, place(job));
+      return;
+    }
+    const now = this.clock.now();
+    const [position, dueAt] =
+      left === 'later' ? [null, new Date(now.getTime() + EVERY_MS)] : [left.position, now];
+    await tx.query(GO_ON, [...place(job), position, dueAt]);
+  }
+
+  private async putOff(job: Job): Promise<void> {
+    await this.database.acrossOrganizations((tx) =>
+      tx.query(FAIL, [...place(job), this.clock.now(), LONGEST_PAUSE_MS / 1_000]),
+    );
+  }
+}
+
+function place({ organization_id, kind, target_id }: Job): [string, JobKind, string] {
+  return [organization_id, kind, target_id];
+}
