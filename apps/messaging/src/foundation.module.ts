@@ -13,6 +13,7 @@ import { BackgroundJobs } from './jobs/background-jobs.js';
 import { MESSAGING_CONFIG, messagingConfig } from './messaging.config.js';
 import { MjmlCompiler } from './rendering/mjml-compiler.js';
 import { Renderer } from './rendering/renderer.js';
+import { EventWaits } from './routing/event-waits.repository.js';
 import { DispatchSignal } from './sends/dispatch-signal.js';
 import { SendJournal } from './sends/send-journal.js';
 import { SendsRepository } from './sends/sends.repository.js';
@@ -31,6 +32,7 @@ const shared = [
   ContactRefresh,
   ContactsRepository,
   DispatchSignal,
+  EventWaits,
   GateDatabase,
   GateWriter,
   IdentityLinks,

@@ -30,6 +30,7 @@ import { RoutingController } from './routing/routing.controller.js';
 import { RoutingService } from './routing/routing.service.js';
 import { RuleCache } from './routing/rule-cache.js';
 import { RuleEntity } from './routing/rule.entity.js';
+import { WaitingEvents } from './routing/waiting-events.js';
 import { AcceptanceReader } from './sends/acceptance-facts.js';
 import { RuleCancellation } from './sends/rule-cancellation.js';
 import { SendAcceptance } from './sends/send-acceptance.service.js';
@@ -111,6 +112,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     ProviderReports,
     ReportSweep,
     ReportsRepository,
+    WaitingEvents,
     WebhooksService,
   ],
 })

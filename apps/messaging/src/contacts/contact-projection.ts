@@ -3,6 +3,7 @@ import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import { ConsentsRepository } from './consents.repository.js';
 import { UNKNOWN_PROFILE, type Contact } from './contact.js';
+import { EventWaits } from '../routing/event-waits.repository.js';
 import { ContactsRepository } from './contacts.repository.js';
 
 /** A contact as it is now. */
@@ -34,10 +35,11 @@ export class ContactProjection {
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly consents: ConsentsRepository,
+    private readonly waits: EventWaits,
   ) {}
 
   async changed(events: DomainEvent<Changed>[]): Promise<void> {
-    await this.write((tx) => this.contacts.save(tx, events.map(toContact)));
+    await this.save(events.map(toContact));
   }
 
   async ended(events: DomainEvent<Ended>[]): Promise<void> {
@@ -49,7 +51,7 @@ export class ContactProjection {
       mergedInto: null,
       profile: { ...UNKNOWN_PROFILE, id: data.contact_id },
     }));
-    await this.write((tx) => this.contacts.save(tx, gone));
+    await this.save(gone);
   }
 
   async merged(events: DomainEvent<Merge>[]): Promise<void> {
@@ -69,6 +71,10 @@ export class ContactProjection {
         if (type !== 'core.contact.merged.v1') continue;
         await tx.query(CARRY_OBJECTIONS, [organizationid, data.merged_id, data.survivor_id]);
       }
+      await this.waits.wake(
+        tx,
+        events.map(({ organizationid, data }) => ({ organizationId: organizationid, id: data.merged_id })),
+      );
     });
   }
 
@@ -82,6 +88,13 @@ export class ContactProjection {
       occurredAt: new Date(time),
     }));
     await this.write((tx) => this.consents.save(tx, states));
+  }
+
+  private save(contacts: readonly Contact[]): Promise<void> {
+    return this.write(async (tx) => {
+      await this.contacts.save(tx, contacts);
+      await this.waits.wake(tx, contacts);
+    });
   }
 
   private write(work: (tx: WorkerTransaction) => Promise<void>): Promise<void> {

@@ -3,7 +3,7 @@ import { InternalClient } from '@customer-platform/authorization';
 import { Database } from '@customer-platform/database';
 import type { Contact, ContactProfile, ContactState } from './contact.js';
 import { UNKNOWN_PROFILE } from './contact.js';
-import { ContactsRepository } from './contacts.repository.js';
+import { contactKey, ContactsRepository } from './contacts.repository.js';
 
 /** What core answers of a contact. */
 interface LookedUp {
@@ -44,6 +44,25 @@ export class ContactRefresh {
       });
       await this.save(organizationId, data);
     }
+  }
+
+  /**
+   * As `byIds`, of those that are not known here; merged ones whose survivor is not known are asked for anew.
+   * @throws Problem `dependency_unavailable` when core is silent
+   */
+  async unknown(organizationId: string, ids: readonly string[]): Promise<void> {
+    const missing = await this.database.inOrganization({ organizationId }, async (tx) => {
+      const found = await this.contacts.resolve(
+        tx,
+        ids.map((id) => ({ organizationId, id })),
+      );
+      return ids.flatMap((id) => {
+        const contact = found.get(contactKey({ organizationId, id }));
+        if (!contact) return id;
+        return contact.state === 'merged' ? [id, ...(contact.mergedInto ? [contact.mergedInto] : [])] : [];
+      });
+    });
+    if (missing.length > 0) await this.byIds(organizationId, missing);
   }
 
   /**

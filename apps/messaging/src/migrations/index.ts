@@ -16,6 +16,7 @@ import { CreateProviderReports1764690000000 } from './1764690000000-create-provi
 import { NoteWaitingOfSends1764707000000 } from './1764707000000-note-waiting-of-sends.js';
 import { CreateNotificationReads1764650100000 } from './1764650100000-create-notification-reads.js';
 import { CreateBackgroundJobs1764740000000 } from './1764740000000-create-background-jobs.js';
+import { CreateEventWaits1764740100000 } from './1764740100000-create-event-waits.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -36,4 +37,5 @@ export const migrations: MigrationClass[] = [
   CreateNotificationReads1764650100000,
   NoteWaitingOfSends1764707000000,
   CreateBackgroundJobs1764740000000,
+  CreateEventWaits1764740100000,
 ];

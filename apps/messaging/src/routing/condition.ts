@@ -71,6 +71,18 @@ export function meets(whole: Condition, scope: ConditionScope): boolean {
   return found !== undefined && found !== null && compares(found, whole.op, whole.value);
 }
 
+/** Whether the scope may meet the condition, whatever is found of the contact: nothing in a condition turns it around. */
+export function mayMeet(whole: Condition, scope: Pick<ConditionScope, 'event'>): boolean {
+  if ('all' in whole) return whole.all.every((member) => mayMeet(member, scope));
+  if ('any' in whole) return whole.any.some((member) => mayMeet(member, scope));
+  return looksAtContact(whole) || meets(whole, { ...scope, contact: {} });
+}
+
+/** Whether the condition looks at the contact anywhere. */
+export function looksAtContact(whole: Condition): boolean {
+  return 'path' in whole ? whole.path.startsWith('contact.') : membersOf(whole).some(looksAtContact);
+}
+
 /** The value at a dotted path, own members only; undefined where it leads nowhere. */
 export function valueAt(root: object, path: string): unknown {
   return path.split('.').reduce<unknown>((at, step) => {

@@ -7,7 +7,8 @@ import { addressOf, type Contact } from '../contacts/contact.js';
 import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
 import type { NewSend, Recipient } from '../sends/send.js';
 import { SendsRepository } from '../sends/sends.repository.js';
-import { meets, valueAt } from './condition.js';
+import { looksAtContact, mayMeet, meets, valueAt } from './condition.js';
+import { EventWaits } from './event-waits.repository.js';
 import type { RoutedEvent } from './routed-event.js';
 import type { RuleContent } from './rule.js';
 import { RuleCache } from './rule-cache.js';
@@ -18,13 +19,13 @@ const CONSUMER = 'routing';
 interface Match {
   readonly rule: RuleContent;
   readonly event: RoutedEvent;
-  /** Undefined while core's word of it has not come. */
+  /** Undefined where there is none, or core's word of it has not come. */
   readonly contact: Contact | undefined;
 }
 
 /**
  * From events to sends: match → condition → recipient → version → store. One send per rule and event, whatever is
- * delivered twice; nothing is looked up outside of the database.
+ * delivered twice; nothing is looked up outside of the database. An event that comes before its contact waits for it.
  */
 @Injectable()
 export class Router {
@@ -32,6 +33,7 @@ export class Router {
     private readonly rules: RuleCache,
     private readonly inbox: Inbox,
     private readonly contacts: ContactsRepository,
+    private readonly waits: EventWaits,
     private readonly sends: SendsRepository,
     private readonly keys: AddressKeys,
     private readonly holds: ReferenceHolds,
@@ -43,7 +45,43 @@ export class Router {
     const candidates = await this.candidates(tx, events);
     if (candidates.length === 0) return;
     const fresh = await this.notSeenBefore(tx, candidates);
-    const matches = await this.matching(tx, fresh);
+    const contacts = await this.contactsOf(tx, fresh);
+    const { true: early = [], false: known = [] } = Object.groupBy(fresh, ({ event }) =>
+      isAwaited(event, contacts) ? 'true' : 'false',
+    );
+    await this.waits.add(tx, [...new Set(early.map(({ event }) => event))], this.clock.now());
+    await this.store(tx, matching(known, contacts));
+  }
+
+  /**
+   * Routes events that have waited for their contacts, in the order given; `over` are the ids of those that have waited
+   * long enough. What such an event may have led to fails, to be seen in the organization's sends.
+   * @returns the ids of those that wait no longer
+   */
+  async routeWaiting(
+    tx: WorkerTransaction,
+    events: readonly RoutedEvent[],
+    over: ReadonlySet<string>,
+  ): Promise<string[]> {
+    // By the rules as they are now: what was disabled meanwhile leads to nothing.
+    const candidates = await this.candidates(tx, events);
+    const contacts = await this.contactsOf(
+      tx,
+      events.map((event) => ({ event })),
+    );
+    const settled = events.filter((event) => over.has(event.id) || !isAwaited(event, contacts));
+    const ids = new Set(settled.map(({ id }) => id));
+    await this.store(
+      tx,
+      matching(
+        candidates.filter(({ event }) => ids.has(event.id)),
+        contacts,
+      ),
+    );
+    return [...ids];
+  }
+
+  private async store(tx: WorkerTransaction, matches: readonly Match[]): Promise<void> {
     if (matches.length === 0) return;
     const versions = await publishedVersions(tx, matches);
     const now = this.clock.now();
@@ -86,22 +124,14 @@ export class Router {
     return fresh;
   }
 
-  private async matching(
+  private async contactsOf(
     tx: WorkerTransaction,
-    found: readonly { rule: RuleContent; event: RoutedEvent }[],
-  ): Promise<Match[]> {
+    found: readonly { event: RoutedEvent }[],
+  ): Promise<Map<string, Contact>> {
     const refs = found.flatMap(({ event: { organizationId, contactId: id } }) =>
       id === null ? [] : [{ organizationId, id }],
     );
-    const contacts = await this.contacts.resolve(tx, refs);
-    return found.flatMap(({ rule, event }) => {
-      const { organizationId, contactId: id } = event;
-      const contact = id === null ? undefined : contacts.get(contactKey({ organizationId, id }));
-      // Nothing reaches a contact that was deleted or erased, not even as a failed send.
-      if (contact && contact.state !== 'active') return [];
-      const scope = { event: event.data, contact: { ...contact?.profile } };
-      return rule.condition === null || meets(rule.condition, scope) ? [{ rule, event, contact }] : [];
-    });
+    return this.contacts.resolve(tx, refs);
   }
 
   private async sendOf(
@@ -155,16 +185,17 @@ export class Router {
 
   private async targetOf(tx: WorkerTransaction, match: Match): Promise<Target> {
     const { rule, event, contact } = match;
+    if (!contact && event.contactId !== null && needsContact(rule))
+      return this.checked(match, null, event.contactId, { contact_id: event.contactId });
     if (rule.recipient.from === 'contact') {
       if (event.link) return { ...NOWHERE, contactId: null, recipient: { link: event.link }, reason: null };
-      if (event.contactId === null)
+      if (!contact)
         return { ...NOWHERE, contactId: null, recipient: { address: '' }, reason: 'recipient_unreachable' };
-      const contactId = contact?.id ?? event.contactId;
-      const recipient = { contact_id: contactId };
-      const known = contact && addressOf(contact.profile, rule.channel, undefined);
-      // The contact, or its device, is not known here: the dispatcher asks core.
-      if (known === undefined) return { ...NOWHERE, contactId, recipient, reason: null };
-      return this.checked(match, known, contactId, recipient);
+      const recipient = { contact_id: contact.id };
+      const known = addressOf(contact.profile, rule.channel, undefined);
+      // Its device is not known here: the dispatcher asks core.
+      if (known === undefined) return { ...NOWHERE, contactId: contact.id, recipient, reason: null };
+      return this.checked(match, known, contact.id, recipient);
     }
     const text =
       rule.recipient.from === 'address' ? rule.recipient.value : valueAt(event.data, rule.recipient.path);
@@ -183,6 +214,39 @@ export class Router {
   }
 }
 
+function contactOf(
+  { organizationId, contactId: id }: RoutedEvent,
+  contacts: ReadonlyMap<string, Contact>,
+): Contact | undefined {
+  const contact = id === null ? undefined : contacts.get(contactKey({ organizationId, id }));
+  // Merged into one whose own event has not come.
+  return contact?.state === 'merged' ? undefined : contact;
+}
+
+/** Whether core's word of the contact has still to come. */
+function isAwaited(event: RoutedEvent, contacts: ReadonlyMap<string, Contact>): boolean {
+  return event.contactId !== null && contactOf(event, contacts) === undefined;
+}
+
+function matching(
+  found: readonly { rule: RuleContent; event: RoutedEvent }[],
+  contacts: ReadonlyMap<string, Contact>,
+): Match[] {
+  return found.flatMap(({ rule, event }) => {
+    const contact = contactOf(event, contacts);
+    // Nothing reaches a contact that was deleted or erased, not even as a failed send.
+    if (contact && contact.state !== 'active') return [];
+    const { condition } = rule;
+    const given = { event: event.data };
+    const met =
+      condition === null ||
+      (isAwaited(event, contacts)
+        ? mayMeet(condition, given)
+        : meets(condition, { ...given, contact: { ...contact?.profile } }));
+    return met ? [{ rule, event, contact }] : [];
+  });
+}
+
 interface Target {
   readonly contactId: string | null;
   readonly recipient: Recipient;
@@ -192,6 +256,11 @@ interface Target {
 }
 
 const NOWHERE = { address: null, addressKey: null };
+
+/** Whether the rule says nothing without the contact. */
+function needsContact({ recipient, condition }: RuleContent): boolean {
+  return recipient.from === 'contact' || (condition !== null && looksAtContact(condition));
+}
 
 function templateKey({ rule, event }: Match): string {
   return `${event.organizationId}/${rule.templateId}`;

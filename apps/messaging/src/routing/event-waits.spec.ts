@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { Clock, newId } from '@customer-platform/database';
+import { eventually, InternalPeer, type Caller } from '@customer-platform/testing';
+import {
+  aContact,
+  messagingWorld,
+  settled,
+  template,
+  type MessagingWorld,
+  type ShownSend,
+} from '../messaging.fixture.js';
+import { CONTACT_PATIENCE_MS } from './event-waits.repository.js';
+
+type Contact = ReturnType<typeof aContact>;
+
+/** What core answers when it is asked, by contact. */
+const inCore = new Map<string, Contact>();
+let core: InternalPeer;
+let world: MessagingWorld;
+let ahead = 0;
+beforeAll(async () => {
+  core = await InternalPeer.start({
+    'POST /internal/contacts/lookup': (body) => ({
+      data: (body as { ids: string[] }).ids.flatMap((id) => {
+        const contact = inCore.get(id);
+        return contact ? [{ id, state: 'active', merged_into: null, version: 1, contact }] : [];
+      }),
+    }),
+  });
+  world = await messagingWorld({ env: { CORE_INTERNAL_URL: core.url } });
+  world.app.app.get(Clock).now = () => new Date(Date.now() + ahead);
+});
+beforeEach(() => {
+  ahead = 0;
+});
+afterAll(async () => {
+  await world.close();
+  await core.close();
+});
+
+async function rule(api: Caller, overrides: Record<string, unknown> = {}): Promise<void> {
+  const answer = await api.post('/v1/messaging/event-routing', {
+    name: `Rule ${randomUUID()}`,
+    event_type: 'core.event.recorded',
+    event_name: 'invoice_paid',
+    channel: 'email',
+    template_id: await template(api),
+    ...overrides,
+  });
+  expect(answer.status).toBe(201);
+}
+
+function tell(organizationId: string, contact: Contact, state = 'active') {
+  return world.probe.publish({
+    type: state === 'active' ? 'core.contact.created.v1' : 'core.contact.deleted.v1',
+    organizationId,
+    data: {
+      contact_id: contact.id,
+      version: 1,
+      changed_fields: [],
+      contact: { ...contact, state: state as 'active' },
+    },
+  });
+}
+
+function recorded(organizationId: string, contact: Contact, properties: Record<string, unknown> = {}) {
+  const id = newId();
+  return {
+    id,
+    type: 'core.event.recorded.v1' as const,
+    organizationId,
+    correlationId: id,
+    data: {
+      event_id: id,
+      contact_id: contact.id,
+      external_id: contact.external_id,
+      event: 'invoice_paid',
+      occurred_at: new Date().toISOString(),
+      received_at: new Date().toISOString(),
+      properties,
+    },
+  };
+}
+
+const waitsOf = (organizationId: string) =>
+  world.database.query('SELECT event_id FROM event_waits WHERE organization_id = $1 ORDER BY created_at', [
+    organizationId,
+  ]);
+
+async function waiting(organizationId: string, count: number): Promise<void> {
+  await eventually(async () => expect(await waitsOf(organizationId)).toHaveLength(count), { within: 20_000 });
+}
+
+async function sendsOf(api: Caller, correlationId: string): Promise<ShownSend[]> {
+  const { body } = await api.get<{ data: ShownSend[] }>(
+    `/v1/messaging/sends?correlation_id=${correlationId}`,
+  );
+  return body.data;
+}
+
+async function oneSend(api: Caller, correlationId: string): Promise<ShownSend> {
+  return eventually(
+    async () => {
+      const found = await sendsOf(api, correlationId);
+      expect(found).toHaveLength(1);
+      return found[0] as ShownSend;
+    },
+    { within: 20_000 },
+  );
+}
+
+describe('an event that comes before its contact', () => {
+  it('waits for it, and is judged by it', async () => {
+    const { id: organizationId, api } = world.organization();
+    const [pro, free] = [
+      aContact({ attributes: { plan: 'pro' } }),
+      aContact({ attributes: { plan: 'free' } }),
+    ];
+    await rule(api, { condition: { all: [{ path: 'contact.attributes.plan', op: 'eq', value: 'pro' }] } });
+    const [event, other] = [recorded(organizationId, pro), recorded(organizationId, free)];
+    await world.probe.publish(event, other, event);
+    await waiting(organizationId, 2);
+    expect(await sendsOf(api, event.correlationId)).toEqual([]);
+    await tell(organizationId, pro);
+    const { id } = await oneSend(api, event.correlationId);
+    expect(await settled(api, id, 'sent')).toMatchObject({ contact_id: pro.id, address: pro.email });
+    await tell(organizationId, free);
+    await waiting(organizationId, 0);
+    await world.probe.publish(event, recorded(organizationId, pro));
+    await eventually(async () =>
+      expect((await api.get<{ data: unknown[] }>('/v1/messaging/sends')).body.data).toHaveLength(2),
+    );
+    expect(await sendsOf(api, event.correlationId)).toHaveLength(1);
+    expect(await sendsOf(api, other.correlationId)).toEqual([]);
+  });
+
+  it('leads to its sends in the order in which the events came', async () => {
+    const { id: organizationId, api } = world.organization();
+    const contact = aContact();
+    await rule(api);
+    const events = Array.from({ length: 5 }, () => recorded(organizationId, contact));
+    for (const [index, event] of events.entries()) {
+      await world.probe.publish(event);
+      await waiting(organizationId, index + 1);
+    }
+    await tell(organizationId, contact);
+    await waiting(organizationId, 0);
+    const { body } = await api.get<{ data: ShownSend[] }>('/v1/messaging/sends?sort=created_at');
+    const order = new Map(body.data.map(({ correlation_id: correlation }, index) => [correlation, index]));
+    expect(events.map(({ correlationId }) => order.get(correlationId))).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('ends where it can be seen when the contact has not come in 15 minutes', async () => {
+    const { id: organizationId, api } = world.organization();
+    const contact = aContact();
+    const condition = (path: string) => ({ any: [{ path, op: 'eq', value: 'x' }] });
+    await rule(api);
+    await rule(api, { condition: condition('contact.attributes.plan') });
+    await rule(api, { condition: condition('event.properties.plan') });
+    await rule(api, { recipient: { from: 'address', value: 'sales@example.com' } });
+    const event = recorded(organizationId, contact, { plan: 'y' });
+    await world.probe.publish(event);
+    await waiting(organizationId, 1);
+    ahead = CONTACT_PATIENCE_MS - 10_000;
+    await world.probe.publish(recorded(organizationId, aContact()));
+    await waiting(organizationId, 2);
+    expect(await sendsOf(api, event.correlationId)).toEqual([]);
+    ahead = CONTACT_PATIENCE_MS + 1_000;
+    await waiting(organizationId, 1);
+    const seen = await sendsOf(api, event.correlationId);
+    expect(seen.filter(({ state }) => state === 'failed')).toEqual([
+      expect.objectContaining({ reason: 'recipient_unreachable', contact_id: contact.id }),
+      expect.objectContaining({ reason: 'recipient_unreachable', contact_id: contact.id }),
+    ]);
+    expect(seen.filter(({ state }) => state !== 'failed')).toHaveLength(1);
+    ahead = 0;
+  });
+
+  it('leads to nothing when the contact comes deleted', async () => {
+    const { id: organizationId, api } = world.organization();
+    const contact = aContact();
+    await rule(api);
+    const event = recorded(organizationId, contact);
+    await world.probe.publish(event);
+    await waiting(organizationId, 1);
+    await tell(organizationId, contact, 'deleted');
+    await waiting(organizationId, 0);
+    expect(await sendsOf(api, event.correlationId)).toEqual([]);
+  });
+
+  it('reaches the survivor of a merge that came in between', async () => {
+    const { id: organizationId, api } = world.organization();
+    const [survivor, merged] = [aContact(), aContact()];
+    await rule(api);
+    const event = recorded(organizationId, merged);
+    await world.probe.publish(event);
+    await waiting(organizationId, 1);
+    await world.probe.publish({
+      type: 'core.contact.merged.v1',
+      organizationId,
+      data: {
+        merge_id: newId(),
+        survivor_id: survivor.id,
+        merged_id: merged.id,
+        survivor_version: 2,
+        merged_version: 2,
+      },
+    });
+    await eventually(async () =>
+      expect(await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [merged.id])).toHaveLength(1),
+    );
+    expect(await sendsOf(api, event.correlationId)).toEqual([]);
+    await tell(organizationId, survivor);
+    const { id } = await oneSend(api, event.correlationId);
+    expect(await settled(api, id, 'sent')).toMatchObject({ address: survivor.email });
+  });
+
+  it('is told by core of a contact whose own event comes no more', async () => {
+    const { id: organizationId, api } = world.organization();
+    const contact = aContact();
+    await rule(api);
+    inCore.set(contact.id, contact);
+    const event = recorded(organizationId, contact);
+    await world.probe.publish(event);
+    const { id } = await oneSend(api, event.correlationId);
+    await settled(api, id, 'sent');
+    await waiting(organizationId, 0);
+  });
+});
