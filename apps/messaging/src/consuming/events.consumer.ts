@@ -51,8 +51,9 @@ export class EventsConsumer {
   }
 
   @OnEvent('core.erasure.requested.v1')
-  erase(requests: ErasureRequested[]): Promise<void> {
-    return this.erasures.perform(requests, (tx, contactId) => this.erasure.erase(tx, contactId));
+  async erase(requests: ErasureRequested[]): Promise<void> {
+    for (const { organizationid, data } of requests) await this.erasure.stop(organizationid, data.contact_id);
+    await this.erasures.perform(requests, (tx, contactId) => this.erasure.erase(tx, contactId));
   }
 
   @OnEvent<Merge>(['core.contact.merged.v1', 'core.contact.unmerged.v1'])

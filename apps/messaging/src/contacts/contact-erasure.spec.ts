@@ -215,4 +215,118 @@ describe('the erasure of a contact', () => {
     for (const { status } of await Promise.all(posting)) expect([202, 422]).toContain(status);
     expect(await everything(id)).not.toContain(person.id);
   });
+
+  it('leaves nothing in any table: reads, caps, payloads that wait, events that wait, sends that never knew whose they were', async () => {
+    const { id, api } = world.organization();
+    const person = aContact({
+      first_name: `Name-${randomUUID()}`,
+      phone: '+56912345679',
+      external_id: `ext-${randomUUID()}`,
+    });
+    // Before anybody knows the contact.
+    const early = await send(
+      api,
+      aSend({ recipient: { address: person.email }, metadata: { of: person.first_name } }),
+    );
+    await settled(api, early, 'sent');
+    const waiting = await send(
+      api,
+      aSend({
+        recipient: { address: person.email.toUpperCase() },
+        not_before: new Date(Date.now() + DAY_MS).toISOString(),
+        data: { name: person.first_name },
+      }),
+    );
+    const others = await send(api, aSend({ metadata: { of: 'others' } }));
+    await known(id, person);
+    await eventually(async () => {
+      expect(await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [person.id])).toHaveLength(1);
+    });
+    await world.database.query('INSERT INTO notification_reads VALUES ($1, $2, now())', [id, person.id]);
+    await world.database.query(
+      `INSERT INTO cap_counters (organization_id, contact_id, channel, period, begins_on, used)
+       VALUES ($1, $2, 'email', 'day', now(), 1)`,
+      [id, person.id],
+    );
+    await world.database.query(
+      `INSERT INTO event_waits VALUES ($1, gen_random_uuid(), $2, $3, now() + interval '15 min', now() + interval '1 min', now())`,
+      [id, person.id, JSON.stringify({ data: { external_id: person.external_id } })],
+    );
+    const [delivery, mute, anothers] = [newId(), newId(), newId()];
+    const payloads = [
+      [delivery, JSON.stringify({ data: { contact_id: person.id, traits: { name: person.first_name } } })],
+      [mute, JSON.stringify({ data: { external_id: person.external_id } })],
+      [
+        anothers,
+        JSON.stringify({ data: { contact_id: newId(), external_id: `${person.external_id}-other` } }),
+      ],
+    ];
+    for (const [eventId, payload] of payloads)
+      await world.database.query(
+        `INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, due_at, created_at)
+         VALUES ($1, $1, $2, 'core.contact.updated', $3, gen_random_uuid(), now() + interval '1 day', now())`,
+        [id, eventId, payload],
+      );
+    const values = [person.id, person.email, person.first_name];
+    const before = await everything(id);
+    for (const value of [...values, `"${person.external_id}`]) expect(before).toContain(value);
+
+    expect(await erase(id, person.id)).toMatchObject({ counts: { sends: 2, webhook_deliveries: 2 } });
+
+    const after = (await everything(id)).replaceAll(`${person.external_id}-other`, '');
+    for (const value of [...values, person.email.toUpperCase(), person.external_id])
+      expect(after).not.toContain(value);
+    const left = await world.database.query(
+      `SELECT event_id, state, error, payload FROM webhook_deliveries WHERE organization_id = $1 ORDER BY state, event_id`,
+      [id],
+    );
+    expect(left.slice(0, 2)).toEqual(
+      [delivery, mute]
+        .sort()
+        .map((event_id) => ({ event_id, state: 'failed', error: 'erased', payload: null })),
+    );
+    expect(left[2]).toMatchObject({ event_id: anothers, state: 'pending' });
+    expect(await settled(api, early, 'sent')).toMatchObject({ address: null, correlation_id: null });
+    expect(await settled(api, waiting, 'canceled')).toMatchObject({ reason: 'erased' });
+    expect((await settled(api, others, 'sent')).address).not.toBeNull();
+  });
+
+  it('waits for the hand-offs of 60 sends that are under way; none begins after it, and nothing is written back', async () => {
+    const { id, api } = world.organization();
+    const person = await aKnownPerson(id, { phone: null });
+    const recipients = [
+      { contact_id: person.id },
+      { external_id: person.external_id },
+      { address: person.email },
+    ];
+    world.mail.delay = (stage) => (stage === 'content' ? 300 : 0);
+    const begun = () => world.mail.begun.filter(({ to }) => to === person.email).length;
+    try {
+      for (let n = 0; n < 60; n += 1)
+        await send(api, aSend({ recipient: recipients[n % 3], metadata: { of: person.first_name } }));
+      await eventually(() => expect(begun()).toBeGreaterThan(0), { within: 20_000, every: 2 });
+      await erase(id, person.id);
+      const atReceipt = begun();
+      const open = await world.database.query(
+        `SELECT state FROM sends WHERE organization_id = $1 AND (due_at IS NOT NULL OR state = 'dispatching')`,
+        [id],
+      );
+      expect(open).toEqual([]);
+      expect(await world.database.query('SELECT 1 FROM in_flight WHERE organization_id = $1', [id])).toEqual(
+        [],
+      );
+      // A later send of somebody else goes its way: the dispatcher has been round again.
+      await settled(api, await send(api, aSend()), 'sent');
+      expect(begun()).toBe(atReceipt);
+      const after = await everything(id);
+      for (const value of [person.id, person.email, person.external_id, person.first_name])
+        expect(after).not.toContain(value);
+      const told = world.probe
+        .events('messaging.send.sent.v1', id)
+        .filter(({ data }) => data.contact_id !== null);
+      expect(told.length).toBe(atReceipt);
+    } finally {
+      world.mail.delay = () => 0;
+    }
+  });
 });

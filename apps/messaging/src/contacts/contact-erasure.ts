@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, ReferenceHolds, type Transaction } from '@customer-platform/database';
+import { Clock, Database, ReferenceHolds, type Transaction } from '@customer-platform/database';
 import type { ErasedCounts } from '@customer-platform/erasure';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { checkAddress } from '../addresses/address.js';
 import { CHANNELS } from '../addresses/channel.js';
-import { SendsRepository } from '../sends/sends.repository.js';
+import { GateWriter } from '../gate/gate-writer.js';
+import { EventWaits } from '../routing/event-waits.repository.js';
+import { SendsRepository, type Person } from '../sends/sends.repository.js';
 import { addressOf, type ContactProfile } from './contact.js';
 import { ContactsRepository } from './contacts.repository.js';
 
@@ -37,31 +39,59 @@ interface KeyOfChannel {
   readonly own: readonly string[];
 }
 
+const DROP_READS = `
+  DELETE FROM notification_reads WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
+
+const DROP_CAPS = 'DELETE FROM cap_counters WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])';
+
+/** What has not been told yet is told to nobody; a try under way ends without a trace of it. */
+const DROP_DELIVERIES = `
+  UPDATE webhook_deliveries d SET state = 'failed', error = 'erased', payload = NULL, due_at = NULL, claim = NULL
+   WHERE organization_id = $1 AND state = 'pending'
+     AND EXISTS (SELECT 1 FROM unnest($2::text[]) AS said (text) WHERE strpos(d.payload, said.text) > 0)
+  RETURNING 1`;
+
 /**
- * The right of erasure in messaging (messaging.md §13): what is unfinished is called off, the person goes out of
- * everything that was, suppressions and opt-outs stay as keyed hashes and still block.
+ * The right of erasure in messaging (messaging.md §13), in two steps. First nothing is sent to the person any more,
+ * and what is on its way is waited for: it may still write down how it ended. Then what is unfinished is called off,
+ * the person goes out of everything that was, suppressions and opt-outs stay as keyed hashes and still block.
  */
 @Injectable()
 export class ContactErasure {
   constructor(
+    private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly sends: SendsRepository,
+    private readonly waits: EventWaits,
     private readonly keys: AddressKeys,
     private readonly holds: ReferenceHolds,
+    private readonly gate: GateWriter,
     private readonly clock: Clock,
   ) {}
 
-  /** Erases the contact and all who were merged into it, in the caller's transaction. */
+  /** When this returns, no hand-off to the contact begins any more and none is under way. Repeatable. */
+  async stop(organizationId: string, contactId: string): Promise<void> {
+    const where = { organizationId };
+    const { contactIds, addressKeys } = await this.database.inOrganization(where, async (tx) => {
+      // Who is writing a send to the contact is waited for; who comes later is told that it is gone.
+      await this.holds.hold(tx, 'core.contacts', contactId);
+      const person = await this.personOf(tx, contactId);
+      await this.contacts.close(tx, person.contactIds);
+      await this.sends.cancelOfPerson(tx, person, this.clock.now());
+      return person;
+    });
+    await this.gate.write(where, [...addressKeys, ...subjectsOf(contactIds)], () => Promise.resolve());
+  }
+
+  /** Erases the contact and all who were merged into it, in the caller's transaction, after {@link stop}. */
   async erase(tx: Transaction, contactId: string): Promise<ErasedCounts> {
-    // Who is writing a send to the contact is waited for; who comes later is told that it is gone.
     await this.holds.hold(tx, 'core.contacts', contactId);
-    const contactIds = await this.contacts.family(tx, contactId);
-    const profiles = await this.contacts.profiles(tx, contactIds);
+    const person = await this.personOf(tx, contactId);
+    const { contactIds, externalIds, known } = person;
     await this.contacts.erase(tx, contactIds);
-    const externalIds = profiles.flatMap(({ external_id: id }) => id ?? []);
-    const { count, addressKeys } = await this.sends.erase(tx, { contactIds, externalIds }, this.clock.now());
-    const known = profiles.flatMap((profile) => this.keysOf(tx.organizationId, profile));
-    const subjects = contactIds.map((id) => `contact:${id}`);
+    await this.waits.forget(tx, contactIds);
+    const sends = await this.sends.erase(tx, person, this.clock.now());
+    const subjects = subjectsOf(contactIds);
     await tx.query(KEEP_OPT_OUTS, [
       tx.organizationId,
       subjects,
@@ -70,16 +100,33 @@ export class ContactErasure {
     ]);
     const preferences = await tx.query(DROP_PREFERENCES, [tx.organizationId, subjects]);
     const notifications = await tx.query(DROP_NOTIFICATIONS, [tx.organizationId, contactIds]);
+    await tx.query(DROP_READS, [tx.organizationId, contactIds]);
+    await tx.query(DROP_CAPS, [tx.organizationId, contactIds]);
     await tx.query(DROP_CONSENTS, [tx.organizationId, contactIds]);
-    const suppressions = await tx.query(BLANK_SUPPRESSIONS, [
+    const deliveries = await tx.query(DROP_DELIVERIES, [
       tx.organizationId,
-      [...addressKeys, ...known.flatMap(({ own }) => own)],
+      [...contactIds, ...externalIds.map((id) => `"external_id":${JSON.stringify(id)}`)],
     ]);
+    const suppressions = await tx.query(BLANK_SUPPRESSIONS, [tx.organizationId, person.addressKeys]);
     return {
-      sends: count,
+      sends,
       notifications: notifications.length,
       preferences: preferences.length,
       suppressions: suppressions.length,
+      webhook_deliveries: deliveries.length,
+    };
+  }
+
+  private async personOf(tx: Transaction, contactId: string): Promise<Person & { known: KeyOfChannel[] }> {
+    const contactIds = await this.contacts.family(tx, contactId);
+    const profiles = await this.contacts.profiles(tx, contactIds);
+    const known = profiles.flatMap((profile) => this.keysOf(tx.organizationId, profile));
+    const before = await this.sends.addressKeys(tx, contactIds);
+    return {
+      contactIds,
+      externalIds: profiles.flatMap(({ external_id: id }) => id ?? []),
+      addressKeys: [...new Set([...before, ...known.flatMap(({ own }) => own)])],
+      known,
     };
   }
 
@@ -92,4 +139,8 @@ export class ContactErasure {
       return [{ channel, current, own }];
     });
   }
+}
+
+function subjectsOf(contactIds: readonly string[]): string[] {
+  return contactIds.map((id) => `contact:${id}`);
 }

@@ -90,6 +90,12 @@ const ERASE = `
     email = NULL, phone = NULL, first_name = NULL, last_name = NULL, locale = NULL, timezone = NULL, country = NULL,
     attributes = '{}', email_canonical = NULL, phone_canonical = NULL`;
 
+/** Nothing is sent to it any more, while what is kept of it says where to look for the rest. */
+const CLOSE = `
+  INSERT INTO contacts AS known (organization_id, id, version, state)
+  SELECT $1, unnest($2::uuid[]), 0, 'erased'
+  ON CONFLICT (organization_id, id) DO UPDATE SET state = 'erased' WHERE known.state NOT IN ('merged', 'erased')`;
+
 const BY_EXTERNAL_ID = `
   SELECT asked AS external_id, last.id FROM unnest($2::text[]) AS asked, LATERAL (
     SELECT id FROM contacts WHERE organization_id = $1 AND external_id = asked
@@ -196,6 +202,11 @@ export class ContactsRepository {
       `SELECT id, ${PROFILE} FROM contacts WHERE organization_id = $1 AND id = ANY($2::uuid[])`,
       [tx.organizationId, ids],
     );
+  }
+
+  /** The first step of an erasure: no longer anybody's recipient. Who was merged leads to who is closed. */
+  async close(tx: Transaction, ids: readonly string[]): Promise<void> {
+    await tx.query(CLOSE, [tx.organizationId, ids]);
   }
 
   /** Leaves nothing of contacts but their ids, so that nothing told later brings them back. */

@@ -35,10 +35,17 @@ const RECORD = `
       provider_message_id text)
    WHERE s.organization_id = o.organization_id AND s.id = o.id AND s.attempts = o.attempt
      AND (s.state = 'dispatching' OR (s.state = 'unknown' AND o.state IN ('sent', 'bounced')))
-  RETURNING s.id`;
+  RETURNING s.id, s.contact_id, s.metadata, s.correlation_id`;
 
 const LAND = `
   DELETE FROM in_flight WHERE (organization_id, send_id, attempt) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))`;
+
+interface RecordedRow {
+  readonly id: string;
+  readonly contact_id: string | null;
+  readonly metadata: Record<string, unknown> | null;
+  readonly correlation_id: string | null;
+}
 
 interface Recorded {
   readonly flight: InFlightSend;
@@ -95,14 +102,17 @@ export class OutcomeRecorder {
   private async write(tx: WorkerTransaction, batch: readonly Outcome[]): Promise<void> {
     const now = this.clock.now();
     const recorded = batch.map((outcome) => recordOf(outcome, now));
-    const rows = await tx.prepared<{ id: string }>(RECORD, [JSON.stringify(recorded.map(toRow)), now]);
+    const rows = await tx.prepared<RecordedRow>(RECORD, [JSON.stringify(recorded.map(toRow)), now]);
     await tx.prepared(LAND, [
       batch.map(({ flight }) => flight.ready.send.organizationId),
       batch.map(({ flight }) => flight.ready.send.id),
       batch.map(({ flight }) => flight.attempt),
     ]);
-    const written = new Set(rows.map(({ id }) => id));
-    const steps = recorded.filter(({ flight }) => written.has(flight.ready.send.id)).map(stepOf);
+    const written = new Map(rows.map((row) => [row.id, row]));
+    const steps = recorded.flatMap((one) => {
+      const row = written.get(one.flight.ready.send.id);
+      return row ? stepOf(one, row) : [];
+    });
     await this.journal.record(tx, steps, now);
     if (recorded.some(({ dueAt }) => dueAt !== null && dueAt <= now))
       tx.afterCommit(() => this.signal.raise());
@@ -158,10 +168,11 @@ function toRow({ flight, state, reason, dueAt, releaseAt, takenBack, providerMes
   };
 }
 
-function stepOf({ flight, state, reason, code, takenBack }: Recorded): SendStep {
-  const { send, contactId } = flight.ready;
+/** Of whom it tells the row says: the person may have been erased since the hand-off began. */
+function stepOf({ flight, state, reason, code, takenBack }: Recorded, row: RecordedRow): SendStep {
+  const { send } = flight.ready;
   return {
-    send: { ...send, contactId: contactId ?? send.contactId },
+    send: { ...send, contactId: row.contact_id, metadata: row.metadata, correlationId: row.correlation_id },
     state,
     reason,
     attempt: flight.attempt - takenBack,

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ReferenceSource, Transaction } from '@customer-platform/database';
 import { DispatchSignal } from './dispatch-signal.js';
 import { LANES, type NewSend, type SendFacts } from './send.js';
-import { SendJournal } from './send-journal.js';
+import { SendJournal, type SendStep } from './send-journal.js';
+import type { SendState } from './send-state.js';
 
 /** What core is told before it purges a contact. */
 export const SENDS_TO_CONTACTS: ReferenceSource = {
@@ -46,21 +47,46 @@ const CANCEL_SOME_OF_SOURCE = cancel(`id IN (
      ORDER BY id LIMIT $6 FOR UPDATE SKIP LOCKED)`);
 const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'id' = $2`);
 
-/** What is unfinished may not know its contact yet, only by which id it was asked for. */
-const TO_CONTACTS = `
-  (contact_id = ANY($2::uuid[]) OR due_at IS NOT NULL AND (
+/**
+ * What is unfinished may not know its contact yet, only by which id it was asked for; what went to an address of the
+ * person may never have known whose it was. Identity's own mail keeps no address.
+ */
+const TO_PERSON = `
+  (contact_id = ANY($2::uuid[])
+   OR contact_id IS NULL AND address_key = ANY($6::text[]) AND NOT recipient ? 'link'
+   OR due_at IS NOT NULL AND (
      recipient ->> 'contact_id' = ANY(($2::uuid[])::text[]) OR recipient ->> 'external_id' = ANY($5::text[])))`;
 
-const CANCEL_OF_CONTACTS = cancel(TO_CONTACTS);
+const CANCEL_OF_PERSON = cancel(TO_PERSON);
+
+/** In a process that died, or as good as: its lease has run out. */
+const LOST_OF_PERSON = `
+  UPDATE sends s SET state = 'unknown', reason = $3, due_at = NULL, claim = NULL, updated_at = $4
+   WHERE organization_id = $1 AND state = 'dispatching' AND ${TO_PERSON}
+     AND NOT EXISTS (SELECT 1 FROM in_flight f WHERE f.organization_id = s.organization_id AND f.send_id = s.id
+       AND f.lease_until > clock_timestamp())
+  RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
+
+const ADDRESS_KEYS = `
+  SELECT DISTINCT address_key FROM sends
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND address_key IS NOT NULL`;
 
 /** What is left says that something was sent, when, how and what came of it; not to whom, nor what. */
 const ANONYMIZE = `
   UPDATE sends SET contact_id = NULL, recipient = '{}', address = NULL, subject = NULL, metadata = NULL,
     correlation_id = NULL, updated_at = $4
-   WHERE organization_id = $1 AND (id = ANY($3::uuid[]) OR ${TO_CONTACTS})
+   WHERE organization_id = $1 AND (id = ANY($3::uuid[]) OR ${TO_PERSON})
   RETURNING id, address_key`;
 
 const DROP_PAYLOADS = 'DELETE FROM send_payloads WHERE organization_id = $1 AND send_id = ANY($2::uuid[])';
+
+/** By what sends to a person are found. */
+export interface Person {
+  readonly contactIds: readonly string[];
+  readonly externalIds: readonly string[];
+  /** Of every address that is known to be the person's, or to have been. */
+  readonly addressKeys: readonly string[];
+}
 
 interface CanceledRow {
   id: string;
@@ -118,26 +144,55 @@ export class SendsRepository {
     await this.cancel(tx, CANCEL_OF_LINK, [linkId, reason, now]);
   }
 
+  /** The keys of the addresses that sends to these contacts went to. */
+  async addressKeys(tx: Transaction, contactIds: readonly string[]): Promise<string[]> {
+    const rows = await tx.query<{ address_key: string }>(ADDRESS_KEYS, [tx.organizationId, contactIds]);
+    return rows.map((row) => row.address_key);
+  }
+
+  /** Calls off every unfinished send to the person; what is being handed over at this moment is not among it. */
+  async cancelOfPerson(tx: Transaction, person: Person, now: Date): Promise<string[]> {
+    const { contactIds, externalIds, addressKeys } = person;
+    return this.cancel(tx, CANCEL_OF_PERSON, [contactIds, 'erased', now, externalIds, addressKeys]);
+  }
+
   /**
-   * Calls off every unfinished send to these contacts and takes the person out of all others.
-   * @returns how many there were, and the keys of their addresses
+   * Calls off every unfinished send to the person and takes the person out of all others. What was handed over by a
+   * process that has not said how it ended is `unknown` from now on.
+   * @returns how many there were
    */
-  async erase(
-    tx: Transaction,
-    { contactIds, externalIds }: { contactIds: readonly string[]; externalIds: readonly string[] },
-    now: Date,
-  ): Promise<{ count: number; addressKeys: string[] }> {
-    const canceled = await this.cancel(tx, CANCEL_OF_CONTACTS, [contactIds, 'erased', now, externalIds]);
-    const rows = await tx.query<{ id: string; address_key: string | null }>(ANONYMIZE, [
+  async erase(tx: Transaction, person: Person, now: Date): Promise<number> {
+    const { contactIds, externalIds, addressKeys } = person;
+    const canceled = await this.cancelOfPerson(tx, person, now);
+    const ids = [...canceled, ...(await this.giveUp(tx, person, now))];
+    const rows = await tx.query<{ id: string }>(ANONYMIZE, [
       tx.organizationId,
       contactIds,
-      canceled,
+      ids,
       now,
       externalIds,
+      addressKeys,
     ]);
     await tx.query(DROP_PAYLOADS, [tx.organizationId, rows.map(({ id }) => id)]);
-    const keys = rows.flatMap(({ address_key: key }) => key ?? []);
-    return { count: rows.length, addressKeys: [...new Set(keys)] };
+    return rows.length;
+  }
+
+  private async giveUp(tx: Transaction, person: Person, now: Date): Promise<string[]> {
+    const { contactIds, externalIds, addressKeys } = person;
+    const rows = await tx.query<CanceledRow>(LOST_OF_PERSON, [
+      tx.organizationId,
+      contactIds,
+      'outcome_unknown',
+      now,
+      externalIds,
+      addressKeys,
+    ]);
+    await this.journal.record(
+      tx,
+      rows.map((row) => stepOf(tx.organizationId, row, 'unknown', 'outcome_unknown')),
+      now,
+    );
+    return rows.map(({ id }) => id);
   }
 
   private async cancel(
@@ -146,25 +201,29 @@ export class SendsRepository {
     [of, reason, now, ...more]: [unknown, string, Date, ...unknown[]],
   ): Promise<string[]> {
     const rows = await tx.query<CanceledRow>(statement, [tx.organizationId, of, reason, now, ...more]);
-    const steps = rows.map((row) => ({
-      send: {
-        organizationId: tx.organizationId,
-        id: row.id,
-        contactId: row.contact_id,
-        channel: row.channel,
-        category: row.category,
-        topic: row.topic,
-        metadata: row.metadata,
-        correlationId: row.correlation_id,
-        eventId: row.event_id,
-      },
-      state: 'canceled' as const,
-      reason,
-      attempt: row.attempts,
-    }));
+    const steps = rows.map((row) => stepOf(tx.organizationId, row, 'canceled', reason));
     await this.journal.record(tx, steps, now);
     return rows.map(({ id }) => id);
   }
+}
+
+function stepOf(organizationId: string, row: CanceledRow, state: SendState, reason: string): SendStep {
+  return {
+    send: {
+      organizationId,
+      id: row.id,
+      contactId: row.contact_id,
+      channel: row.channel,
+      category: row.category,
+      topic: row.topic,
+      metadata: row.metadata,
+      correlationId: row.correlation_id,
+      eventId: row.event_id,
+    },
+    state,
+    reason,
+    attempt: row.attempts,
+  };
 }
 
 function isOpen({ dueAt }: NewSend): boolean {
