@@ -72,7 +72,17 @@ export type {
 } from './lists/list-definition.js';
 export { parseListRequest } from './lists/parse-list-request.js';
 export { queryParameters, refuseUnknown, type QueryParameter } from './reading/query-string.js';
-export { parseForm, parseJsonBytes, readBytes, RequestAborted, type BodyRule } from './reading/read-body.js';
+export {
+  formFields,
+  MAX_JSON_VALUES,
+  parseForm,
+  parseJsonBytes,
+  readBytes,
+  RequestAborted,
+  type BodyRule,
+} from './reading/read-body.js';
+export { isLongerThan } from './reading/bounds.js';
+export { yieldLoop } from './reading/event-loop.js';
 export {
   custom,
   IsImmutable,
@@ -80,6 +90,7 @@ export {
   IsLocaleTag,
   IsStorableText,
   IsTimeZoneName,
+  IsWithoutRepeats,
   MayBeAbsent,
   MayBeNull,
 } from './reading/field-decorators.js';
@@ -87,7 +98,13 @@ export { canonicalLocale, canonicalTimeZone } from './reading/locales.js';
 export { readNaturalKey, type NaturalKey } from './reading/natural-key.js';
 export { inspect, validateBody, validateQuery } from './reading/validate-dto.js';
 export { canonicalJson } from './json/canonical-json.js';
-export { checkJson, isStorableText, MAX_JSON_DEPTH, pointerToken } from './json/check-json.js';
+export {
+  checkJson,
+  FORBIDDEN_KEYS,
+  isStorableText,
+  MAX_JSON_DEPTH,
+  pointerToken,
+} from './json/check-json.js';
 export { inexactNumbers, mayBeInexact } from './json/json-numbers.js';
 export { parseInstant } from './json/parse-instant.js';
 export { readIdempotencyKey } from './idempotency/idempotency-key.js';

@@ -1,4 +1,5 @@
 export { isProblemCode, PROBLEMS, type ProblemCode } from './registry.js';
+export { FieldErrors, MAX_ERRORS, shortName } from './field-errors.js';
 export type { ProblemDefinition } from './problem-definition.js';
 export {
   Problem,

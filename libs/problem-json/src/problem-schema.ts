@@ -15,6 +15,7 @@ export const PROBLEM_SCHEMA = {
     correlation_id: { type: 'string', format: 'uuid' },
     errors: {
       type: 'array',
+      description: 'Every refused value, at most 20; a batch has a verdict on each item instead',
       items: {
         type: 'object',
         required: ['code', 'detail'],
@@ -26,6 +27,7 @@ export const PROBLEM_SCHEMA = {
         },
       },
     },
+    errors_total: { type: 'integer', minimum: 1, description: 'How many values were refused' },
   },
 } as const;
 

@@ -1,9 +1,11 @@
 import {
+  FieldErrors,
   isProblemCode,
   Problem,
   problemIndexPage,
   problemPage,
   PROBLEMS,
+  type FieldError,
   type ProblemCode,
 } from './index.js';
 
@@ -86,8 +88,43 @@ describe('Problem.validation', () => {
     expect(Problem.validation([tooLong]).code).toBe('validation_failed');
   });
 
-  it('carries every error', () => {
-    expect(Problem.validation([placeholder, tooLong]).toBody(where).errors).toEqual([placeholder, tooLong]);
+  it('carries every error and their number', () => {
+    const body = Problem.validation([placeholder, tooLong]).toBody(where);
+    expect(body).toMatchObject({ errors: [placeholder, tooLong], errors_total: 2 });
+  });
+
+  const many = (count: number, error: FieldError): FieldError[] =>
+    Array.from({ length: count }, (_, index) => ({ ...error, pointer: `/${index}` }));
+
+  it('names 20 of any more and counts them all', () => {
+    const body = Problem.validation(many(5_000, tooLong)).toBody(where);
+    expect(body.errors).toEqual(many(20, tooLong));
+    expect(body).toMatchObject({
+      errors_total: 5_000,
+      detail: '5000 values were refused; see `errors`.',
+    });
+  });
+
+  it('takes the code that all share, the unnamed among them', () => {
+    const same = new FieldErrors(many(30, placeholder));
+    expect(Problem.validation(same).code).toBe('placeholder_identifier');
+    const other = new FieldErrors(same.named);
+    other.addAll(new FieldErrors([...many(30, placeholder), tooLong]));
+    expect(other.total).toBe(51);
+    expect(Problem.validation(other).code).toBe('validation_failed');
+    same.count('too_long');
+    expect(Problem.validation(same).code).toBe('validation_failed');
+  });
+
+  it('repeats no name at any length, nor half of a character', () => {
+    const pointer = `/${'\u{1f600}'.repeat(50_000)}`;
+    const [error] = Problem.validation([{ ...tooLong, pointer }]).errors ?? [];
+    expect(error?.pointer?.length).toBeLessThan(210);
+    expect(error?.pointer?.isWellFormed()).toBe(true);
+    const parameter = 'x'.repeat(5_000);
+    const [named] =
+      Problem.validation([{ parameter, code: 'unknown_parameter', detail: 'No.' }]).errors ?? [];
+    expect(named?.parameter).toBe(`${'x'.repeat(200)}…`);
   });
 });
 

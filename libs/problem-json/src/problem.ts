@@ -1,3 +1,4 @@
+import { FieldErrors } from './field-errors.js';
 import { PROBLEMS, type ProblemCode } from './registry.js';
 
 /** The media type of every error body (RFC 9457). */
@@ -36,6 +37,7 @@ export interface ProblemBody {
   code: ProblemCode;
   correlation_id: string;
   errors?: FieldError[];
+  errors_total?: number;
   [member: string]: unknown;
 }
 
@@ -43,7 +45,8 @@ export interface ProblemBody {
 export interface ProblemOptions {
   /** Public text: never an id of another organization, a secret, SQL or a path. */
   detail?: string;
-  errors?: FieldError[];
+  /** All of them; the answer names the first 20 and counts the others. */
+  errors?: readonly FieldError[] | FieldErrors;
   /** Response headers, e.g. `Retry-After`, `Allow`, `Location`. */
   headers?: Record<string, string>;
   /** Further members of the body, e.g. `references`, `conflicting_id`. */
@@ -74,7 +77,10 @@ export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;
   readonly status: number;
-  readonly errors?: FieldError[];
+  /** The errors that the answer names. */
+  readonly errors?: readonly FieldError[];
+  /** How many values were refused, those that are not named included. */
+  readonly errorsTotal?: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly members: Readonly<Record<string, unknown>>;
 
@@ -85,18 +91,22 @@ export class Problem extends Error {
     );
     this.code = code;
     this.status = PROBLEMS[code].status;
-    if (options.errors) this.errors = options.errors;
+    if (options.errors) {
+      const { named, total } = listed(options.errors);
+      this.errors = named;
+      this.errorsTotal = total;
+    }
     this.headers = { ...DEFAULT_HEADERS[code], ...options.headers };
     this.members = options.members ?? {};
   }
 
   /** The problem of refused values: its code is the published code all errors share, else `validation_failed`. */
-  static validation(errors: FieldError[]): Problem {
-    const shared = sharedCode(errors);
-    const [only] = errors;
+  static validation(errors: readonly FieldError[] | FieldErrors): Problem {
+    const list = listed(errors);
+    const [only] = list.named;
     const detail =
-      errors.length === 1 && only ? only.detail : `${errors.length} values were refused; see \`errors\`.`;
-    return new Problem(shared ?? 'validation_failed', { detail, errors });
+      list.total === 1 && only ? only.detail : `${list.total} values were refused; see \`errors\`.`;
+    return new Problem(list.sharedCode ?? 'validation_failed', { detail, errors: list });
   }
 
   /** The body to send. `instance` is the request's path without its query, which may name people. */
@@ -109,14 +119,12 @@ export class Problem extends Error {
       instance: where.instance,
       code: this.code,
       correlation_id: where.correlationId,
-      ...(this.errors ? { errors: this.errors } : {}),
+      ...(this.errors ? { errors: [...this.errors], errors_total: this.errorsTotal ?? 0 } : {}),
       ...this.members,
     };
   }
 }
 
-function sharedCode(errors: readonly FieldError[]): ProblemCode | undefined {
-  const code = errors[0]?.code;
-  if (code === undefined || !Object.hasOwn(PROBLEMS, code)) return undefined;
-  return errors.every((error) => error.code === code) ? (code as ProblemCode) : undefined;
+function listed(errors: readonly FieldError[] | FieldErrors): FieldErrors {
+  return errors instanceof FieldErrors ? errors : new FieldErrors(errors);
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
-import { isProblemCode, Problem, PROBLEMS, type FieldError } from '@customer-platform/problem-json';
-import { schemaErrors } from './schema-errors.js';
+import { FieldErrors, isProblemCode, Problem, PROBLEMS } from '@customer-platform/problem-json';
+import { addSchemaErrors } from './schema-errors.js';
 import { SHAPES } from './event-schemas.js';
 import { judgeItem, kindOf } from './event-validation.js';
 import { IngestionQueue, type EventToQueue } from './ingestion-queue.js';
@@ -102,7 +102,8 @@ export class BatchService {
 function readItems(bytes: Buffer): unknown[] {
   const { value } = readJson(bytes);
   if (SHAPES.batch(value)) return value.events;
-  const errors = schemaErrors(SHAPES.batch.errors);
+  const errors = new FieldErrors();
+  addSchemaErrors(SHAPES.batch.errors, errors);
   const { events } = (typeof value === 'object' && value !== null ? value : {}) as { events?: unknown };
   throw new BatchRefused(Problem.validation(errors), Array.isArray(events) ? Math.max(1, events.length) : 1);
 }
@@ -128,10 +129,10 @@ function refusalOf(refusals: Refusal[], grant: Grant, anyGood: boolean): Problem
   });
 }
 
-function invalid(index: number, errors: FieldError[]): Refusal {
+function invalid(index: number, errors: FieldErrors): Refusal {
   const problem = Problem.validation(errors);
-  const [first] = errors;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const [first] = errors.named;
+  const more = errors.total > 1 ? ` (and ${errors.total - 1} more)` : '';
   return {
     index,
     code: problem.code,

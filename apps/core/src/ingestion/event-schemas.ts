@@ -30,16 +30,21 @@ export interface IdentifyBody {
 }
 
 /** How many identities one identify may name. */
-const IDENTITIES_LIMIT = 50;
+export const IDENTITIES_LIMIT = 50;
+
+/** The longest texts that events carry, in characters. */
+export const LONGEST_EXTERNAL_ID = 200;
+export const LONGEST_IDENTITY = 500;
+export const LONGEST_TIME = 64;
 
 /** The types of identity (core.md §3). */
 export const IDENTITY_TYPE =
   /^(external_id|email|phone|anonymous_id|device_id|custom\.[a-z0-9][a-z0-9_-]{0,59})$/;
 
 const common = {
-  external_id: { type: 'string', minLength: 1, maxLength: 200 },
+  external_id: { type: 'string', minLength: 1, maxLength: LONGEST_EXTERNAL_ID },
   idempotency_key: { type: 'string', minLength: 1, maxLength: 255 },
-  occurred_at: { type: 'string', format: 'date-time', minLength: 1, maxLength: 64 },
+  occurred_at: { type: 'string', format: 'date-time', minLength: 1, maxLength: LONGEST_TIME },
 } as const;
 const object = { type: 'object', additionalProperties: true } as const;
 
@@ -59,7 +64,7 @@ const identifyProperties = {
       type: 'object',
       properties: {
         type: { type: 'string', pattern: IDENTITY_TYPE.source },
-        value: { type: 'string', minLength: 1, maxLength: 500 },
+        value: { type: 'string', minLength: 1, maxLength: LONGEST_IDENTITY },
       },
       required: ['type', 'value'],
       additionalProperties: false,

@@ -1,7 +1,16 @@
-import { parseInstant } from '@customer-platform/http';
-import type { FieldError } from '@customer-platform/problem-json';
-import { schemaErrors } from './schema-errors.js';
-import { SHAPES, type EventKind, type IdentifyBody, type TrackBody } from './event-schemas.js';
+import { isLongerThan, parseInstant } from '@customer-platform/http';
+import type { FieldErrors } from '@customer-platform/problem-json';
+import { addSchemaErrors } from './schema-errors.js';
+import {
+  IDENTITIES_LIMIT,
+  LONGEST_EXTERNAL_ID,
+  LONGEST_IDENTITY,
+  LONGEST_TIME,
+  SHAPES,
+  type EventKind,
+  type IdentifyBody,
+  type TrackBody,
+} from './event-schemas.js';
 import { inspectJson } from './json-inspection.js';
 import { isPlaceholder } from './placeholder-identifiers.js';
 
@@ -13,7 +22,7 @@ const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 
 /** A body that was judged: what is wrong with it, or what it is. */
 export type Judged =
-  { errors: FieldError[] } | { errors?: undefined; kind: EventKind; body: TrackBody | IdentifyBody };
+  { errors: FieldErrors } | { errors?: undefined; kind: EventKind; body: TrackBody | IdentifyBody };
 
 /** Judges a body of `POST /v1/core/track` or `/identify`, whose text was `text`; all that is wrong is listed. */
 export function judgeEvent(kind: EventKind, body: unknown, text: string, now: number): Judged {
@@ -44,63 +53,58 @@ interface Subject {
 function judge(
   kind: EventKind,
   wellFormed: boolean,
-  refusals: Parameters<typeof schemaErrors>[0],
+  refusals: Parameters<typeof addSchemaErrors>[0],
   subject: Subject,
 ): Judged {
   const errors = inspectJson(subject.body, subject.text, subject.level);
-  if (!wellFormed) errors.push(...schemaErrors(refusals));
+  if (!wellFormed) addSchemaErrors(refusals, errors);
   if (typeof subject.body === 'object' && subject.body !== null) {
     checkMeaning(subject.body as Record<string, unknown>, subject.now, errors);
   }
-  if (errors.length > 0) return { errors: withoutRepeats(errors) };
+  if (errors.total > 0) return { errors };
   return { kind, body: subject.body as TrackBody | IdentifyBody };
 }
 
-function checkMeaning(body: Record<string, unknown>, now: number, errors: FieldError[]): void {
+function checkMeaning(body: Record<string, unknown>, now: number, errors: FieldErrors): void {
   const { external_id: externalId, occurred_at: occurredAt, identities } = body;
-  if (typeof externalId === 'string') checkPlaceholder(externalId, '/external_id', errors);
-  if (typeof occurredAt === 'string' && occurredAt !== '') checkOccurredAt(occurredAt, now, errors);
-  if (Array.isArray(identities))
+  if (typeof externalId === 'string')
+    checkPlaceholder(externalId, LONGEST_EXTERNAL_ID, '/external_id', errors);
+  if (typeof occurredAt === 'string' && occurredAt !== '' && occurredAt.length <= LONGEST_TIME) {
+    checkOccurredAt(occurredAt, now, errors);
+  }
+  if (Array.isArray(identities) && identities.length <= IDENTITIES_LIMIT)
     identities.forEach((identity, index) => checkIdentity(identity, index, errors));
 }
 
-function checkIdentity(identity: unknown, index: number, errors: FieldError[]): void {
+function checkIdentity(identity: unknown, index: number, errors: FieldErrors): void {
   const { value } = (typeof identity === 'object' && identity !== null ? identity : {}) as {
     value?: unknown;
   };
-  if (typeof value === 'string') checkPlaceholder(value, `/identities/${index}/value`, errors);
+  if (typeof value === 'string')
+    checkPlaceholder(value, LONGEST_IDENTITY, `/identities/${index}/value`, errors);
 }
 
-function checkPlaceholder(value: string, pointer: string, errors: FieldError[]): void {
-  // An empty one is already refused for its length.
-  if (value === '' || !isPlaceholder(value)) return;
+function checkPlaceholder(value: string, most: number, pointer: string, errors: FieldErrors): void {
+  // What is empty or too long is refused for that, and not read.
+  if (value === '' || isLongerThan(value, most) || !isPlaceholder(value)) return;
   const detail = 'This stands for "no identifier"; everyone without one would become the same contact.';
-  errors.push({ pointer, code: 'placeholder_identifier', detail });
+  errors.add({ pointer, code: 'placeholder_identifier', detail });
 }
 
-function checkOccurredAt(text: string, now: number, errors: FieldError[]): void {
+function checkOccurredAt(text: string, now: number, errors: FieldErrors): void {
   const pointer = '/occurred_at';
   const time = millisecondsOf(text);
   if (time === undefined) {
     const detail = 'This must be an ISO 8601 timestamp with a UTC offset, such as 2026-11-21T09:30:00.000Z.';
-    errors.push({ pointer, code: 'invalid_format', detail });
+    errors.add({ pointer, code: 'invalid_format', detail });
     return;
   }
   if (time > now + FUTURE_TOLERANCE_MS) {
     const detail = 'This is more than one hour ahead of the clock of the service.';
-    errors.push({ pointer, code: 'occurred_at_in_future', detail });
+    errors.add({ pointer, code: 'occurred_at_in_future', detail });
   } else if (time < EARLIEST_MS) {
-    errors.push({ pointer, code: 'out_of_range', detail: 'This is before the year 1.' });
+    errors.add({ pointer, code: 'out_of_range', detail: 'This is before the year 1.' });
   }
-}
-
-/** A refused value may break several rules of one kind; one line for each is enough. */
-function withoutRepeats(errors: FieldError[]): FieldError[] {
-  const seen = new Set<string>();
-  return errors.filter(({ pointer, code }) => {
-    const line = `${code} ${pointer}`;
-    return seen.has(line) ? false : seen.add(line);
-  });
 }
 
 /** What most callers send; up to the 28th every day exists, and `Date` reads it as it is. */

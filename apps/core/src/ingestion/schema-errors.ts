@@ -1,4 +1,4 @@
-import type { FieldCode, FieldError } from '@customer-platform/problem-json';
+import { FieldErrors, type FieldCode, type FieldError } from '@customer-platform/problem-json';
 import type { ErrorObject } from 'ajv';
 import { childPointer } from './json-pointer.js';
 
@@ -32,17 +32,32 @@ const READINGS: Record<string, Reading> = {
   pattern: { code: 'invalid_format', detail: () => 'This has not the form of a type of identity.' },
 };
 
-/** What a compiled schema refused, in the words of the contract. */
-export function schemaErrors(errors: readonly ErrorObject[] | null | undefined): FieldError[] {
-  return (errors ?? []).map((error) => {
-    const reading = READINGS[error.keyword];
-    if (!reading) throw new TypeError(`No answer is written for the schema keyword ${error.keyword}`);
+/** What a compiled schema refused, in the words of the contract; each value once, whatever it breaks of one kind. */
+export function addSchemaErrors(
+  refusals: readonly ErrorObject[] | null | undefined,
+  errors: FieldErrors,
+): void {
+  const told = new Set(errors.named.map(place));
+  for (const refusal of refusals ?? []) {
+    const reading = READINGS[refusal.keyword];
+    if (!reading) throw new TypeError(`No answer is written for the schema keyword ${refusal.keyword}`);
+    if (errors.isFull) {
+      errors.count(reading.code);
+      continue;
+    }
     const pointer = reading.child
-      ? childPointer(error.instancePath, reading.child(error))
-      : error.instancePath;
+      ? childPointer(refusal.instancePath, reading.child(refusal))
+      : refusal.instancePath;
     // A caller's own name may hold what no answer can carry.
-    return { pointer: pointer.toWellFormed(), code: reading.code, detail: reading.detail(error) };
-  });
+    const error = { pointer: pointer.toWellFormed(), code: reading.code, detail: reading.detail(refusal) };
+    if (told.has(place(error))) continue;
+    told.add(place(error));
+    errors.add(error);
+  }
+}
+
+function place({ code, pointer = '' }: FieldError): string {
+  return `${code} ${pointer}`;
 }
 
 function limit(error: ErrorObject): string {

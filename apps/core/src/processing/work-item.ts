@@ -151,7 +151,7 @@ function readBody(event: QueuedEvent): { body: TrackBody | IdentifyBody } | { fa
     ? judgeItem(value, text, event.receivedAt)
     : judgeEvent(event.kind, value, text, event.receivedAt);
   if (judged.errors === undefined) return { body: judged.body };
-  const [error] = judged.errors;
+  const [error] = judged.errors.named;
   const detail = `${error?.pointer ?? ''}: ${error?.detail ?? 'It is not valid.'}`;
   return { failure: { stage: 'validate', code: 'validation_failed', detail, attempts: 1 } };
 }

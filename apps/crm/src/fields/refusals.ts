@@ -1,5 +1,5 @@
 import { pointerToken } from '@customer-platform/http';
-import { Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
+import { FieldErrors, Problem, type FieldCode } from '@customer-platform/problem-json';
 
 /** Names that stand in paths and filters: of types, fields, outcomes (crm.md §2, §3). */
 const KEY = /^[a-z][a-z0-9_]{1,39}$/;
@@ -8,15 +8,15 @@ export const LONGEST_LABEL = 100;
 
 /** Reads a part of a body that no DTO class can describe, and gathers what is wrong with it: the caller learns all. */
 export class Refusals {
-  private readonly errors: FieldError[] = [];
+  private readonly errors = new FieldErrors();
 
   refuse(pointer: string, code: FieldCode, detail: string): void {
-    this.errors.push({ pointer, code, detail });
+    this.errors.add({ pointer, code, detail });
   }
 
   /** @throws Problem `validation_failed` with everything that was refused, if anything was */
   done(): void {
-    if (this.errors.length > 0) throw Problem.validation(this.errors);
+    if (this.errors.total > 0) throw Problem.validation(this.errors);
   }
 
   /** The items of a list of at most so many; none after a refusal. */

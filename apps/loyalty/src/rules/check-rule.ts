@@ -1,4 +1,4 @@
-import { type FieldCode, type FieldError, Problem } from '@customer-platform/problem-json';
+import { type FieldCode, FieldErrors, Problem } from '@customer-platform/problem-json';
 import {
   CONDITION_OPS,
   type Condition,
@@ -46,14 +46,14 @@ export function readRuleParts(
 
 /** Gathers what is wrong, so that the caller learns all of it at once. */
 class Check {
-  private readonly errors: FieldError[] = [];
+  private readonly errors = new FieldErrors();
 
   fail(pointer: string, code: FieldCode, detail: string): void {
-    this.errors.push({ pointer, code, detail });
+    this.errors.add({ pointer, code, detail });
   }
 
   done(): void {
-    if (this.errors.length > 0) throw Problem.validation(this.errors);
+    if (this.errors.total > 0) throw Problem.validation(this.errors);
   }
 
   /** The value as an object without unknown members, or undefined after saying what is wrong. */
@@ -107,8 +107,10 @@ function readConditions(check: Check, value: unknown): Condition[] {
     check.fail('/conditions', 'wrong_type', 'It must be a list.');
     return [];
   }
-  if (value.length > MOST_CONDITIONS)
+  if (value.length > MOST_CONDITIONS) {
     check.fail('/conditions', 'too_long', `At most ${MOST_CONDITIONS} conditions.`);
+    return [];
+  }
   return value.map((item: unknown, index) => readCondition(check, item, `/conditions/${index}`));
 }
 

@@ -1,9 +1,9 @@
 import type { Transaction } from '@customer-platform/database';
-import { Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
+import { FieldErrors, Problem, type FieldCode } from '@customer-platform/problem-json';
 import { checkAddress } from '../addresses/address.js';
 import type { SendingPlan } from '../channels/channel-plan.js';
 import type { ChannelPlans } from '../channels/channel-plans.js';
-import { readShape } from '../shapes/read-shape.js';
+import { tryShape } from '../shapes/read-shape.js';
 import { ruleCondition } from './condition.js';
 import { ruleRecipient, type RuleContent } from './rule.js';
 
@@ -15,21 +15,23 @@ export type GivenRule = Omit<RuleContent, 'id' | 'condition' | 'recipient'> & {
 
 /** The deeper parts, checked. @throws Problem `validation_failed`, `invalid_address` */
 export function checkRule(rule: GivenRule): Pick<RuleContent, 'condition' | 'recipient'> {
-  const errors: FieldError[] = [];
-  const add = (pointer: string, code: FieldCode, detail: string): number =>
-    errors.push({ pointer, code, detail });
+  const errors = new FieldErrors();
+  const add = (pointer: string, code: FieldCode, detail: string): void =>
+    errors.add({ pointer, code, detail });
   if (rule.eventType === 'core.event.recorded' && rule.eventName === null) {
     add('/event_name', 'required', '`event_name` is required with core.event.recorded.');
   }
   if (rule.eventType !== 'core.event.recorded' && rule.eventName !== null) {
     add('/event_name', 'not_allowed', 'Only core.event.recorded has a name.');
   }
-  const condition = rule.condition === null ? null : readShape(ruleCondition, rule.condition, '/condition');
-  const recipient = readShape(ruleRecipient, rule.recipient, '/recipient');
-  if (recipient.from === 'address' && !checkAddress(rule.channel, recipient.value)) {
+  const condition =
+    rule.condition === null ? null : tryShape(ruleCondition, rule.condition, '/condition', errors);
+  const recipient = tryShape(ruleRecipient, rule.recipient, '/recipient', errors);
+  if (recipient?.from === 'address' && !checkAddress(rule.channel, recipient.value)) {
     add('/recipient/value', 'invalid_address', `Expected one bare address of the channel ${rule.channel}.`);
   }
-  if (errors.length > 0) throw Problem.validation(errors);
+  if (errors.total > 0 || condition === undefined || recipient === undefined)
+    throw Problem.validation(errors);
   return { condition, recipient };
 }
 

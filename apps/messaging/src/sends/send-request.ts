@@ -1,9 +1,9 @@
-import { Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
+import { FieldErrors, Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
 import { z } from 'zod';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 import { senderOf } from '../channels/sender.js';
-import { readShape } from '../shapes/read-shape.js';
+import { tryShape } from '../shapes/read-shape.js';
 import { partsOfChannel, type LocaleParts } from '../templates/template-content.js';
 import type { CreateSendDto } from './send.dto.js';
 import type { Category, NamedRecipient } from './send.js';
@@ -41,15 +41,26 @@ const recipientShape = z.strictObject({
  * @throws Problem `validation_failed`, `invalid_address`, for what is wrong with it at any time
  */
 export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
-  const recipient = readRecipient(dto);
+  const errors = new FieldErrors();
+  const recipient = readRecipient(dto, errors);
   const untimely = timeErrors(dto, now);
-  const errors = [...contentErrors(dto), ...sizeErrors(dto), ...orderErrors(dto), ...senderErrors(dto)];
-  if (errors.length > 0) throw Problem.validation([...errors, ...untimely]);
+  for (const error of [
+    ...contentErrors(dto),
+    ...sizeErrors(dto),
+    ...orderErrors(dto),
+    ...senderErrors(dto),
+  ])
+    errors.add(error);
+  const content = dto.content ? tryShape(partsOfChannel[dto.channel], dto.content, '/content', errors) : null;
+  if (errors.total > 0 || recipient === undefined || content === undefined) {
+    for (const error of untimely) errors.add(error);
+    throw Problem.validation(errors);
+  }
   return {
     channel: dto.channel,
     recipient,
     templateId: dto.template_id?.toLowerCase() ?? null,
-    content: dto.content ? readShape(partsOfChannel[dto.channel], dto.content, '/content') : null,
+    content,
     data: dto.data ?? {},
     locale: dto.locale ?? null,
     category: dto.category ?? 'transactional',
@@ -62,24 +73,22 @@ export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
   };
 }
 
-function readRecipient(dto: CreateSendDto): NamedRecipient {
-  const { contact_id, external_id, address } = readShape(recipientShape, dto.recipient, '/recipient');
+function readRecipient(dto: CreateSendDto, errors: FieldErrors): NamedRecipient | undefined {
+  const read = tryShape(recipientShape, dto.recipient, '/recipient', errors);
+  if (!read) return undefined;
+  const { contact_id, external_id, address } = read;
   const given = [contact_id, external_id, address].filter((value) => value !== undefined);
   if (given.length !== 1) {
-    throw refusal(
-      '/recipient',
-      given.length === 0 ? 'required' : 'not_allowed',
-      'Exactly one of contact_id, external_id, address.',
-    );
+    const code = given.length === 0 ? 'required' : 'not_allowed';
+    errors.add(fieldError('/recipient', code, 'Exactly one of contact_id, external_id, address.'));
+    return undefined;
   }
   if (contact_id !== undefined) return { contact_id: contact_id.toLowerCase() };
   if (external_id !== undefined) return { external_id };
   if (address !== undefined && checkAddress(dto.channel, address)) return { address };
-  throw refusal(
-    '/recipient/address',
-    'invalid_address',
-    `Expected one bare address of the channel ${dto.channel}.`,
-  );
+  const detail = `Expected one bare address of the channel ${dto.channel}.`;
+  errors.add(fieldError('/recipient/address', 'invalid_address', detail));
+  return undefined;
 }
 
 function contentErrors(dto: CreateSendDto): FieldError[] {
@@ -128,10 +137,6 @@ function senderErrors({ channel, from }: CreateSendDto): FieldError[] {
 
 function fieldError(pointer: string, code: FieldCode, detail: string): FieldError {
   return { pointer, code, detail };
-}
-
-function refusal(pointer: string, code: FieldCode, detail: string): Problem {
-  return Problem.validation([fieldError(pointer, code, detail)]);
 }
 
 function dateOf(text: string | undefined): Date | null {

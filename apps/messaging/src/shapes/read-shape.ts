@@ -1,4 +1,11 @@
-import { isProblemCode, Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
+import {
+  FieldErrors,
+  isProblemCode,
+  Problem,
+  shortName,
+  type FieldCode,
+  type FieldError,
+} from '@customer-platform/problem-json';
 import type { z } from 'zod';
 
 /**
@@ -8,9 +15,45 @@ import type { z } from 'zod';
  * @throws Problem `validation_failed`, or the published code that all errors share
  */
 export function readShape<S extends z.ZodType>(schema: S, value: unknown, pointer: string): z.output<S> {
+  const errors = new FieldErrors();
+  const read = tryShape(schema, value, pointer, errors);
+  if (errors.total > 0) throw Problem.validation(errors);
+  return read as z.output<S>;
+}
+
+/** As {@link readShape}, for a part beside others: undefined after adding what is wrong to `errors`. */
+export function tryShape<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  pointer: string,
+  errors: FieldErrors,
+): z.output<S> | undefined {
+  if (!holdsAtMost(value, MOST_VALUES)) {
+    errors.add({ pointer, code: 'too_long', detail: `It holds more than ${MOST_VALUES} values.` });
+    return undefined;
+  }
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw Problem.validation(result.error.issues.flatMap((issue) => fieldErrors(issue, pointer)));
+  for (const issue of result.error.issues) {
+    for (const error of fieldErrors(issue, pointer)) errors.add(error);
+  }
+  return undefined;
+}
+
+/** A schema looks at every item, also of a list that is too long, and at each in every form that it may have. */
+const MOST_VALUES = 5_000;
+
+function holdsAtMost(value: unknown, most: number): boolean {
+  const waiting = [value];
+  for (let seen = 1; waiting.length > 0;) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Object.values(next);
+    seen += members.length;
+    if (seen > most) return false;
+    for (const member of members) waiting.push(member);
+  }
+  return true;
 }
 
 function fieldErrors(issue: z.core.$ZodIssue, parent: string): FieldError[] {
@@ -18,9 +61,9 @@ function fieldErrors(issue: z.core.$ZodIssue, parent: string): FieldError[] {
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => ({
-        pointer: `${pointer}/${escape(key)}`,
+        pointer: `${pointer}/${escape(shortName(key))}`,
         code: 'unknown_field',
-        detail: `There is no field \`${key.slice(0, 100)}\` here.`,
+        detail: `There is no field \`${shortName(key)}\` here.`,
       }));
     case 'invalid_type':
       return [typeError(issue, pointer)];
@@ -59,7 +102,7 @@ function unionErrors(issue: z.core.$ZodIssueInvalidUnion, pointer: string): Fiel
 }
 
 function depthOf(issues: readonly z.core.$ZodIssue[]): number {
-  return Math.max(...issues.map((issue) => issue.path.length));
+  return issues.reduce((deepest, issue) => Math.max(deepest, issue.path.length), 0);
 }
 
 /** A check of ours says its code: `{ params: { code: 'invalid_address' } }`. */

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { stateOf, type RequestState } from '../context/request-state.js';
 import { IdempotentOperations } from '../idempotency/idempotent-operations.js';
-import { bodyKind, hasBody, parseForm, parseJsonBytes, readBytes } from '../reading/read-body.js';
+import { bodyKind, hasBody, parseForm, readBytes, readJson } from '../reading/read-body.js';
 import { queryParameters, refuseUnknown } from '../reading/query-string.js';
 import { queryUseOf, type RouteDeclaration } from './route-declaration.js';
 
@@ -41,5 +41,5 @@ async function readBody(request: Request, state: RequestState, route: RouteDecla
   const kind = bodyKind(request, form);
   const bytes = await readBytes(request, route);
   if (bytes.length === 0) return;
-  state.body = kind === 'json' ? parseJsonBytes(bytes) : parseForm(bytes);
+  state.body = kind === 'json' ? await readJson(bytes) : parseForm(bytes);
 }

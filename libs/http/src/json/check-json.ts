@@ -1,11 +1,10 @@
-import type { FieldError } from '@customer-platform/problem-json';
+import { FieldErrors, type FieldCode } from '@customer-platform/problem-json';
 
 /** How deep JSON may be nested; the body itself is level 1 (the public contract, "Requests and answers"). */
 export const MAX_JSON_DEPTH = 32;
 
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-const MAX_ERRORS = 20;
-
+/** Names that would reach into an object's prototype wherever a body is copied carelessly. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 /** Whether a text may be stored: no U+0000, no lone surrogate. */
 export function isStorableText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
@@ -13,13 +12,14 @@ export function isStorableText(text: string): boolean {
 
 /**
  * What no JSON body may contain anywhere: more than 32 levels, the keys `__proto__`, `constructor`, `prototype`,
- * text with U+0000 or a lone surrogate, a number too large for a double. Answers at most 20 errors; none is the
- * common case and costs one walk without allocations.
+ * text with U+0000 or a lone surrogate, a number too large for a double. None is the common case and costs one walk
+ * without allocations.
+ *
+ * @param level where `value` stands, the body itself being 1
  */
-export function checkJson(value: unknown): FieldError[] {
-  if (isClean(value, 1)) return [];
-  const errors: FieldError[] = [];
-  collect(value, '', 1, errors);
+export function checkJson(value: unknown, level = 1): FieldErrors {
+  const errors = new FieldErrors();
+  if (!isClean(value, level)) collect(value, '', level, errors);
   return errors;
 }
 
@@ -36,40 +36,44 @@ function isClean(value: unknown, depth: number): boolean {
   return true;
 }
 
-function collect(value: unknown, pointer: string, depth: number, errors: FieldError[]): void {
-  if (errors.length >= MAX_ERRORS) return;
+/** Walks all of it, because all errors are counted; pointers are written while an answer has room for them. */
+function collect(value: unknown, pointer: string, level: number, errors: FieldErrors): void {
   if (typeof value === 'string') {
-    if (!isStorableText(value)) {
-      errors.push({
-        pointer,
-        code: 'invalid_format',
-        detail: 'The text holds U+0000 or half of a surrogate pair.',
-      });
-    }
+    if (!isStorableText(value)) add(errors, 'invalid_format', pointer, 'text');
     return;
   }
   if (typeof value === 'number') {
-    if (!Number.isFinite(value))
-      errors.push({ pointer, code: 'out_of_range', detail: 'The number is too large.' });
+    if (!Number.isFinite(value)) add(errors, 'out_of_range', pointer, 'number');
     return;
   }
   if (typeof value !== 'object' || value === null) return;
-  if (depth > MAX_JSON_DEPTH) {
-    const detail = `The body is nested deeper than ${MAX_JSON_DEPTH} levels.`;
-    errors.push({ pointer, code: 'out_of_range', detail });
-    return;
-  }
-  for (const [key, member] of Object.entries(value)) {
-    const place = `${pointer}/${pointerToken(key)}`;
-    if (FORBIDDEN_KEYS.has(key)) {
-      errors.push({ pointer: place, code: 'not_allowed', detail: `The key \`${key}\` is not allowed.` });
-    } else if (!isStorableText(key)) {
-      const detail = 'A key holds U+0000 or half of a surrogate pair.';
-      errors.push({ pointer, code: 'invalid_format', detail });
-    } else {
-      collect(member, place, depth + 1, errors);
+  if (level > MAX_JSON_DEPTH) return add(errors, 'not_allowed', pointer, 'depth');
+  for (const key of Object.keys(value)) {
+    const place = errors.isFull ? '' : `${pointer}/${pointerToken(printable(key))}`;
+    if (FORBIDDEN_KEYS.has(key)) add(errors, 'not_allowed', place, 'key');
+    else {
+      if (!isStorableText(key)) add(errors, 'invalid_format', place, 'name');
+      collect((value as Record<string, unknown>)[key], place, level + 1, errors);
     }
   }
+}
+
+const DETAILS = {
+  text: 'The text holds U+0000 or half of a surrogate pair.',
+  name: 'A key holds U+0000 or half of a surrogate pair.',
+  number: 'The number is too large.',
+  depth: `The body is nested deeper than ${MAX_JSON_DEPTH} levels.`,
+  key: `The keys ${[...FORBIDDEN_KEYS].map((key) => `\`${key}\``).join(', ')} are not allowed at any depth.`,
+} as const;
+
+function add(errors: FieldErrors, code: FieldCode, pointer: string, what: keyof typeof DETAILS): void {
+  if (errors.isFull) errors.count(code);
+  else errors.add({ pointer, code, detail: DETAILS[what] });
+}
+
+/** A name as an answer can show it: what is refused in it is replaced, not repeated. */
+function printable(name: string): string {
+  return name.toWellFormed().replaceAll('\0', '\u{fffd}');
 }
 
 /** A key as a token of a JSON pointer (RFC 6901). */

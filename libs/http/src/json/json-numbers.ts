@@ -1,4 +1,4 @@
-import type { FieldError } from '@customer-platform/problem-json';
+import { FieldErrors } from '@customer-platform/problem-json';
 import { pointerToken } from './check-json.js';
 
 /** A number as written: sign, digits, fraction, exponent (RFC 8259 §6). */
@@ -7,8 +7,6 @@ const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MOST_DIGITS = 309;
 /** 5^23 alone has more than the 53 bits of a double: what ends in more zeros is none, whatever stands before them. */
 const MOST_ZEROS = 22;
-/** As many errors as one answer names. */
-const MOST_ERRORS = 20;
 
 /** Stands in a read text where a number would have been changed by reading it. */
 const INEXACT = Symbol('inexact');
@@ -32,14 +30,14 @@ export function mayHoldInexact(value: unknown): boolean {
 }
 
 /**
- * The numbers of a JSON text that a double cannot carry: beyond 2^53 and not representable exactly (core.md §8); the
- * first twenty. Slow beside a plain read: for texts that hold a number of that size.
+ * The numbers of a JSON text that a double cannot carry: beyond 2^53 and not representable exactly (core.md §8).
+ * Slow beside a plain read: for texts that hold a number of that size.
  */
-export function inexactNumbers(text: string): FieldError[] {
+export function inexactNumbers(text: string): FieldErrors {
   const read = parseWithSource(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined && isInexact(source, value) ? INEXACT : value,
   );
-  const errors: FieldError[] = [];
+  const errors = new FieldErrors();
   collect(read, '', errors);
   return errors;
 }
@@ -68,13 +66,13 @@ function withoutZeros(digits: string): string {
   return digits.slice(begin, digits.length - trailingZeros(digits));
 }
 
-function collect(value: unknown, pointer: string, errors: FieldError[]): void {
-  if (errors.length >= MOST_ERRORS) return;
+function collect(value: unknown, pointer: string, errors: FieldErrors): void {
   if (value === INEXACT) {
+    if (errors.isFull) return errors.count('out_of_range');
     const detail = 'The number is beyond 2^53 and cannot be carried exactly; send it as text.';
-    errors.push({ pointer, code: 'out_of_range', detail });
+    errors.add({ pointer, code: 'out_of_range', detail });
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, child] of Object.entries(value))
-      collect(child, `${pointer}/${pointerToken(key)}`, errors);
+      collect(child, errors.isFull ? '' : `${pointer}/${pointerToken(key)}`, errors);
   }
 }

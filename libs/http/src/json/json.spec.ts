@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { canonicalJson, checkJson, inexactNumbers, parseInstant } from '../index.js';
+import { countJsonValues } from './count-values.js';
 
 describe('canonicalJson', () => {
   it('sorts keys by UTF-16 code units at every level, integer-like keys too', () => {
@@ -31,47 +32,82 @@ describe('canonicalJson', () => {
 });
 
 describe('checkJson', () => {
+  const named = (value: unknown) => checkJson(value).named;
   const nested = (levels: number): unknown => (levels === 1 ? {} : { a: nested(levels - 1) });
 
   it('takes 32 levels, the body being the first, and refuses 33', () => {
-    expect(checkJson(nested(32))).toEqual([]);
-    expect(checkJson(nested(33))).toEqual([
-      { pointer: '/a'.repeat(32), code: 'out_of_range', detail: 'The body is nested deeper than 32 levels.' },
+    expect(named(nested(32))).toEqual([]);
+    expect(named(nested(33))).toEqual([
+      { pointer: '/a'.repeat(32), code: 'not_allowed', detail: 'The body is nested deeper than 32 levels.' },
     ]);
   });
 
   it('takes a text at level 33, which nests nothing', () => {
-    expect(checkJson(JSON.parse(`${'['.repeat(32)}"x"${']'.repeat(32)}`))).toEqual([]);
+    expect(named(JSON.parse(`${'['.repeat(32)}"x"${']'.repeat(32)}`))).toEqual([]);
   });
 
   it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s at any depth', (key) => {
-    expect(checkJson(JSON.parse(`{"list":[{"${key}":1}]}`))).toMatchObject([
+    expect(named(JSON.parse(`{"list":[{"${key}":1}]}`))).toMatchObject([
       { pointer: `/list/0/${key}`, code: 'not_allowed' },
     ]);
   });
 
   it('refuses U+0000 and half a surrogate pair, in values and in keys', () => {
-    expect(checkJson({ a: 'x\u0000' })).toMatchObject([{ pointer: '/a', code: 'invalid_format' }]);
-    expect(checkJson({ a: ['\ud83d'] })).toMatchObject([{ pointer: '/a/0', code: 'invalid_format' }]);
-    expect(checkJson({ o: { '\udc00': 1 } })).toMatchObject([{ pointer: '/o', code: 'invalid_format' }]);
-    expect(checkJson({ '😀': '😀' })).toEqual([]);
+    expect(named({ a: 'x\u0000' })).toMatchObject([{ pointer: '/a', code: 'invalid_format' }]);
+    expect(named({ a: ['\ud83d'] })).toMatchObject([{ pointer: '/a/0', code: 'invalid_format' }]);
+    expect(named({ o: { '\udc00': 1 } })).toMatchObject([{ pointer: '/o/\ufffd', code: 'invalid_format' }]);
+    expect(named({ '😀': '😀' })).toEqual([]);
   });
 
   it('refuses a number that became infinite', () => {
-    expect(checkJson(JSON.parse('{"a":1e400}'))).toMatchObject([{ pointer: '/a', code: 'out_of_range' }]);
+    expect(named(JSON.parse('{"a":1e400}'))).toMatchObject([{ pointer: '/a', code: 'out_of_range' }]);
   });
 
   it('escapes keys in pointers', () => {
-    expect(checkJson({ 'a/b': { '~': '\u0000' } })).toMatchObject([{ pointer: '/a~1b/~0' }]);
+    expect(named({ 'a/b': { '~': '\u0000' } })).toMatchObject([{ pointer: '/a~1b/~0' }]);
   });
 
-  it('lists at most 20 errors', () => {
-    expect(checkJson(Array.from({ length: 50 }, () => '\u0000'))).toHaveLength(20);
+  it('names 20 errors and counts them all', () => {
+    const errors = checkJson(Array.from({ length: 50 }, () => '\u0000'));
+    expect(errors.named).toHaveLength(20);
+    expect(errors.total).toBe(50);
+  });
+});
+
+describe('countJsonValues', () => {
+  const count = (text: string): number => countJsonValues(Buffer.from(text));
+
+  it.each([
+    ['7', 1],
+    ['[1,2,3]', 4],
+    ['{"a":1,"b":[true]}', 4],
+    ['["a,[{,","\\\\",","]', 4],
+    ['["\\","]', 2],
+    ['"[', 1],
+  ])('%s holds %i', (text, values) => expect(count(text)).toBe(values));
+
+  it('is never less than there are, and counts an empty list as one more', () => {
+    const valuesOf = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? 1 + Object.values(value).reduce((sum: number, inner) => sum + valuesOf(inner), 0)
+        : 1;
+    const emptyOf = (text: string): number => text.match(/\[\]|\{\}/g)?.length ?? 0;
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ stringUnit: fc.constantFrom('a', '"', '\\', ',', '[', '{', ' ') }),
+        (value) => {
+          const text = JSON.stringify(value);
+          const counted = count(text);
+          expect(counted).toBeGreaterThanOrEqual(valuesOf(JSON.parse(text)));
+          expect(counted).toBeLessThanOrEqual(valuesOf(JSON.parse(text)) + emptyOf(text));
+        },
+      ),
+    );
   });
 });
 
 describe('inexactNumbers', () => {
-  const exact = (text: string): boolean => inexactNumbers(`[${text}]`).length === 0;
+  const exact = (text: string): boolean => inexactNumbers(`[${text}]`).total === 0;
 
   it('agrees with exact arithmetic on every integer', () => {
     fc.assert(
@@ -96,8 +132,8 @@ describe('inexactNumbers', () => {
   });
 
   it('names twenty at most, each by its place', () => {
-    expect(inexactNumbers('{"a/b":[0,1e23]}')).toMatchObject([{ pointer: '/a~1b/1', code: 'out_of_range' }]);
-    expect(inexactNumbers(`[${Array.from({ length: 50 }, () => '1e23').join(',')}]`)).toHaveLength(20);
+    expect(inexactNumbers('{"a/b":[0,1e23]}').named).toMatchObject([{ pointer: '/a~1b/1', code: 'out_of_range' }]);
+    expect(inexactNumbers(`[${Array.from({ length: 50 }, () => '1e23').join(',')}]`).total).toBe(50);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Problem } from '@customer-platform/problem-json';
+import { FieldErrors, Problem, shortName } from '@customer-platform/problem-json';
 import { isStorableText } from '../json/check-json.js';
 
 /** One parameter of a query as it was sent, decoded once. */
@@ -40,7 +40,7 @@ export function refuseUnstorable(parameters: readonly QueryParameter[]): void {
   const errors = parameters
     .filter(({ value }) => !isStorableText(value))
     .map(({ name: parameter }) => {
-      const detail = `\`${parameter}\` holds U+0000.`;
+      const detail = `\`${shortName(parameter)}\` holds U+0000.`;
       return { parameter, code: 'invalid_format' as const, detail };
     });
   if (errors.length > 0) throw Problem.validation(errors);
@@ -50,10 +50,13 @@ export function refuseUnstorable(parameters: readonly QueryParameter[]): void {
 export function refuseUnknown(unknown: readonly string[], allowed: readonly string[]): void {
   if (unknown.length === 0) return;
   const offer = allowed.length === 0 ? 'This route takes none.' : `Allowed: ${allowed.join(', ')}.`;
-  const errors = unknown.map((parameter) => ({
-    parameter,
-    code: 'unknown_parameter' as const,
-    detail: `There is no parameter \`${parameter}\`. ${offer}`,
-  }));
+  const errors = new FieldErrors();
+  for (const parameter of unknown) {
+    if (errors.isFull) errors.count('unknown_parameter');
+    else {
+      const detail = `There is no parameter \`${shortName(parameter)}\`. ${offer}`;
+      errors.add({ parameter, code: 'unknown_parameter', detail });
+    }
+  }
   throw Problem.validation(errors);
 }

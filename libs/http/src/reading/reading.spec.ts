@@ -1,5 +1,13 @@
 import { gzipSync } from 'node:zlib';
-import { IsImmutable, validateBody, type RunningApp } from '../index.js';
+import { ArrayMaxSize, MaxLength } from 'class-validator';
+import {
+  custom,
+  IsImmutable,
+  IsWithoutRepeats,
+  MayBeAbsent,
+  validateBody,
+  type RunningApp,
+} from '../index.js';
 import { call, problemOf, raw, startThings } from '../../test/things.fixture.js';
 
 let app: RunningApp;
@@ -98,6 +106,77 @@ describe('validation', () => {
     expect(body.detail).toBe('4 values were refused; see `errors`.');
   });
 
+  it('names 20 of many unknown fields and counts them all', async () => {
+    const typos = Object.fromEntries(Array.from({ length: 14_539 }, (_, index) => [`typo_${index}`, 1]));
+    const { body } = await post({ name: 'x', ...typos });
+    expect(body.errors).toHaveLength(20);
+    expect(body).toMatchObject({ code: 'validation_failed', errors_total: 14_539 });
+    expect(JSON.stringify(body).length).toBeLessThan(10_000);
+  });
+
+  it('repeats no long name of an unknown field', async () => {
+    const { body } = await post({ name: 'x', ['n'.repeat(900_000)]: 1 });
+    expect(body).toMatchObject({ errors_total: 1, errors: [{ code: 'unknown_field' }] });
+    expect(JSON.stringify(body).length).toBeLessThan(1_000);
+  });
+
+  it('reads nothing of a text or an array beyond its bound', async () => {
+    const read: unknown[] = [];
+    const Reads = () =>
+      custom('reads', (value) => {
+        read.push(value);
+        return true;
+      });
+    class BoundedDto {
+      @Reads()
+      @MaxLength(3)
+      text: string;
+
+      @Reads()
+      @ArrayMaxSize(2)
+      list: string[];
+
+      @MayBeAbsent()
+      @Reads()
+      @MaxLength(3, { each: true })
+      texts?: string[];
+    }
+    const body = { text: 'four', list: ['a', 'b', 'c'], texts: ['four'] };
+    await expect(validateBody(BoundedDto, body)).rejects.toMatchObject({
+      errorsTotal: 3,
+      errors: [
+        { pointer: '/text', code: 'too_long', detail: '`text` has at most 3 characters.' },
+        { pointer: '/list', code: 'too_long', detail: '`list` has at most 2 items.' },
+        { pointer: '/texts', code: 'too_long', detail: 'Each item of `texts` has at most 3 characters.' },
+      ],
+    });
+    expect(read.filter((value) => value !== undefined)).toEqual([]);
+  });
+
+  it('counts characters as people do, a pair of surrogates as one', async () => {
+    class NamedDto {
+      @MaxLength(3)
+      name: string;
+    }
+    await expect(validateBody(NamedDto, { name: '\u{1f600}'.repeat(3) })).resolves.toBeDefined();
+    for (const name of ['\u{1f600}'.repeat(4), 'a\ufe0f'.repeat(3)]) {
+      await expect(validateBody(NamedDto, { name })).rejects.toMatchObject({
+        errors: [{ pointer: '/name', code: 'too_long' }],
+      });
+    }
+  });
+
+  it('finds a repeated item, by what makes items the same', async () => {
+    class SetDto {
+      @IsWithoutRepeats((item) => String(item).toLowerCase())
+      names: string[];
+    }
+    await expect(validateBody(SetDto, { names: ['a', 'b'] })).resolves.toBeDefined();
+    await expect(validateBody(SetDto, { names: ['a', 'A'] })).rejects.toMatchObject({
+      errors: [{ pointer: '/names', code: 'duplicate_item' }],
+    });
+  });
+
   it('answers the published code that all errors share', async () => {
     const alone = await post({ name: 'x', external_id: 'anonymous' });
     expect(alone.body).toMatchObject({
@@ -161,9 +240,22 @@ describe('JSON', () => {
   });
 
   it('a body of brackets alone breaks nothing', async () => {
-    expect((await post('['.repeat(900_000))).body.code).toBe('malformed_json');
-    const deep = '['.repeat(400_000) + ']'.repeat(400_000);
-    expect((await post(deep)).body.errors).toHaveLength(1);
+    expect((await post('['.repeat(40_000))).body.code).toBe('malformed_json');
+    const deep = '['.repeat(40_000) + ']'.repeat(40_000);
+    expect((await post(deep)).body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: expect.stringMatching(/^\/0\/0/), code: 'not_allowed' }],
+    });
+  });
+
+  it('a body of more than 50,000 values is refused unread', async () => {
+    expect((await post(`[${'0,'.repeat(49_998)}0]`)).body.errors).toMatchObject([{ code: 'wrong_type' }]);
+    for (const body of [`[${'0,'.repeat(50_000)}0]`, '['.repeat(900_000)]) {
+      expect((await post(body)).body).toMatchObject({
+        code: 'validation_failed',
+        errors: [{ pointer: '', code: 'too_long', detail: 'The body holds more than 50000 values.' }],
+      });
+    }
   });
 });
 
@@ -200,6 +292,8 @@ describe('content types', () => {
     expect(json.body).toEqual({ body: { a: 1 } });
     const bad = await call(app.url, `${things}/forms`, { ...form, body: '__proto__=1' });
     expect(bad.body.code).toBe('validation_failed');
+    const many = await call(app.url, `${things}/forms`, { ...form, body: 'a&'.repeat(1_000) });
+    expect(many.body).toMatchObject({ errors: [{ pointer: '', code: 'too_long' }] });
     const nul = await call(app.url, `${things}/forms`, { ...form, body: 'a=%00' });
     expect(nul.body.errors).toMatchObject([{ pointer: '/a' }]);
   });

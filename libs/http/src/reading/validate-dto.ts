@@ -1,8 +1,13 @@
-import { plainToInstance } from 'class-transformer';
 import { validate, type ValidationError } from 'class-validator';
-import { isProblemCode, Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
+import {
+  isProblemCode,
+  Problem,
+  type FieldCode,
+  type FieldError,
+  type FieldErrors,
+} from '@customer-platform/problem-json';
 import { pointerToken } from '../json/check-json.js';
-import { unknownFields } from './dto-shape.js';
+import { readDto } from './read-dto.js';
 import { codeOfConstraint } from './validation-codes.js';
 
 /**
@@ -19,40 +24,47 @@ export async function validateBody<T extends object>(dto: new () => T, value: un
     ]);
   }
   const { instance, errors } = await inspect(dto, value);
-  if (errors.length > 0) throw Problem.validation(errors);
+  if (errors.total > 0) throw Problem.validation(errors);
   return instance;
 }
 
 /** The parameters of a query as an instance of its DTO class; errors name the parameter. */
 export async function validateQuery<T extends object>(dto: new () => T, value: object): Promise<T> {
-  const instance = plainToInstance(dto, value, { enableImplicitConversion: false });
-  const errors = fieldErrors(await validate(instance), '').map(({ pointer = '', code, detail }) => ({
+  const { instance, errors } = await inspect(dto, value);
+  if (errors.total === 0) return instance;
+  const named = errors.named.map(({ pointer = '', code, detail }) => ({
     parameter: pointer.split('/')[1] ?? '',
     code,
     detail,
   }));
-  if (errors.length > 0) throw Problem.validation(errors);
-  return instance;
+  throw Problem.validation(named);
 }
 
 /** Validates any value against a DTO class and answers what is wrong with it, unknown fields included. */
 export async function inspect<T extends object>(
   dto: new () => T,
   value: object,
-): Promise<{ instance: T; errors: FieldError[] }> {
-  const unknown = unknownFields(dto, value);
-  const instance = plainToInstance(dto, value, { enableImplicitConversion: false });
+): Promise<{ instance: T; errors: FieldErrors }> {
+  const { instance, errors, outgrown } = readDto(dto, value);
   const failures = await validate(instance, { forbidUnknownValues: false });
-  return { instance, errors: [...unknown, ...fieldErrors(failures, '')] };
+  addFailures(failures, '', outgrown, errors);
+  return { instance: instance as T, errors };
 }
 
-function fieldErrors(failures: readonly ValidationError[], parent: string): FieldError[] {
-  return failures.flatMap((failure): FieldError[] => {
+function addFailures(
+  failures: readonly ValidationError[],
+  parent: string,
+  outgrown: ReadonlySet<string>,
+  errors: FieldErrors,
+): void {
+  for (const failure of failures) {
     const pointer = `${parent}/${pointerToken(failure.property)}`;
+    // A value beyond its bound has its error; that it is missing in the instance is none.
+    if (outgrown.has(pointer)) continue;
     // What is wrong within a value that is wrong as a whole would only confuse.
-    if (failure.constraints) return [ownError(failure, failure.constraints, pointer)];
-    return fieldErrors(failure.children ?? [], pointer);
-  });
+    if (failure.constraints) errors.add(ownError(failure, failure.constraints, pointer));
+    else addFailures(failure.children ?? [], pointer, outgrown, errors);
+  }
 }
 
 /** One error per field: the constraint that tells most; a missing value is `required`, whatever failed. */

@@ -23,7 +23,7 @@ const CODES: readonly (readonly [code: FieldCode, constraints: readonly string[]
   ['too_short', ['minLength', 'isNotEmpty', 'arrayMinSize', 'arrayNotEmpty', 'isLength']],
   ['out_of_range', ['min', 'max', 'isPositive', 'isNegative', 'minDate', 'maxDate', 'isDivisibleBy']],
   ['invalid_enum', ['isIn', 'isEnum', 'equals']],
-  ['duplicate_item', ['arrayUnique']],
+  ['duplicate_item', ['arrayUnique', 'isWithoutRepeats']],
 ];
 
 const order = new Map<string, { rank: number; code: FieldCode }>();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, pointerToken } from '@customer-platform/http';
-import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { FieldErrors, Problem } from '@customer-platform/problem-json';
 import { CONSENT_CHANNELS, isPurpose, STATES } from '../../consents/consent.js';
 import { LONGEST_MS, parseDuration, SHORTEST_MS } from './duration.js';
 import { readCount, readTest } from './parse-test.js';
@@ -9,7 +9,6 @@ import type { EventNode, PropertyTest, RuleNode } from './rule.js';
 
 const DEEPEST = 8;
 const MOST_LEAVES = 50;
-const MOST_ERRORS = 20;
 const LONGEST_NAME = 200;
 
 /** What an unreadable node stands as, until its errors are thrown. */
@@ -28,13 +27,13 @@ export function parseRule(value: unknown, pointer = '/rule'): RuleNode {
 
 /** One pass over a rule, which gathers what is wrong with it. */
 class Reading {
-  private readonly errors: FieldError[] = [];
+  private readonly errors = new FieldErrors();
   private leaves = 0;
 
   done(pointer: string): void {
     if (this.leaves > MOST_LEAVES)
       this.fail(pointer, `A rule has at most ${MOST_LEAVES} leaves; this one has ${this.leaves}.`);
-    if (this.errors.length > 0) throw Problem.validation(this.errors.slice(0, MOST_ERRORS));
+    if (this.errors.total > 0) throw Problem.validation(this.errors);
   }
 
   node(value: unknown, pointer: string, depth: number): RuleNode {
@@ -48,6 +47,8 @@ class Reading {
       return { kind: 'not', node: this.node(value['not'], `${pointer}/not`, depth + 1) };
     }
     this.leaves += 1;
+    // The rule is refused already; the others are only counted.
+    if (this.leaves > MOST_LEAVES) return NOTHING;
     if (Object.hasOwn(value, 'event')) return this.event(value, pointer);
     if (Object.hasOwn(value, 'attribute')) return this.attribute(value, pointer);
     if (Object.hasOwn(value, 'consent')) return this.consent(value, pointer);
@@ -153,7 +154,7 @@ class Reading {
   }
 
   private fail(pointer: string, detail: string): RuleNode {
-    this.errors.push({ pointer, code: 'invalid_segment_rule', detail });
+    this.errors.add({ pointer, code: 'invalid_segment_rule', detail });
     return NOTHING;
   }
 }
