@@ -1,7 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
-  ArrayUnique,
   IsArray,
   IsEmail,
   IsInt,
@@ -12,7 +11,14 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { custom, IsImmutable, IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import {
+  custom,
+  IsImmutable,
+  IsLocaleTag,
+  IsWithoutRepeats,
+  MayBeAbsent,
+  MayBeNull,
+} from '@customer-platform/http';
 import { PASSWORD_LENGTH } from '../passwords/password-rules.js';
 
 /** States of an invitation (identity.md §3). */
@@ -51,7 +57,7 @@ export class CreateInvitationDto {
   @IsArray()
   @ArrayMaxSize(MOST_ROLES)
   @IsUUID(undefined, { each: true })
-  @ArrayUnique((id: unknown) => (typeof id === 'string' ? id.toLowerCase() : id))
+  @IsWithoutRepeats((id: unknown) => (typeof id === 'string' ? id.toLowerCase() : id))
   role_ids?: string[];
 
   @ApiProperty({ ...LOCALE, required: false, description: 'Of the mail; the organization’s unless given.' })

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ArrayUnique, IsArray, IsIn, IsString, Length, MaxLength } from 'class-validator';
-import { IsImmutable, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Length, MaxLength } from 'class-validator';
+import { IsImmutable, IsWithoutRepeats, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import type { RoleKind } from './built-in-roles.js';
 
@@ -40,7 +40,8 @@ export class CreateRoleDto {
   @ApiProperty({ ...HELD, required: false, default: [] })
   @MayBeAbsent()
   @IsArray()
-  @ArrayUnique()
+  @ArrayMaxSize(PERMISSIONS.length)
+  @IsWithoutRepeats()
   @IsIn(PERMISSIONS, { each: true })
   permissions?: Permission[];
 
@@ -80,7 +81,8 @@ export class UpdateRoleDto {
 export class ReplacePermissionsDto {
   @ApiProperty(HELD)
   @IsArray()
-  @ArrayUnique()
+  @ArrayMaxSize(PERMISSIONS.length)
+  @IsWithoutRepeats()
   @IsIn(PERMISSIONS, { each: true })
   permissions: Permission[];
 }

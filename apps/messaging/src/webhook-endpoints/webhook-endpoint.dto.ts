@@ -1,10 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsInstant, IsWithoutRepeats, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
-  ArrayUnique,
   IsArray,
   IsBoolean,
   IsIn,
@@ -51,7 +50,7 @@ export class CreateWebhookEndpointDto {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(SUBSCRIPTIONS.length)
-  @ArrayUnique()
+  @IsWithoutRepeats()
   @IsIn(SUBSCRIPTIONS, { each: true })
   events: string[];
 
@@ -85,7 +84,7 @@ export class UpdateWebhookEndpointDto {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(SUBSCRIPTIONS.length)
-  @ArrayUnique()
+  @IsWithoutRepeats()
   @IsIn(SUBSCRIPTIONS, { each: true })
   events?: string[];
 
