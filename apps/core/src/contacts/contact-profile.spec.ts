@@ -67,6 +67,32 @@ describe('applyTraits', () => {
     expect(large).toMatchObject({ changed: [], warnings: [{ code: 'limit_reached' }] });
   });
 
+  it('counts 64 KiB to the byte, whatever is set, changed and cleared before', () => {
+    const traits = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue(), { maxKeys: 20 });
+    fc.assert(
+      fc.property(fc.array(traits, { maxLength: 5 }), (list) => {
+        const profile = emptyProfile();
+        list.forEach((each, at) => applyTraits(profile, each, instant(at)));
+        const room = 64 * 1024 - Buffer.byteLength(JSON.stringify(profile.attributes));
+        const frame = Object.keys(profile.attributes).length === 0 ? '"~":""' : ',"~":""';
+        fc.pre(!Object.hasOwn(profile.attributes, '~') && room > frame.length);
+        const most = 'x'.repeat(room - frame.length);
+        expect(applyTraits(profile, { '~': `${most}x` }, instant(9)).warnings).toHaveLength(1);
+        expect(applyTraits(profile, { '~': most }, instant(10)).changed).toEqual(['attributes.~']);
+        expect(Buffer.byteLength(JSON.stringify(profile.attributes))).toBe(64 * 1024);
+      }),
+    );
+  });
+
+  it('does not grow by nulls for attributes that it has not', () => {
+    const profile = emptyProfile();
+    applyTraits(profile, { plan: 'gold' }, instant(1));
+    const nulls = Object.fromEntries(Array.from({ length: 4_000 }, (_, at) => [`k${at}`, null]));
+    applyTraits(profile, nulls, instant(2));
+    expect(Object.keys(profile.times.attributes)).toHaveLength(400);
+    expect(profile.times.attributes['plan']).toBe(instant(1));
+  });
+
   it('takes a trait named like a method of every object', () => {
     const profile = emptyProfile();
     applyTraits(profile, { toString: 'x', hasOwnProperty: 1 }, instant(1));

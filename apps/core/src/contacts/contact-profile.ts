@@ -39,6 +39,8 @@ export interface ProfileChange {
 
 const ATTRIBUTES_LIMIT = 200;
 const ATTRIBUTES_BYTES = 64 * 1024;
+/** Of how many attributes a contact keeps the times: those it has, and as many that were taken away. */
+const TIMES_LIMIT = 2 * ATTRIBUTES_LIMIT;
 
 /** A contact of which nothing is known. */
 export function emptyProfile(): ContactProfile {
@@ -131,14 +133,76 @@ export function setAttribute(
   value: unknown,
   occurredAt: string,
 ): 'same' | 'changed' | 'full' {
-  const before = JSON.stringify(profile.attributes[key]);
+  const { attributes } = profile;
+  const before = Object.hasOwn(attributes, key) ? JSON.stringify(attributes[key]) : undefined;
   const after = value === null ? undefined : JSON.stringify(value);
-  if (after !== undefined && !fits(profile.attributes, key, value)) return 'full';
+  const size = resized(sizeOf(attributes), key, before, after);
+  if (after !== undefined && !isWithinLimits(size)) return 'full';
   profile.times.attributes[key] = occurredAt;
+  forgetOldest(profile);
   if (before === after) return 'same';
-  if (after === undefined) delete profile.attributes[key];
-  else profile.attributes[key] = value;
+  if (after === undefined) delete attributes[key];
+  else attributes[key] = value;
+  sizes.set(attributes, size);
   return 'changed';
+}
+
+/** How many attributes there are, and the bytes of their members in JSON, each with its comma. */
+interface AttributesSize {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Kept along: to write all attributes for each that is set would cost the product of both. */
+const sizes = new WeakMap<object, AttributesSize>();
+
+function sizeOf(attributes: Readonly<Record<string, unknown>>): AttributesSize {
+  const known = sizes.get(attributes);
+  if (known) return known;
+  const entries = Object.entries(attributes);
+  const size = {
+    count: entries.length,
+    bytes: entries.reduce((sum, [key, value]) => sum + memberBytes(key, JSON.stringify(value)), 0),
+  };
+  sizes.set(attributes, size);
+  return size;
+}
+
+function resized(
+  { count, bytes }: AttributesSize,
+  key: string,
+  before: string | undefined,
+  after: string | undefined,
+): AttributesSize {
+  const change = (text: string | undefined): number => (text === undefined ? 0 : memberBytes(key, text));
+  return {
+    count: count + (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1),
+    bytes: bytes + change(after) - change(before),
+  };
+}
+
+/** `"key":value,` */
+function memberBytes(key: string, text: string): number {
+  return Buffer.byteLength(JSON.stringify(key)) + Buffer.byteLength(text) + 2;
+}
+
+/** With the braces, and without the comma of the last member. */
+function isWithinLimits({ count, bytes }: AttributesSize): boolean {
+  return count <= ATTRIBUTES_LIMIT && bytes + 1 <= ATTRIBUTES_BYTES;
+}
+
+/**
+ * That an attribute was taken away is remembered, lest an older identify that comes later sets it again; but of so many
+ * only. Otherwise nulls for names that nobody has would make a contact grow without end.
+ */
+function forgetOldest({ attributes, times }: ContactProfile): void {
+  const known = Object.keys(times.attributes);
+  if (known.length <= TIMES_LIMIT) return;
+  const gone = known
+    .filter((key) => !Object.hasOwn(attributes, key))
+    .map((key) => ({ key, at: times.attributes[key] ?? '' }))
+    .sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+  for (const { key } of gone.slice(0, known.length - TIMES_LIMIT)) delete times.attributes[key];
 }
 
 /** Instants are texts of one form, so that they sort as they follow each other. */
@@ -147,14 +211,7 @@ function isLate(times: Readonly<Record<string, string>>, name: string, occurredA
   return known !== undefined && known > occurredAt;
 }
 
-function fits(attributes: Readonly<Record<string, unknown>>, key: string, value: unknown): boolean {
-  return fitAttributes({ ...attributes, [key]: value });
-}
-
 /** Whether so many attributes are not too many for one contact. */
 export function fitAttributes(attributes: Readonly<Record<string, unknown>>): boolean {
-  return (
-    Object.keys(attributes).length <= ATTRIBUTES_LIMIT &&
-    Buffer.byteLength(JSON.stringify(attributes)) <= ATTRIBUTES_BYTES
-  );
+  return isWithinLimits(sizeOf(attributes));
 }
