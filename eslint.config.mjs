@@ -1,4 +1,5 @@
 import nx from '@nx/eslint-plugin';
+import regexp from 'eslint-plugin-regexp';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 import { house } from './infra/lint/house.plugin.ts';
@@ -120,6 +121,18 @@ export default defineConfig(
       'house/no-barrel': 'error',
       'house/no-computed-permission': 'error',
       'house/no-swallowed-error': 'error',
+    },
+  },
+  {
+    name: 'house/linear-patterns',
+    files: ['apps/**/*.ts', 'libs/**/*.ts'],
+    ignores: SPECS,
+    plugins: { regexp },
+    rules: {
+      // A pattern reads what a tenant sent, on a loop that all tenants share: its time grows with the text, not with
+      // the square of it. `potential` reports also where the attacked text depends on what surrounds the pattern.
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: false }],
     },
   },
   {

@@ -129,6 +129,18 @@ const syntaxCases: LintCase[] = [
       code: 'export class Port {\n  constructor(readonly port: number) {}\n}\n',
     },
   },
+  inService(
+    'regexp/no-super-linear-backtracking',
+    'a pattern that tries a text in many ways',
+    'export const wrapped = /^\\s*a?\\s*$/;\n',
+    'export const wrapped = /^\\s*a\\s*$/;\n',
+  ),
+  inService(
+    'regexp/no-super-linear-move',
+    'a pattern that looks for the end anew from each character',
+    'export const trailing = /=+$/;\n',
+    'export const leading = /^=+/;\n',
+  ),
   inService('no-console', 'console', "console.log('hello');\n", "process.stdout.write('hello');\n"),
   inService(
     'house/explained-disable',

@@ -22,7 +22,7 @@ export function httpUrl() {
       (text) => URL.canParse(text) && /^https?:\/\//.test(text),
       'must be an http:// or https:// address',
     )
-    .transform((text) => text.replace(/\/+$/, ''));
+    .transform((text) => text.slice(0, endWithoutSlashes(text)));
 }
 
 /** Values separated by commas, at least one; blanks around them are cut. */
@@ -62,4 +62,10 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined; // the schema refuses it, with the sentence that says what was expected
   }
+}
+
+function endWithoutSlashes(text: string): number {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '/') end -= 1;
+  return end;
 }

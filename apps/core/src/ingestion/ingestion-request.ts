@@ -91,9 +91,15 @@ export class IngestionRequests {
   }
 }
 
-const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i;
+const UTF_8 = /^charset\s*=\s*"?utf-?8"?$/i;
 
 function demandJson(contentType: string | undefined): void {
-  if (contentType === 'application/json' || JSON_TYPE.test(contentType ?? '')) return;
+  if (contentType === 'application/json' || isJson(contentType ?? '')) return;
   throw new Problem('unsupported_media_type', { detail: 'This route takes application/json in UTF-8.' });
+}
+
+function isJson(contentType: string): boolean {
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
+  return JSON_TYPE.test(type) && parameters.every((text) => text === '' || UTF_8.test(text));
 }

@@ -15,7 +15,8 @@ const PLACEHOLDERS = new Set([
   'object object',
 ]);
 const ZEROS_AND_DASHES = /^[0-]*$/;
-const WRAPPING = /^[\s"'`´‘’“”«»()[\]{}<>]+|[\s"'`´‘’“”«»()[\]{}<>]+$/g;
+/** One character of what a value may be wrapped in. */
+const WRAPPING = /[\s"'`´‘’“”«»()[\]{}<>]/;
 
 /**
  * Whether a value stands for "no identifier": any case, quoted or bracketed, as often as may be. Such a value
@@ -23,6 +24,14 @@ const WRAPPING = /^[\s"'`´‘’“”«»()[\]{}<>]+|[\s"'`´‘’“”«»(
  */
 export function isPlaceholder(value: string): boolean {
   // Nothing on the list is longer than 15 characters, unless it is wrapped or made of zeros and dashes only.
-  const bare = value.normalize('NFKC').replace(WRAPPING, '');
+  const bare = unwrapped(value.normalize('NFKC'));
   return ZEROS_AND_DASHES.test(bare) || (bare.length <= 15 && PLACEHOLDERS.has(bare.toLowerCase()));
+}
+
+/** From both ends inwards, so that a text of blanks costs its length and not the square of it. */
+function unwrapped(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && WRAPPING.test(text.charAt(start))) start += 1;
+  while (end > start && WRAPPING.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
 }

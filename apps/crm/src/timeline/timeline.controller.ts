@@ -38,7 +38,7 @@ export class TimelineController {
   ): Promise<TimelineDto | Answer<undefined>> {
     const answer = await this.timelines.read(context, id, query);
     if (answer.kind === 'timeline') return answer.timeline;
-    const search = /\?.*$/s.exec(request.url ?? '')?.[0] ?? '';
+    const search = /^[^?]*(\?.*)$/s.exec(request.url ?? '')?.[1] ?? '';
     const location = `/v1/crm/contacts/${answer.survivorId}/timeline${search}`;
     // A merge can be undone: nobody may remember where it led.
     return new Answer(undefined, { Location: location, 'Cache-Control': 'no-store' }, 307);

@@ -62,7 +62,11 @@ export async function whyBlocked(password: string, words: readonly string[]): Pr
 
 /** Without the digits and signs at both ends. */
 function stemOf(text: string): string {
-  return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+  const first = text.search(/\p{L}/u);
+  if (first === -1) return '';
+  const characters = [...text.slice(first)];
+  const last = characters.findLastIndex((character) => /\p{L}/u.test(character));
+  return characters.slice(0, last + 1).join('');
 }
 
 function lettersOf(text: string): string {

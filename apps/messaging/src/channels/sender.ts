@@ -10,12 +10,30 @@ export interface Sender {
 /** A short code, an alphanumeric sender id (GSM 03.40: at most 11 characters), or a provider's own sender pool. */
 const SENDER_ID = /^(?:[0-9]{3,8}|(?=.*[A-Za-z])[A-Za-z0-9 _-]{1,11}|MG[0-9a-fA-F]{32})$/;
 
+/** Of a sender's name, and of the whole with the longest address: what is longer is not looked at. */
+const MAX_NAME = 100;
+const MAX_SENDER = 512;
+
 /** Reads a mail sender; undefined when it is not one. Used by settings and by each send's `from`. */
 export function parseSender(text: string): Sender | undefined {
-  const [, name = '', bracketed] = /^(?:"?([^"<>]*?)"?\s*)<([^<>]+)>$/.exec(text) ?? [];
-  const checked = checkAddress('email', bracketed ?? text);
-  if (!checked || name.length > 100 || /\p{Cc}/u.test(name)) return undefined;
+  if (text.length > MAX_SENDER) return undefined;
+  const open = text.indexOf('<');
+  if (open === -1) return addressed('', text);
+  const name = unquoted(text.slice(0, open));
+  if (!text.endsWith('>') || /["<>]/.test(name)) return undefined;
+  return addressed(name, text.slice(open + 1, -1));
+}
+
+function addressed(name: string, address: string): Sender | undefined {
+  const checked = checkAddress('email', address);
+  if (!checked || name.length > MAX_NAME || /\p{Cc}/u.test(name)) return undefined;
   return { name: name.trim(), address: checked.delivery };
+}
+
+/** A name may stand in quotes; one of them alone is passed over. */
+function unquoted(text: string): string {
+  const bare = text.trimEnd();
+  return bare.slice(bare.startsWith('"') ? 1 : 0, bare.length > 1 && bare.endsWith('"') ? -1 : undefined);
 }
 
 /** Reads a sender of any channel; undefined when it is not one. */

@@ -3,8 +3,48 @@
  * nothing of the application.
  */
 
-/** What liquid puts out, and what it does. */
-export const LIQUID = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
+/**
+ * Replaces each `{{ output }}` and `{% tag %}`. One scan: a pattern would look for the end of each opening brace anew,
+ * and a template of a thousand braces that nothing closes is a thousand looks at the rest of it.
+ */
+export function replaceLiquid(source: string, replacement: (token: string) => string): string {
+  return replaceDelimited(
+    source,
+    [
+      { open: '{{', close: '}}' },
+      { open: '{%', close: '%}' },
+    ],
+    replacement,
+  );
+}
+
+/** Replaces what stands between an opening and the next closing text, both included; the first that opens counts. */
+export function replaceDelimited(
+  source: string,
+  delimiters: readonly { readonly open: string; readonly close: string; readonly unless?: string }[],
+  replacement: (whole: string) => string,
+): string {
+  const places = delimiters.map((delimiter) => ({ ...delimiter, at: source.indexOf(delimiter.open) }));
+  const parts: string[] = [];
+  let written = 0;
+  for (;;) {
+    const next = places.filter(({ at }) => at !== -1).sort((one, other) => one.at - other.at)[0];
+    if (!next) return parts.join('') + source.slice(written);
+    const { at, open, close, unless } = next;
+    const isText = unless !== undefined && source.startsWith(unless, at + open.length);
+    const end = isText ? at : source.indexOf(close, at + open.length);
+    // Nothing closes it, nor any that opens later.
+    if (end === -1) next.at = -1;
+    else if (isText) next.at = source.indexOf(open, at + 1);
+    else {
+      parts.push(source.slice(written, at), replacement(source.slice(at, end + close.length)));
+      written = end + close.length;
+      for (const place of places) {
+        if (place.at !== -1 && place.at < written) place.at = source.indexOf(place.open, written);
+      }
+    }
+  }
+}
 
 /** Markup whose liquid has been replaced by words that no parser changes. */
 export interface SetAside {
@@ -21,7 +61,7 @@ export function setLiquidAside(source: string): SetAside {
   let word = 'liquid';
   while (source.toLowerCase().includes(word)) word += 'q';
   const tokens: string[] = [];
-  const markup = source.replace(LIQUID, (token) => {
+  const markup = replaceLiquid(source, (token) => {
     tokens.push(token);
     // Lines are counted in what an author wrote.
     return `${word}${tokens.length - 1}z${'\n'.repeat(token.split('\n').length - 1)}`;

@@ -6,7 +6,7 @@ import type { RenderFailureReason } from './render-job.js';
  * inside a process of its own: it may import packages, and nothing of the application but types.
  */
 const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-const { setLiquidAside } = (await import(
+const { replaceDelimited, setLiquidAside } = (await import(
   `./liquid-tokens${extension}`
 )) as typeof import('./liquid-tokens.js');
 
@@ -107,7 +107,9 @@ function isLiquidColor(message: string, tokens: number): boolean {
 
 /** Comments go, their line breaks stay: what is in them is no part of the message. */
 function withoutComments(source: string): string {
-  return source.replace(/<!--(?!\[if)[\s\S]*?-->/g, (comment) => '\n'.repeat(comment.split('\n').length - 1));
+  return replaceDelimited(source, [{ open: '<!--', close: '-->', unless: '[if' }], (comment) =>
+    '\n'.repeat(comment.split('\n').length - 1),
+  );
 }
 
 function lineAt(source: string, index: number): number {

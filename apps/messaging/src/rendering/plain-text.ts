@@ -6,7 +6,11 @@ import { Parser } from 'htmlparser2';
  * renderer's process: it may import packages, and nothing of the application but types.
  */
 
-const LIQUID = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
+const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+const { replaceLiquid } = (await import(
+  `./liquid-tokens${extension}`
+)) as typeof import('./liquid-tokens.js');
+
 const OPEN = '\uE000';
 const CLOSE = '\uE001';
 const HIDDEN = new Set(['head', 'style', 'script', 'title', 'template', 'noscript']);
@@ -31,7 +35,7 @@ const LINES = new Set([
 /** Derives the text of an HTML template: paragraphs by empty lines, items by dashes, links as `text (address)`. */
 export function plainTextOf(html: string): string {
   const tokens: string[] = [];
-  const guarded = html.replaceAll(/[\uE000\uE001]/g, '').replace(LIQUID, (token) => {
+  const guarded = replaceLiquid(html.replaceAll(/[\uE000\uE001]/g, ''), (token) => {
     tokens.push(token);
     return `${OPEN}${tokens.length - 1}${CLOSE}`;
   });
@@ -92,7 +96,9 @@ class TextOutline {
 
   toString(): string {
     return this.text
-      .replace(/[ \t]+\n/g, '\n')
+      .split('\n')
+      .map(withoutBlanksAtEnd)
+      .join('\n')
       .replace(/\n{3,}/g, '\n\n')
       .trim();
   }
@@ -118,4 +124,11 @@ class TextOutline {
     while (present < end && this.text[end - 1 - present] === '\n') present += 1;
     this.text = this.text.slice(0, end) + '\n'.repeat(Math.max(0, lines - present));
   }
+}
+
+/** By hand: a pattern looks for the end of the line from each blank of a long run. */
+function withoutBlanksAtEnd(line: string): string {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === ' ' || line[end - 1] === '\t')) end -= 1;
+  return line.slice(0, end);
 }

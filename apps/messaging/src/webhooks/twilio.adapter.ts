@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { parseForm } from '@customer-platform/http';
+import { formFields, parseForm } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { equalInConstantTime } from '../signatures/constant-time.js';
 import type { ProviderReport, ReportedEvent } from './provider-report.js';
@@ -28,7 +28,7 @@ export const twilioAdapter: WebhookAdapter = {
   of: 'twilio',
   verify(call, secret) {
     const given = headerOf(call, 'x-twilio-signature');
-    const fields = signedFields(call.body);
+    const fields = signedFields(call.body); // read once, whatever its fields are named
     // Twilio writes the port into what it signs or leaves it out.
     const fits = spellingsOf(call.url).map((url) =>
       equalInConstantTime(
@@ -52,21 +52,22 @@ export const twilioAdapter: WebhookAdapter = {
 
 /** Each name with its values, sorted, each value once. */
 function signedFields(body: Buffer): string {
-  const form = new URLSearchParams(body.toString('utf8'));
-  return [...new Set(form.keys())]
+  const values = new Map<string, Set<string>>();
+  for (const [name, value] of formFields(body)) {
+    const known = values.get(name);
+    if (known) known.add(value);
+    else values.set(name, new Set([value]));
+  }
+  return [...values.keys()]
     .sort()
-    .map((name) =>
-      [...new Set(form.getAll(name))]
-        .sort()
-        .map((value) => name + value)
-        .join(''),
-    )
+    .flatMap((name) => [...(values.get(name) ?? [])].sort().map((value) => name + value))
     .join('');
 }
 
 function spellingsOf(text: string): string[] {
-  const [, scheme = '', host = '', port = '', rest = ''] =
-    /^(https?):\/\/(\[[^\]]+\]|[^/:?#]+)(:\d+)?(.*)$/.exec(text) ?? [];
+  const [origin = '', scheme = '', host = '', port = ''] =
+    /^(https?):\/\/(\[[^\]]+\]|[^/:?#]+)(:\d+)?/.exec(text) ?? [];
+  const rest = text.slice(origin.length);
   const usual = scheme === 'https' ? ':443' : ':80';
   return [...new Set([port, '', usual])].map((spelling) => `${scheme}://${host}${spelling}${rest}`);
 }

@@ -3,8 +3,8 @@ import { eventName } from '../subscriptions.js';
 
 /** Fields that hold an address by their very meaning, whatever stands in them. */
 const ADDRESS_FIELDS = new Set(['email', 'phone', 'push_token', 'address']);
-/** A mail address anywhere in a text, as in `Ana <ana@example.com>`. */
-const MAIL = /[^\s@<>",;]+@[^\s@<>",;]+\.[^\s@<>",;]+/;
+/** One character that a mail address has not. */
+const NO_MAIL = /[\s@<>",;]/;
 /** E.164, with the separators people write. */
 const PHONE = /^\s*\+\d[\d\s().-]{6,20}\s*$/;
 
@@ -22,14 +22,36 @@ export function outboundPayload(event: DomainEvent): string {
 }
 
 function withoutAddresses(value: unknown): unknown {
-  if (typeof value === 'string') return MAIL.test(value) || PHONE.test(value) ? null : value;
+  if (typeof value === 'string') return holdsAddress(value) ? null : value;
   if (Array.isArray(value)) return value.map(withoutAddresses);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([field, inner]) => [
       // A person may be kept under the address itself.
-      MAIL.test(field) || PHONE.test(field) ? '' : field,
+      holdsAddress(field) ? '' : field,
       ADDRESS_FIELDS.has(field.toLowerCase()) ? null : withoutAddresses(inner),
     ]),
   );
+}
+
+function holdsAddress(text: string): boolean {
+  return holdsMail(text) || PHONE.test(text);
+}
+
+/**
+ * Whether a mail address stands anywhere in a text, as in `Ana <ana@example.com>`: something before an `@`, and behind
+ * it a dot within what follows. From one `@` to the next, each character once; a pattern would begin anew at each.
+ */
+function holdsMail(text: string): boolean {
+  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
+    if (at === 0 || NO_MAIL.test(text.charAt(at - 1))) continue;
+    let end = at + 1;
+    let dot = -1;
+    while (end < text.length && !NO_MAIL.test(text.charAt(end))) {
+      if (text[end] === '.' && end > at + 1 && dot === -1) dot = end;
+      end += 1;
+    }
+    if (dot !== -1 && end > dot + 1) return true;
+  }
+  return false;
 }
