@@ -44,12 +44,7 @@ export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
   const errors = new FieldErrors();
   const recipient = readRecipient(dto, errors);
   const untimely = timeErrors(dto, now);
-  for (const error of [
-    ...contentErrors(dto),
-    ...sizeErrors(dto),
-    ...orderErrors(dto),
-    ...senderErrors(dto),
-  ])
+  for (const error of [...contentErrors(dto), ...sizeErrors(dto), ...orderErrors(dto), ...senderErrors(dto)])
     errors.add(error);
   const content = dto.content ? tryShape(partsOfChannel[dto.channel], dto.content, '/content', errors) : null;
   if (errors.total > 0 || recipient === undefined || content === undefined) {

@@ -132,7 +132,9 @@ describe('inexactNumbers', () => {
   });
 
   it('names twenty at most, each by its place', () => {
-    expect(inexactNumbers('{"a/b":[0,1e23]}').named).toMatchObject([{ pointer: '/a~1b/1', code: 'out_of_range' }]);
+    expect(inexactNumbers('{"a/b":[0,1e23]}').named).toMatchObject([
+      { pointer: '/a~1b/1', code: 'out_of_range' },
+    ]);
     expect(inexactNumbers(`[${Array.from({ length: 50 }, () => '1e23').join(',')}]`).total).toBe(50);
   });
 });
