@@ -20,6 +20,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private forgotAt = 0;
+  private stopping = false;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -40,6 +41,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.stopping = true;
     clearInterval(this.timer);
     await this.running;
   }
@@ -59,11 +61,12 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     await this.forget(now);
   }
 
-  /** Deletes reports whose send never came, and those that nobody repeats any more. */
+  /** Deletes, in small steps, reports whose send never came, and those that nobody repeats any more. */
   async forget(now: Date): Promise<void> {
     const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
-    await this.database.acrossOrganizations((tx) =>
-      this.repository.forget(tx, before(UNKNOWN_MS), before(APPLIED_MS)),
-    );
+    for (let left = true; left && !this.stopping;)
+      left = await this.database.acrossOrganizations((tx) =>
+        this.repository.forgetSome(tx, before(UNKNOWN_MS), before(APPLIED_MS)),
+      );
   }
 }

@@ -94,6 +94,18 @@ const DUE = `
       WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
   RETURNING organization_id, provider, provider_message_id, event_key`;
 
+const FORGOTTEN_AT_ONCE = 5_000;
+
+/** What another transaction has in its hands is left for the next time: it holds up nothing that is older. */
+const forget = (which: string, order: string): string => `
+  DELETE FROM provider_reports WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM provider_reports WHERE ${which} AND received_at < $1
+     ORDER BY ${order} LIMIT ${String(FORGOTTEN_AT_ONCE)} FOR UPDATE SKIP LOCKED))
+  RETURNING 1`;
+
+const FORGET_UNKNOWN = forget('due_at IS NOT NULL AND applied_at IS NULL', 'due_at');
+const FORGET_APPLIED = forget('true', 'received_at');
+
 /** Where soft bounces of an address are counted, and nothing else waits. */
 export const softLockOf = (key: string): string => lockOf(`soft bounces ${key}`);
 
@@ -178,12 +190,14 @@ export class ReportsRepository {
     return tx.query<ReportKey>(DUE, [now, most]);
   }
 
-  /** Forgets reports whose send never came, and those that nobody repeats any more. */
-  async forget(tx: WorkerTransaction, unknownBefore: Date, appliedBefore: Date): Promise<void> {
-    await tx.query(
-      'DELETE FROM provider_reports WHERE received_at < $1 AND (applied_at IS NULL OR received_at < $2)',
-      [unknownBefore, appliedBefore],
-    );
+  /**
+   * Forgets some reports whose send never came, and some that nobody repeats any more.
+   * @returns whether there may be more
+   */
+  async forgetSome(tx: WorkerTransaction, unknownBefore: Date, appliedBefore: Date): Promise<boolean> {
+    const unknown = await tx.query(FORGET_UNKNOWN, [unknownBefore]);
+    const applied = await tx.query(FORGET_APPLIED, [appliedBefore]);
+    return unknown.length === FORGOTTEN_AT_ONCE || applied.length === FORGOTTEN_AT_ONCE;
   }
 }
 

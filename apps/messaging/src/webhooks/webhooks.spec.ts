@@ -200,11 +200,19 @@ describe('POST /v1/messaging/webhooks/{provider}', () => {
         [messageId, hours],
       );
     }
+    await world.database.query(
+      `INSERT INTO provider_reports (organization_id, provider, provider_message_id, event_key, event, occurred_at, received_at, applied_at)
+       SELECT $1, 'generic', 'old-' || n, 'x', 'delivered', at, at, at
+         FROM generate_series(1, 5001) AS n, (SELECT now() - interval '91 days' AS at) AS long_ago`,
+      [shop.id],
+    );
     await sweep.forget(new Date());
     const left = await world.database.query(
       'SELECT provider_message_id FROM provider_reports WHERE provider_message_id = ANY($1)',
       [[early, late, kept]],
     );
+    const old = `SELECT 1 FROM provider_reports WHERE provider_message_id LIKE 'old-%' AND organization_id = $1`;
+    expect(await world.database.query(old, [shop.id])).toEqual([]);
     expect(left.map((row) => row['provider_message_id']).sort()).toEqual([early, kept].sort());
   });
 
