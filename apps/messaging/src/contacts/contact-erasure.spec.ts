@@ -242,6 +242,15 @@ describe('the erasure of a contact', () => {
     await eventually(async () => {
       expect(await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [person.id])).toHaveLength(1);
     });
+    const lost = newId();
+    await world.database.query(
+      `WITH dead AS (INSERT INTO in_flight VALUES ($1, $2, 1, ARRAY['contact:' || $3::uuid], now() - interval '1 min'))
+       INSERT INTO sends (organization_id, id, channel, state, category, contact_id, recipient, address, source, attempts,
+         correlation_id, lane, due_at, created_at, updated_at)
+       VALUES ($1, $2, 'email', 'dispatching', 'transactional', $3, '{}', $4, 'api', 1, $2, 0, now() + interval '1 hour',
+         now(), now())`,
+      [id, lost, person.id, person.email],
+    );
     await world.database.query('INSERT INTO notification_reads VALUES ($1, $2, now())', [id, person.id]);
     await world.database.query(
       `INSERT INTO cap_counters (organization_id, contact_id, channel, period, begins_on, used)
@@ -271,7 +280,7 @@ describe('the erasure of a contact', () => {
     const before = await everything(id);
     for (const value of [...values, `"${person.external_id}`]) expect(before).toContain(value);
 
-    expect(await erase(id, person.id)).toMatchObject({ counts: { sends: 2, webhook_deliveries: 2 } });
+    expect(await erase(id, person.id)).toMatchObject({ counts: { sends: 3, webhook_deliveries: 2 } });
 
     const after = (await everything(id)).replaceAll(`${person.external_id}-other`, '');
     for (const value of [...values, person.email.toUpperCase(), person.external_id])
@@ -288,6 +297,7 @@ describe('the erasure of a contact', () => {
     expect(left[2]).toMatchObject({ event_id: anothers, state: 'pending' });
     expect(await settled(api, early, 'sent')).toMatchObject({ address: null, correlation_id: null });
     expect(await settled(api, waiting, 'canceled')).toMatchObject({ reason: 'erased' });
+    expect(await settled(api, lost, 'unknown')).toMatchObject({ reason: 'outcome_unknown' });
     expect((await settled(api, others, 'sent')).address).not.toBeNull();
   });
 

@@ -80,6 +80,10 @@ const ANONYMIZE = `
 
 const DROP_PAYLOADS = 'DELETE FROM send_payloads WHERE organization_id = $1 AND send_id = ANY($2::uuid[])';
 
+/** Of processes that died; they tell under whose keys they were. */
+const DROP_LOST_FLIGHTS = `
+  DELETE FROM in_flight WHERE organization_id = $1 AND send_id = ANY($2::uuid[]) AND lease_until <= clock_timestamp()`;
+
 /** By what sends to a person are found. */
 export interface Person {
   readonly contactIds: readonly string[];
@@ -173,8 +177,10 @@ export class SendsRepository {
       externalIds,
       addressKeys,
     ]);
-    await tx.query(DROP_PAYLOADS, [tx.organizationId, rows.map(({ id }) => id)]);
-    return rows.length;
+    const erased = rows.map(({ id }) => id);
+    await tx.query(DROP_PAYLOADS, [tx.organizationId, erased]);
+    await tx.query(DROP_LOST_FLIGHTS, [tx.organizationId, erased]);
+    return erased.length;
   }
 
   private async giveUp(tx: Transaction, person: Person, now: Date): Promise<string[]> {
