@@ -7,6 +7,7 @@ import type { ReadySend } from './dispatch-decision.js';
 import { GatePassage, type InFlightSend } from './gate-passage.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import { Preparation } from './preparation.js';
+import { firstReady, type PreparedSend } from './prepared-sends.js';
 import { Settlement } from './settlement.js';
 import { Transports } from './transports/transports.js';
 
@@ -16,6 +17,8 @@ export interface BatchOwner {
   readonly stopping: boolean;
   /** A hand-off that goes on after its batch has ended. */
   inFlight(send: ClaimedSend, work: Promise<void>): void;
+  /** Sends whose preparation goes on after their batch has ended; `work` ends when all of them are out of hand. */
+  late(sends: readonly ClaimedSend[], work: Promise<void>): void;
 }
 
 /** One batch on its way: settle what a crash left → prepare → gate → hand off → record. */
@@ -42,18 +45,51 @@ export class DispatchBatch {
   }
 
   private async dispatch(sends: readonly ClaimedSend[], owner: BatchOwner): Promise<void> {
-    let passed: InFlightSend[];
+    let prepared: PreparedSend[];
     try {
-      passed = await this.throughGate(sends, owner);
+      prepared = await this.preparation.begin(sends);
     } catch (error) {
       await this.takeApart(sends, owner, error);
+      return;
+    }
+    const { ready, late } = await firstReady(prepared);
+    if (late.length > 0) {
+      const following = this.follow(late, owner);
+      owner.late(
+        late.map(({ send }) => send),
+        following,
+      );
+    }
+    await this.goOn(ready, owner);
+  }
+
+  /** What is slow goes on as it is prepared, and keeps nobody else from the gate. */
+  private async follow(prepared: readonly PreparedSend[], owner: BatchOwner): Promise<void> {
+    let left = prepared;
+    while (left.length > 0) {
+      const { ready, late } = await firstReady(left);
+      await this.goOn(ready, owner);
+      left = late;
+    }
+  }
+
+  private async goOn(prepared: readonly PreparedSend[], owner: BatchOwner): Promise<void> {
+    let passed: InFlightSend[];
+    try {
+      passed = await this.throughGate(prepared, owner);
+    } catch (error) {
+      await this.takeApart(
+        prepared.map(({ send }) => send),
+        owner,
+        error,
+      );
       return;
     }
     for (const flight of passed) owner.inFlight(flight.ready.send, this.handOff(flight));
   }
 
-  private async throughGate(sends: readonly ClaimedSend[], owner: BatchOwner): Promise<InFlightSend[]> {
-    const decisions = await this.preparation.prepare(sends);
+  private async throughGate(prepared: readonly PreparedSend[], owner: BatchOwner): Promise<InFlightSend[]> {
+    const decisions = await Promise.all(prepared.map(({ decision }) => decision));
     const ready = decisions.filter((decision): decision is ReadySend => decision.kind === 'ready');
     await this.settlement.settle(decisions.filter((decision) => decision.kind !== 'ready'));
     if (!owner.stopping) return this.gate.pass(ready);

@@ -8,9 +8,11 @@ import {
 import { log } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
+import { LANES } from '../sends/send.js';
 import type { ClaimedSend } from './claimed-send.js';
-import { Claims, type GroupShare } from './claims.js';
+import { Claims, type DueGroup, type GroupShare } from './claims.js';
 import { DispatchBatch, type BatchOwner } from './dispatch-batch.js';
+import { fairShares, type Wanting } from './fair-shares.js';
 import { Slots } from './slots.js';
 import { Transports } from './transports/transports.js';
 
@@ -18,6 +20,8 @@ import { Transports } from './transports/transports.js';
 const POLL_MS = 250;
 /** A batch is one round of each statement; larger ones only make its first send wait for its last. */
 const BATCH = 48;
+/** Of a group whose sends were slow to prepare: they end well within their claim. */
+const MOST_OF_SLOW = 4;
 /** Looks for due sends follow each other at this distance while batches are not full: what has gathered costs one round. */
 const GATHER_MS = 100;
 /** Batches before the gate at once: while one waits for the database another renders. */
@@ -31,6 +35,12 @@ interface Share extends GroupShare {
   readonly transport: string | undefined;
 }
 
+/** What a group may be given. */
+interface Offer extends Wanting {
+  readonly group: DueGroup;
+  readonly maxPerSecond: number | undefined;
+}
+
 /**
  * Takes up due sends, batch by batch, and no more than the transports can carry: a slow server or a large backlog takes
  * neither memory nor the turn of others.
@@ -42,6 +52,11 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private readonly transportOf = new Map<string, string>();
   private readonly batches = new Set<Promise<void>>();
   private readonly flights = new Set<Promise<void>>();
+  /** Sends that are still being prepared after their batch has ended, with their transports; and how many such batches a group has. */
+  private readonly lateSends = new Map<string, string | undefined>();
+  private readonly lateOf = new Map<string, number>();
+  /** Groups whose last batch was slow to prepare. */
+  private readonly slow = new Set<string>();
   private wake: (() => void) | undefined;
   private signaled = false;
   private turn = 0;
@@ -72,7 +87,9 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   inFlight(send: ClaimedSend, work: Promise<void>): void {
-    const key = this.transportOf.get(send.id);
+    const late = this.lateSends.get(send.id);
+    if (late !== undefined) this.slots.take(late);
+    const key = late ?? this.transportOf.get(send.id);
     this.transportOf.delete(send.id);
     const flight: Promise<void> = work
       .catch((error: unknown) => log.error({ err: error }, 'A hand-off ended in an error'))
@@ -83,10 +100,36 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     this.flights.add(flight);
   }
 
+  /** They give back their places until they are ready; while there are such of a group it is given no more. */
+  late(sends: readonly ClaimedSend[], work: Promise<void>): void {
+    const groups = new Set(sends.map(groupOf));
+    for (const { id } of sends) this.lateSends.set(id, this.transportOf.get(id));
+    this.letGo(sends);
+    for (const group of groups) {
+      this.slow.add(group);
+      this.lateOf.set(group, (this.lateOf.get(group) ?? 0) + 1);
+    }
+    const following: Promise<void> = work
+      .catch((error: unknown) =>
+        log.error({ err: error }, 'Sends that were slow to prepare failed; others take them up'),
+      )
+      .finally(() => {
+        this.flights.delete(following);
+        for (const group of groups) {
+          const left = (this.lateOf.get(group) ?? 1) - 1;
+          if (left > 0) this.lateOf.set(group, left);
+          else this.lateOf.delete(group);
+        }
+        for (const { id } of sends) this.lateSends.delete(id);
+        this.rouse();
+      });
+    this.flights.add(following);
+  }
+
   private async drained(): Promise<void> {
     await this.running;
     await Promise.all(this.batches);
-    await Promise.all(this.flights);
+    while (this.flights.size > 0) await Promise.all(this.flights);
   }
 
   private async run(): Promise<void> {
@@ -122,25 +165,29 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** What may be taken of each group: fair shares of a batch, within what its transport can carry. */
   private async shares(): Promise<Share[]> {
-    const groups = this.rotated(await this.claims.dueGroups());
+    const due = await this.claims.dueGroups();
+    const groups = this.rotated(due.filter(({ group }) => !this.lateOf.has(keyOf(group)))).slice(0, BATCH);
     const each = Math.max(1, Math.floor(BATCH / Math.max(1, groups.length)));
-    const planned = new Map<string, number>();
-    return groups.slice(0, BATCH).flatMap(({ group, plan }): Share[] => {
-      if (!plan) return [{ ...group, take: each, maxPerSecond: undefined, transport: undefined }];
+    const wanting = groups.flatMap(({ group, plan }): Offer[] => {
+      const most = this.slow.has(keyOf(group)) ? Math.min(each, MOST_OF_SLOW) : each;
+      if (!plan) return [{ group, most, maxPerSecond: undefined, transport: undefined }];
       const { transportKey: transport, maxPerSecond } = plan;
       this.slots.allow(transport, this.transports.of(plan).capacity());
-      if (!this.slots.roomy(transport, BATCH / 4)) return [];
-      const take = Math.min(each, this.slots.free(transport) - (planned.get(transport) ?? 0));
-      planned.set(transport, (planned.get(transport) ?? 0) + take);
+      return this.slots.roomy(transport, BATCH / 4) ? [{ group, most, maxPerSecond, transport }] : [];
+    });
+    const taken = fairShares(wanting, (transport) => this.slots.free(transport));
+    return wanting.flatMap(({ group, maxPerSecond, transport }, index): Share[] => {
+      const take = taken[index] ?? 0;
       return take > 0 ? [{ ...group, take, maxPerSecond, transport }] : [];
     });
   }
 
-  /** Where there are more groups than places in a batch, another one is first each time. */
-  private rotated<T>(groups: readonly T[]): readonly T[] {
-    if (groups.length <= BATCH) return groups;
-    this.turn = (this.turn + BATCH) % groups.length;
-    return [...groups.slice(this.turn), ...groups.slice(0, this.turn)];
+  /** Another group is first each time, of those in a lane; where there are more than places in a batch, of all. */
+  private rotated<T extends { group: DueGroup }>(groups: readonly T[]): readonly T[] {
+    this.turn += 1;
+    if (groups.length > BATCH) return rotatedBy(groups, this.turn * BATCH);
+    const lanes = Map.groupBy(groups, ({ group }) => group.lane);
+    return [...lanes.values()].flatMap((lane) => rotatedBy(lane, this.turn));
   }
 
   private begin(sends: readonly ClaimedSend[], shares: readonly Share[]): void {
@@ -157,12 +204,20 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
       .catch((error: unknown) => log.error({ err: error }, 'A batch of sends failed; others take it up'))
       .finally(() => {
         this.batches.delete(batch);
-        for (const { id } of sends) {
-          this.release(this.transportOf.get(id));
-          this.transportOf.delete(id);
-        }
+        const left = sends.filter(({ id }) => !this.lateSends.has(id));
+        this.letGo(left);
+        const late = new Set(sends.filter(({ id }) => this.lateSends.has(id)).map(groupOf));
+        for (const send of left) if (!late.has(groupOf(send))) this.slow.delete(groupOf(send));
       });
     this.batches.add(batch);
+  }
+
+  /** What has not gone on to its transport needs no place there. */
+  private letGo(sends: readonly ClaimedSend[]): void {
+    for (const { id } of sends) {
+      this.release(this.transportOf.get(id));
+      this.transportOf.delete(id);
+    }
   }
 
   private release(transport: string | undefined): void {
@@ -187,4 +242,17 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     });
     this.wake = undefined;
   }
+}
+
+function groupOf({ organizationId, channel, category }: ClaimedSend): string {
+  return keyOf({ organizationId, channel, lane: LANES[category] });
+}
+
+function keyOf({ organizationId, channel, lane }: DueGroup): string {
+  return `${organizationId}/${channel}/${String(lane)}`;
+}
+
+function rotatedBy<T>(list: readonly T[], by: number): readonly T[] {
+  const first = list.length === 0 ? 0 : by % list.length;
+  return [...list.slice(first), ...list.slice(0, first)];
 }

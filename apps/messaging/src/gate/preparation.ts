@@ -10,6 +10,7 @@ import type { ClaimedSend } from './claimed-send.js';
 import { compose } from './composition/compose.js';
 import { calendarOf, checkSend, type PassedSend } from './dispatch-checks.js';
 import type { DispatchDecision, ReadySend } from './dispatch-decision.js';
+import type { PreparedSend } from './prepared-sends.js';
 
 /** Brings claimed sends before the gate: read → check → render → compose. Changes nothing. */
 @Injectable()
@@ -22,15 +23,16 @@ export class Preparation {
     private readonly clock: Clock,
   ) {}
 
-  async prepare(sends: readonly ClaimedSend[]): Promise<DispatchDecision[]> {
+  /** Reads what a batch needs, at once, and begins to prepare each send; one does not wait for another. */
+  async begin(sends: readonly ClaimedSend[]): Promise<PreparedSend[]> {
     const facts = await this.reader.read(sends);
     const now = this.clock.now();
-    return Promise.all(
-      sends.map(async (send) => {
-        const checked = checkSend(send, facts, now);
-        return checked.kind === 'passed' ? this.compose(checked, facts, now) : checked;
-      }),
-    );
+    return sends.map((send) => ({ send, decision: this.prepare(send, facts, now) }));
+  }
+
+  private async prepare(send: ClaimedSend, facts: BatchFacts, now: Date): Promise<DispatchDecision> {
+    const checked = checkSend(send, facts, now);
+    return checked.kind === 'passed' ? this.compose(checked, facts, now) : checked;
   }
 
   private async compose(passed: PassedSend, facts: BatchFacts, now: Date): Promise<DispatchDecision> {
@@ -46,6 +48,7 @@ export class Preparation {
     });
     try {
       const rendered = await this.rendering.render({
+        organizationId: send.organizationId,
         template,
         channel: send.channel,
         data: send.data,

@@ -29,7 +29,7 @@ const renderer = new Renderer();
 afterAll(() => renderer.onApplicationShutdown());
 
 async function render(source: string, mode: PartMode = 'html', strict = false): Promise<string> {
-  return (await renderer.render([{ name: 'part', mode, source }], SCOPE, strict)).part ?? '';
+  return (await renderer.render('shop', [{ name: 'part', mode, source }], SCOPE, strict)).part ?? '';
 }
 
 async function codeOf(run: Promise<unknown>): Promise<string> {
@@ -63,7 +63,7 @@ describe('hostile templates', () => {
   }, 120_000);
 
   it.each(MALFORMED)('are refused when they are saved: $name', async ({ source, code }) => {
-    expect(await codeOf(renderer.check([{ name: 'html', mode: 'html', source }]))).toBe(code);
+    expect(await codeOf(renderer.check('shop', [{ name: 'html', mode: 'html', source }]))).toBe(code);
   });
 
   it('end where they are nested too deep, by the stack or by the clock, whichever is first', async () => {
@@ -141,7 +141,7 @@ describe('values that mean harm', () => {
         source: '{% capture x %}Hola {{ data.name }}{% endcapture %}{{ x }}',
       },
     ];
-    const rendered = await renderer.render(parts, scope, true);
+    const rendered = await renderer.render('shop', parts, scope, true);
     for (const text of Object.values(rendered))
       expect(text).toMatch(/^Hola Ana {1,2}Bcc: evil@example\.com$/);
   });

@@ -11,7 +11,7 @@ describe('MjmlCompiler', () => {
   afterAll(() => compiler.onApplicationShutdown());
 
   async function failure(mjml: string): Promise<RenderFailure['reason']> {
-    const error: unknown = await compiler.compile(mjml).then(
+    const error: unknown = await compiler.compile('shop', mjml).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
@@ -20,7 +20,7 @@ describe('MjmlCompiler', () => {
   }
 
   it('makes HTML that fetches nothing', async () => {
-    const html = await compiler.compile(text('Hola'));
+    const html = await compiler.compile('shop', text('Hola'));
     expect(html).toContain('<!doctype html>');
     expect(html).toContain('Hola');
     expect(html).not.toMatch(/https?:\/\/(?!www\.w3\.org)/);
@@ -44,12 +44,12 @@ describe('MjmlCompiler', () => {
     ),
   ])('keeps every character of the liquid in %s', async (mjml) => {
     const LIQUID = /\{\{.*?\}\}|\{%.*?%\}/gs;
-    const html = await compiler.compile(mjml);
+    const html = await compiler.compile('shop', mjml);
     expect(new Set(html.match(LIQUID))).toEqual(new Set(mjml.match(LIQUID)));
   });
 
   it('leaves out comments, whatever they hold', async () => {
-    const html = await compiler.compile(text('a<!-- {{ data.gone }} <mj-include path="a" /> -->b'));
+    const html = await compiler.compile('shop', text('a<!-- {{ data.gone }} <mj-include path="a" /> -->b'));
     expect(html).not.toContain('gone');
   });
 
@@ -75,7 +75,7 @@ describe('MjmlCompiler', () => {
     const huge = document(
       '<mj-section><mj-column><mj-text>a</mj-text></mj-column></mj-section>'.repeat(3_500),
     );
-    const [reason, html] = await Promise.all([failure(huge), compiler.compile(text('neighbour'))]);
+    const [reason, html] = await Promise.all([failure(huge), compiler.compile('shop', text('neighbour'))]);
     expect(reason.code).toBe('render_limit_exceeded');
     expect(html).toContain('neighbour');
   });

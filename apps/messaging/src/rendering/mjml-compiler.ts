@@ -11,8 +11,8 @@ export class MjmlCompiler implements OnApplicationShutdown {
   private readonly pool = new RenderPool(MJML_PROFILE);
 
   /** @throws RenderFailure `template_invalid` with the line, `render_limit_exceeded` */
-  async compile(mjml: string): Promise<string> {
-    return (await this.pool.ask({ kind: 'compile_mjml', mjml })).html ?? '';
+  async compile(organizationId: string, mjml: string): Promise<string> {
+    return (await this.pool.ask(organizationId, { kind: 'compile_mjml', mjml })).html ?? '';
   }
 
   onApplicationShutdown(): void {

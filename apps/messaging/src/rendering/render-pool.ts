@@ -1,19 +1,25 @@
+import { FairQueue } from './fair-queue.js';
+import { Pace } from './pace.js';
 import { RenderFailure } from './render-failure.js';
 import type { RenderFailureReason, RenderJob, RenderReply } from './render-job.js';
 import { RenderProcess, type Ending, type Question } from './render-process.js';
 import type { RenderProfile } from './render-profile.js';
 
-/** Questions a process is given ahead, so that it never waits for the way back and forth. */
+/** Questions a process is given ahead, of all lanes, so that it never waits for the way back and forth. */
 const AHEAD = 8;
 /** A process that died for no reason of the template's is not held against it. */
 const TRIES = 3;
 
 type JobBody = RenderJob extends infer Job ? (Job extends RenderJob ? Omit<Job, 'id'> : never) : never;
 
-/** Processes of one profile: started when there is work, killed with the question that breaks a limit, gone when idle. */
+/**
+ * Processes of one profile: started when there is work, killed with the question that breaks a limit, gone when idle.
+ * Lanes take turns: an organization whose templates are slow, or many, waits for itself.
+ */
 export class RenderPool {
   private readonly processes = new Set<RenderProcess>();
-  private readonly waiting: Question[] = [];
+  private readonly waiting = new FairQueue<Question>();
+  private readonly pace = new Pace();
   private nextId = 1;
   private closed = false;
   private idleTimer: NodeJS.Timeout | undefined;
@@ -28,30 +34,40 @@ export class RenderPool {
   }
 
   /** @throws RenderFailure */
-  ask(body: JobBody): Promise<Record<string, string>> {
+  ask(lane: string, body: JobBody): Promise<Record<string, string>> {
     return new Promise((resolve, reject) => {
       const job = { ...body, id: this.nextId++ } as RenderJob;
-      const settle = (reply: RenderReply): void =>
-        'parts' in reply ? resolve({ ...reply.parts }) : reject(new RenderFailure(reply.failure));
-      this.waiting.push({ job, tries: 0, settle });
+      const question: Question = {
+        job,
+        lane,
+        tries: 0,
+        settle: (reply: RenderReply): void => {
+          this.pace.note(lane, question.cost ?? Infinity);
+          if ('parts' in reply) resolve({ ...reply.parts });
+          else reject(new RenderFailure(reply.failure));
+        },
+      };
+      this.waiting.add(question);
       this.pump();
     });
   }
 
   private pump(): void {
-    while (this.waiting.length > 0 && !this.closed) {
-      const process = this.freest();
-      if (!process) break;
-      const question = this.waiting.shift();
-      if (question) process.ask(question);
+    while (!this.closed) {
+      let place = undefined as RenderProcess | undefined;
+      const question = this.waiting.take((lane) => (place = this.placeFor(lane)) !== undefined);
+      if (!question || !place) break;
+      place.ask(question);
     }
     this.watchIdleness();
   }
 
-  /** A process with room; a further one is started only when those there are have work ahead. */
-  private freest(): RenderProcess | undefined {
-    const [freest] = [...this.processes].sort((a, b) => a.load - b.load);
-    if (freest && freest.load < AHEAD) return freest;
+  /** The freest process with room for the lane; a further one is started only when those there have work ahead. */
+  private placeFor(lane: string): RenderProcess | undefined {
+    const [freest] = [...this.processes]
+      .filter((process) => process.load < AHEAD && process.loadOf(lane) < this.pace.of(lane))
+      .sort((a, b) => a.load - b.load);
+    if (freest) return freest;
     return this.processes.size < this.profile.processes ? this.start() : undefined;
   }
 
@@ -68,14 +84,14 @@ export class RenderPool {
   private recover(process: RenderProcess, { blamed, reason, untouched }: Ending): void {
     this.processes.delete(process);
     for (const question of untouched) question.tries -= 1;
-    this.waiting.unshift(...untouched);
+    for (const question of untouched.toReversed()) this.waiting.putBack(question);
     if (blamed) this.blame(blamed, reason);
     this.pump();
   }
 
   private blame(question: Question, reason: RenderFailureReason | undefined): void {
     if (!reason && question.tries < TRIES && !this.closed) {
-      this.waiting.unshift(question);
+      this.waiting.putBack(question);
       return;
     }
     const failure = reason ?? {
@@ -89,7 +105,7 @@ export class RenderPool {
   /** After a while an idle platform keeps none. */
   private watchIdleness(): void {
     clearTimeout(this.idleTimer);
-    if (this.closed || this.waiting.length > 0) return;
+    if (this.closed || !this.waiting.isEmpty) return;
     this.idleTimer = setTimeout(() => this.retire(), this.profile.idleMilliseconds);
     this.idleTimer.unref();
   }

@@ -10,6 +10,10 @@ const TICK_MS = 10;
 /** A question to the process and what to do with its answer. */
 export interface Question {
   readonly job: RenderJob;
+  /** Whose it is. */
+  readonly lane: string;
+  /** Milliseconds of CPU it took, once it is answered. */
+  cost?: number;
   tries: number;
   settle(reply: RenderReply): void;
 }
@@ -61,6 +65,11 @@ export class RenderProcess {
     return this.asked.length;
   }
 
+  /** How many of one lane. */
+  loadOf(lane: string): number {
+    return this.asked.filter((question) => question.lane === lane).length;
+  }
+
   /** Of the process, to find it by; undefined when it could not be started. */
   get pid(): number | undefined {
     return this.child.pid;
@@ -90,6 +99,7 @@ export class RenderProcess {
       return;
     }
     const question = this.asked.shift();
+    if (question) question.cost = message.cpu - this.cpuBefore;
     this.cpuBefore = message.cpu;
     this.watchOldest();
     question?.settle(message);

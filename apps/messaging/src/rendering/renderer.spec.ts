@@ -14,7 +14,7 @@ describe('Renderer', () => {
   afterAll(() => renderer.onApplicationShutdown());
 
   async function render(source: string, mode: PartMode = 'text', strict = true): Promise<string> {
-    return (await renderer.render([{ name: 'part', mode, source }], SCOPE, strict)).part ?? '';
+    return (await renderer.render('shop', [{ name: 'part', mode, source }], SCOPE, strict)).part ?? '';
   }
 
   async function failure(run: Promise<unknown>): Promise<RenderFailure['reason']> {
@@ -103,7 +103,7 @@ describe('Renderer', () => {
       '{% if %}{% endif',
       '{% for a in b %}',
     ])('does not take %s', async (source) => {
-      const reason = await failure(renderer.check([{ name: 'html', mode: 'html', source }]));
+      const reason = await failure(renderer.check('shop', [{ name: 'html', mode: 'html', source }]));
       expect(reason).toMatchObject({ code: 'template_invalid', part: 'html' });
       expect(reason.detail).not.toContain('/');
     });
@@ -160,7 +160,7 @@ describe('Renderer', () => {
         mode: 'text' as const,
         source: 'x'.repeat(300 * 1024),
       }));
-      expect(await failure(renderer.render(parts, SCOPE, true))).toMatchObject({
+      expect(await failure(renderer.render('shop', parts, SCOPE, true))).toMatchObject({
         code: 'render_limit_exceeded',
         part: 'b',
       });
@@ -169,6 +169,7 @@ describe('Renderer', () => {
 
   it('derives a text part whose liquid is still liquid', async () => {
     const text = await renderer.deriveText(
+      'shop',
       '<h1>Hi {{ data.name }}</h1><p>See <a href="{{ data.url }}">your order</a>.</p>',
     );
     expect(text).toBe('Hi {{ data.name }}\n\nSee your order ({{ data.url }}).');

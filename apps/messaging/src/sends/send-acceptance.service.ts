@@ -75,7 +75,9 @@ export class SendAcceptance {
   async accept(context: RequestContext, dto: CreateSendDto, key: string): Promise<Answer> {
     const { organizationId, correlationId } = context;
     const request = readSendRequest(dto, this.clock.now());
-    const content = request.content ? await this.versions.compileLocale(request.content, '/content') : null;
+    const content = request.content
+      ? await this.versions.compileLocale(organizationId, request.content, '/content')
+      : null;
     const call = { organizationId, route: ROUTE, key, body: dto, keep: 'forever' as const };
     const token = await this.askToken(context, request);
     const once = (word: CoreWord) =>

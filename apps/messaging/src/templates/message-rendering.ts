@@ -10,6 +10,8 @@ import type { TemplateVersion } from './template-versions.js';
 
 /** What one message is rendered from. */
 export interface MessageInput {
+  /** Whose turn its rendering takes. */
+  readonly organizationId: string;
   /** A version of a template, or the compiled parts of a send's own content. */
   readonly template: TemplateVersion | readonly PartSource[];
   readonly channel: Channel;
@@ -41,7 +43,7 @@ export class MessageRendering {
       event: input.event,
       unsubscribe_url: input.unsubscribeUrl,
     };
-    const rendered = await this.renderer.render(parts, scope, strict);
+    const rendered = await this.renderer.render(input.organizationId, parts, scope, strict);
     refuseTooLong(input.channel, rendered);
     return { locale, parts: rendered };
   }

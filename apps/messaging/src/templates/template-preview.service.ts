@@ -40,7 +40,7 @@ export class TemplatePreview {
     const { errors } = completeData(version.variables, dto.data ?? {});
     if (errors.length > 0) throw Problem.validation(errors);
     const unsubscribeUrl = this.links.previewUrl();
-    const message = await this.render(version, dto, contact, unsubscribeUrl);
+    const message = await this.render(context.organizationId, version, dto, contact, unsubscribeUrl);
     return {
       parts: { ...message.parts },
       sms_segments: version.channel === 'sms' ? smsSegments(message.parts['text'] ?? '') : null,
@@ -49,6 +49,7 @@ export class TemplatePreview {
   }
 
   private async render(
+    organizationId: string,
     template: TemplateVersion,
     dto: PreviewDto,
     contact: ContactProfile | undefined,
@@ -57,6 +58,7 @@ export class TemplatePreview {
     try {
       const data = dto.data ?? {};
       return await this.rendering.render({
+        organizationId,
         template,
         channel: template.channel,
         data,

@@ -65,20 +65,27 @@ export class TemplateVersions {
    * The sources of a content, with a text part derived for mail that has none. Call it outside of a transaction.
    * @throws Problem `template_invalid` with the pointer of the part at fault
    */
-  async compile(locales: Readonly<Record<string, LocaleParts>>): Promise<CompiledLocales> {
+  async compile(
+    organizationId: string,
+    locales: Readonly<Record<string, LocaleParts>>,
+  ): Promise<CompiledLocales> {
     const compiled: Record<string, readonly PartSource[]> = {};
     for (const [locale, parts] of Object.entries(locales)) {
-      compiled[locale] = await this.compileLocale(parts, `/locales/${locale}`);
+      compiled[locale] = await this.compileLocale(organizationId, parts, `/locales/${locale}`);
     }
     return compiled;
   }
 
   /** The sources of one locale, or of a send's inline content. @throws Problem `template_invalid` */
-  async compileLocale(parts: LocaleParts, pointer: string): Promise<readonly PartSource[]> {
+  async compileLocale(
+    organizationId: string,
+    parts: LocaleParts,
+    pointer: string,
+  ): Promise<readonly PartSource[]> {
     const text = JSON.stringify(sourcesOf(parts));
-    if (text.length > LARGEST_REMEMBERED) return this.compileParts(parts, pointer);
+    if (text.length > LARGEST_REMEMBERED) return this.compileParts(organizationId, parts, pointer);
     const digest = createHash('sha256').update(text).digest('base64');
-    const compiled = this.compiled.get(digest) ?? (await this.compileParts(parts, pointer));
+    const compiled = this.compiled.get(digest) ?? (await this.compileParts(organizationId, parts, pointer));
     this.compiled.delete(digest);
     this.compiled.set(digest, compiled);
     const [oldest] = this.compiled.keys();
@@ -86,16 +93,20 @@ export class TemplateVersions {
     return compiled;
   }
 
-  private async compileParts(parts: LocaleParts, pointer: string): Promise<readonly PartSource[]> {
+  private async compileParts(
+    organizationId: string,
+    parts: LocaleParts,
+    pointer: string,
+  ): Promise<readonly PartSource[]> {
     try {
-      await this.renderer.check(sourcesOf(parts));
-      const given = await this.withHtml(sourcesOf(parts));
+      await this.renderer.check(organizationId, sourcesOf(parts));
+      const given = await this.withHtml(organizationId, sourcesOf(parts));
       const html = given.find(({ name }) => name === 'html');
       if (html === undefined || given.some(({ name }) => name === 'text')) return given;
-      const source = await this.renderer.deriveText(html.source);
+      const source = await this.renderer.deriveText(organizationId, html.source);
       const text: PartSource = { name: 'text', mode: 'text', source };
       // Derived from a tag that stood half outside of it: the author has to say the text.
-      await this.renderer.check([text]);
+      await this.renderer.check(organizationId, [text]);
       return [...given, text];
     } catch (error) {
       if (!(error instanceof RenderFailure)) throw error;
@@ -107,12 +118,19 @@ export class TemplateVersions {
   }
 
   /** What was written as MJML is rendered as the HTML that it compiles to. */
-  private async withHtml(given: readonly PartSource[]): Promise<readonly PartSource[]> {
+  private async withHtml(
+    organizationId: string,
+    given: readonly PartSource[],
+  ): Promise<readonly PartSource[]> {
     const compiled = given.map(async (part): Promise<PartSource> => {
       if (part.name !== 'mjml') return part;
-      const html: PartSource = { name: 'html', mode: 'html', source: await this.mjml.compile(part.source) };
+      const html: PartSource = {
+        name: 'html',
+        mode: 'html',
+        source: await this.mjml.compile(organizationId, part.source),
+      };
       try {
-        await this.renderer.check([html]);
+        await this.renderer.check(organizationId, [html]);
       } catch (error) {
         if (!(error instanceof RenderFailure)) throw error;
         throw new RenderFailure({ ...error.reason, part: 'mjml' });

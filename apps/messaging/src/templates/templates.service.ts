@@ -71,7 +71,7 @@ export class TemplatesService {
   async create(context: RequestContext, dto: CreateTemplateDto): Promise<TemplateEntity> {
     const { default_locale, locales, variables = {}, strict = true } = dto;
     const content = checkContent(dto.channel, { default_locale, locales, variables, strict });
-    const parts = await this.versions.compile(content.locales);
+    const parts = await this.versions.compile(context.organizationId, content.locales);
     return this.database.inOrganization(context, async (tx) => {
       const values = {
         name: dto.name,
@@ -125,7 +125,7 @@ export class TemplatesService {
     const merged = mergePatch(before, { default_locale, locales, variables, strict }) as TemplateContent;
     if (sameJson(before, merged)) return undefined;
     const content = checkContent(seen.channel, merged);
-    return { content, parts: await this.versions.compile(content.locales) };
+    return { content, parts: await this.versions.compile(seen.organizationId, content.locales) };
   }
 
   /** @returns undefined when another change came first */

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@customer-platform/testing';
+import { BOMBS } from '../rendering/hostile-templates.fixture.js';
+import { aSend, messagingWorld, send, settled, type MessagingWorld } from '../messaging.fixture.js';
+
+const HOSTILE = 100;
+/** Of the hostile one's sends, those that may stand before five of its neighbour's. */
+const MOST_BEFORE = 15;
+
+let world: MessagingWorld;
+beforeAll(async () => {
+  world = await messagingWorld({ consume: false });
+});
+afterAll(() => world.close());
+
+const endedOf = async (organizationId: string): Promise<number> => {
+  const [row] = await world.database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM sends WHERE organization_id = $1 AND due_at IS NULL',
+    [organizationId],
+  );
+  return row?.count ?? 0;
+};
+
+describe('an organization whose templates take all their time', () => {
+  it('keeps its neighbour waiting for a few of its messages, not for its backlog', async () => {
+    const [hostile, neighbour] = [world.organization(), world.organization()];
+    const [bomb] = BOMBS;
+    const slow = await send(hostile.api, aSend({ content: { subject: 'x', text: bomb?.source } }));
+    await world.database.query(
+      `WITH one AS (SELECT * FROM sends WHERE id = $1), made AS (
+         INSERT INTO sends (organization_id, id, channel, state, category, recipient, source, correlation_id, lane, due_at,
+           created_at, updated_at)
+         SELECT organization_id, gen_random_uuid(), channel, 'accepted', category, recipient, source, gen_random_uuid(), lane,
+                now(), created_at, updated_at FROM one, generate_series(1, $2::int) RETURNING organization_id, id)
+       INSERT INTO send_payloads (organization_id, send_id, content)
+       SELECT organization_id, id, $3::jsonb FROM made`,
+      [slow, HOSTILE, JSON.stringify([{ name: 'text', mode: 'text', source: bomb?.source }])],
+    );
+    await eventually(async () => expect(await endedOf(hostile.id)).toBeGreaterThan(0), { within: 30_000 });
+    const before = await endedOf(hostile.id);
+    const ids = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        send(neighbour.api, aSend({ recipient: { address: `${randomUUID()}@example.com` } })),
+      ),
+    );
+    await Promise.all(ids.map((id) => settled(neighbour.api, id, 'sent')));
+    expect((await endedOf(hostile.id)) - before).toBeLessThanOrEqual(MOST_BEFORE);
+  }, 60_000);
+});

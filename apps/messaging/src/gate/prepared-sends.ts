@@ -1,0 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ClaimedSend } from './claimed-send.js';
+import type { DispatchDecision } from './dispatch-decision.js';
+
+/** A send on its way to the gate. */
+export interface PreparedSend {
+  readonly send: ClaimedSend;
+  readonly decision: Promise<DispatchDecision>;
+}
+
+/** Renderings take a few milliseconds; what takes longer has a slow template, or waits behind its like. */
+const GATHER_MS = 40;
+
+/**
+ * Waits a little for all, at least for one.
+ * @returns those whose preparation has ended, well or not, and the others
+ */
+export async function firstReady(
+  prepared: readonly PreparedSend[],
+): Promise<{ ready: PreparedSend[]; late: PreparedSend[] }> {
+  const ended = new Set<PreparedSend>();
+  const endings = prepared.map((one) =>
+    one.decision.then(
+      () => ended.add(one),
+      () => ended.add(one),
+    ),
+  );
+  const patience = new AbortController();
+  await Promise.race([
+    Promise.all(endings),
+    pause(GATHER_MS, undefined, { signal: patience.signal }).catch(() => undefined),
+  ]);
+  patience.abort();
+  if (ended.size === 0) await Promise.race(endings);
+  return {
+    ready: prepared.filter((one) => ended.has(one)),
+    late: prepared.filter((one) => !ended.has(one)),
+  };
+}
