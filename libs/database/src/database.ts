@@ -32,6 +32,20 @@ type Work<T> = (tx: OpenTransaction, answer: Record<string, unknown> | undefined
 
 /** How often a transaction is tried that loses to others. */
 const ATTEMPTS = 3;
+const AS_WORKER = `SET LOCAL app.worker = 'on'`;
+
+/**
+ * A statement that is planned once, while its tables are small or not analyzed yet, would go on reading all of them
+ * when they are large.
+ */
+const ALONG_INDEXES =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off';
+
+/** How a transaction that crosses organizations works. */
+export interface AcrossOptions {
+  /** Every statement seeks its rows by keys that it is given: no plan may read a table whole. */
+  readonly byKeys?: boolean;
+}
 
 /** An open transaction that units of work begun in the same call chain join instead of opening their own. */
 interface Joinable {
@@ -63,8 +77,11 @@ export class Database {
   }
 
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
-  async acrossOrganizations<T>(work: (tx: WorkerTransaction) => Promise<T>): Promise<T> {
-    return this.transact({ settings: `SET LOCAL app.worker = 'on'` }, work);
+  async acrossOrganizations<T>(
+    work: (tx: WorkerTransaction) => Promise<T>,
+    { byKeys = false }: AcrossOptions = {},
+  ): Promise<T> {
+    return this.transact({ settings: byKeys ? `${AS_WORKER}; ${ALONG_INDEXES}` : AS_WORKER }, work);
   }
 
   /**

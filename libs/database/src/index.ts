@@ -27,7 +27,7 @@ export {
   type ProvisionedDatabase,
   type ProvisionOptions,
 } from './migrations/provision.js';
-export { appendOnly, rowSecurity, type RowSecurity } from './migrations/row-security.js';
+export { appendOnly, rowSecurity, workersSee, type RowSecurity } from './migrations/row-security.js';
 export {
   appRoleOf,
   execute,

@@ -20,6 +20,7 @@ import { KeepTheClockOfSegments1764611000000 } from './1764611000000-keep-the-cl
 import { RemoveMembersLater1764680000000 } from './1764680000000-remove-members-later.js';
 import { CreateReferenceHolds1764730070000 } from './1764730070000-create-reference-holds.js';
 import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
+import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -44,4 +45,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   RemoveMembersLater1764680000000,
   CreateReferenceHolds1764730070000,
   SteadyStatistics1766200000000,
+  OpenEventsToWorkers1766210000000,
 ];

@@ -94,6 +94,7 @@ export function contactEvent(
 export function storedEvent({ item, contact, changedFields }: Effect): StoredEvent {
   const track = item.kind === 'track' ? (item.body as TrackBody) : undefined;
   return {
+    organizationId: item.organizationId,
     id: item.eventId,
     contactId: contact.id,
     ...(track ? { event: track.event } : {}),

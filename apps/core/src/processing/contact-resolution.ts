@@ -1,33 +1,36 @@
 import { newId, type Transaction } from '@customer-platform/database';
 import { emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
-import { later, RaceLost, type ContactState, type IdentityState } from './contact-state.js';
+import { later, RaceLost, within, type ContactState, type IdentityState } from './contact-state.js';
 import type { WorkItem } from './work-item.js';
 
 const OWNERS = `
-  SELECT i.id, i.contact_id AS "contactId", i.origin_id AS "originId", i.type, i.value, i.normal_value AS normal,
+  SELECT i.organization_id AS "organizationId", i.id, i.contact_id AS "contactId", i.origin_id AS "originId", i.type, i.value, i.normal_value AS normal,
          i.first_seen_at AS "firstSeenAt", i.last_seen_at AS "lastSeenAt"
-    FROM unnest($2::text[], $3::text[]) AS wanted (type, normal_value)
+    FROM unnest($1::uuid[], $2::text[], $3::text[]) AS wanted (organization_id, type, normal_value)
     JOIN identities i
-      ON i.organization_id = $1 AND i.type = wanted.type AND i.normal_value = wanted.normal_value
+      ON i.organization_id = wanted.organization_id AND i.type = wanted.type AND i.normal_value = wanted.normal_value
      AND i.yielded_at IS NULL`;
 
 const TOUCH = `
   UPDATE contact_activity AS activity SET last_seen_at = greatest(activity.last_seen_at, seen.seen_at)
-    FROM unnest($2::uuid[], $3::timestamptz[]) AS seen (contact_id, seen_at)
-   WHERE activity.organization_id = $1 AND activity.contact_id = seen.contact_id
+    FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS seen (organization_id, contact_id, seen_at)
+   WHERE activity.organization_id = seen.organization_id AND activity.contact_id = seen.contact_id
   RETURNING activity.contact_id`;
 
 const STATES = `
-  SELECT id, external_id, version, deleted_at IS NOT NULL AS deleted
-    FROM contacts
-   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND merged_into IS NULL AND erased_at IS NULL`;
+  SELECT contact.organization_id, contact.id, external_id, version, deleted_at IS NOT NULL AS deleted
+    FROM unnest($1::uuid[], $2::uuid[]) AS wanted (organization_id, id)
+    JOIN contacts AS contact ON contact.organization_id = wanted.organization_id AND contact.id = wanted.id
+   WHERE merged_into IS NULL AND erased_at IS NULL`;
 
 const PROFILES = `
-  SELECT id, external_id, version, deleted_at IS NOT NULL AS deleted, email, email_normal AS "emailNormal", phone,
-         first_name, last_name, locale, timezone, country, attributes, field_times AS times
-    FROM contacts
-   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND merged_into IS NULL AND erased_at IS NULL
-   ORDER BY id FOR NO KEY UPDATE`;
+  SELECT contact.organization_id, contact.id, external_id, version, deleted_at IS NOT NULL AS deleted, email,
+         email_normal AS "emailNormal", phone, first_name, last_name, locale, timezone, country, attributes,
+         field_times AS times
+    FROM unnest($1::uuid[], $2::uuid[]) AS wanted (organization_id, id)
+    JOIN contacts AS contact ON contact.organization_id = wanted.organization_id AND contact.id = wanted.id
+   WHERE merged_into IS NULL AND erased_at IS NULL
+   ORDER BY contact.organization_id, contact.id FOR NO KEY UPDATE OF contact`;
 
 const CONTACT_OF_EVENT = `SELECT contact_id AS id FROM events WHERE organization_id = $1 AND id = $2`;
 
@@ -36,6 +39,7 @@ const LOCK_ACTIVITY = `
    WHERE organization_id = $1 AND contact_id = $2 FOR UPDATE`;
 
 interface StateRow {
+  organization_id: string;
   id: string;
   external_id: string | null;
   version: number;
@@ -44,7 +48,7 @@ interface StateRow {
 
 type ProfileRow = StateRow & ContactProfile;
 
-/** The contacts of a chunk's events, by external id. */
+/** The contacts of a chunk's events, by organization and external id. */
 export interface ResolvedContacts {
   readonly byExternalId: Map<string, ContactState>;
   /** The identities by which existing contacts were found. */
@@ -58,27 +62,21 @@ export interface ResolvedContacts {
  */
 export async function resolveContacts(
   tx: Transaction,
-  organizationId: string,
   items: readonly WorkItem[],
 ): Promise<ResolvedContacts> {
-  const seen = latestByExternalId(items);
-  const externalIds = [...seen.keys()];
-  const found = await ownersOf(
-    tx,
-    organizationId,
-    externalIds.map((value) => ({ type: 'external_id', normal: value })),
-  );
-  const states = await loadStates(tx, organizationId, items, found, seen);
-  await demandStillTheirs(tx, organizationId, found);
+  const named = namedContacts(items);
+  const found = await ownersOf(tx, [...named.values()]);
+  const states = await loadStates(tx, found, named);
+  await demandStillTheirs(tx, found);
   const byExternalId = new Map<string, ContactState>();
   for (const identity of found) {
     const state = states.get(identity.contactId);
     if (!state) throw new RaceLost('A contact was merged, purged or erased while its event was processed');
-    byExternalId.set(identity.normal, state);
+    byExternalId.set(within(identity.organizationId, identity.normal), state);
   }
   for (const item of items) {
-    const { external_id: externalId } = item.body;
-    if (!byExternalId.has(externalId)) byExternalId.set(externalId, newContact(item, seen.get(externalId)));
+    const name = within(item.organizationId, item.body.external_id);
+    if (!byExternalId.has(name)) byExternalId.set(name, newContact(item, named.get(name)?.seenAt));
   }
   return { byExternalId, found };
 }
@@ -88,26 +86,21 @@ export async function resolveContacts(
  * then, the contact itself tells.
  * @throws RaceLost
  */
-async function demandStillTheirs(
-  tx: Transaction,
-  organizationId: string,
-  found: readonly IdentityState[],
-): Promise<void> {
+async function demandStillTheirs(tx: Transaction, found: readonly IdentityState[]): Promise<void> {
   const moved = found.filter(({ originId }) => originId !== null);
-  const owners = new Map((await ownersOf(tx, organizationId, moved)).map((own) => [own.id, own.contactId]));
+  const owners = new Map((await ownersOf(tx, moved)).map((own) => [own.id, own.contactId]));
   if (moved.every(({ id, contactId }) => owners.get(id) === contactId)) return;
   throw new RaceLost('A merge was undone while an event of one of its contacts was processed');
 }
 
-/** The identities that have these values, whoever owns them. */
+/** The identities that have these values, whoever in the organization owns them. */
 export async function ownersOf(
   tx: Transaction,
-  organizationId: string,
-  wanted: readonly { type: string; normal: string }[],
+  wanted: readonly Pick<IdentityState, 'organizationId' | 'type' | 'normal'>[],
 ): Promise<IdentityState[]> {
   if (wanted.length === 0) return [];
-  const rows = await tx.query<IdentityRow>(OWNERS, [
-    organizationId,
+  const rows = await tx.prepared<IdentityRow>(OWNERS, [
+    wanted.map(({ organizationId }) => organizationId),
     wanted.map(({ type }) => type),
     wanted.map(({ normal }) => normal),
   ]);
@@ -124,25 +117,25 @@ export function toIdentityState(row: IdentityRow): IdentityState {
   return { ...row, firstSeenAt: row.firstSeenAt.toISOString(), lastSeenAt: row.lastSeenAt.toISOString() };
 }
 
+/** By id: ids of contacts are unique over all organizations. */
 async function loadStates(
   tx: Transaction,
-  organizationId: string,
-  items: readonly WorkItem[],
   found: readonly IdentityState[],
-  seen: ReadonlyMap<string, string>,
+  named: ReadonlyMap<string, NamedContact>,
 ): Promise<Map<string, ContactState>> {
   if (found.length === 0) return new Map();
-  const seenAt = await touch(tx, organizationId, found, seen);
-  const identified = new Set(
-    items.filter(({ kind }) => kind === 'identify').map(({ body }) => body.external_id),
+  const seen = await touch(tx, found, named);
+  const { true: withProfile = [], false: without = [] } = Object.groupBy(seen.values(), (contact) =>
+    contact.identified ? 'true' : 'false',
   );
-  const withProfile = found.filter(({ normal }) => identified.has(normal)).map(({ contactId }) => contactId);
-  const without = [...seenAt.keys()].filter((id) => !withProfile.includes(id));
   const rows: (StateRow | ProfileRow)[] = [];
-  if (without.length > 0) rows.push(...(await tx.query<StateRow>(STATES, [organizationId, without])));
-  if (withProfile.length > 0)
-    rows.push(...(await tx.query<ProfileRow>(PROFILES, [organizationId, withProfile])));
-  return new Map(rows.map((row) => [row.id, toState(row, seenAt.get(row.id) ?? '')]));
+  if (without.length > 0) rows.push(...(await tx.prepared<StateRow>(STATES, keysOf(without))));
+  if (withProfile.length > 0) rows.push(...(await tx.prepared<ProfileRow>(PROFILES, keysOf(withProfile))));
+  return new Map(rows.map((row) => [row.id, toState(row, seen.get(row.id)?.seenAt ?? '')]));
+}
+
+function keysOf(contacts: readonly SeenContact[]): [organizationIds: string[], ids: string[]] {
+  return [contacts.map(({ organizationId }) => organizationId), contacts.map(({ id }) => id)];
 }
 
 /**
@@ -158,42 +151,51 @@ export async function lockContactOf(
     (await tx.query<{ id: string }>(CONTACT_OF_EVENT, [organizationId, eventId]))[0]?.id;
   const contactId = await owner();
   const [seen] = await tx.query<{ seenAt: Date }>(LOCK_ACTIVITY, [organizationId, contactId]);
-  const [row] = await tx.query<ProfileRow>(PROFILES, [organizationId, [contactId]]);
+  const [row] = await tx.query<ProfileRow>(PROFILES, [[organizationId], [contactId]]);
   if (!seen || !row || (await owner()) !== contactId)
     throw new RaceLost('The contact of a stored event was merged, parted or purged meanwhile');
   return toState(row, seen.seenAt.toISOString());
 }
 
+/** A contact that was found by one or more of its external ids. */
+interface SeenContact {
+  readonly organizationId: string;
+  readonly id: string;
+  seenAt: string;
+  /** Whether an identify may change its profile. */
+  identified: boolean;
+}
+
 /** Notes when contacts were seen, and thereby locks them until the chunk is committed. */
 async function touch(
   tx: Transaction,
-  organizationId: string,
   found: readonly IdentityState[],
-  seen: ReadonlyMap<string, string>,
-): Promise<Map<string, string>> {
-  const seenAt = new Map<string, string>();
-  for (const { contactId, normal } of found) {
-    seenAt.set(contactId, later(seenAt.get(contactId), seen.get(normal) ?? ''));
+  named: ReadonlyMap<string, NamedContact>,
+): Promise<Map<string, SeenContact>> {
+  const contacts = new Map<string, SeenContact>();
+  for (const { organizationId, contactId: id, normal } of found) {
+    const name = named.get(within(organizationId, normal));
+    const contact = contacts.get(id) ?? { organizationId, id, seenAt: '', identified: false };
+    contact.seenAt = later(contact.seenAt, name?.seenAt ?? '');
+    contact.identified ||= name?.identified === true;
+    contacts.set(id, contact);
   }
   // Two external ids of one contact may come by different ways: all who lock contacts do so in one order.
-  const inOrder = [...seenAt].sort(([one], [other]) => (one < other ? -1 : 1));
-  const touched = await tx.query(TOUCH, [
-    organizationId,
-    inOrder.map(([id]) => id),
-    inOrder.map(([, at]) => at),
-  ]);
-  if (touched.length !== seenAt.size)
+  const inOrder = [...contacts.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
+  const touched = await tx.prepared(TOUCH, [...keysOf(inOrder), inOrder.map(({ seenAt }) => seenAt)]);
+  if (touched.length !== contacts.size)
     throw new RaceLost('A contact was purged or erased while its event was processed');
-  return seenAt;
+  return contacts;
 }
 
 function toState(row: StateRow | ProfileRow, seenAt: string): ContactState {
-  const { id, external_id: externalId, version, deleted } = row;
+  const { organization_id: organizationId, id, external_id: externalId, version, deleted } = row;
   const profile = 'times' in row ? profileOf(row) : undefined;
-  return { id, externalId, version, deleted, profile, changed: false, seenAt };
+  return { organizationId, id, externalId, version, deleted, profile, changed: false, seenAt };
 }
 
 function profileOf({
+  organization_id: _o,
   id: _id,
   external_id: _e,
   version: _v,
@@ -205,9 +207,11 @@ function profileOf({
 
 function newContact(item: WorkItem, seenAt = item.occurredAt): ContactState {
   const id = newId();
+  const { organizationId } = item;
   const { external_id: externalId } = item.body;
   const seen = { firstSeenAt: item.occurredAt, lastSeenAt: seenAt };
   const identity = {
+    organizationId,
     id: newId(),
     contactId: id,
     originId: null,
@@ -217,6 +221,7 @@ function newContact(item: WorkItem, seenAt = item.occurredAt): ContactState {
     ...seen,
   };
   return {
+    organizationId,
     id,
     externalId,
     created: { by: item, identity },
@@ -228,10 +233,32 @@ function newContact(item: WorkItem, seenAt = item.occurredAt): ContactState {
   };
 }
 
-function latestByExternalId(items: readonly WorkItem[]): Map<string, string> {
-  const seen = new Map<string, string>();
-  for (const { body, occurredAt } of items) {
-    seen.set(body.external_id, later(seen.get(body.external_id), occurredAt));
+/** A contact as the events of a chunk name it: by its external id. */
+interface NamedContact {
+  readonly organizationId: string;
+  readonly type: 'external_id';
+  readonly normal: string;
+  /** When the latest of them happened. */
+  seenAt: string;
+  /** Whether one of them is an identify. */
+  identified: boolean;
+}
+
+function namedContacts(items: readonly WorkItem[]): Map<string, NamedContact> {
+  const named = new Map<string, NamedContact>();
+  for (const { organizationId, body, occurredAt, kind } of items) {
+    const normal = body.external_id;
+    const name = within(organizationId, normal);
+    const contact = named.get(name) ?? {
+      organizationId,
+      type: 'external_id',
+      normal,
+      seenAt: occurredAt,
+      identified: false,
+    };
+    contact.seenAt = later(contact.seenAt, occurredAt);
+    contact.identified ||= kind === 'identify';
+    named.set(name, contact);
   }
-  return seen;
+  return named;
 }

@@ -3,6 +3,7 @@ import type { WorkItem } from './work-item.js';
 
 /** An identity as it stands in a chunk. */
 export interface IdentityState {
+  readonly organizationId: string;
   readonly id: string;
   readonly contactId: string;
   /** Whose it was before a merge moved it; what comes under it goes back with it when the merge is undone. */
@@ -16,6 +17,7 @@ export interface IdentityState {
 
 /** A contact as it stands in a chunk, ahead of what is written at its end. */
 export interface ContactState {
+  readonly organizationId: string;
   readonly id: string;
   readonly externalId: string | null;
   /** The event that made it, if one of this chunk did, and the identity by which later events will find it. */
@@ -33,6 +35,11 @@ export interface ContactState {
 /** Someone else got there first; the same work passes when it begins anew. */
 export class RaceLost extends Error {
   override readonly name = 'RaceLost';
+}
+
+/** Names a value of one organization among those of all whose events a chunk holds. */
+export function within(organizationId: string, ...values: readonly string[]): string {
+  return [organizationId, ...values].join(' ');
 }
 
 /** Instants are texts of one form, so that they sort as they follow each other. */

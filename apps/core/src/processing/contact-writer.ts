@@ -8,15 +8,15 @@ const PROFILE_COLUMNS = `external_id, email, email_normal, phone, first_name, la
 
 const INSERT_CONTACTS = `
   INSERT INTO contacts (organization_id, id, version, source, ${PROFILE_COLUMNS})
-  SELECT $1, id, version, source, external_id, email, email_normal, phone, first_name, last_name, locale, timezone,
+  SELECT organization_id, id, version, source, external_id, email, email_normal, phone, first_name, last_name, locale, timezone,
          country, attributes::jsonb, field_times::jsonb
-    FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-                $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
-      AS contact (id, version, source, ${PROFILE_COLUMNS})`;
+    FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+      AS contact (organization_id, id, version, source, ${PROFILE_COLUMNS})`;
 
 const INSERT_ACTIVITY = `
   INSERT INTO contact_activity (organization_id, contact_id, last_seen_at)
-  SELECT $1, contact_id, seen_at FROM unnest($2::uuid[], $3::timestamptz[]) AS seen (contact_id, seen_at)`;
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[])`;
 
 /** A field that was only confirmed changes \`field_times\`, and neither version nor \`updated_at\`, which is the ETag. */
 const UPDATE_CONTACTS = `
@@ -26,48 +26,50 @@ const UPDATE_CONTACTS = `
          version = new.version, email = new.email, email_normal = new.email_normal, phone = new.phone,
          first_name = new.first_name, last_name = new.last_name, locale = new.locale, timezone = new.timezone,
          country = new.country, attributes = new.attributes::jsonb, field_times = new.field_times::jsonb
-    FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-                $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
-      AS new (id, version, source, ${PROFILE_COLUMNS})
-   WHERE contact.organization_id = $1 AND contact.id = new.id`;
+    FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+      AS new (organization_id, id, version, source, ${PROFILE_COLUMNS})
+   WHERE contact.organization_id = new.organization_id AND contact.id = new.id`;
 
 const INSERT_IDENTITIES = `
   INSERT INTO identities (organization_id, id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at)
-  SELECT $1, id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at
-    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
+  SELECT organization_id, id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
                 $9::timestamptz[])
-      AS identity (id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at)
-   ORDER BY type, normal_value
+      AS identity (organization_id, id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at)
+   ORDER BY organization_id, type, normal_value
   ON CONFLICT (organization_id, type, normal_value) WHERE yielded_at IS NULL DO NOTHING
   RETURNING id`;
 
-const DELETE_IDENTITIES = `DELETE FROM identities WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
+const DELETE_IDENTITIES = `
+  DELETE FROM identities AS identity USING unnest($1::uuid[], $2::uuid[]) AS removed (organization_id, id)
+   WHERE identity.organization_id = removed.organization_id AND identity.id = removed.id`;
 
 const TOUCH_IDENTITIES = `
   UPDATE identities AS identity SET last_seen_at = greatest(identity.last_seen_at, seen.seen_at), updated_at = now()
-    FROM unnest($2::uuid[], $3::timestamptz[]) AS seen (id, seen_at)
-   WHERE identity.organization_id = $1 AND identity.id = seen.id`;
+    FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS seen (organization_id, id, seen_at)
+   WHERE identity.organization_id = seen.organization_id AND identity.id = seen.id`;
 
 /** Inserts the new contacts and updates those that an identify changed. */
-export async function writeContacts(
-  tx: Transaction,
-  organizationId: string,
-  contacts: readonly ContactState[],
-): Promise<void> {
+export async function writeContacts(tx: Transaction, contacts: readonly ContactState[]): Promise<void> {
   const created = contacts.filter((contact) => contact.created);
   const changed = contacts.filter((contact) => !contact.created && contact.changed);
   if (created.length > 0) {
-    await tx.query(INSERT_CONTACTS, [organizationId, ...columns(created)]);
-    const ids = created.map(({ id }) => id);
-    await tx.query(INSERT_ACTIVITY, [organizationId, ids, created.map(({ seenAt }) => seenAt)]);
+    await tx.prepared(INSERT_CONTACTS, columns(created));
+    await tx.prepared(INSERT_ACTIVITY, [
+      created.map(({ organizationId }) => organizationId),
+      created.map(({ id }) => id),
+      created.map(({ seenAt }) => seenAt),
+    ]);
   }
-  if (changed.length > 0) await tx.query(UPDATE_CONTACTS, [organizationId, ...columns(changed)]);
+  if (changed.length > 0) await tx.prepared(UPDATE_CONTACTS, columns(changed));
 }
 
 function columns(contacts: readonly ContactState[]): unknown[] {
   const of = <T>(read: (profile: ContactProfile) => T): (T | null)[] =>
     contacts.map(({ profile }) => (profile ? read(profile) : null));
   return [
+    contacts.map(({ organizationId }) => organizationId),
     contacts.map(({ id }) => id),
     contacts.map(({ version }) => version),
     contacts.map(({ created }) => created?.by.kind ?? null),
@@ -128,16 +130,14 @@ export function identityChanges(
 /** @throws RaceLost when an identity that was free has been claimed meanwhile */
 export async function writeIdentities(
   tx: Transaction,
-  organizationId: string,
   { added, removed, seen }: IdentityChanges,
 ): Promise<void> {
-  if (removed.length > 0) await tx.query(DELETE_IDENTITIES, [organizationId, removed.map(({ id }) => id)]);
+  if (removed.length > 0) await tx.prepared(DELETE_IDENTITIES, keysOf(removed));
   if (added.length > 0) {
     const of = (read: (identity: IdentityState) => string): string[] =>
       added.map(({ identity }) => read(identity));
-    const inserted = await tx.query(INSERT_IDENTITIES, [
-      organizationId,
-      of(({ id }) => id),
+    const inserted = await tx.prepared(INSERT_IDENTITIES, [
+      ...keysOf(added.map(({ identity }) => identity)),
       of(({ contactId }) => contactId),
       of(({ type }) => type),
       of(({ value }) => value),
@@ -150,7 +150,10 @@ export async function writeIdentities(
       throw new RaceLost('An identity was claimed by another contact meanwhile');
   }
   if (seen.length > 0) {
-    const ids = seen.map(({ id }) => id);
-    await tx.query(TOUCH_IDENTITIES, [organizationId, ids, seen.map(({ lastSeenAt }) => lastSeenAt)]);
+    await tx.prepared(TOUCH_IDENTITIES, [...keysOf(seen), seen.map(({ lastSeenAt }) => lastSeenAt)]);
   }
+}
+
+function keysOf(identities: readonly IdentityState[]): [organizationIds: string[], ids: string[]] {
+  return [identities.map(({ organizationId }) => organizationId), identities.map(({ id }) => id)];
 }

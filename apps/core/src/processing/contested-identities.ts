@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, type Transaction } from '@customer-platform/database';
+import { Clock, type Transaction, type WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactMerger } from '../contacts/merge/contact-merger.js';
 import { ContactPair } from '../contacts/merge/contact-pair.js';
@@ -9,11 +9,13 @@ import { RaceLost } from './contact-state.js';
 import type { ClaimOutcome } from './identity-claims.js';
 
 const ANONYMOUS = `
-  SELECT id FROM contacts
-   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND external_id IS NULL AND email IS NULL AND phone IS NULL
+  SELECT contact.id
+    FROM unnest($1::uuid[], $2::uuid[]) AS owner (organization_id, id)
+    JOIN contacts AS contact ON contact.organization_id = owner.organization_id AND contact.id = owner.id
+   WHERE external_id IS NULL AND email IS NULL AND phone IS NULL
      AND deleted_at IS NULL AND merged_into IS NULL AND erased_at IS NULL
-     AND NOT EXISTS (SELECT FROM identities
-                      WHERE identities.organization_id = $1 AND identities.contact_id = contacts.id
+     AND NOT EXISTS (SELECT FROM identities AS identity
+                      WHERE identity.organization_id = contact.organization_id AND identity.contact_id = contact.id
                         AND type NOT IN ('anonymous_id', 'device_id', 'custom.push_token'))`;
 
 /** A claim of an identity that another contact has. */
@@ -44,8 +46,10 @@ export class ContestedIdentities {
   async judge(tx: Transaction, outcomes: readonly ClaimOutcome[]): Promise<Contests> {
     const contested = outcomes.filter((outcome): outcome is ContestedClaim => 'owner' in outcome);
     if (contested.length === 0) return { folds: [], suggestions: [] };
-    const owners = contested.map(({ owner }) => owner.contactId);
-    const rows = await tx.query<{ id: string }>(ANONYMOUS, [tx.organizationId, owners]);
+    const rows = await tx.query<{ id: string }>(ANONYMOUS, [
+      contested.map(({ owner }) => owner.organizationId),
+      contested.map(({ owner }) => owner.contactId),
+    ]);
     const anonymous = new Set(rows.map(({ id }) => id));
     const { true: folds = [], false: suggestions = [] } = Object.groupBy(contested, ({ owner }) =>
       anonymous.has(owner.contactId) ? 'true' : 'false',
@@ -57,12 +61,16 @@ export class ContestedIdentities {
    * Carries out what was judged, once the events are stored and told of.
    * @throws RaceLost when a contact cannot be had
    */
-  async settle(tx: Transaction, { folds, suggestions }: Contests): Promise<void> {
+  async settle(tx: WorkerTransaction, { folds, suggestions }: Contests): Promise<void> {
     // In one order for all, as whatever several transactions lock.
     for (const claim of inOrder(folds)) {
+      await tx.useOrganization(claim.owner.organizationId);
       if (!(await this.fold(tx, claim))) await this.suggest(tx, claim);
     }
-    for (const claim of inOrder(suggestions)) await this.suggest(tx, claim);
+    for (const claim of inOrder(suggestions)) {
+      await tx.useOrganization(claim.owner.organizationId);
+      await this.suggest(tx, claim);
+    }
   }
 
   /** False where it cannot be: another has taken the owner up meanwhile, or something stands in the way. */
@@ -100,6 +108,7 @@ export class ContestedIdentities {
 }
 
 function inOrder(claims: readonly ContestedClaim[]): ContestedClaim[] {
-  const pair = ({ claim, owner }: ContestedClaim) => [owner.contactId, claim.contact.id].sort().join();
+  const pair = ({ claim, owner }: ContestedClaim) =>
+    [owner.organizationId, ...[owner.contactId, claim.contact.id].sort()].join();
   return [...claims].sort((one, other) => (pair(one) < pair(other) ? -1 : 1));
 }

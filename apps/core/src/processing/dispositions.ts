@@ -1,14 +1,20 @@
 import type { Transaction } from '@customer-platform/database';
+import { within } from './contact-state.js';
 import { CREDENTIAL_REVOKED, failed, type Arrival, type FailedItem, type WorkItem } from './work-item.js';
 
 const KNOWN = `
-  SELECT id AS event_id, fingerprint, true AS claims FROM events
-   WHERE organization_id = $1 AND id = ANY($2::uuid[])
+  WITH given AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS arrival (organization_id, event_id))
+  SELECT given.organization_id, given.event_id, event.fingerprint, true AS claims
+    FROM given JOIN events AS event ON event.organization_id = given.organization_id AND event.id = given.event_id
   UNION ALL
-  SELECT event_id, fingerprint, code <> '${CREDENTIAL_REVOKED}' FROM dead_letters
-   WHERE organization_id = $1 AND event_id = ANY($2::uuid[]) AND stage <> 'loyalty' AND id <> ALL($3::uuid[])`;
+  SELECT given.organization_id, given.event_id, letter.fingerprint, letter.code <> '${CREDENTIAL_REVOKED}'
+    FROM given
+    JOIN dead_letters AS letter
+      ON letter.organization_id = given.organization_id AND letter.event_id = given.event_id
+   WHERE letter.stage <> 'loyalty' AND letter.id <> ALL($3::uuid[])`;
 
 interface KnownRow {
+  organization_id: string;
   event_id: string;
   fingerprint: string;
   claims: boolean;
@@ -20,7 +26,7 @@ interface KnownKey {
   isClaimed: boolean;
 }
 
-/** The events of one organization, sorted by what is to be done with each; each list in the order of arrival. */
+/** Events, sorted by what is to be done with each; each list in the order of arrival. */
 export interface Dispositions {
   readonly fresh: WorkItem[];
   readonly duplicates: Arrival[];
@@ -35,24 +41,29 @@ export interface Dispositions {
  */
 export async function sortArrivals(
   tx: Transaction,
-  organizationId: string,
   arrivals: readonly Arrival[],
   replayed: readonly string[] = [],
 ): Promise<Dispositions> {
-  const ids = [...new Set(arrivals.map(({ eventId }) => eventId))];
   const known = new Map<string, KnownKey>();
-  const rows = await tx.query<KnownRow>(KNOWN, [organizationId, ids, replayed]);
-  for (const row of rows) remember(known, row.event_id, row.fingerprint, row.claims);
+  const asked = [...new Map(arrivals.map((arrival) => [nameOf(arrival), arrival])).values()];
+  const rows = await tx.prepared<KnownRow>(KNOWN, [
+    asked.map(({ organizationId }) => organizationId),
+    asked.map(({ eventId }) => eventId),
+    replayed,
+  ]);
+  for (const row of rows)
+    remember(known, within(row.organization_id, row.event_id), row.fingerprint, row.claims);
   const sorted: Dispositions = { fresh: [], duplicates: [], dead: [] };
   for (const arrival of arrivals) {
-    const key = known.get(arrival.eventId);
+    const name = nameOf(arrival);
+    const key = known.get(name);
     if (key?.bodies.has(arrival.fingerprint)) {
       sorted.duplicates.push(arrival);
       continue;
     }
     const isClaimed = key?.isClaimed === true;
     const claims = arrival.failure?.code !== CREDENTIAL_REVOKED;
-    remember(known, arrival.eventId, arrival.fingerprint, claims);
+    remember(known, name, arrival.fingerprint, claims);
     if (claims && isClaimed) sorted.dead.push(conflict(arrival));
     else if (arrival.failure) sorted.dead.push(arrival);
     else sorted.fresh.push(arrival);
@@ -60,11 +71,15 @@ export async function sortArrivals(
   return sorted;
 }
 
-function remember(known: Map<string, KnownKey>, eventId: string, fingerprint: string, claims: boolean): void {
-  const key = known.get(eventId) ?? { bodies: new Set(), isClaimed: false };
+function nameOf({ organizationId, eventId }: Arrival): string {
+  return within(organizationId, eventId);
+}
+
+function remember(known: Map<string, KnownKey>, name: string, fingerprint: string, claims: boolean): void {
+  const key = known.get(name) ?? { bodies: new Set(), isClaimed: false };
   key.bodies.add(fingerprint);
   key.isClaimed ||= claims;
-  known.set(eventId, key);
+  known.set(name, key);
 }
 
 function conflict(arrival: Arrival): FailedItem {

@@ -2,19 +2,19 @@ import { newId, type Transaction } from '@customer-platform/database';
 import type { Warning } from '../contacts/contact-profile.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
 import type { Effect } from './chunk-effects.js';
-import { RaceLost } from './contact-state.js';
+import { RaceLost, within } from './contact-state.js';
 import type { Arrival, FailedItem } from './work-item.js';
 
 const INSERT_EVENTS = `
   INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at,
                       received_at, payload, identities, warnings, source, fingerprint, origin_id)
-  SELECT $1, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload::jsonb,
+  SELECT organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload::jsonb,
          identities::jsonb, warnings::jsonb, 'api', fingerprint, origin_id
-    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::timestamptz[],
-                $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::uuid[], $14::uuid[])
-      AS event (id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload,
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[],
+                $8::timestamptz[], $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::uuid[], $14::uuid[])
+      AS event (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload,
                 identities, warnings, fingerprint, origin_id)
-   ORDER BY id
+   ORDER BY organization_id, id
   ON CONFLICT DO NOTHING
   RETURNING id`;
 
@@ -22,22 +22,24 @@ const INSERT_LETTERS = `
   INSERT INTO dead_letters (organization_id, id, event_id, type, stage, code, detail, attempts, payload, external_id,
                             contact_id, state, closed_reason, fingerprint, received_at, first_failed_at, last_failed_at,
                             remainder)
-  SELECT $1, id, event_id, type, stage, code, detail, attempts, payload, external_id, contact_id,
+  SELECT organization_id, id, event_id, type, stage, code, detail, attempts, payload, external_id, contact_id,
          CASE WHEN closed_reason IS NULL THEN 'pending' ELSE 'closed' END, closed_reason, fingerprint, received_at,
          now(), now(), remainder::jsonb
-    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::bytea[],
-                $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::uuid[], $15::text[])
-      AS letter (id, event_id, type, stage, code, detail, attempts, payload, external_id, closed_reason, fingerprint,
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[],
+                $9::bytea[], $10::text[], $11::text[], $12::uuid[], $13::timestamptz[], $14::uuid[], $15::text[])
+      AS letter (organization_id, id, event_id, type, stage, code, detail, attempts, payload, external_id, closed_reason, fingerprint,
                  received_at, contact_id, remainder)
+   ORDER BY organization_id, event_id
   ON CONFLICT DO NOTHING
   RETURNING id`;
 
 const ADD_USAGE = `
   INSERT INTO usage_days AS day (organization_id, day, partition, consumed, stored, duplicates, dead_lettered,
                                  contacts_created)
-  SELECT $1, day, partition, consumed, stored, duplicates, dead_lettered, contacts_created
-    FROM unnest($2::date[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
-      AS added (day, partition, consumed, stored, duplicates, dead_lettered, contacts_created)
+  SELECT organization_id, day, partition, consumed, stored, duplicates, dead_lettered, contacts_created
+    FROM unnest($1::uuid[], $2::date[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+      AS added (organization_id, day, partition, consumed, stored, duplicates, dead_lettered, contacts_created)
+   ORDER BY organization_id, day, partition
   ON CONFLICT (organization_id, day, partition) DO UPDATE
     SET consumed = day.consumed + excluded.consumed, stored = day.stored + excluded.stored,
         duplicates = day.duplicates + excluded.duplicates,
@@ -45,20 +47,19 @@ const ADD_USAGE = `
         contacts_created = day.contacts_created + excluded.contacts_created`;
 
 /**
- * Stores the events on their contacts. `origins` names, by external id, where a merge has taken the identity from: an
+ * Stores the events on their contacts. `origins` names, by organization and external id, where a merge has taken the identity from: an
  * undo takes the event back with it.
  * @throws RaceLost when another transaction stored one of them meanwhile, from another partition
  */
 export async function writeEvents(
   tx: Transaction,
-  organizationId: string,
   effects: readonly Effect[],
   origins: ReadonlyMap<string, string | null>,
 ): Promise<void> {
   if (effects.length === 0) return;
   const of = <T>(read: (effect: Effect) => T): T[] => effects.map(read);
-  const inserted = await tx.query(INSERT_EVENTS, [
-    organizationId,
+  const inserted = await tx.prepared(INSERT_EVENTS, [
+    of(({ item }) => item.organizationId),
     of(({ item }) => item.eventId),
     of(({ item }) => item.kind),
     of(({ item }) => (item.kind === 'track' ? (item.body as TrackBody).event : null)),
@@ -71,7 +72,7 @@ export async function writeEvents(
     of(({ item }) => identitiesOf(item.body)),
     of(({ warnings }) => (warnings.length > 0 ? JSON.stringify(warnings) : null)),
     of(({ item }) => item.fingerprint),
-    of(({ item }) => origins.get(item.body.external_id) ?? null),
+    of(({ item }) => origins.get(within(item.organizationId, item.body.external_id)) ?? null),
   ]);
   if (inserted.length !== effects.length)
     throw new RaceLost('An event was stored by another transaction meanwhile');
@@ -89,15 +90,11 @@ function identitiesOf(body: TrackBody | IdentifyBody): string | null {
  * Keeps the events that failed, byte by byte.
  * @throws RaceLost when another transaction kept one of them meanwhile
  */
-export async function writeLetters(
-  tx: Transaction,
-  organizationId: string,
-  items: readonly FailedItem[],
-): Promise<void> {
+export async function writeLetters(tx: Transaction, items: readonly FailedItem[]): Promise<void> {
   if (items.length === 0) return;
   const of = <T>(read: (item: FailedItem) => T): T[] => items.map(read);
   const inserted = await tx.query(INSERT_LETTERS, [
-    organizationId,
+    of(({ organizationId }) => organizationId),
     of(() => newId()),
     of(({ eventId }) => eventId),
     of(({ kind }) => kind),
@@ -134,8 +131,9 @@ export async function addWarnings(
   await tx.query(ADD_WARNINGS, [tx.organizationId, eventId, JSON.stringify(warnings)]);
 }
 
-/** What is to be added to the counters of one day and partition. */
+/** What is to be added to the counters of one organization, day and partition. */
 interface Tally {
+  readonly organizationId: string;
   readonly day: string;
   readonly partition: number;
   consumed: number;
@@ -145,7 +143,7 @@ interface Tally {
   contacts: number;
 }
 
-/** Counters of one chunk of one organization, by day of acceptance. */
+/** Counters of one chunk, by organization and day of acceptance. */
 export class UsageTally {
   private readonly tallies = new Map<string, Tally>();
 
@@ -169,11 +167,11 @@ export class UsageTally {
   }
 
   /** Adds the counts to those of the database. */
-  async write(tx: Transaction, organizationId: string): Promise<void> {
+  async write(tx: Transaction): Promise<void> {
     const tallies = [...this.tallies.values()];
     if (tallies.length === 0) return;
-    await tx.query(ADD_USAGE, [
-      organizationId,
+    await tx.prepared(ADD_USAGE, [
+      tallies.map(({ organizationId }) => organizationId),
       tallies.map(({ day }) => day),
       tallies.map(({ partition }) => partition),
       tallies.map(({ consumed }) => consumed),
@@ -184,9 +182,10 @@ export class UsageTally {
     ]);
   }
 
-  private of({ day, partition }: Arrival): Tally {
-    const key = `${day} ${partition}`;
+  private of({ organizationId, day, partition }: Arrival): Tally {
+    const key = within(organizationId, day, String(partition));
     const tally = this.tallies.get(key) ?? {
+      organizationId,
       day,
       partition,
       consumed: 0,

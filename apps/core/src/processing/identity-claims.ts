@@ -2,27 +2,34 @@ import { newId, type Transaction } from '@customer-platform/database';
 import type { KnownTrait } from '../contacts/known-traits.js';
 import { identityLimit, makesRoom, normalIdentity } from '../identities/identity-value.js';
 import type { IdentifyBody } from '../ingestion/event-schemas.js';
-import { later, type ContactState, type IdentityState } from './contact-state.js';
+import { later, within, type ContactState, type IdentityState } from './contact-state.js';
 import { ownersOf, toIdentityState, type IdentityRow } from './contact-resolution.js';
 import type { WorkItem } from './work-item.js';
 
 const OF_CONTACTS = `
-  SELECT id, contact_id AS "contactId", origin_id AS "originId", type, value, normal_value AS normal, first_seen_at AS "firstSeenAt",
-         last_seen_at AS "lastSeenAt"
-    FROM identities
-   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND yielded_at IS NULL`;
+  SELECT i.organization_id AS "organizationId", i.id, i.contact_id AS "contactId", i.origin_id AS "originId", i.type,
+         i.value, i.normal_value AS normal, i.first_seen_at AS "firstSeenAt", i.last_seen_at AS "lastSeenAt"
+    FROM unnest($1::uuid[], $2::uuid[]) AS contact (organization_id, id)
+    JOIN identities i ON i.organization_id = contact.organization_id AND i.contact_id = contact.id
+     AND i.yielded_at IS NULL`;
 
 /** What is unique is so among active contacts; by its external id a soft-deleted one still takes its events. */
 const YIELD = `
   WITH owner AS (
-    SELECT id FROM contacts
-     WHERE organization_id = $1 AND id = ANY($3::uuid[]) AND deleted_at IS NOT NULL ORDER BY id FOR NO KEY UPDATE)
-  UPDATE identities SET yielded_at = now() FROM owner
-   WHERE organization_id = $1 AND identities.id = ANY($2::uuid[]) AND contact_id = owner.id AND type <> 'external_id'
-  RETURNING identities.id`;
+    SELECT contact.organization_id, contact.id, contested.identity_id
+      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS contested (organization_id, identity_id, contact_id)
+      JOIN contacts AS contact
+        ON contact.organization_id = contested.organization_id AND contact.id = contested.contact_id
+     WHERE contact.deleted_at IS NOT NULL
+     ORDER BY contact.organization_id, contact.id FOR NO KEY UPDATE OF contact)
+  UPDATE identities AS identity SET yielded_at = now() FROM owner
+   WHERE identity.organization_id = owner.organization_id AND identity.id = owner.identity_id
+     AND identity.contact_id = owner.id AND identity.type <> 'external_id'
+  RETURNING identity.id`;
 
 /** An identity that an identify names for its contact. */
 export interface Claim {
+  readonly organizationId: string;
   readonly contact: ContactState;
   readonly item: WorkItem;
   readonly type: string;
@@ -53,22 +60,32 @@ export function claimsOf(
 ): { claims: Claim[]; malformed: Malformed[] } {
   const claims: Claim[] = [];
   const malformed: Malformed[] = [];
-  const { profile } = contact;
+  const { profile, organizationId } = contact;
   if (profile?.email && profile.emailNormal && taken.includes('email')) {
     const { email: value, emailNormal: normal } = profile;
-    claims.push({ contact, item, type: 'email', value, normal, pointer: '/traits/email' });
+    claims.push({ organizationId, contact, item, type: 'email', value, normal, pointer: '/traits/email' });
   }
   if (profile?.phone && taken.includes('phone')) {
     const { phone: value } = profile;
-    claims.push({ contact, item, type: 'phone', value, normal: value, pointer: '/traits/phone' });
+    claims.push({
+      organizationId,
+      contact,
+      item,
+      type: 'phone',
+      value,
+      normal: value,
+      pointer: '/traits/phone',
+    });
   }
   const { identities = [] } = item.body as IdentifyBody;
   identities.forEach(({ type, value }, index) => {
     const normal = normalIdentity(type, value, profile?.country);
     const pointer = `/identities/${index}/value`;
     if (normal === undefined) malformed.push({ pointer, code: 'invalid_format' });
-    else
-      claims.push({ contact, item, type, value: type === 'email' ? value.trim() : value, normal, pointer });
+    else {
+      const trimmed = type === 'email' ? value.trim() : value;
+      claims.push({ organizationId, contact, item, type, value: trimmed, normal, pointer });
+    }
   });
   return { claims, malformed };
 }
@@ -77,17 +94,16 @@ export function claimsOf(
  * Decides the claims in their order: one owner per (type, normal value), so a value of another contact stays with it;
  * beyond its limit a contact gives up its least recently seen anonymous or device id, and gains no other (core.md §3).
  */
-export async function decideClaims(
-  tx: Transaction,
-  organizationId: string,
-  claims: readonly Claim[],
-): Promise<ClaimOutcome[]> {
+export async function decideClaims(tx: Transaction, claims: readonly Claim[]): Promise<ClaimOutcome[]> {
   if (claims.length === 0) return [];
-  const owners = new Map((await ownersOf(tx, organizationId, claims)).map((own) => [keyOf(own), own]));
-  await yieldFromDeleted(tx, organizationId, claims, owners);
-  const contacts = [...new Set(claims.map(({ contact }) => contact.id))];
-  const rows = await tx.query<IdentityRow>(OF_CONTACTS, [organizationId, contacts]);
-  const held = new Map<string, IdentityState[]>(contacts.map((id) => [id, []]));
+  const owners = new Map((await ownersOf(tx, claims)).map((own) => [keyOf(own), own]));
+  await yieldFromDeleted(tx, claims, owners);
+  const contacts = [...new Set(claims.map(({ contact }) => contact))];
+  const rows = await tx.prepared<IdentityRow>(OF_CONTACTS, [
+    contacts.map(({ organizationId }) => organizationId),
+    contacts.map(({ id }) => id),
+  ]);
+  const held = new Map<string, IdentityState[]>(contacts.map(({ id }) => [id, []]));
   // An identity has one state, whichever way it was found.
   for (const row of rows) {
     held.get(row.contactId)?.push(owners.get(keyOf(row)) ?? toIdentityState(row));
@@ -98,7 +114,6 @@ export async function decideClaims(
 /** A soft-deleted contact gives up what another claims; it asks for it back when it is restored. */
 async function yieldFromDeleted(
   tx: Transaction,
-  organizationId: string,
   claims: readonly Claim[],
   owners: Map<string, IdentityState>,
 ): Promise<void> {
@@ -107,9 +122,11 @@ async function yieldFromDeleted(
     return owner && owner.contactId !== claim.contact.id ? owner : [];
   });
   if (contested.length === 0) return;
-  const identities = contested.map(({ id }) => id);
-  const contacts = contested.map(({ contactId }) => contactId);
-  const rows = await tx.query<{ id: string }>(YIELD, [organizationId, identities, contacts]);
+  const rows = await tx.query<{ id: string }>(YIELD, [
+    contested.map(({ organizationId }) => organizationId),
+    contested.map(({ id }) => id),
+    contested.map(({ contactId }) => contactId),
+  ]);
   const yielded = new Set(rows.map(({ id }) => id));
   for (const [key, { id }] of owners) if (yielded.has(id)) owners.delete(key);
 }
@@ -144,10 +161,10 @@ function decide(claim: Claim, owners: Map<string, IdentityState>, held: Identity
   return { claim, added, evicted };
 }
 
-function newIdentity({ contact, type, value, normal, item }: Claim): IdentityState {
+function newIdentity({ organizationId, contact, type, value, normal, item }: Claim): IdentityState {
   const { occurredAt } = item;
   const seen = { firstSeenAt: occurredAt, lastSeenAt: occurredAt };
-  return { id: newId(), contactId: contact.id, originId: null, type, value, normal, ...seen };
+  return { organizationId, id: newId(), contactId: contact.id, originId: null, type, value, normal, ...seen };
 }
 
 function leastRecentlySeen(identities: readonly IdentityState[]): IdentityState | undefined {
@@ -157,6 +174,6 @@ function leastRecentlySeen(identities: readonly IdentityState[]): IdentityState 
   );
 }
 
-function keyOf({ type, normal }: { type: string; normal: string }): string {
-  return `${type} ${normal}`;
+function keyOf({ organizationId, type, normal }: Pick<Claim, 'organizationId' | 'type' | 'normal'>): string {
+  return within(organizationId, type, normal);
 }

@@ -125,14 +125,17 @@ export class IngestionWorker implements OnApplicationBootstrap {
     records: readonly ReadRecord[],
     work: (tx: WorkerTransaction, arrivals: Arrival[]) => Promise<void>,
   ): Promise<void> {
-    await this.database.acrossOrganizations(async (tx) => {
-      const fresh = await this.positions.advance(tx, WORKER, INGESTION_TOPIC, records);
-      for (const record of fresh) {
-        if (record.unreadable) await this.unreadable.keep(INGESTION_TOPIC, record, record.unreadable, tx);
-      }
-      const arrivals = fresh.flatMap((record) => record.arrivals);
-      if (arrivals.length > 0) await work(tx, arrivals);
-    });
+    await this.database.acrossOrganizations(
+      async (tx) => {
+        const fresh = await this.positions.advance(tx, WORKER, INGESTION_TOPIC, records);
+        for (const record of fresh) {
+          if (record.unreadable) await this.unreadable.keep(INGESTION_TOPIC, record, record.unreadable, tx);
+        }
+        const arrivals = fresh.flatMap((record) => record.arrivals);
+        if (arrivals.length > 0) await work(tx, arrivals);
+      },
+      { byKeys: true },
+    );
   }
 }
 

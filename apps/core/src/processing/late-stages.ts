@@ -76,15 +76,15 @@ export class LateStages {
     { item, stage, remainder }: StoredItem,
     contact: Effect['contact'],
   ): Promise<{ effect: Effect; remainder: Remainder; contests: Contests }> {
-    const { organizationId, eventId } = item;
+    const { eventId } = item;
     const effect =
       stage === 'profile'
         ? applyEvent(item, contact)
         : { ...noEffect(item, contact), claims: contestedClaims(item, contact, remainder) };
-    const decided = await decideClaims(tx, organizationId, effect.claims);
+    const decided = await decideClaims(tx, effect.claims);
     const contests = await this.contested.judge(tx, decided);
-    await writeContacts(tx, organizationId, [contact]);
-    await writeIdentities(tx, organizationId, identityChanges([contact], [], decided));
+    await writeContacts(tx, [contact]);
+    await writeIdentities(tx, identityChanges([contact], [], decided));
     await addWarnings(tx, eventId, [...effect.warnings, ...warningsOf(decided, contests)]);
     const now = { ...remainderOf(effect, decided), onDeleted: remainder.onDeleted };
     return { effect, remainder: together(remainder, now), contests };

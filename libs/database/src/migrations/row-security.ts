@@ -21,9 +21,13 @@ export function rowSecurity(table: string, options: RowSecurity = {}): string[] 
     `ALTER TABLE ${table} FORCE ROW LEVEL SECURITY`,
     `CREATE POLICY own_organization ON ${table} USING (${OWN_ROWS}) WITH CHECK (${OWN_ROWS})`,
   ];
-  if (options.worker)
-    statements.push(`CREATE POLICY worker ON ${table} USING (${WORKER}) WITH CHECK (${WORKER})`);
+  if (options.worker) statements.push(workersSee(table));
   return statements;
+}
+
+/** The statement that gives a table the worker policy of {@link RowSecurity}. */
+export function workersSee(table: string): string {
+  return `CREATE POLICY worker ON ${table} USING (${WORKER}) WITH CHECK (${WORKER})`;
 }
 
 /**

@@ -137,7 +137,7 @@ export class SegmentBuilder {
     );
     const conditions = index.conditionsOn(event).filter(({ id }) => together.has(id));
     const events = await tx.query<EventRow>(EVENTS, [tx.organizationId, event, since, after, EVENTS_AT_ONCE]);
-    await keepMatches(tx, matchesAmong(conditions, events));
+    await keepMatches(tx, matchesAmong(tx.organizationId, conditions, events));
     const last = events.at(-1);
     await tx.query(CONDITIONS_ON, [
       tx.organizationId,
@@ -214,11 +214,11 @@ function tasksOf(
   return new Map(contacts.map(({ id }) => [id, { segments, reason }]));
 }
 
-function matchesAmong(conditions: readonly Condition[], events: readonly EventRow[]) {
+function matchesAmong(organizationId: string, conditions: readonly Condition[], events: readonly EventRow[]) {
   return events.flatMap(({ id, contactId, occurred_at: at, payload }) =>
     matching(conditions, payload, at.getTime()).map((condition) => ({
       condition,
-      event: { id, contactId, occurredAt: at.toISOString() },
+      event: { organizationId, id, contactId, occurredAt: at.toISOString() },
     })),
   );
 }

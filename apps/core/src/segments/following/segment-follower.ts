@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Transaction } from '@customer-platform/database';
+import type { Transaction, WorkerTransaction } from '@customer-platform/database';
 import { passes, valueAt } from '../rules/values.js';
 import { KEYS, type Condition, type SegmentIndex } from './segment-index.js';
 import { SegmentIndexes } from './segment-indexes.js';
@@ -22,6 +22,7 @@ export type Cause = (typeof CAUSES)[number];
 
 /** An event as it was stored on its contact. */
 export interface StoredEvent {
+  readonly organizationId: string;
   readonly id: string;
   readonly contactId: string;
   /** The name of a track; none for an identify. */
@@ -62,6 +63,7 @@ interface Match {
 }
 
 interface QueuedChange {
+  readonly organizationId: string;
   readonly contactId: string;
   readonly cause: Cause;
   readonly touched: readonly string[];
@@ -71,10 +73,8 @@ interface QueuedChange {
 
 const KEEP_MATCHES = `
   INSERT INTO segment_matches (organization_id, condition_id, contact_id, occurred_at, event_id)
-  SELECT $1, condition_id, contact_id, occurred_at, event_id
-    FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::uuid[])
-      AS match (condition_id, contact_id, occurred_at, event_id)
-   ORDER BY 2, 3, 4
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::uuid[])
+   ORDER BY 1, 2, 3, 4
   ON CONFLICT DO NOTHING`;
 
 /** Until the transaction ends nobody evaluates the organization; the evaluator's own lock. */
@@ -94,9 +94,9 @@ const MOVE_MATCHES = `
 
 const QUEUE = `
   INSERT INTO segment_changes (organization_id, contact_id, cause, touched, correlation_id, event_id)
-  SELECT $1, contact_id, cause, ARRAY(SELECT jsonb_array_elements_text(touched::jsonb)), correlation_id, event_id
-    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::uuid[]) WITH ORDINALITY
-      AS change (contact_id, cause, touched, correlation_id, event_id, place)
+  SELECT organization_id, contact_id, cause, ARRAY(SELECT jsonb_array_elements_text(touched::jsonb)), correlation_id, event_id
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::uuid[]) WITH ORDINALITY
+      AS change (organization_id, contact_id, cause, touched, correlation_id, event_id, place)
    ORDER BY place`;
 
 /**
@@ -110,14 +110,18 @@ export class SegmentFollower {
     private readonly signal: SegmentSignal,
   ) {}
 
-  /** Events of the transaction's organization, in the order in which they were stored. */
-  async eventsStored(tx: Transaction, events: readonly StoredEvent[]): Promise<void> {
+  /** Events of one or more organizations, those of each in the order in which they were stored. */
+  async eventsStored(tx: WorkerTransaction, events: readonly StoredEvent[]): Promise<void> {
     if (events.length === 0) return;
-    const index = await this.indexes.of(tx);
-    if (!index) return;
+    const indexes = await this.indexes.ofAll(
+      tx,
+      events.map(({ organizationId }) => organizationId),
+    );
     const matches: Match[] = [];
     const changes: QueuedChange[] = [];
     for (const event of events) {
+      const index = indexes.get(event.organizationId);
+      if (!index) continue;
       const matched = matchesOf(index, event);
       matches.push(...matched);
       const change = changeOf(index, event, matched);
@@ -132,6 +136,7 @@ export class SegmentFollower {
     if (changes.length === 0) return;
     const index = await this.indexes.of(tx);
     if (!index) return;
+    const { organizationId } = tx;
     await this.queue(
       tx,
       changes.flatMap(({ contactId, cause, fields, purposes, correlationId }) => {
@@ -139,7 +144,9 @@ export class SegmentFollower {
           fields || purposes
             ? index.known([...(fields ?? []).map(KEYS.field), ...(purposes ?? []).map(KEYS.purpose)])
             : [KEYS.all];
-        return touched.length > 0 ? { contactId, cause, touched, correlationId, eventId: null } : [];
+        return touched.length > 0
+          ? { organizationId, contactId, cause, touched, correlationId, eventId: null }
+          : [];
       }),
     );
   }
@@ -165,6 +172,7 @@ export class SegmentFollower {
     if (!index) return;
     const { id, contactId } = event;
     const change = {
+      organizationId: tx.organizationId,
       contactId,
       cause: 'event',
       touched: [KEYS.all],
@@ -177,8 +185,8 @@ export class SegmentFollower {
   private async queue(tx: Transaction, changes: readonly QueuedChange[]): Promise<void> {
     if (changes.length === 0) return;
     const of = <T>(read: (change: QueuedChange) => T): T[] => changes.map(read);
-    await tx.query(QUEUE, [
-      tx.organizationId,
+    await tx.prepared(QUEUE, [
+      of(({ organizationId }) => organizationId),
       of(({ contactId }) => contactId),
       of(({ cause }) => cause),
       of(({ touched }) => JSON.stringify(touched)),
@@ -204,12 +212,12 @@ export async function keepMatches(
   tx: Transaction,
   matches: readonly {
     condition: Condition;
-    event: Pick<StoredEvent, 'id' | 'contactId' | 'occurredAt'>;
+    event: Pick<StoredEvent, 'organizationId' | 'id' | 'contactId' | 'occurredAt'>;
   }[],
 ): Promise<void> {
   if (matches.length === 0) return;
-  await tx.query(KEEP_MATCHES, [
-    tx.organizationId,
+  await tx.prepared(KEEP_MATCHES, [
+    matches.map(({ event }) => event.organizationId),
     matches.map(({ condition }) => condition.id),
     matches.map(({ event }) => event.contactId),
     matches.map(({ event }) => event.occurredAt),
@@ -236,6 +244,7 @@ function changeOf(
   touched.push(...fields, ...(event.created ? index.known([KEYS.created]) : []));
   if (touched.length === 0) return undefined;
   return {
+    organizationId: event.organizationId,
     contactId: event.contactId,
     // An identify says something of the contact, as a change of its attributes would.
     cause: event.event === undefined ? 'attribute' : 'event',

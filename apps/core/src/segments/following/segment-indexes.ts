@@ -1,17 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import type { Transaction } from '@customer-platform/database';
+import type { Transaction, WorkerTransaction } from '@customer-platform/database';
 import { SegmentIndex } from './segment-index.js';
 
 const REVISION = 'SELECT segment_revision($1) AS revision';
 const REVISION_NOW = 'SELECT revision FROM segment_revisions WHERE organization_id = $1';
 
-/** Organizations whose segments are kept in memory. */
-const MOST_KEPT = 500;
+/** One after the other in the order given, which is the same for all who take these locks. */
+const REVISIONS = `
+  SELECT organization_id, revision
+    FROM (SELECT organization_id, segment_revision(organization_id) AS revision
+            FROM unnest($1::uuid[]) AS given (organization_id) OFFSET 0) AS organization
+   WHERE revision IS NOT NULL`;
+
+/** Segments kept in memory, of all organizations together; an organization without any counts as one. */
+const MOST_KEPT = 20_000;
+
+interface RevisionRow {
+  organization_id: string;
+  revision: string;
+}
 
 /** The segments of organizations, kept in memory as long as nobody changes them. */
 @Injectable()
 export class SegmentIndexes {
   private readonly kept = new Map<string, SegmentIndex>();
+  private weight = 0;
 
   /**
    * The segments of the transaction's organization, undefined if it has none. They do not change before the
@@ -22,28 +35,69 @@ export class SegmentIndexes {
     return index?.empty ? undefined : index;
   }
 
+  /**
+   * As `of`, of several organizations; those without segments are left out. The transaction may be bound to another
+   * organization afterwards.
+   */
+  async ofAll(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Map<string, SegmentIndex>> {
+    const asked = [...new Set(organizationIds)].sort();
+    const rows = await tx.prepared<RevisionRow>(REVISIONS, [asked]);
+    const indexes = new Map<string, SegmentIndex>();
+    for (const { organization_id: organizationId, revision } of rows) {
+      let index = this.keptAt(organizationId, revision);
+      if (!index) {
+        await tx.useOrganization(organizationId);
+        index = await this.load(tx);
+      }
+      if (!index.empty) indexes.set(organizationId, index);
+    }
+    return indexes;
+  }
+
   /** As they are now: for the evaluator, which finds at its next turn what is changed meanwhile. */
   async now(tx: Transaction): Promise<SegmentIndex | undefined> {
     return this.read(tx, REVISION_NOW);
   }
 
   private async read(tx: Transaction, statement: string): Promise<SegmentIndex | undefined> {
-    const [row] = await tx.query<{ revision: string | null }>(statement, [tx.organizationId]);
+    const [row] = await tx.prepared<{ revision: string | null }>(statement, [tx.organizationId]);
     const revision = row?.revision;
-    return revision === null || revision === undefined ? undefined : this.at(tx, revision);
+    if (revision === null || revision === undefined) return undefined;
+    return this.keptAt(tx.organizationId, revision) ?? this.load(tx);
   }
 
-  private async at(tx: Transaction, revision: string): Promise<SegmentIndex> {
-    const { organizationId } = tx;
+  private keptAt(organizationId: string, revision: string): SegmentIndex | undefined {
     const kept = this.kept.get(organizationId);
-    this.kept.delete(organizationId);
-    const index = kept?.revision === revision ? kept : await SegmentIndex.load(tx);
-    // Put last, so that the one that was not asked for the longest is the first to go.
-    this.kept.set(organizationId, index);
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= MOST_KEPT) break;
-      this.kept.delete(oldest);
-    }
+    if (kept?.revision !== revision) return undefined;
+    this.keep(organizationId, kept);
+    return kept;
+  }
+
+  private async load(tx: Transaction): Promise<SegmentIndex> {
+    const index = await SegmentIndex.load(tx);
+    this.keep(tx.organizationId, index);
     return index;
   }
+
+  /** Put last, so that the one that was not asked for the longest is the first to go. */
+  private keep(organizationId: string, index: SegmentIndex): void {
+    this.forget(organizationId);
+    this.kept.set(organizationId, index);
+    this.weight += weightOf(index);
+    for (const oldest of this.kept.keys()) {
+      if (this.weight <= MOST_KEPT || oldest === organizationId) break;
+      this.forget(oldest);
+    }
+  }
+
+  private forget(organizationId: string): void {
+    const former = this.kept.get(organizationId);
+    if (!former) return;
+    this.kept.delete(organizationId);
+    this.weight -= weightOf(former);
+  }
+}
+
+function weightOf(index: SegmentIndex): number {
+  return Math.max(1, index.segments.size);
 }
