@@ -8,6 +8,7 @@
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  * `npm run load -- segments|loyalty [--events N]`
  * `npm run load -- authorization [--organizations N]`
+ * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
@@ -18,7 +19,8 @@
  * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `seed` fills core by
  * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
- * consumes, `authorization` what keys and permissions cost, on an identity of its own.
+ * consumes, `authorization` what keys and permissions cost, on an identity of its own. `tenants` sends the same load from
+ * one organization, from a hundred and from a thousand.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,6 +48,7 @@ import { runSeed } from './seed/command.ts';
 import { runSends } from './sends/command.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
 import { measureSegments } from './segments.bench.ts';
+import { runTenants } from './tenants/command.ts';
 import { runTimeline } from './timeline/command.ts';
 import { measureVisibility } from './visibility.ts';
 
@@ -122,6 +125,12 @@ async function main(): Promise<void> {
     const [rate = 0] = ratesOf(values.rate ?? '20');
     return runPasswords({ platform: readPlatform(values.data), rate, duration }, say);
   }
+  if (kind === 'tenants') {
+    const [rate = 0] = ratesOf(values.rate ?? '300');
+    const organizations = (values.organizations ?? '1,100,1000').split(',').map(Number);
+    const platform = readPlatform(values.data);
+    return runTenants({ platform, k6: await findK6(root, say), rate, duration, organizations }, say);
+  }
   if (kind === 'outbound-webhooks') {
     const [rate = 0] = ratesOf(values.rate ?? '4');
     return runOutboundWebhooks({ platform: readPlatform(values.data), rate, duration }, say);
@@ -135,7 +144,7 @@ async function main(): Promise<void> {
   const found = KINDS.find((each) => each === kind);
   if (!found)
     throw new Error(
-      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, outbound-webhooks; ` +
+      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, outbound-webhooks, tenants; ` +
         'or seed, segments, loyalty, authorization.',
     );
   await measureRates(found, duration);

@@ -41,7 +41,10 @@ export class CoreEventsConsumer {
     'core.contact.restored.v1',
   ])
   async followContacts(events: ContactChanged[]): Promise<void> {
-    await this.byOrganization(events, (tx, own) => this.contacts.follow(tx, own.flatMap(statesOf)));
+    const states = events.flatMap((event) =>
+      statesOf(event).map((state) => ({ ...state, organizationId: event.organizationid })),
+    );
+    await this.database.acrossOrganizations((tx) => this.contacts.followAll(tx, states));
   }
 
   @OnEvent('core.contact.purged.v1')
@@ -92,15 +95,13 @@ export class CoreEventsConsumer {
 
   @OnEvent('core.event.recorded.v1', { failed: 'giveUp' })
   async earn(events: DomainEvent<'core.event.recorded.v1'>[]): Promise<void> {
-    await this.byOrganization(events, (tx, own) =>
-      this.earning.earn(
-        tx,
-        own.map((event) => ({
-          event: event.data,
-          correlationId: event.correlationid,
-          causationId: event.id,
-        })),
-      ),
+    await this.earnAll(
+      events.map((event) => ({
+        organizationId: event.organizationid,
+        event: event.data,
+        correlationId: event.correlationid,
+        causationId: event.id,
+      })),
     );
   }
 
@@ -108,14 +109,24 @@ export class CoreEventsConsumer {
   @OnEvent('core.dead_letter.replayed.v1', { failed: 'giveUp' })
   async earnAgain(events: DomainEvent<'core.dead_letter.replayed.v1'>[]): Promise<void> {
     const own = events.filter(({ data }) => data.stage === 'loyalty');
-    await this.byOrganization(own, (tx, replayed) =>
-      this.earning.earn(
-        tx,
-        replayed.flatMap(({ id, correlationid, data }): ToEvaluate[] =>
-          data.recorded ? [{ event: data.recorded, correlationId: correlationid, causationId: id }] : [],
-        ),
+    await this.earnAll(
+      own.flatMap(({ id, organizationid, correlationid, data }): ToEvaluate[] =>
+        data.recorded
+          ? [
+              {
+                organizationId: organizationid,
+                event: data.recorded,
+                correlationId: correlationid,
+                causationId: id,
+              },
+            ]
+          : [],
       ),
     );
+  }
+
+  private earnAll(events: readonly ToEvaluate[]): Promise<void> {
+    return this.database.acrossOrganizations((tx) => this.earning.earn(tx, events));
   }
 
   /** After its tries an event becomes a dead letter of core; later events of the contact go on. */
@@ -145,9 +156,7 @@ export class CoreEventsConsumer {
     events: readonly E[],
     work: (tx: Transaction, own: E[]) => Promise<void>,
   ): Promise<void> {
-    for (const [organizationId, own] of Map.groupBy(events, ({ organizationid }) => organizationid)) {
-      await this.database.inOrganization({ organizationId }, (tx) => work(tx, own));
-    }
+    await this.database.forEachOrganization(events, ({ organizationid }) => organizationid, work);
   }
 }
 

@@ -85,6 +85,28 @@ export class Database {
   }
 
   /**
+   * One transaction in which each organization's items are worked on by themselves, bound to it: as so many of
+   * `inOrganization`, for one beginning and one commit. The organizations come in one order for all who do so, so that
+   * two of them wait for each other instead of deadlocking.
+   */
+  async forEachOrganization<T>(
+    items: readonly T[],
+    organizationOf: (item: T) => string,
+    work: (tx: Transaction, own: T[]) => Promise<void>,
+  ): Promise<void> {
+    const groups = [...Map.groupBy(items, organizationOf)].sort(([a], [b]) => (a < b ? -1 : 1));
+    const [only] = groups;
+    if (!only) return;
+    if (groups.length === 1) return this.transact(ofOrganization(only[0]), (tx) => work(tx, only[1]));
+    await this.transact({}, async (tx) => {
+      for (const [organizationId, own] of groups) {
+        await tx.useOrganization(organizationId);
+        await work(tx, own);
+      }
+    });
+  }
+
+  /**
    * As `inOrganization`, and every `inOrganization` of the same organization that `work` leads to joins this
    * transaction as a savepoint: all of it commits at once. What makes a stored answer and its effect one.
    */

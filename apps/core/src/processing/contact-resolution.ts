@@ -1,4 +1,4 @@
-import { newId, type Transaction } from '@customer-platform/database';
+import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
 import { emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
 import { later, RaceLost, within, type ContactState, type IdentityState } from './contact-state.js';
 import type { WorkItem } from './work-item.js';
@@ -100,9 +100,9 @@ export async function ownersOf(
 ): Promise<IdentityState[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.prepared<IdentityRow>(OWNERS, [
-    wanted.map(({ organizationId }) => organizationId),
-    wanted.map(({ type }) => type),
-    wanted.map(({ normal }) => normal),
+    uuids(wanted.map(({ organizationId }) => organizationId)),
+    texts(wanted.map(({ type }) => type)),
+    texts(wanted.map(({ normal }) => normal)),
   ]);
   return rows.map(toIdentityState);
 }
@@ -134,8 +134,8 @@ async function loadStates(
   return new Map(rows.map((row) => [row.id, toState(row, seen.get(row.id)?.seenAt ?? '')]));
 }
 
-function keysOf(contacts: readonly SeenContact[]): [organizationIds: string[], ids: string[]] {
-  return [contacts.map(({ organizationId }) => organizationId), contacts.map(({ id }) => id)];
+function keysOf(contacts: readonly SeenContact[]): [organizationIds: Buffer, ids: Buffer] {
+  return [uuids(contacts.map(({ organizationId }) => organizationId)), uuids(contacts.map(({ id }) => id))];
 }
 
 /**
@@ -182,7 +182,10 @@ async function touch(
   }
   // Two external ids of one contact may come by different ways: all who lock contacts do so in one order.
   const inOrder = [...contacts.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
-  const touched = await tx.prepared(TOUCH, [...keysOf(inOrder), inOrder.map(({ seenAt }) => seenAt)]);
+  const touched = await tx.prepared(TOUCH, [
+    ...keysOf(inOrder),
+    timestamps(inOrder.map(({ seenAt }) => seenAt)),
+  ]);
   if (touched.length !== contacts.size)
     throw new RaceLost('A contact was purged or erased while its event was processed');
   return contacts;

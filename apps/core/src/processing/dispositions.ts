@@ -1,4 +1,4 @@
-import type { Transaction } from '@customer-platform/database';
+import { type Transaction, uuids } from '@customer-platform/database';
 import { within } from './contact-state.js';
 import { CREDENTIAL_REVOKED, failed, type Arrival, type FailedItem, type WorkItem } from './work-item.js';
 
@@ -47,9 +47,9 @@ export async function sortArrivals(
   const known = new Map<string, KnownKey>();
   const asked = [...new Map(arrivals.map((arrival) => [nameOf(arrival), arrival])).values()];
   const rows = await tx.prepared<KnownRow>(KNOWN, [
-    asked.map(({ organizationId }) => organizationId),
-    asked.map(({ eventId }) => eventId),
-    replayed,
+    uuids(asked.map(({ organizationId }) => organizationId)),
+    uuids(asked.map(({ eventId }) => eventId)),
+    uuids(replayed),
   ]);
   for (const row of rows)
     remember(known, within(row.organization_id, row.event_id), row.fingerprint, row.claims);

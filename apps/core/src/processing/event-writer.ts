@@ -1,4 +1,4 @@
-import { newId, type Transaction } from '@customer-platform/database';
+import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
 import type { Warning } from '../contacts/contact-profile.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
 import type { Effect } from './chunk-effects.js';
@@ -59,20 +59,20 @@ export async function writeEvents(
   if (effects.length === 0) return;
   const of = <T>(read: (effect: Effect) => T): T[] => effects.map(read);
   const inserted = await tx.prepared(INSERT_EVENTS, [
-    of(({ item }) => item.organizationId),
-    of(({ item }) => item.eventId),
-    of(({ item }) => item.kind),
-    of(({ item }) => (item.kind === 'track' ? (item.body as TrackBody).event : null)),
-    of(({ item }) => item.body.external_id),
-    of(({ contact }) => contact.id),
-    of(({ item }) => item.body.idempotency_key),
-    of(({ item }) => item.occurredAt),
-    of(({ item }) => item.receivedAt),
-    of(({ item }) => JSON.stringify(payloadOf(item.body))),
-    of(({ item }) => identitiesOf(item.body)),
-    of(({ warnings }) => (warnings.length > 0 ? JSON.stringify(warnings) : null)),
-    of(({ item }) => item.fingerprint),
-    of(({ item }) => origins.get(within(item.organizationId, item.body.external_id)) ?? null),
+    uuids(of(({ item }) => item.organizationId)),
+    uuids(of(({ item }) => item.eventId)),
+    texts(of(({ item }) => item.kind)),
+    texts(of(({ item }) => (item.kind === 'track' ? (item.body as TrackBody).event : null))),
+    texts(of(({ item }) => item.body.external_id)),
+    uuids(of(({ contact }) => contact.id)),
+    texts(of(({ item }) => item.body.idempotency_key)),
+    timestamps(of(({ item }) => item.occurredAt)),
+    timestamps(of(({ item }) => item.receivedAt)),
+    texts(of(({ item }) => JSON.stringify(payloadOf(item.body)))),
+    texts(of(({ item }) => identitiesOf(item.body))),
+    texts(of(({ warnings }) => (warnings.length > 0 ? JSON.stringify(warnings) : null))),
+    uuids(of(({ item }) => item.fingerprint)),
+    uuids(of(({ item }) => origins.get(within(item.organizationId, item.body.external_id)) ?? null)),
   ]);
   if (inserted.length !== effects.length)
     throw new RaceLost('An event was stored by another transaction meanwhile');

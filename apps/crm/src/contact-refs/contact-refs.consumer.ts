@@ -38,7 +38,10 @@ export class ContactRefsConsumer {
     'core.contact.restored.v1',
   ])
   follow(events: Change[]): Promise<void> {
-    return this.byOrganization(events, (tx, own) => this.refs.write(tx, own.flatMap(refsOfChange)));
+    const changes = events.flatMap((event) =>
+      refsOfChange(event).map((ref) => ({ ...ref, organizationId: event.organizationid })),
+    );
+    return this.database.acrossOrganizations((tx) => this.refs.writeAll(tx, changes));
   }
 
   /** Nothing of a contact that is gone stays, soft-deleted rows included. */
@@ -93,13 +96,7 @@ export class ContactRefsConsumer {
     events: readonly E[],
     work: (tx: Transaction, own: E[]) => Promise<void>,
   ): Promise<void> {
-    const groups = Map.groupBy(events, ({ organizationid }) => organizationid);
-    await this.database.acrossOrganizations(async (tx) => {
-      for (const [organizationId, own] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
-        await tx.useOrganization(organizationId);
-        await work(tx, own);
-      }
-    });
+    await this.database.forEachOrganization(events, ({ organizationid }) => organizationid, work);
   }
 }
 

@@ -4,7 +4,7 @@ import type { ContactRef, ContactState } from './contact-ref.js';
 
 const WRITE = `
   INSERT INTO contact_refs (organization_id, id, state, merged_into, version)
-  SELECT $1, * FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::int[])
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::int[])
   ON CONFLICT (organization_id, id) DO UPDATE
      SET state = EXCLUDED.state, merged_into = EXCLUDED.merged_into, version = EXCLUDED.version, updated_at = now()
    WHERE contact_refs.version < EXCLUDED.version AND contact_refs.state <> 'erased'`;
@@ -46,14 +46,28 @@ export interface ChainEnd {
 export class ContactRefsRepository {
   /** Writes what is newer than what is there; an older version never overwrites a newer, and none an erasure. */
   async write(tx: Transaction, refs: readonly ContactRef[]): Promise<void> {
-    const newest = new Map<string, ContactRef>();
+    const { organizationId } = tx;
+    await this.writeAll(
+      tx,
+      refs.map((ref) => ({ ...ref, organizationId })),
+    );
+  }
+
+  /** As `write`, of several organizations in a worker's transaction. */
+  async writeAll(
+    tx: Transaction,
+    refs: readonly (ContactRef & { readonly organizationId: string })[],
+  ): Promise<void> {
+    if (refs.length === 0) return;
+    const newest = new Map<string, (typeof refs)[number]>();
     for (const ref of refs) {
-      if ((newest.get(ref.id)?.version ?? -1) < ref.version) newest.set(ref.id, ref);
+      const name = `${ref.organizationId} ${ref.id}`;
+      if ((newest.get(name)?.version ?? -1) < ref.version) newest.set(name, ref);
     }
     // In one order for all, so that two writers of the same contacts wait instead of deadlocking.
-    const rows = [...newest.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    await tx.query(WRITE, [
-      tx.organizationId,
+    const rows = [...newest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref);
+    await tx.prepared(WRITE, [
+      rows.map(({ organizationId }) => organizationId),
       rows.map(({ id }) => id),
       rows.map(({ state }) => state),
       rows.map(({ mergedInto }) => mergedInto),

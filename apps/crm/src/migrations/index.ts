@@ -8,6 +8,7 @@ import { CreateActivities1764660001000 } from './1764660001000-create-activities
 import { CreateLists1764660002000 } from './1764660002000-create-lists.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
+import { OpenContactsToWorkers1766210000000 } from './1766210000000-open-contacts-to-workers.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -20,4 +21,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateLists1764660002000,
   CreateErasureReceipts1764680000000,
   SteadyStatistics1766200000000,
+  OpenContactsToWorkers1766210000000,
 ];

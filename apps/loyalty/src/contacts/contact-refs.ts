@@ -1,5 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { bigints, byteas, texts, type Transaction, uuids } from '@customer-platform/database';
+import {
+  bigints,
+  byteas,
+  type OrganizationScope,
+  texts,
+  type Transaction,
+  uuids,
+} from '@customer-platform/database';
 import { LEDGER_KEY } from '../ledger-key.js';
 import { contactHash } from '../earning/rule-event-hash.js';
 
@@ -25,12 +32,12 @@ export interface ChainEnd {
  */
 const FOLLOW = `
   INSERT INTO contact_refs (organization_id, id, state, merged_into, version)
-  SELECT DISTINCT ON (id) $1, id, state, merged_into, version
-    FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::bigint[], $6::bytea[])
-         AS given (id, state, merged_into, version, hash)
-   WHERE NOT EXISTS (SELECT 1 FROM erased_contacts
-                      WHERE organization_id = $1 AND contact_hash = given.hash)
-   ORDER BY id, version DESC
+  SELECT DISTINCT ON (organization_id, id) organization_id, id, state, merged_into, version
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::bigint[], $6::bytea[])
+         AS given (organization_id, id, state, merged_into, version, hash)
+   WHERE NOT EXISTS (SELECT 1 FROM erased_contacts AS erased
+                      WHERE erased.organization_id = given.organization_id AND erased.contact_hash = given.hash)
+   ORDER BY organization_id, id, version DESC
   ON CONFLICT (organization_id, id) DO UPDATE
     SET state = excluded.state, merged_into = excluded.merged_into, version = excluded.version
   WHERE contact_refs.version < excluded.version`;
@@ -88,13 +95,26 @@ export class ContactRefs {
 
   /** Takes over the states of contacts of the transaction's organization. */
   async follow(tx: Transaction, contacts: readonly ContactState[]): Promise<void> {
-    await tx.query(FOLLOW, [
-      tx.organizationId,
+    const { organizationId } = tx;
+    await this.followAll(
+      tx,
+      contacts.map((contact) => ({ ...contact, organizationId })),
+    );
+  }
+
+  /** As `follow`, of several organizations in a worker's transaction. */
+  async followAll(
+    tx: Transaction,
+    contacts: readonly (ContactState & { organizationId: string })[],
+  ): Promise<void> {
+    if (contacts.length === 0) return;
+    await tx.prepared(FOLLOW, [
+      uuids(contacts.map(({ organizationId }) => organizationId)),
       uuids(contacts.map(({ id }) => id)),
       texts(contacts.map(({ state }) => state)),
       uuids(contacts.map(({ mergedInto }) => mergedInto)),
       bigints(contacts.map(({ version }) => version)),
-      byteas(contacts.map(({ id }) => this.hashOf(tx, id))),
+      byteas(contacts.map((contact) => this.hashOf(contact, contact.id))),
     ]);
   }
 
@@ -199,8 +219,8 @@ export class ContactRefs {
     );
   }
 
-  private hashOf(tx: Transaction, id: string): Buffer {
-    return contactHash(this.key, tx.organizationId, id);
+  private hashOf({ organizationId }: OrganizationScope, id: string): Buffer {
+    return contactHash(this.key, organizationId, id);
   }
 }
 

@@ -1,5 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { byteas, Clock, ReferenceHolds, type Transaction } from '@customer-platform/database';
+import {
+  byteas,
+  Clock,
+  ReferenceHolds,
+  type Transaction,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { ContactRefs } from '../contacts/contact-refs.js';
 import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
@@ -13,6 +19,7 @@ import { RuleBooks } from './rule-book.js';
 
 /** An event to evaluate, with the correlation that its points shall carry. */
 export interface ToEvaluate {
+  organizationId: string;
   event: RecordedEvent;
   correlationId: string;
   /** The domain event that brought it. */
@@ -39,14 +46,32 @@ export class EarningService {
   ) {}
 
   /**
-   * Posts what the events of one organization earn, each (rule, event) once for ever.
+   * Posts what the events earn, each (rule, event) once for ever. An organization whose rules ask for none of its events
+   * costs a share of one statement.
    * @throws PointsOutOfRange, and whatever the database says; nothing of the run is posted then
    */
-  async earn(tx: Transaction, events: readonly ToEvaluate[]): Promise<void> {
-    const book = await this.books.of(tx);
-    if (book.size === 0) return;
-    const candidates = events.flatMap(({ event, correlationId }) => candidatesOf(book, event, correlationId));
-    if (candidates.length === 0) return;
+  async earn(tx: WorkerTransaction, events: readonly ToEvaluate[]): Promise<void> {
+    const groups = Map.groupBy(events, ({ organizationId }) => organizationId);
+    // In one order for all, so that two runs wait for each other's subjects instead of deadlocking.
+    const organizationIds = [...groups.keys()].sort();
+    const books = await this.books.ofAll(tx, organizationIds);
+    for (const organizationId of organizationIds) {
+      const book = books.get(organizationId);
+      const own = groups.get(organizationId) ?? [];
+      const candidates = book
+        ? own.flatMap(({ event, correlationId }) => candidatesOf(book, event, correlationId))
+        : [];
+      if (candidates.length === 0) continue;
+      await tx.useOrganization(organizationId);
+      await this.postCandidates(tx, candidates, own);
+    }
+  }
+
+  private async postCandidates(
+    tx: Transaction,
+    candidates: readonly Candidate[],
+    events: readonly ToEvaluate[],
+  ): Promise<void> {
     const owned = await this.ownersOf(tx, candidates);
     if (owned.length === 0) return;
     const contactIds = owned.map(({ contactId }) => contactId);

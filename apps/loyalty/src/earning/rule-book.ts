@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Transaction } from '@customer-platform/database';
+import { uuids, type WorkerTransaction } from '@customer-platform/database';
 import type { RuleContent } from '../rules/rule.js';
 import { toContent } from '../rules/rule-versions.js';
 
@@ -27,6 +27,10 @@ const LOAD = `
    WHERE p.organization_id = $1
    ORDER BY p.rule_id, p.effective_from`;
 
+const REVISIONS = `
+  SELECT organization_id, revision FROM unnest($1::uuid[]) AS asked (organization_id)
+    JOIN rule_revisions USING (organization_id)`;
+
 const MOST_BOOKS = 5_000;
 
 /** Rules in memory, read anew when the organization's revision has moved. */
@@ -34,18 +38,35 @@ const MOST_BOOKS = 5_000;
 export class RuleBooks {
   private readonly books = new Map<string, { revision: string; book: RuleBook }>();
 
-  /** The rules of the transaction's organization as of its snapshot; one small query where they are known. */
-  async of(tx: Transaction): Promise<RuleBook> {
-    const [row] = await tx.query<{ revision: string }>(
-      'SELECT revision FROM rule_revisions WHERE organization_id = $1',
-      [tx.organizationId],
-    );
-    if (row === undefined) return new Map();
-    const known = this.books.get(tx.organizationId);
-    if (known?.revision === row.revision) return known.book;
-    const book = await load(tx);
-    if (this.books.size >= MOST_BOOKS) this.books.delete(this.books.keys().next().value as string);
-    this.books.set(tx.organizationId, { revision: row.revision, book });
+  /**
+   * The rules of these organizations as they are now, one small query where they are known; those that never had one
+   * are left out. The transaction may be bound to another organization afterwards.
+   */
+  async ofAll(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Map<string, RuleBook>> {
+    const rows = await tx.prepared<{ organization_id: string; revision: string }>(REVISIONS, [
+      uuids(organizationIds),
+    ]);
+    const books = new Map<string, RuleBook>();
+    for (const { organization_id: organizationId, revision } of rows) {
+      books.set(organizationId, await this.at(tx, organizationId, revision));
+    }
+    return books;
+  }
+
+  private async at(tx: WorkerTransaction, organizationId: string, revision: string): Promise<RuleBook> {
+    const known = this.books.get(organizationId);
+    this.books.delete(organizationId);
+    let book = known?.revision === revision ? known.book : undefined;
+    if (!book) {
+      await tx.useOrganization(organizationId);
+      book = await load(tx);
+    }
+    // Put last, so that the one that was not asked for the longest is the first to go.
+    this.books.set(organizationId, { revision, book });
+    for (const oldest of this.books.keys()) {
+      if (this.books.size <= MOST_BOOKS) break;
+      this.books.delete(oldest);
+    }
     return book;
   }
 }
@@ -57,7 +78,7 @@ type Row = Parameters<typeof toContent>[0] & {
   deleted: boolean;
 };
 
-async function load(tx: Transaction): Promise<RuleBook> {
+async function load(tx: WorkerTransaction): Promise<RuleBook> {
   const rows = await tx.query<Row>(LOAD, [tx.organizationId]);
   const histories = new Map<string, RuleHistory>();
   for (const row of rows) {

@@ -237,11 +237,9 @@ describe('the ledger', () => {
     await world.rule({ formula: { type: 'fixed', points: EARNED } });
     const event = aRecordedEvent({ received_at: new Date(Date.now() + 1_000).toISOString() });
     const { organizationId } = world;
-    const delivered = { event, correlationId: event.event_id, causationId: randomUUID() };
+    const delivered = { organizationId, event, correlationId: event.event_id, causationId: randomUUID() };
     const earn = () =>
-      app.app
-        .get(Database)
-        .inOrganization({ organizationId }, (tx) => app.app.get(EarningService).earn(tx, [delivered]));
+      app.app.get(Database).acrossOrganizations((tx) => app.app.get(EarningService).earn(tx, [delivered]));
     let left = CALLS;
     const deliver = async (): Promise<void> => {
       for (; left > 0;) {

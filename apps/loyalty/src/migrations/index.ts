@@ -6,6 +6,7 @@ import { CreateReferenceHolds1764110000000 } from './1764110000000-create-refere
 import { IndexOpenLots1764670040000 } from './1764670040000-index-open-lots.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 import { SteadyStatistics1764720000100 } from './1764720000100-steady-statistics.js';
+import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   IndexOpenLots1764670040000,
   CreateErasureReceipts1764680000000,
   SteadyStatistics1764720000100,
+  OpenEventsToWorkers1766210000000,
 ];

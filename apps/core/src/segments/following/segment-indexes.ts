@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Transaction, WorkerTransaction } from '@customer-platform/database';
+import { type Transaction, uuids, type WorkerTransaction } from '@customer-platform/database';
 import { SegmentIndex } from './segment-index.js';
 
 const REVISION = 'SELECT segment_revision($1) AS revision';
@@ -41,7 +41,7 @@ export class SegmentIndexes {
    */
   async ofAll(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Map<string, SegmentIndex>> {
     const asked = [...new Set(organizationIds)].sort();
-    const rows = await tx.prepared<RevisionRow>(REVISIONS, [asked]);
+    const rows = await tx.prepared<RevisionRow>(REVISIONS, [uuids(asked)]);
     const indexes = new Map<string, SegmentIndex>();
     for (const { organization_id: organizationId, revision } of rows) {
       let index = this.keptAt(organizationId, revision);
