@@ -96,15 +96,37 @@ export function descendantsOf(ancestor: number, processes: readonly Process[] = 
   return processes.filter(({ pid, name }) => pid !== ancestor && family.has(pid) && name !== '');
 }
 
-/** CPU and memory by name. Postgres's short-lived backends that ended in between are missed. */
-export function readUsage(): Usage {
+/**
+ * The process that started the platform whose gateway answers at this address.
+ * @throws Error where there is none on this machine
+ */
+export function starterOf(baseUrl: string): number {
+  const { port } = new URL(baseUrl);
+  const gateway = readProcesses().find(
+    ({ name, pid }) => name === 'gateway' && environmentOf(pid)?.['PORT'] === port,
+  );
+  if (!gateway) throw new Error(`No gateway of this machine answers at ${baseUrl}.`);
+  return gateway.parent;
+}
+
+/**
+ * CPU and memory by name: of the platform that `starter` started and of k6, or of whatever runs here. Postgres's
+ * short-lived backends that ended in between are missed.
+ */
+export function readUsage(starter?: number): Usage {
   const usage: Usage = { cpu: new Map(), resident: new Map() };
-  for (const { name, cpuSeconds, residentMiB } of readProcesses()) {
+  const all = readProcesses();
+  const family = starter === undefined ? all : [...descendantsOf(starter, all), ...all.filter(isK6)];
+  for (const { name, cpuSeconds, residentMiB } of family) {
     if (name === '') continue;
     add(usage.cpu, name, cpuSeconds);
     add(usage.resident, name, residentMiB);
   }
   return usage;
+}
+
+function isK6({ name }: Process): boolean {
+  return name === 'k6';
 }
 
 function add(map: Map<string, number>, name: string, value: number): void {

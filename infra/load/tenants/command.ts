@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Platform, request } from '@customer-platform/client/platform.ts';
-import { readUsage, type Usage } from '@customer-platform/client/processes.ts';
+import { readUsage, starterOf, type Usage } from '@customer-platform/client/processes.ts';
 import pg from 'pg';
 import { runK6 } from '../k6.ts';
 
@@ -101,9 +101,10 @@ async function measured(
 ): Promise<number> {
   const summary = `${keys}.summary`;
   const stored = await consumed(database);
-  const before = readUsage();
+  const starter = starterOf(platform.base_url);
+  const before = readUsage(starter);
   let whileSending: Usage = before;
-  const sampling = setInterval(() => (whileSending = readUsage()), 500);
+  const sampling = setInterval(() => (whileSending = readUsage(starter)), 500);
   const environment = {
     TARGET: platform.base_url,
     KEYS: keys,
@@ -127,7 +128,7 @@ async function measured(
   }
   const behind = performance.now() - sent;
   await pause(SETTLE_MS);
-  const after = readUsage();
+  const after = readUsage(starter);
   const costs = [...after.cpu].flatMap(([name, seconds]): [string, number][] =>
     name === 'k6' ? [] : [[name, ((seconds - (before.cpu.get(name) ?? 0)) / accepted) * 1e6]],
   );
