@@ -5,7 +5,13 @@ export type Restriction = 'mfa_required' | 'organization_suspended';
 export interface ResolvedCredential {
   principal: { type: 'api_key' | 'user' | 'oauth_client' | 'organization'; id: string };
   actor: { type: string; id: string; impersonator_id?: string };
-  organization: { id: string; status: 'active' | 'suspended'; settings: Record<string, unknown> };
+  organization: {
+    id: string;
+    status: 'active' | 'suspended';
+    settings: Record<string, unknown>;
+    /** Those above it whose rate limits it uses up too, the highest first; absent where there is none. */
+    ancestors?: { id: string; organization_per_second: number }[];
+  };
   permissions: string[];
   restriction: Restriction | null;
   /** The session that a user acts in; absent for others. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { limitHeader, policyHeader, RateLimiter } from './rate-limiter.js';
+import { DEFAULT_LIMITS, limitHeader, limitsOf, policyHeader, RateLimiter } from './rate-limiter.js';
 
 const limits = { keyPerSecond: 10, organizationPerSecond: 15 };
 
@@ -24,6 +24,53 @@ describe('RateLimiter', () => {
     limiter.take('one', 'org', 20, limits);
     expect(limiter.take('two', 'org', 20, limits)).toMatchObject({ granted: 10, scope: 'organization' });
     expect(limiter.take('two', 'other', 10, limits)).toMatchObject({ granted: 10 });
+  });
+
+  describe('of organizations below one', () => {
+    const above = [{ id: 'parent', organization_per_second: 25 }];
+    const wide = { keyPerSecond: 100, organizationPerSecond: 100 };
+    const own = { keyPerSecond: 25, organizationPerSecond: 25 };
+
+    it('counts what they send against it too, however many they are', () => {
+      const limiter = limiterAt({ now: 0 });
+      const granted = ['one', 'two', 'three', 'four'].map(
+        (id) => limiter.take(`key of ${id}`, id, 20, { ...wide, above }).granted,
+      );
+      expect(granted).toEqual([20, 20, 10, 0]);
+      expect(limiter.take('key', 'parent', 1, own)).toMatchObject({ granted: 0, scope: 'organization' });
+    });
+
+    it('are known from the caller’s organization, as are its own limits', () => {
+      const organization = { id: 'child', status: 'active', settings: {}, ancestors: above } as const;
+      const id = { type: 'api_key', id: 'key' } as const;
+      const caller = { organizationId: 'child', principal: id, actor: id, permissions: new Set<never>() };
+      expect(limitsOf({ ...caller, organization })).toEqual({ ...DEFAULT_LIMITS, above });
+      const settings = { rate_limits: { key_per_second: 10, organization_per_second: 15 } };
+      const alone = { id: 'child', status: 'active', settings } as const;
+      expect(limitsOf({ ...caller, organization: alone })).toEqual(limits);
+    });
+
+    it('what it has sent itself is not theirs any more', () => {
+      const clock = { now: 0 };
+      const limiter = limiterAt(clock);
+      limiter.take('key', 'parent', 45, own);
+      const refused = limiter.take('other', 'child', 20, { ...wide, above });
+      expect(refused).toMatchObject({
+        granted: 5,
+        scope: 'organization',
+        organizationLeft: 0,
+        retryAfter: 1,
+      });
+      clock.now = 1_000;
+      expect(limiter.take('other', 'child', 30, { ...wide, above }).granted).toBe(25);
+    });
+
+    it('takes of each above as much, and of none more than passes', () => {
+      const limiter = limiterAt({ now: 0 });
+      const two = [{ id: 'top', organization_per_second: 100 }, ...above];
+      expect(limiter.take('key', 'child', 60, { ...wide, above: two }).granted).toBe(50);
+      expect(limiter.take('key of top', 'top', 200, wide).granted).toBe(150);
+    });
   });
 
   it('fills again at its rate and no further than the burst', () => {

@@ -4,6 +4,8 @@ import type { AuthenticatedCaller } from '@customer-platform/http';
 export interface RateLimits {
   readonly keyPerSecond: number;
   readonly organizationPerSecond: number;
+  /** Organizations above, each with a limit of its own for all that it and those below it send. */
+  readonly above?: readonly { readonly id: string; readonly organization_per_second: number }[];
 }
 
 /** The limits of an organization that has none of its own. */
@@ -11,9 +13,12 @@ export const DEFAULT_LIMITS: RateLimits = { keyPerSecond: 1_000, organizationPer
 
 /** The limits of a caller's organization (identity.md §2, `settings.rate_limits`). */
 export function limitsOf(caller: AuthenticatedCaller): RateLimits {
-  const own = caller.organization.settings.rate_limits;
-  if (!own) return DEFAULT_LIMITS;
-  return { keyPerSecond: own.key_per_second, organizationPerSecond: own.organization_per_second };
+  const { settings, ancestors: above } = caller.organization;
+  const { rate_limits: own } = settings;
+  const limits = own
+    ? { keyPerSecond: own.key_per_second, organizationPerSecond: own.organization_per_second }
+    : DEFAULT_LIMITS;
+  return above ? { ...limits, above } : limits;
 }
 
 /** A burst of so many seconds' worth passes at once. */
@@ -40,11 +45,17 @@ interface Bucket {
   filledAt: number;
 }
 
+interface RatedBucket {
+  readonly bucket: Bucket;
+  readonly rate: number;
+}
+
 /** A bucket untouched for so long is full again whatever its rate, and is forgotten. */
 const FORGET_AFTER_MS = BURST_SECONDS * 1000 * 5;
 
 /**
- * Two token buckets, one of the key and one of its organization, counted per event. Held in memory: each instance
+ * Token buckets of the key, its organization and those above that, counted per event: what an organization sends takes
+ * from each above it (identity.md §2). Held in memory: each instance
  * of the service counts what it answers itself.
  */
 export class RateLimiter {
@@ -54,26 +65,40 @@ export class RateLimiter {
   /** @param now milliseconds that only grow */
   constructor(private readonly now: () => number) {}
 
-  /** Takes up to `count` tokens from both scopes: as many as the emptier one holds. */
+  /** Takes up to `count` tokens from all of them: as many as the emptiest holds. */
   take(keyId: string, organizationId: string, count: number, limits: RateLimits): Grant {
     const now = this.now();
     this.sweep(now);
     const key = this.bucket(keyId, limits.keyPerSecond, now);
     const organization = this.bucket(organizationId, limits.organizationPerSecond, now);
-    const granted = Math.min(count, Math.floor(key.tokens), Math.floor(organization.tokens));
+    const scarcest = this.scarcest(limits, { bucket: organization, rate: limits.organizationPerSecond }, now);
+    const granted = Math.min(count, Math.floor(key.tokens), Math.floor(scarcest.bucket.tokens));
     key.tokens -= granted;
     organization.tokens -= granted;
+    for (const { id } of limits.above ?? []) {
+      const above = this.buckets.get(id);
+      if (above) above.tokens -= granted;
+    }
     const left = {
       limits,
       granted,
       keyLeft: Math.floor(key.tokens),
-      organizationLeft: Math.floor(organization.tokens),
+      organizationLeft: Math.floor(scarcest.bucket.tokens),
     };
     if (granted === count) return { ...left, retryAfter: 0 };
-    const scope: RateScope = key.tokens <= organization.tokens ? 'key' : 'organization';
-    const [bucket, rate] =
-      scope === 'key' ? [key, limits.keyPerSecond] : [organization, limits.organizationPerSecond];
+    const scope: RateScope = key.tokens <= scarcest.bucket.tokens ? 'key' : 'organization';
+    const { bucket, rate } = scope === 'key' ? { bucket: key, rate: limits.keyPerSecond } : scarcest;
     return { ...left, scope, retryAfter: Math.max(1, Math.ceil((1 - bucket.tokens) / rate)) };
+  }
+
+  /** Of the organization and those above it, the one with the fewest tokens. */
+  private scarcest({ above = [] }: RateLimits, own: RatedBucket, now: number): RatedBucket {
+    let scarcest = own;
+    for (const { id, organization_per_second: rate } of above) {
+      const bucket = this.bucket(id, rate, now);
+      if (bucket.tokens < scarcest.bucket.tokens) scarcest = { bucket, rate };
+    }
+    return scarcest;
   }
 
   private bucket(id: string, perSecond: number, now: number): Bucket {

@@ -13,6 +13,7 @@ import {
 } from '@customer-platform/authorization';
 import { SigningKeys } from '@customer-platform/database';
 import { effectiveSettings } from '../organizations/organization-settings.js';
+import { effectiveLimits } from '../organizations/rate-limits.js';
 import { ACCESS_TOKEN_LIFE_S, ACCESS_TOKENS } from '../sessions/access-token.issuing.js';
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
 import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
@@ -98,13 +99,15 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
 
 function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
   const type = typeOf(row);
+  const { limits, chain } = effectiveLimits(row.settings, row.ancestors);
   return {
     principal: { type, id: row.id },
     actor: { type, id: row.id },
     organization: {
       id: row.organization_id,
       status: row.status,
-      settings: { ...effectiveSettings(row.settings), locale: row.locale, timezone: row.timezone },
+      settings: { ...effectiveSettings(row.settings, limits), locale: row.locale, timezone: row.timezone },
+      ...(chain.length === 0 ? {} : { ancestors: chain }),
     },
     permissions: row.permissions,
     restriction: restrictionOf(row),

@@ -1,4 +1,5 @@
 import type { StoredSettings } from '../organizations/organization-settings.js';
+import { ANCESTORS, type AncestorRow } from '../organizations/rate-limits.js';
 import type { NamedStatement } from './registry.pool.js';
 
 /**
@@ -7,7 +8,7 @@ import type { NamedStatement } from './registry.pool.js';
  * which V8 reads itself: of an owner's, the driver's own reading of arrays would be the dearest step of the answer.
  */
 const KEYS = `
-SELECT k.id, k.organization_id, o.status, o.settings, o.locale, o.timezone, e.epoch::text AS epoch,
+SELECT k.id, k.organization_id, o.status, o.settings, o.locale, o.timezone, ${ANCESTORS} AS ancestors, e.epoch::text AS epoch,
        k.expires_at <= statement_timestamp() AS expired,
        floor(extract(epoch FROM k.expires_at - statement_timestamp()) * 1000)::float8 AS expires_in_ms,
        to_json(CASE WHEN r.deleted_at IS NOT NULL THEN '{}'
@@ -40,7 +41,7 @@ export const RESOLVE_API_KEY_BY_ID: NamedStatement = {
 export const RESOLVE_ORGANIZATION: NamedStatement = {
   name: 'resolve_organization',
   text: `
-SELECT o.id, o.organization_id, o.status, o.settings, o.locale, o.timezone, e.epoch::text AS epoch,
+SELECT o.id, o.organization_id, o.status, o.settings, o.locale, o.timezone, ${ANCESTORS} AS ancestors, e.epoch::text AS epoch,
        false AS expired, NULL::float8 AS expires_in_ms, '[]'::json AS permissions
   FROM organizations o
   JOIN organization_epochs e ON e.organization_id = o.organization_id
@@ -54,7 +55,7 @@ SELECT o.id, o.organization_id, o.status, o.settings, o.locale, o.timezone, e.ep
 export const RESOLVE_SESSION: NamedStatement = {
   name: 'resolve_session',
   text: `
-SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.settings, o.locale, o.timezone,
+SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.settings, o.locale, o.timezone, ${ANCESTORS} AS ancestors,
        e.epoch::text AS epoch,
        least(s.expires_at, s.idle_expires_at) <= statement_timestamp() AS expired,
        floor(extract(epoch FROM least(s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
@@ -86,6 +87,8 @@ export interface ResolvedKeyRow {
   organization_id: string;
   status: 'active' | 'suspended';
   settings: StoredSettings;
+  /** Those above, the root first; null of the root. */
+  ancestors: AncestorRow[] | null;
   locale: string;
   timezone: string;
   epoch: string;

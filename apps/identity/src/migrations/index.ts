@@ -9,6 +9,7 @@ import { CreateSigningKeys1764500001000 } from './1764500001000-create-signing-k
 import { CreateRecoveryCodes1764500002000 } from './1764500002000-create-recovery-codes.js';
 import { CreateInvitations1764620000000 } from './1764620000000-create-invitations.js';
 import { RememberInterruptions1764710300000 } from './1764710300000-remember-interruptions.js';
+import { RaiseEpochsBelow1764900200000 } from './1764900200000-raise-epochs-below.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -22,4 +23,5 @@ export const migrations: MigrationClass[] = [
   CreateRecoveryCodes1764500002000,
   CreateInvitations1764620000000,
   RememberInterruptions1764710300000,
+  RaiseEpochsBelow1764900200000,
 ];

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { hashApiKey } from '@customer-platform/authorization';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { Caller, eventually, expectProblem, expectStatus } from '@customer-platform/testing';
+import { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { aMemberKey } from '../roles/ways-to-give.fixture.js';
 import type { CreatedOrganizationDto, OrganizationDto } from './organization.dto.js';
@@ -84,5 +86,126 @@ describe('settings.member_jwks', () => {
     }
     const able = await bench.caller(parent, ['identity.organizations.update', 'core.members.exchange']);
     expectStatus(await able.patch(at(parent.id), given), 200);
+  });
+});
+
+describe('settings.rate_limits', () => {
+  const limits = (key_per_second: number, organization_per_second: number) => ({
+    settings: { rate_limits: { key_per_second, organization_per_second } },
+  });
+  const limitsOf = async (caller: Caller, id: string) =>
+    (await caller.get<OrganizationDto>(at(id))).body.settings.rate_limits;
+  /** What modules hear of a key: the limits that hold, and whose they use up too. */
+  const resolved = async (key: string) => {
+    const source = bench.app.app.get(DatabaseAuthorizationSource, { strict: false });
+    const { organization, epoch } = await source.resolve(hashApiKey(key), 10_000);
+    return { limits: organization.settings['rate_limits'], ancestors: organization.ancestors ?? [], epoch };
+  };
+
+  /** A parent with limits of its own, given by the root. */
+  const limitedParent = async (key_per_second: number, organization_per_second: number) => {
+    const rateLimits = { key_per_second, organization_per_second };
+    const slug = `limited-${randomUUID()}`;
+    const wish = { name: slug, slug, rateLimits, issue: ['administrator'] as const };
+    const { organization, keys } = await bench.operator.createOrganization({ ...wish, reissue: false });
+    const admin = new Caller(bench.app.url, keys.administrator?.key ?? '');
+    await eventually(async () => expect((await admin.get(at(organization.id))).status).toBe(200));
+    const lower = async (key: number, all: number): Promise<void> => {
+      const next = { key_per_second: key, organization_per_second: all };
+      await bench.operator.createOrganization({ ...wish, rateLimits: next, issue: [], reissue: true });
+    };
+    return { id: organization.id, admin, lower };
+  };
+
+  it('400 above the ancestor’s own, by default or said, when founded and when changed, at any depth', async () => {
+    const body = aBody(limits(100_000, 100_000));
+    const refused = expectProblem(await parent.admin.post(ORGANIZATIONS, body), 400, 'validation_failed');
+    expect(refused.errors?.map(({ pointer, code }) => [pointer, code])).toEqual([
+      ['/settings/rate_limits/key_per_second', 'out_of_range'],
+      ['/settings/rate_limits/organization_per_second', 'out_of_range'],
+    ]);
+    const { child, admin } = await withKey(parent.admin, limits(10, 20));
+    expectProblem(await parent.admin.patch(at(child.id), limits(1_001, 20)), 400, 'validation_failed');
+    expectProblem(await admin.post(ORGANIZATIONS, aBody(limits(11, 20))), 400, 'validation_failed');
+    const grandchild = await found(admin, limits(10, 20));
+    // Neither the child nor who stands above it gives the grandchild more than the child has.
+    for (const caller of [admin, parent.admin])
+      expectProblem(await caller.patch(at(grandchild.id), limits(10, 21)), 400, 'validation_failed');
+    expectStatus(await parent.admin.patch(at(child.id), limits(1_000, 2_000)), 200);
+    expectStatus(await admin.patch(at(grandchild.id), limits(1_000, 2_000)), 200);
+  });
+
+  it('lowered above, they bind all below at once, who said nothing too, and are raised again alike', async () => {
+    const above = await limitedParent(1_000, 2_000);
+    const { child, admin } = await withKey(above.admin);
+    const { child: grandchild } = await withKey(admin, limits(500, 600));
+    const key = grandchild.api_key?.key ?? '';
+    const before = await resolved(key);
+    await above.lower(25, 50);
+    const after = await resolved(key);
+    expect(after.epoch).toBeGreaterThan(before.epoch);
+    expect(after).toMatchObject({ limits: { key_per_second: 25, organization_per_second: 50 } });
+    expect(after.ancestors).toEqual([
+      { id: above.id, organization_per_second: 50 },
+      { id: child.id, organization_per_second: 50 },
+    ]);
+    expect(await limitsOf(admin, child.id)).toEqual({ key_per_second: 25, organization_per_second: 50 });
+    await above.lower(1_000, 2_000);
+    expect((await resolved(key)).limits).toEqual({ key_per_second: 500, organization_per_second: 600 });
+    // Another setting of one above is nobody's below.
+    const { epoch } = await resolved(key);
+    expectStatus(await above.admin.patch(at(above.id), { settings: { session: { idle_minutes: 9 } } }), 200);
+    expect((await resolved(key)).epoch).toBe(epoch);
+  });
+
+  it('of a child raised and a parent lowered at once, what holds is never above the parent’s', async () => {
+    const above = await limitedParent(1_000, 2_000);
+    const { child, admin } = await withKey(above.admin, limits(1, 1));
+    const { child: grandchild } = await withKey(admin);
+    for (let round = 0; round < 5; round += 1) {
+      expectStatus(await above.admin.patch(at(child.id), limits(900, 900)), 200);
+      await Promise.all([
+        above.admin.patch(at(child.id), limits(10, 10)),
+        admin.patch(at(grandchild.id), limits(800, 800)),
+      ]);
+      expect((await resolved(grandchild.api_key?.key ?? '')).limits).toEqual({
+        key_per_second: 10,
+        organization_per_second: 10,
+      });
+    }
+  });
+
+  it('the root binds nobody by the default', async () => {
+    const { id, admin } = await limitedParent(100_000, 100_000);
+    expect(await limitsOf(admin, id)).toEqual({ key_per_second: 100_000, organization_per_second: 100_000 });
+    const { child } = await withKey(admin);
+    expect((await resolved(child.api_key?.key ?? '')).ancestors).toEqual([
+      { id, organization_per_second: 100_000 },
+    ]);
+  });
+
+  it('409 limit_reached beyond a thousand children, founded or restored, also of ten at once', async () => {
+    const last = await found(parent.admin);
+    expectStatus(await parent.admin.delete(at(last.id)), 204);
+    await bench.within(parent.id, (tx) =>
+      tx.query(
+        `INSERT INTO organizations
+           (organization_id, id, parent_id, path, name, slug, locale, timezone, created_at, updated_at)
+         SELECT c.id, c.id, $1, p.path || c.id, 'Child', 'child-' || c.id, 'en', 'UTC', now(), now()
+           FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 998)) AS c
+           JOIN organizations p ON p.organization_id = $1`,
+        [parent.id],
+      ),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => parent.admin.post<OrganizationDto>(ORGANIZATIONS, aBody())),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, ...Array<number>(8).fill(409)]);
+    const refused = answers.find(({ status }) => status === 409);
+    if (refused) expect(expectProblem(refused, 409, 'limit_reached')['limit']).toBe(1_000);
+    expectProblem(await parent.admin.post(`${at(last.id)}/restore`), 409, 'limit_reached');
+    const founded = answers.find(({ status }) => status === 201)?.body.id ?? '';
+    expectStatus(await parent.admin.delete(at(founded)), 204);
+    expectStatus(await parent.admin.post(`${at(last.id)}/restore`), 200);
   });
 });

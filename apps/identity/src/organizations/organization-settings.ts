@@ -31,19 +31,23 @@ export type StoredSettings = Partial<{
   member_jwks: { keys: MemberJwk[] };
 }>;
 
-/** Contract.md §6 and identity.md §2. */
-const DEFAULTS: OrganizationSettings = {
+/** What holds where nothing is said (contract.md §6, identity.md §2). */
+export const DEFAULT_SETTINGS: OrganizationSettings = {
   rate_limits: { key_per_second: 1_000, organization_per_second: 2_000 },
   mfa_policy: 'optional',
   session: { idle_minutes: 30, absolute_hours: 12 },
   member_jwks: { keys: [] },
 };
 
-export function effectiveSettings(stored: StoredSettings): OrganizationSettings {
+/** `limits`: what holds with those above it, see `effectiveLimits`; without them what it says itself. */
+export function effectiveSettings(
+  stored: StoredSettings,
+  limits: RateLimits = { ...DEFAULT_SETTINGS.rate_limits, ...stored.rate_limits },
+): OrganizationSettings {
   return {
-    rate_limits: { ...DEFAULTS.rate_limits, ...stored.rate_limits },
-    mfa_policy: stored.mfa_policy ?? DEFAULTS.mfa_policy,
-    session: { ...DEFAULTS.session, ...stored.session },
-    member_jwks: stored.member_jwks ?? DEFAULTS.member_jwks,
+    rate_limits: limits,
+    mfa_policy: stored.mfa_policy ?? DEFAULT_SETTINGS.mfa_policy,
+    session: { ...DEFAULT_SETTINGS.session, ...stored.session },
+    member_jwks: stored.member_jwks ?? DEFAULT_SETTINGS.member_jwks,
   };
 }

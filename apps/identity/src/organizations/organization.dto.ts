@@ -100,7 +100,13 @@ function faultOf(keys: unknown): string | undefined {
 
 /** Settings as a body gives them; null clears, and the default holds again. */
 export class SettingsDto {
-  @ApiProperty({ ...optional, nullable: true, type: RateLimitsDto, description: 'Set by ancestors only.' })
+  @ApiProperty({
+    ...optional,
+    nullable: true,
+    type: RateLimitsDto,
+    description:
+      'Set by ancestors only, never above their own; shown as they hold with theirs, which it uses up too.',
+  })
   @MayBeAbsent()
   @MayBeNull()
   @IsObject()

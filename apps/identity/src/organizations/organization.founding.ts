@@ -5,6 +5,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { Problem } from '@customer-platform/problem-json';
 import { BuiltInPermissions } from '../roles/built-in.permissions.js';
 import type { RateLimits, StoredSettings } from './organization-settings.js';
+import { ancestorsOf, demandRoomBelow, demandWithin } from './rate-limits.js';
 
 /** An organization to be founded. */
 export interface NewOrganization {
@@ -26,13 +27,26 @@ export interface FoundedOrganization {
 }
 
 interface ParentRow {
+  id: string;
+  parent_id: string | null;
   path: string[];
   locale: string;
   timezone: string;
+  settings: StoredSettings;
 }
 
 /** Root, child, grandchild: the tree is at most so deep (identity.md §2). */
 const MAX_DEPTH = 5;
+
+const HOLD_ANCESTORS = `
+SELECT FROM organizations a
+ WHERE a.organization_id IN (SELECT unnest(path) FROM organizations WHERE organization_id = $1)
+   AND a.organization_id <> $1
+ ORDER BY cardinality(a.path) FOR SHARE OF a`;
+/** Those who found below one parent take turns, for its children are counted. */
+const PARENT = `
+SELECT id, parent_id, path, locale, timezone, settings, deleted_at
+  FROM organizations WHERE organization_id = $1 FOR NO KEY UPDATE`;
 
 const INSERT = `
 INSERT INTO organizations
@@ -58,8 +72,8 @@ export class OrganizationFounding {
   /**
    * Founds one in `tx`, which is bound to the new organization afterwards. `founder` is asked for the audit context
    * once the id is known: the root is founded by itself.
-   * @throws Problem `duplicate_value` when the slug is taken, `limit_reached` when the tree would be too deep,
-   *   `not_found` when the parent is none, `resource_deleted` when it is deleted
+   * @throws Problem `duplicate_value` when the slug is taken, `limit_reached` when the tree would be too deep or
+   *   the parent has a thousand, `validation_failed` for rate limits above the parent's, `not_found` when the parent is none, `resource_deleted` when it is deleted
    */
   async found(
     tx: WorkerTransaction,
@@ -82,8 +96,12 @@ export class OrganizationFounding {
     return { id, slug: organization.slug, name: organization.name };
   }
 
-  /** Sets the rate limits of the organization `tx` is bound to, where they differ. */
+  /**
+   * Sets the rate limits of the organization `tx` is bound to, where they differ.
+   * @throws Problem `validation_failed` for limits above those of the organizations above
+   */
   async limit(tx: WorkerTransaction, context: AuditContext, limits: RateLimits): Promise<void> {
+    demandWithin(limits, (await ancestorsOf(tx, [tx.organizationId])).get(tx.organizationId) ?? []);
     const [row] = await tx.query<{ slug: string }>(LIMIT, [
       tx.organizationId,
       JSON.stringify(limits),
@@ -117,18 +135,24 @@ export class OrganizationFounding {
 
   private async parentOf(
     tx: WorkerTransaction,
-    { parentId }: NewOrganization,
+    { parentId, settings }: NewOrganization,
   ): Promise<ParentRow | undefined> {
     if (parentId === undefined) return undefined;
-    const [parent] = await tx.query<ParentRow & { deleted_at: Date | null }>(
-      `SELECT path, locale, timezone, deleted_at FROM organizations WHERE organization_id = $1 FOR SHARE`,
-      [parentId],
-    );
+    // Their limits are the new one's too: whoever changes them waits, and then raises its epoch with all below.
+    await tx.query(HOLD_ANCESTORS, [parentId]);
+    const [parent] = await tx.query<ParentRow & { deleted_at: Date | null }>(PARENT, [parentId]);
     if (!parent) throw new Problem('not_found');
     if (parent.deleted_at) throw new Problem('resource_deleted');
     if (parent.path.length >= MAX_DEPTH) {
       const detail = `Organizations stand at most ${String(MAX_DEPTH)} levels deep.`;
       throw new Problem('limit_reached', { detail, members: { limit: MAX_DEPTH } });
+    }
+    await demandRoomBelow(tx, { id: parent.id, isRoot: parent.parent_id === null });
+    if (settings?.rate_limits) {
+      const above = (await ancestorsOf(tx, [parent.id])).get(parent.id) ?? [];
+      const { rate_limits } = parent.settings;
+      const own = { id: parent.id, is_root: parent.parent_id === null, rate_limits: rate_limits ?? null };
+      demandWithin(settings.rate_limits, [...above, own]);
     }
     return parent;
   }

@@ -23,10 +23,9 @@ import {
   OrganizationDto,
   UpdateOrganizationDto,
 } from './organization.dto.js';
-import type { Organization } from './organization.entity.js';
 import { ORGANIZATIONS_LIST } from './organizations.list.js';
 import { OrganizationsService } from './organizations.service.js';
-import { toOrganizationDto } from './to-organization-dto.js';
+import { toOrganizationDto, type SeenOrganization } from './to-organization-dto.js';
 
 /** The caller's organization and those below it. */
 @Controller('v1/identity/organizations')
@@ -42,9 +41,10 @@ export class OrganizationsController {
     problems: ['duplicate_value', 'limit_reached', 'privilege_escalation'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateOrganizationDto): Promise<Answer> {
-    const { organization, apiKey } = await this.organizations.create(context, body);
+    const { apiKey, ...created } = await this.organizations.create(context, body);
+    const { organization } = created;
     const answer: CreatedOrganizationDto = {
-      ...toOrganizationDto(organization),
+      ...toOrganizationDto(created),
       ...(apiKey ? { api_key: apiKey } : {}),
     };
     return Answer.created(answer, `/v1/identity/organizations/${organization.id}`, {
@@ -121,5 +121,5 @@ export class OrganizationsController {
   }
 }
 
-const tagged = (organization: Organization): Answer =>
-  Answer.tagged(toOrganizationDto(organization), versionTag(organization));
+const tagged = (seen: SeenOrganization): Answer =>
+  Answer.tagged(toOrganizationDto(seen), versionTag(seen.organization));

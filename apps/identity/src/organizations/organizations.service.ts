@@ -27,18 +27,21 @@ import { Organization } from './organization.entity.js';
 import { organizationEvent } from './organization.events.js';
 import type { StoredSettings } from './organization-settings.js';
 import { organizationReferences } from './organization-references.js';
+import { ancestorsOf, demandRoomBelow, demandWithin, effectiveLimits } from './rate-limits.js';
+import type { SeenOrganization } from './to-organization-dto.js';
 
 const IN_REACH = `SELECT FROM organizations WHERE organization_id = $2 AND path @> ARRAY[$1::uuid]`;
 const ACTIVE_CHILD = `SELECT FROM organizations WHERE parent_id = $1 AND deleted_at IS NULL LIMIT 1`;
-const PARENT = `SELECT deleted_at IS NOT NULL AS deleted FROM organizations WHERE organization_id = $1 FOR SHARE`;
+const PARENT = `
+SELECT id, deleted_at IS NOT NULL AS deleted, parent_id IS NULL AS is_root
+  FROM organizations WHERE organization_id = $1 FOR NO KEY UPDATE`;
 const MACHINE_OWNER = `SELECT id FROM roles WHERE organization_id = $1 AND key = 'owner' AND kind = 'machine'`;
 
 /** What a tenant token stands on, and so whoever signs one. */
 const VOUCHING: Permission = 'core.members.exchange';
 
 /** A new organization, with its first key where one was wished for. */
-export interface CreatedOrganization {
-  organization: Organization;
+export interface CreatedOrganization extends SeenOrganization {
   apiKey?: IssuedApiKey;
 }
 
@@ -74,23 +77,25 @@ export class OrganizationsService {
     });
   }
 
-  list(context: RequestContext, query: ListQuery): Promise<Page<Organization>> {
-    return this.organizations.page(context, query);
+  async list(context: RequestContext, query: ListQuery): Promise<Page<SeenOrganization>> {
+    const { data, page } = await this.organizations.page(context, query);
+    return { data: await this.seen(data), page };
   }
 
-  get(context: RequestContext, id: string): Promise<Organization> {
-    return this.organizations.get(context, id);
+  async get(context: RequestContext, id: string): Promise<SeenOrganization> {
+    return this.one(await this.organizations.get(context, id));
   }
 
   /**
    * Founds an organization below the caller's.
-   * @throws Problem `duplicate_value`, `limit_reached` beyond five levels, `privilege_escalation`
+   * @throws Problem `duplicate_value`, `limit_reached` beyond five levels or a thousand children,
+   *   `privilege_escalation`, `validation_failed` for rate limits above the caller's own
    */
-  create(context: RequestContext, body: CreateOrganizationDto): Promise<CreatedOrganization> {
+  async create(context: RequestContext, body: CreateOrganizationDto): Promise<CreatedOrganization> {
     if (body.issue_api_key) demandHeld(context, PERMISSIONS);
     if (body.settings?.member_jwks) demandMayVouch(context, undefined);
     const { name, slug, locale, timezone, settings } = body;
-    return this.database.acrossOrganizations(async (tx) => {
+    const created = await this.database.acrossOrganizations(async (tx) => {
       const founded = await this.founding.found(
         tx,
         {
@@ -108,10 +113,17 @@ export class OrganizationsService {
       const organization = await this.organizations.get(context, founded.id, 'any', tx);
       return { organization, ...(apiKey ? { apiKey } : {}) };
     });
+    return {
+      ...(await this.one(created.organization)),
+      ...(created.apiKey ? { apiKey: created.apiKey } : {}),
+    };
   }
 
-  /** @throws Problem `ancestor_required`, `privilege_escalation`, `resource_deleted`, `etag_mismatch` */
-  update(context: RequestContext, id: string, body: UpdateOrganizationDto): Promise<Organization> {
+  /**
+   * @throws Problem `ancestor_required`, `privilege_escalation`, `resource_deleted`, `etag_mismatch`,
+   *   `validation_failed` for rate limits above those of the organizations above
+   */
+  async update(context: RequestContext, id: string, body: UpdateOrganizationDto): Promise<SeenOrganization> {
     const { name, status, locale, timezone, settings } = body;
     if (status !== undefined || settings?.rate_limits !== undefined) demandAncestor(context, id);
     const vouches = settings?.member_jwks !== undefined;
@@ -121,12 +133,16 @@ export class OrganizationsService {
       ...(timezone === undefined ? {} : { timezone: canonicalTimeZone(timezone) ?? timezone }),
       ...(settings === undefined ? {} : { settings: plain(settings) }),
     };
-    return this.write(context, id, (tx) => {
+    const updated = await this.write(context, id, async (tx) => {
       if (vouches) demandMayVouch(context, id);
+      if (settings?.rate_limits) {
+        demandWithin(settings.rate_limits, (await ancestorsOf(tx, [id])).get(id.toLowerCase()) ?? []);
+      }
       return this.organizations.update(context, id, (row) => ({ ...patch, ...this.turn(row, status) }), {
         tx,
       });
     });
+    return this.one(updated);
   }
 
   /** Its credentials are refused within a second. @throws Problem `ancestor_required`, `has_children` */
@@ -137,11 +153,14 @@ export class OrganizationsService {
     );
   }
 
-  /** @throws Problem `ancestor_required`, `not_deleted`, `restore_conflict`, `invalid_state` below a deleted one */
-  restore(context: RequestContext, id: string): Promise<Organization> {
+  /** @throws Problem `ancestor_required`, `not_deleted`, `restore_conflict`, `invalid_state` below a deleted one,
+   *  `limit_reached` below one that has a thousand */
+  async restore(context: RequestContext, id: string): Promise<SeenOrganization> {
     demandAncestor(context, id);
-    return this.write(context, id, (tx) =>
-      this.organizations.restore(context, id, { tx, guard: demandActiveParent }),
+    return this.one(
+      await this.write(context, id, (tx) =>
+        this.organizations.restore(context, id, { tx, guard: demandActiveParent }),
+      ),
     );
   }
 
@@ -162,6 +181,26 @@ export class OrganizationsService {
         references: () => references,
       }),
     );
+  }
+
+  private async one(organization: Organization): Promise<SeenOrganization> {
+    const [seen] = await this.seen([organization]);
+    if (!seen) throw new Error('Of one organization none was looked at');
+    return seen;
+  }
+
+  /** With the limits that hold, for which those above are looked at, whom the caller itself does not see. */
+  private seen(organizations: readonly Organization[]): Promise<SeenOrganization[]> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const ancestors = await ancestorsOf(
+        tx,
+        organizations.map(({ id }) => id),
+      );
+      return organizations.map((organization) => {
+        const { limits } = effectiveLimits(organization.settings, ancestors.get(organization.id) ?? []);
+        return { organization, limits };
+      });
+    });
   }
 
   /** A write to an organization within reach: as worker, for its event is its own and not the caller's. */
@@ -221,10 +260,10 @@ async function demandChildless(tx: Transaction, { id }: Organization): Promise<v
   throw new Problem('has_children', { detail: 'Delete the organizations below it first.' });
 }
 
-/** The share lock keeps the parent from being deleted meanwhile. */
+/** The lock keeps the parent from being deleted, and others from coming below it, meanwhile. */
 async function demandActiveParent(tx: Transaction, { parentId }: Organization): Promise<void> {
-  const [parent] = await tx.query<{ deleted: boolean }>(PARENT, [parentId]);
-  if (parent && !parent.deleted) return;
+  const [parent] = await tx.query<{ id: string; deleted: boolean; is_root: boolean }>(PARENT, [parentId]);
+  if (parent && !parent.deleted) return demandRoomBelow(tx, { id: parent.id, isRoot: parent.is_root });
   throw new Problem('invalid_state', { detail: 'The organization above it is deleted: restore that first.' });
 }
 

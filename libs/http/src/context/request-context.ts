@@ -25,6 +25,8 @@ export interface OrganizationSnapshot {
     readonly timezone?: string;
     readonly [setting: string]: unknown;
   };
+  /** Organizations above it whose limit everything counts against too that it sends (identity.md §2). */
+  readonly ancestors?: readonly { readonly id: string; readonly organization_per_second: number }[];
 }
 
 /** A credential that was found valid, with what it may do at this moment. */
