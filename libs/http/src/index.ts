@@ -96,7 +96,13 @@ export {
 } from './reading/field-decorators.js';
 export { canonicalLocale, canonicalTimeZone } from './reading/locales.js';
 export { readNaturalKey, type NaturalKey } from './reading/natural-key.js';
-export { inspect, validateBody, validateQuery } from './reading/validate-dto.js';
+export {
+  checkFurther,
+  inspect,
+  validateBody,
+  validateQuery,
+  type FurtherCheck,
+} from './reading/validate-dto.js';
 export { canonicalJson } from './json/canonical-json.js';
 export {
   checkJson,

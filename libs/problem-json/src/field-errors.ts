@@ -1,5 +1,27 @@
 import { PROBLEMS, type ProblemCode } from './registry.js';
-import type { FieldCode, FieldError } from './problem.js';
+
+/** What can be wrong with one field: general codes, and any published code that a field can carry. */
+export type FieldCode =
+  | 'required'
+  | 'immutable'
+  | 'not_allowed'
+  | 'unknown_field'
+  | 'wrong_type'
+  | 'too_long'
+  | 'too_short'
+  | 'out_of_range'
+  | 'invalid_format'
+  | 'invalid_enum'
+  | 'duplicate_item'
+  | ProblemCode;
+
+/** One refused value: `pointer` (RFC 6901) into the body, or the name of a query `parameter`. */
+export interface FieldError {
+  pointer?: string;
+  parameter?: string;
+  code: FieldCode;
+  detail: string;
+}
 
 /** How many refused values an answer names; all of them are counted beside (the public contract, "Problems"). */
 export const MAX_ERRORS = 20;

@@ -1,4 +1,5 @@
-import { Problem, type FieldError, type ProblemBody } from './problem.js';
+import type { FieldError } from './field-errors.js';
+import { Problem, type ProblemBody } from './problem.js';
 import { PROBLEMS, type ProblemCode } from './registry.js';
 
 /** The problem body of every error (RFC 9457) as JSON Schema (2020-12). */

@@ -1,31 +1,8 @@
-import { FieldErrors } from './field-errors.js';
+import { FieldErrors, type FieldError } from './field-errors.js';
 import { PROBLEMS, type ProblemCode } from './registry.js';
 
 /** The media type of every error body (RFC 9457). */
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
-
-/** What can be wrong with one field: general codes, and any published code that a field can carry. */
-export type FieldCode =
-  | 'required'
-  | 'immutable'
-  | 'not_allowed'
-  | 'unknown_field'
-  | 'wrong_type'
-  | 'too_long'
-  | 'too_short'
-  | 'out_of_range'
-  | 'invalid_format'
-  | 'invalid_enum'
-  | 'duplicate_item'
-  | ProblemCode;
-
-/** One refused value: `pointer` (RFC 6901) into the body, or the name of a query `parameter`. */
-export interface FieldError {
-  pointer?: string;
-  parameter?: string;
-  code: FieldCode;
-  detail: string;
-}
 
 /** A problem as it is sent. */
 export interface ProblemBody {

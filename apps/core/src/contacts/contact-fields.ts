@@ -1,10 +1,11 @@
 import type { FieldError } from '@customer-platform/problem-json';
 import { Problem } from '@customer-platform/problem-json';
 import { mergePatch } from '@customer-platform/database';
+import { checkFurther } from '@customer-platform/http';
 import { childPointer } from '../ingestion/json-pointer.js';
 import { normalizeNationalId } from '../national-ids/national-id.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
-import type { NationalIdInputDto, UpdateContactDto } from './contact.dto.js';
+import { CreateContactDto, UpdateContactDto, type NationalIdInputDto } from './contact.dto.js';
 import { setAttribute, setField, type ContactProfile } from './contact-profile.js';
 import { KNOWN_TRAITS, readTrait, type KnownTrait, type TraitFault } from './known-traits.js';
 
@@ -35,6 +36,21 @@ export function applyFields(profile: ContactProfile, body: UpdateContactDto, now
   if (errors.length > 0) throw Problem.validation(errors);
 }
 
+/** What is wrong with the fields of a request whatever the contact is: a phone is read by the contact's country. */
+function faultsOf(body: UpdateContactDto): FieldError[] {
+  return KNOWN_TRAITS.filter((field) => field !== 'phone').flatMap((field) => {
+    const sent: unknown = body[field];
+    const read = typeof sent === 'string' ? readTrait(field, sent, null) : undefined;
+    return read && 'fault' in read ? [faultOf(field, read.fault)] : [];
+  });
+}
+checkFurther(CreateContactDto, faultsOf);
+checkFurther(UpdateContactDto, faultsOf);
+
+function faultOf(field: KnownTrait, fault: TraitFault): FieldError {
+  return { pointer: `/${field}`, code: fault, detail: DETAILS[fault] };
+}
+
 function applyField(
   profile: ContactProfile,
   field: KnownTrait,
@@ -44,7 +60,7 @@ function applyField(
 ): void {
   if (sent === undefined) return;
   const read = readTrait(field, sent, profile.country);
-  if ('fault' in read) errors.push({ pointer: `/${field}`, code: read.fault, detail: DETAILS[read.fault] });
+  if ('fault' in read) errors.push(faultOf(field, read.fault));
   else setField(profile, field, read.value, latest(profile.times.fields[field], now));
 }
 

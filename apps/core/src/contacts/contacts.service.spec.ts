@@ -83,6 +83,27 @@ describe('POST /v1/core/contacts', () => {
     expect(problem.errors).toEqual([expect.objectContaining({ pointer, code })]);
   });
 
+  it('names all fields at once, those of a wrong type and those of a wrong form', async () => {
+    const wrong = { email: 5, locale: 'not a locale', country: 'XX', timezone: 'Mars/Olympus', plan: 1 };
+    const { caller } = world.anOrganization();
+    const { id } = await world.created(caller, { external_id: 'ana' });
+    for (const answer of [
+      await caller.post(CONTACTS, { external_id: 'null', ...wrong }),
+      await caller.patch(`${CONTACTS}/${id}`, { external_id: 'null', ...wrong }),
+    ]) {
+      const problem = expectProblem(answer, 400, 'validation_failed');
+      expect(problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual([
+        '/country invalid_enum',
+        '/email wrong_type',
+        '/external_id placeholder_identifier',
+        '/locale invalid_format',
+        '/plan unknown_field',
+        '/timezone invalid_enum',
+      ]);
+      expect(problem['errors_total']).toBe(6);
+    }
+  });
+
   it('takes the large numbers that identify takes, when it is made and when it changes', async () => {
     const { caller } = world.anOrganization();
     const attributes = { n: 1e20, deep: [{ n: 9_007_199_254_740_992 }] };

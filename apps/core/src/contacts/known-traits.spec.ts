@@ -31,6 +31,10 @@ describe('readTrait', () => {
     expect(readTrait(trait, sent, 'CL')).toEqual({ fault });
   });
 
+  it('neither looks at nor remembers a zone that is longer than any', () => {
+    expect(readTrait('timezone', 'A'.repeat(65), null)).toEqual({ fault: 'invalid_enum' });
+  });
+
   it('counts a name in characters, not in UTF-16 units', () => {
     expect(readTrait('first_name', '😀'.repeat(100), null)).toEqual({ value: '😀'.repeat(100) });
   });

@@ -1,3 +1,4 @@
+import { isLongerThan } from '@customer-platform/http';
 import { normalEmail, normalPhone } from '../identities/identity-value.js';
 import { COUNTRY_CODES } from './country-codes.js';
 
@@ -24,6 +25,7 @@ export type ReadTrait = { value: string | null } | { fault: TraitFault };
 
 const NAME_LIMIT = 100;
 const LOCALE_LIMIT = 35;
+const ZONE_LIMIT = 64;
 
 /** Reads a known trait; null clears the field. `country` is the contact's, for national phone numbers. */
 export function readTrait(trait: KnownTrait, sent: unknown, country: string | null): ReadTrait {
@@ -36,7 +38,7 @@ export function readTrait(trait: KnownTrait, sent: unknown, country: string | nu
 
 type Reader = (sent: string, country: string | null) => string | { fault: TraitFault };
 
-const name: Reader = (sent) => ([...sent].length > NAME_LIMIT ? { fault: 'too_long' } : sent);
+const name: Reader = (sent) => (isLongerThan(sent, NAME_LIMIT) ? { fault: 'too_long' } : sent);
 
 const READERS: Record<KnownTrait, Reader> = {
   country: (sent) => {
@@ -66,6 +68,8 @@ const KNOWN_ZONES_LIMIT = 2_000;
 
 /** Whether the text names a zone of the IANA database, aliases included; an offset is no zone. */
 function isTimeZone(text: string): boolean {
+  // Nothing long is looked at, nor remembered.
+  if (text.length > ZONE_LIMIT) return false;
   const known = knownZones.get(text);
   if (known !== undefined) return known;
   const answer = /^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text) && hasZone(text);

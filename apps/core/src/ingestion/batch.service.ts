@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
+import { yieldLoop } from '@customer-platform/http';
 import { FieldErrors, isProblemCode, Problem, PROBLEMS } from '@customer-platform/problem-json';
 import { addSchemaErrors } from './schema-errors.js';
 import { SHAPES } from './event-schemas.js';
@@ -11,6 +12,9 @@ import { limitsOf, RateLimiter, type Grant } from './rate-limiter.js';
 
 /** One event, alone or in a batch, may be this large. */
 export const EVENT_BYTES = 32 * 1024;
+
+/** So much of a batch is judged at a time, between which other requests run. */
+const STEPS_FROM_BYTES = 128 * 1024;
 
 /** An item that was refused; `pointer` is relative to the item. */
 export interface Refusal {
@@ -62,7 +66,8 @@ export class BatchService {
   async accept(caller: IngestionCaller, bytes: Buffer): Promise<BatchAccepted> {
     const items = readItems(bytes);
     const refusals: Refusal[] = [];
-    const good = this.judge(caller, items, sliceArrayItems(bytes, 'events'), refusals);
+    if (bytes.length > STEPS_FROM_BYTES) await yieldLoop();
+    const good = await this.judge(caller, items, sliceArrayItems(bytes, 'events'), refusals);
     const grant = this.limiter.take(
       caller.principal.id,
       caller.organizationId,
@@ -77,24 +82,36 @@ export class BatchService {
     return answer(taken, refusals, grant);
   }
 
-  private judge(
+  private async judge(
     caller: IngestionCaller,
     items: readonly unknown[],
     slices: readonly Buffer[],
     refusals: Refusal[],
-  ): Candidate[] {
+  ): Promise<Candidate[]> {
     const now = this.clock.now().getTime();
     const mayIdentify = caller.permissions.has('core.contacts.write');
     const good: Candidate[] = [];
-    items.forEach((item, index) => {
+    let judgedBytes = 0;
+    for (const [index, item] of items.entries()) {
       const bytes = slices[index] ?? Buffer.alloc(0);
       const refusal = bytes.length > EVENT_BYTES ? tooLarge(index) : undefined;
-      if (refusal) return void refusals.push(refusal);
-      if (!mayIdentify && kindOf(item) === 'identify') return void refusals.push(notPermitted(index));
+      if (refusal) {
+        refusals.push(refusal);
+        continue;
+      }
+      if (!mayIdentify && kindOf(item) === 'identify') {
+        refusals.push(notPermitted(index));
+        continue;
+      }
+      judgedBytes += bytes.length;
+      if (judgedBytes > STEPS_FROM_BYTES) {
+        judgedBytes = 0;
+        await yieldLoop();
+      }
       const judged = judgeItem(item, bytes.toString('utf8'), now);
-      if (judged.errors) return void refusals.push(invalid(index, judged.errors));
-      good.push({ index, event: toQueue(caller, judged.kind, judged.body, bytes, now) });
-    });
+      if (judged.errors) refusals.push(invalid(index, judged.errors));
+      else good.push({ index, event: toQueue(caller, judged.kind, judged.body, bytes, now) });
+    }
     return good;
   }
 }

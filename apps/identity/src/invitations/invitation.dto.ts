@@ -125,6 +125,7 @@ export class AcceptInvitationDto {
   })
   @MayBeAbsent()
   @IsString()
+  @MaxLength(PASSWORD_LENGTH.most)
   @custom('isLongEnough', (value) => lengthOf(value) >= PASSWORD_LENGTH.least, {
     message: `$property has at least ${String(PASSWORD_LENGTH.least)} characters`,
     context: { code: 'too_short' },

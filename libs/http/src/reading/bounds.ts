@@ -47,10 +47,11 @@ export function brokenBound(bounds: readonly Bound[], value: unknown): Bound | u
 export function isLongerThan(text: string, most: number): boolean {
   if (text.length <= most) return false;
   if (text.length > 2 * most) return true;
-  let characters = 0;
-  for (const _character of text) characters += 1;
-  return characters > most;
+  return text.length - (text.match(PAIR)?.length ?? 0) > most;
 }
+
+/** A character that takes two code units. */
+const PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 
 /** What is wrong with a value that breaks a bound. */
 export function boundText(field: string, { kind, most, each }: Bound): string {

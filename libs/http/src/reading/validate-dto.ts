@@ -48,7 +48,27 @@ export async function inspect<T extends object>(
   const { instance, errors, outgrown } = readDto(dto, value);
   const failures = await validate(instance, { forbidUnknownValues: false });
   addFailures(failures, '', outgrown, errors);
+  if (errors.total > 0) addFurther(dto, instance as T, errors);
   return { instance: instance as T, errors };
+}
+
+/** What a service would refuse of a body whose fields are of the right types. */
+export type FurtherCheck<T> = (body: T) => readonly FieldError[];
+
+const furtherChecks = new WeakMap<object, FurtherCheck<never>>();
+
+/**
+ * Has a body that is refused anyhow looked through by what its service checks later, so that the caller is told of all
+ * fields at once. A field that is refused already is passed over; `check` must pass over values of a wrong type.
+ */
+export function checkFurther<T extends object>(dto: new () => T, check: FurtherCheck<T>): void {
+  furtherChecks.set(dto, check);
+}
+
+function addFurther<T extends object>(dto: new () => T, instance: T, errors: FieldErrors): void {
+  const check = furtherChecks.get(dto) as FurtherCheck<T> | undefined;
+  const told = new Set(errors.named.map(({ pointer }) => pointer));
+  for (const error of check?.(instance) ?? []) if (!told.has(error.pointer)) errors.add(error);
 }
 
 function addFailures(
