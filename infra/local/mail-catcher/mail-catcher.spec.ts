@@ -124,8 +124,34 @@ describe('GET /messages', () => {
     expect(await to('correlation_id=other')).toEqual([]);
     expect(await to('channel=sms')).toEqual([]);
     expect(await to(`q=${encodeURIComponent('NÚMERO prim')}`)).toEqual(['c1@example.com']);
-    const { data } = await getJson('/messages?limit=2');
-    expect(await to(`before=${data[1].id}`)).toEqual(['c1@example.com']);
+  });
+
+  it('pages by cursor as every list does: a message that comes meanwhile moves nothing', async () => {
+    for (const n of [1, 2, 3, 4]) await send({ to: `c${n}@example.com` });
+    const walked: string[] = [];
+    let cursor: string | null = '';
+    let pages = 0;
+    while (cursor !== null) {
+      const { data, page } = await getJson(`/messages?limit=2${cursor ? `&cursor=${cursor}` : ''}`);
+      expect(page.limit).toBe(2);
+      walked.push(...data.flatMap(({ to }: CaughtMessage) => to));
+      cursor = page.next_cursor;
+      if ((pages += 1) === 1) await send({ to: 'meanwhile@example.com' });
+    }
+    expect([walked, pages]).toEqual([[4, 3, 2, 1].map((n) => `c${n}@example.com`), 2]);
+    const { page } = await getJson('/messages?limit=1000');
+    expect(page).toEqual({ limit: 200, next_cursor: null });
+    expect((await getJson('/messages')).page.limit).toBe(50);
+  });
+
+  it('400 for an altered cursor and for one of another search', async () => {
+    for (const n of [1, 2]) await send({ to: `c${n}@example.com` });
+    const { page } = await getJson('/messages?limit=1');
+    const altered = `x${page.next_cursor.slice(1)}`;
+    expect(await getJson(`/messages?cursor=${altered}`)).toMatchObject({ code: 'invalid_cursor' });
+    expect(await getJson('/messages?cursor=x')).toMatchObject({ code: 'invalid_cursor' });
+    const other = await fetch(`${url}/messages?channel=email&cursor=${page.next_cursor}`);
+    expect([other.status, await other.json()]).toMatchObject([400, { code: 'cursor_mismatch' }]);
   });
 
   it('waits for a message that is still to come', async () => {
@@ -135,9 +161,12 @@ describe('GET /messages', () => {
     expect((await waiting).data).toHaveLength(1);
   });
 
-  it.each(['limit=-1', 'channel=fax', 'too=ana@example.com'])('400 for %s', async (query) => {
-    expect((await fetch(`${url}/messages?${query}`)).status).toBe(400);
-  });
+  it.each(['limit=-1', 'limit=0', 'limit=x', 'before=1', 'channel=fax', 'too=ana@example.com'])(
+    '400 for %s',
+    async (query) => {
+      expect((await fetch(`${url}/messages?${query}`)).status).toBe(400);
+    },
+  );
 });
 
 describe('messages of other channels', () => {

@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import {
   CHANNELS,
@@ -12,13 +13,17 @@ import type { Mailbox, MessageFilter } from './mailbox.ts';
 
 const LARGEST_PROVIDER_MESSAGE = 64 * 1024;
 const LONGEST_WAIT_S = 30;
+const USUALLY_LISTED = 50;
 const MOST_LISTED = 200;
 
 class Refusal extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  /** As the platform's own lists name the same fault. */
+  readonly code: string | undefined;
+  constructor(status: number, message: string, code?: string) {
     super(message);
     this.status = status;
+    this.code = code;
   }
 }
 
@@ -27,7 +32,8 @@ export async function serveMailbox(mailbox: Mailbox, port: number): Promise<Serv
   const server = createServer((request, response) => {
     answer(mailbox, request, response).catch((error: unknown) => {
       const status = error instanceof Refusal ? error.status : 500;
-      if (!response.headersSent) sendJson(response, { detail: (error as Error).message }, status);
+      const code = error instanceof Refusal ? error.code : undefined;
+      if (!response.headersSent) sendJson(response, { code, detail: (error as Error).message }, status);
       else response.destroy();
     });
   });
@@ -90,14 +96,17 @@ async function answer(mailbox: Mailbox, request: IncomingMessage, response: Serv
   }
 }
 
-/** `GET /messages?to=&correlation_id=&channel=&q=&limit=&before=&wait=`, newest first. */
+/**
+ * `GET /messages?to=&correlation_id=&channel=&q=&limit=&cursor=&wait=`, newest first, paged as the platform's lists are.
+ * Only a first page waits: nothing older than a message is still to come.
+ */
 async function list(
   mailbox: Mailbox,
   query: URLSearchParams,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const known = ['to', 'correlation_id', 'channel', 'q', 'limit', 'before', 'wait'];
+  const known = ['to', 'correlation_id', 'channel', 'q', 'limit', 'cursor', 'wait'];
   const unknown = [...query.keys()].find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new Refusal(400, `Unknown parameter ${unknown}; there are ${known.join(', ')}.`);
@@ -110,16 +119,62 @@ async function list(
     channel,
     words: query.get('q') ?? undefined,
   };
-  const limit = Math.min(wholeNumber(query, 'limit', 50), MOST_LISTED);
-  const before = query.get('before') ?? undefined;
-  const deadline = Date.now() + Math.min(wholeNumber(query, 'wait', 0), LONGEST_WAIT_S) * 1000;
-  let found = await mailbox.find(filter, limit, before);
+  const limit = readLimit(query);
+  const before = cursors.read(query.get('cursor'), filter);
+  const wait = before === undefined ? Math.min(wholeNumber(query, 'wait', 0), LONGEST_WAIT_S) : 0;
+  const deadline = Date.now() + wait * 1000;
+  // One more than is shown tells whether there is a next page.
+  let found = await mailbox.find(filter, limit + 1, before);
   while (found.length === 0 && Date.now() < deadline && !request.destroyed) {
     await nextChange(mailbox, deadline);
-    found = await mailbox.find(filter, limit, before);
+    found = await mailbox.find(filter, limit + 1, before);
   }
-  sendJson(response, { data: found.map(toSummary), kept: mailbox.count, taken: mailbox.everTaken });
+  const data = found.slice(0, limit);
+  const last = found.length > limit ? data.at(-1) : undefined;
+  sendJson(response, {
+    data: data.map(toSummary),
+    page: { limit, next_cursor: last ? cursors.after(last.id, filter) : null },
+    kept: mailbox.count,
+    taken: mailbox.everTaken,
+  });
 }
+
+function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? String(USUALLY_LISTED);
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new Refusal(400, 'limit is a whole number of at least 1.', 'invalid_limit');
+  return Math.min(Number(text), MOST_LISTED);
+}
+
+/** Cursors as the platform's lists have them: opaque, of one search, and of no use once altered. */
+class Cursors {
+  /** Another one after a restart: a page that was open then begins anew. */
+  private readonly secret = randomBytes(32);
+
+  after(id: string, filter: MessageFilter): string {
+    const body = Buffer.from(JSON.stringify([id, this.seal(JSON.stringify(filter))]));
+    return `${body.toString('base64url')}.${this.seal(body)}`;
+  }
+
+  /** @returns the message the page begins after */
+  read(text: string | null, filter: MessageFilter): string | undefined {
+    if (text === null) return undefined;
+    const [body = ''] = text.split('.');
+    const bytes = Buffer.from(body, 'base64url');
+    if (`${bytes.toString('base64url')}.${this.seal(bytes)}` !== text)
+      throw new Refusal(400, 'The cursor is none of this list.', 'invalid_cursor');
+    const [id, of] = JSON.parse(bytes.toString('utf8')) as [string, string];
+    if (of !== this.seal(JSON.stringify(filter)))
+      throw new Refusal(400, 'The cursor belongs to another search.', 'cursor_mismatch');
+    return id;
+  }
+
+  private seal(data: string | Buffer): string {
+    return createHmac('sha256', this.secret).update(data).digest('base64url');
+  }
+}
+
+const cursors = new Cursors();
 
 function nextChange(mailbox: Mailbox, deadline: number): Promise<void> {
   return new Promise((resolve) => {

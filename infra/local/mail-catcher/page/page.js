@@ -29,7 +29,8 @@ const state = {
   width: 'wide',
   read: new Set(),
   details: undefined,
-  ended: false,
+  /** Of what is older than the list; null at its end. */
+  cursor: null,
 };
 
 function element(tag, properties = {}, ...children) {
@@ -38,13 +39,13 @@ function element(tag, properties = {}, ...children) {
   return node;
 }
 
-async function fetchMessages(before) {
+async function fetchMessages(cursor) {
   const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
   const words = search.value.trim();
   const correlation = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words);
   if (words) query.set(correlation ? 'correlation_id' : 'q', words);
   if (state.channel) query.set('channel', state.channel);
-  if (before) query.set('before', before);
+  if (cursor) query.set('cursor', cursor);
   const answer = await fetch(`/messages?${query}`);
   if (!answer.ok) throw new Error((await answer.json()).detail);
   return answer.json();
@@ -52,12 +53,13 @@ async function fetchMessages(before) {
 
 /** Reads the newest page; what has been unrolled further down stays as it is. */
 async function refresh(reset = false) {
-  const { data, kept, taken } = await fetchMessages();
+  const { data, page, kept, taken } = await fetchMessages();
   const known = new Set(data.map(({ id }) => id));
-  const tail = reset || data.length < PAGE_SIZE ? [] : state.messages.filter(({ id }) => !known.has(id));
   const overlaps = state.messages.some(({ id }) => known.has(id));
-  state.messages = overlaps ? [...data, ...tail] : data;
-  state.ended = data.length < PAGE_SIZE;
+  const keepsTail = !reset && overlaps && page.next_cursor !== null;
+  const tail = keepsTail ? state.messages.filter(({ id }) => !known.has(id)) : [];
+  state.messages = [...data, ...tail];
+  if (tail.length === 0) state.cursor = page.next_cursor;
   live.textContent = taken > kept ? `${kept} kept of ${taken} caught` : `${kept} caught`;
   live.className = '';
   document.title = kept > 0 ? `(${kept}) Mail catcher` : 'Mail catcher';
@@ -65,9 +67,9 @@ async function refresh(reset = false) {
 }
 
 async function loadMore() {
-  const { data } = await fetchMessages(state.messages.at(-1)?.id);
+  const { data, page } = await fetchMessages(state.cursor);
   state.messages.push(...data);
-  state.ended = data.length < PAGE_SIZE;
+  state.cursor = page.next_cursor;
   drawList();
 }
 
@@ -76,7 +78,7 @@ function drawList() {
   nothing.hidden = state.messages.length > 0;
   nothing.textContent =
     search.value || state.channel ? 'Nothing fits.' : 'No message yet. The next one shows here by itself.';
-  more.hidden = state.ended || state.messages.length === 0;
+  more.hidden = state.cursor === null;
 }
 
 function drawRow(message) {
