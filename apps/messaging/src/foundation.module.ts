@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { AddressKeys } from './addresses/address-keys.provider.js';
+import { ChannelFaults } from './channels/channel-faults.js';
 import { ChannelPlans } from './channels/channel-plans.js';
 import { ChannelSettingsRepository } from './channels/channel-settings.repository.js';
 import { WebhookKeys } from './channels/webhook-keys.js';
@@ -26,6 +27,7 @@ import { UnsubscribeLinks } from './unsubscribe/unsubscribe-links.js';
 const shared = [
   AddressKeys,
   BackgroundJobs,
+  ChannelFaults,
   ChannelPlans,
   ChannelSettingsRepository,
   ConsentsRepository,

@@ -25,6 +25,8 @@ export class MailSink {
   /** When the content of a mail to this address began, in order. */
   readonly begun: { to: string; at: number }[] = [];
   treat: (address: string) => Treatment | undefined = () => undefined;
+  /** How a sender is treated, at MAIL. */
+  treatSender: (address: string) => Treatment | undefined = () => undefined;
   delay: (stage: 'rcpt' | 'content') => number = () => 0;
   /** Content is read at once and answered only after this. */
   answersAfter: Promise<unknown> = Promise.resolve();
@@ -64,6 +66,10 @@ export class MailSink {
       disabledCommands: ['AUTH', 'STARTTLS'],
       logger: false,
       closeTimeout: 50,
+      onMailFrom: ({ address }, _session, done) => {
+        const refusal = this.treatSender(address);
+        done(refusal ? smtpError(refusal) : null);
+      },
       onRcptTo: ({ address }, _session, done) => {
         const treatment = this.treat(address);
         const refusal = treatment?.after === 'content' ? undefined : treatment;

@@ -50,7 +50,7 @@ describe('the catalogue', () => {
     ['crm', 36],
     ['identity', 52],
     ['loyalty', 12],
-    ['messaging', 29],
+    ['messaging', 31],
   ])('holds the events of %s', (module, count) => {
     expect(EVENT_TYPES.filter((type) => publisherOf(type) === module)).toHaveLength(count);
   });

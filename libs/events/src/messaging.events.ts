@@ -54,6 +54,19 @@ export const MESSAGING_EVENTS = {
     'Campaign',
     z.object({ campaign_id: id, run_id: id, counts }),
   ),
+  ...family(
+    'messaging.channel',
+    ['misconfigured', 'recovered'],
+    'organization_id',
+    'Channel',
+    z.object({
+      organization_id: id,
+      channel: z.string(),
+      provider: z.string(),
+      stage: z.string(),
+      code: z.int().nullable(),
+    }),
+  ),
   'messaging.template.published.v1': event(
     'template_id',
     'A version of a template took effect',

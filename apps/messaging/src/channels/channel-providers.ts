@@ -48,6 +48,8 @@ const common = {
   consent_mode: z.enum(['opt_out', 'opt_in']).default('opt_out'),
   /** Read-only: taken because a document that was read may be put back, and never stored. */
   webhook_url: z.string().nullish(),
+  /** Read-only, likewise. */
+  misconfigured: z.unknown().optional(),
 };
 
 const mail = { ...common, from: sender('email'), reply_to: emailAddress.nullish() };

@@ -1,5 +1,6 @@
 import type { Channel } from '../addresses/channel.js';
 import type { SealedSecret, SecretBox } from '../secrets/secret-box.js';
+import type { ShownFault } from './channel-faults.js';
 import { hostOf, SECRET_FIELDS, type ChannelSetting } from './channel-providers.js';
 import type { StoredSecrets, StoredSettings } from './channel-settings.repository.js';
 
@@ -44,7 +45,7 @@ export function mergeSecrets(
 export function showChannel(
   setting: ChannelSetting,
   secrets: StoredSecrets[string] | undefined,
-  webhookUrl: string | null,
+  { webhookUrl, fault }: { webhookUrl: string | null; fault: ShownFault | undefined },
 ): Record<string, unknown> {
   const shown = Object.fromEntries(
     SECRET_FIELDS[setting.provider].map((field): [string, ShownSecret] => [field, view(secrets?.[field])]),
@@ -56,13 +57,14 @@ export function showChannel(
     ...(setting.provider === 'smtp' ? { username: setting.username ?? null } : {}),
     ...shown,
     webhook_url: webhookUrl,
+    misconfigured: fault ?? null,
   };
 }
 
 /** The channel as it is stored: what is secret stands elsewhere, what is derived nowhere. */
 export function withoutSecrets<T extends ChannelSetting>(setting: T): T {
   const copy = { ...setting };
-  for (const field of [...SECRET_FIELDS[setting.provider], 'webhook_url'])
+  for (const field of [...SECRET_FIELDS[setting.provider], 'webhook_url', 'misconfigured'])
     delete (copy as Record<string, unknown>)[field];
   return copy;
 }

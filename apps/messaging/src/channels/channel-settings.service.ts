@@ -9,6 +9,7 @@ import { DestinationNotAllowed, isLoopbackHost, resolveDestination } from '../ne
 import { SecretBox } from '../secrets/secret-box.js';
 import { readShape } from '../shapes/read-shape.js';
 import { channelDocument, type ChannelDocument } from './channel-document.js';
+import { ChannelFaults, type ShownFault } from './channel-faults.js';
 import { hostOf, type ChannelSetting } from './channel-providers.js';
 import { mergeSecrets, showChannel, withoutSecrets } from './channel-secrets.js';
 import { ChannelSettingsRepository, type StoredSettings } from './channel-settings.repository.js';
@@ -29,6 +30,7 @@ export class ChannelSettingsService {
   constructor(
     private readonly database: Database,
     private readonly repository: ChannelSettingsRepository,
+    private readonly faults: ChannelFaults,
     private readonly webhookKeys: WebhookKeys,
     private readonly audit: Audit,
     private readonly clock: Clock,
@@ -39,8 +41,10 @@ export class ChannelSettingsService {
 
   /** What is configured, or the default an organization begins with. */
   async get(context: RequestContext): Promise<ShownSettings> {
-    const stored = await this.database.inOrganization(context, (tx) => this.repository.find(tx));
-    return this.show(context.organizationId, stored);
+    return this.database.inOrganization(context, async (tx) => {
+      const stored = await this.repository.find(tx);
+      return this.show(context.organizationId, stored, await this.faults.shown(tx));
+    });
   }
 
   /**
@@ -59,6 +63,7 @@ export class ChannelSettingsService {
       requireMatch(context.ifMatch, this.show(context.organizationId, previous).etag);
       const next = this.merge(context.organizationId, previous, document);
       const version = await this.repository.save(tx, next, this.clock.now());
+      await this.faults.forget(tx);
       await this.audit.record(tx, context, {
         action: 'messaging.channels.update',
         resource: { type: 'channels', id: context.organizationId },
@@ -117,11 +122,16 @@ export class ChannelSettingsService {
     }
   }
 
-  private show(organizationId: string, stored: StoredSettings | undefined): ShownSettings {
+  private show(
+    organizationId: string,
+    stored: StoredSettings | undefined,
+    faults: ReadonlyMap<Channel, ShownFault> = new Map(),
+  ): ShownSettings {
     const channels = settingsOf(stored?.document.channels ?? platformChannels(this.config)).map(
       ([channel, setting]) => {
         const webhookUrl = this.webhookKeys.urlOf({ organizationId, channel }, setting.provider);
-        return [channel, showChannel(setting, stored?.secrets[channel], webhookUrl)] as const;
+        const fault = faults.get(channel);
+        return [channel, showChannel(setting, stored?.secrets[channel], { webhookUrl, fault })] as const;
       },
     );
     const body = {

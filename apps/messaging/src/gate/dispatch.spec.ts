@@ -11,6 +11,7 @@ describe('a send by the API', () => {
   afterAll(() => world.close());
   beforeEach(() => {
     world.mail.treat = () => undefined;
+    world.mail.treatSender = () => undefined;
     world.mail.delay = () => 0;
   });
 
@@ -160,6 +161,20 @@ describe('a send by the API', () => {
       'idempotency-key': randomUUID(),
     });
     expect(again).toMatchObject({ status: 422, body: { code: 'recipient_suppressed' } });
+  });
+
+  it('bounces on a refused sender, and suppresses nobody for it', async () => {
+    const { api } = world.organization();
+    const address = `${randomUUID()}@example.com`;
+    world.mail.treatSender = (from) =>
+      from === 'refused@example.com' ? { code: 550, text: '5.1.0 sender rejected' } : undefined;
+    const refused = await send(api, aSend({ recipient: { address }, from: 'refused@example.com' }));
+    expect(await settled(api, refused, 'bounced')).toMatchObject({ reason: 'provider_rejected' });
+    const [row] = await world.database.query('SELECT due_at FROM sends WHERE id = $1', [refused]);
+    expect(row).toEqual({ due_at: null });
+    await settled(api, await send(api, aSend({ recipient: { address } })), 'sent');
+    const { body } = await api.get<{ data: object[] }>('/v1/messaging/suppressions');
+    expect(body.data).toEqual([]);
   });
 
   it('waits while the mail server is away, and leaves when it is back', async () => {

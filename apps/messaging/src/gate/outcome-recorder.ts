@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
+import { ChannelFaults, type ChannelFault, type FaultRow } from '../channels/channel-faults.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
@@ -37,8 +38,17 @@ const RECORD = `
      AND (s.state = 'dispatching' OR (s.state = 'unknown' AND o.state IN ('sent', 'bounced')))
   RETURNING s.id, s.contact_id, s.metadata, s.correlation_id`;
 
+/** Nothing is in flight of them any more; and of channels that work nothing is wrong any more. */
 const LAND = `
-  DELETE FROM in_flight WHERE (organization_id, send_id, attempt) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))`;
+  WITH landed AS (
+    DELETE FROM in_flight
+     WHERE (organization_id, send_id, attempt) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))
+  )
+  DELETE FROM channel_faults WHERE (organization_id, channel) IN (SELECT * FROM unnest($4::uuid[], $5::text[]))
+  RETURNING organization_id, channel, provider, stage, code`;
+
+/** Outcomes by which it shows whether the provider takes the account. */
+const TELLING: ReadonlySet<HandOff['outcome']> = new Set(['sent', 'bounced', 'misconfigured']);
 
 interface RecordedRow {
   readonly id: string;
@@ -71,6 +81,7 @@ export class OutcomeRecorder {
   constructor(
     private readonly database: Database,
     private readonly journal: SendJournal,
+    private readonly faults: ChannelFaults,
     private readonly signal: DispatchSignal,
     private readonly clock: Clock,
   ) {}
@@ -103,11 +114,7 @@ export class OutcomeRecorder {
     const now = this.clock.now();
     const recorded = batch.map((outcome) => recordOf(outcome, now));
     const rows = await tx.prepared<RecordedRow>(RECORD, [JSON.stringify(recorded.map(toRow)), now]);
-    await tx.prepared(LAND, [
-      batch.map(({ flight }) => flight.ready.send.organizationId),
-      batch.map(({ flight }) => flight.ready.send.id),
-      batch.map(({ flight }) => flight.attempt),
-    ]);
+    await this.land(tx, batch, now);
     const written = new Map(rows.map((row) => [row.id, row]));
     const steps = recorded.flatMap((one) => {
       const row = written.get(one.flight.ready.send.id);
@@ -117,6 +124,45 @@ export class OutcomeRecorder {
     if (recorded.some(({ dueAt }) => dueAt !== null && dueAt <= now))
       tx.afterCommit(() => this.signal.raise());
   }
+
+  private async land(tx: WorkerTransaction, batch: readonly Outcome[], now: Date): Promise<void> {
+    const { true: refused = [], false: working = [] } = Object.groupBy(
+      lastOfChannels(batch),
+      ({ handOff }) => (handOff.outcome === 'misconfigured' ? 'true' : 'false'),
+    );
+    const over = await tx.prepared<FaultRow>(LAND, [
+      batch.map(({ flight }) => flight.ready.send.organizationId),
+      batch.map(({ flight }) => flight.ready.send.id),
+      batch.map(({ flight }) => flight.attempt),
+      working.map(({ flight }) => flight.ready.send.organizationId),
+      working.map(({ flight }) => flight.ready.send.channel),
+    ]);
+    await this.faults.tellOver(tx, over, now);
+    await this.faults.note(tx, refused.map(faultOf), now);
+  }
+}
+
+/** What the last outcome of each channel says of its settings; nothing of the platform's own, which no tenant can mend. */
+function lastOfChannels(batch: readonly Outcome[]): Outcome[] {
+  const last = new Map<string, Outcome>();
+  for (const outcome of batch) {
+    const { send, plan } = outcome.flight.ready;
+    if (!plan.byPlatform && TELLING.has(outcome.handOff.outcome))
+      last.set(`${send.organizationId} ${send.channel}`, outcome);
+  }
+  return [...last.values()];
+}
+
+function faultOf({ flight, handOff }: Outcome): ChannelFault {
+  const { send, plan } = flight.ready;
+  return {
+    organizationId: send.organizationId,
+    channel: send.channel,
+    provider: plan.provider,
+    stage: handOff.stage ?? 'delivery',
+    code: handOff.code ?? null,
+    correlationId: send.correlationId ?? send.id,
+  };
 }
 
 function recordOf({ flight, handOff }: Outcome, now: Date): Recorded {
@@ -145,10 +191,13 @@ function recordOf({ flight, handOff }: Outcome, now: Date): Recorded {
       return { ...common, state: 'unknown', reason: 'outcome_unknown' };
     case 'released':
       return { ...common, state: 'gated', dueAt: at(RELEASED_PAUSE_MS), takenBack: 1 };
+    case 'misconfigured':
     case 'deferred': {
-      const wait = RETRY_PAUSES_MS[flight.attempt - 1];
-      if (wait === undefined) return { ...common, state: 'failed', reason: 'retries_exhausted' };
-      return { ...common, state: 'gated', dueAt: at(wait), releaseAt: at(wait) };
+      const pause = RETRY_PAUSES_MS[flight.attempt - 1];
+      if (pause === undefined) return { ...common, state: 'failed', reason: 'retries_exhausted' };
+      const due = at(Math.max(pause, handOff.retryAfterMs ?? 0));
+      const reason = handOff.outcome === 'misconfigured' ? 'provider_misconfigured' : null;
+      return { ...common, state: 'gated', reason, dueAt: due, releaseAt: due };
     }
   }
 }

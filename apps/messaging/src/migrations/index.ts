@@ -17,6 +17,7 @@ import { NoteWaitingOfSends1764707000000 } from './1764707000000-note-waiting-of
 import { CreateNotificationReads1764650100000 } from './1764650100000-create-notification-reads.js';
 import { CreateBackgroundJobs1764740000000 } from './1764740000000-create-background-jobs.js';
 import { CreateEventWaits1764740100000 } from './1764740100000-create-event-waits.js';
+import { CreateChannelFaults1764740200000 } from './1764740200000-create-channel-faults.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -38,4 +39,5 @@ export const migrations: MigrationClass[] = [
   NoteWaitingOfSends1764707000000,
   CreateBackgroundJobs1764740000000,
   CreateEventWaits1764740100000,
+  CreateChannelFaults1764740200000,
 ];

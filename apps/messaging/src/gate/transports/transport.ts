@@ -40,11 +40,13 @@ export interface OutgoingMessage {
  * - `sent`: the provider has taken the message.
  * - `deferred`: it has not, and may later (4xx, a connection that broke before the content).
  * - `bounced`: it refused it for good (5xx).
+ * - `misconfigured`: it has not taken it because it refuses the account, or is not what the settings say: no fault of
+ *   the message or its recipient, and the same for all until somebody mends it.
  * - `unknown`: the connection broke after the content began; nobody can tell. Never sent again.
  * - `released`: nothing was begun, the lease was over or the process is ending; costs no attempt.
  */
 export interface HandOff {
-  readonly outcome: 'sent' | 'deferred' | 'bounced' | 'unknown' | 'released';
+  readonly outcome: 'sent' | 'deferred' | 'bounced' | 'misconfigured' | 'unknown' | 'released';
   /** The SMTP reply code, or the HTTP status of other providers. */
   readonly code?: number;
   /** RFC 3463 status of the reply: `5.1.1`. */
@@ -52,6 +54,10 @@ export interface HandOff {
   readonly providerMessageId?: string;
   /** A reply that blames this recipient's address for good: it is suppressed. */
   readonly recipientGone?: boolean;
+  /** Of `misconfigured`: what was refused, such as `AUTH`, `TLS` or `request`. */
+  readonly stage?: string;
+  /** For so long the provider asked to be left alone. */
+  readonly retryAfterMs?: number;
 }
 
 /** One way out of the platform. Held by the gate and by nothing else. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PostAnswer } from '../../network/pinned-post.js';
+import { retryAfterMs } from '../../network/retry-after.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -18,8 +19,6 @@ const PAUSES_MS = [
 ];
 /** So that what failed together does not come back together. */
 const JITTER = 0.2;
-/** A longer wish is taken for this one. */
-const LONGEST_WISH_MS = 24 * HOUR;
 
 /** Failures are of one streak while the pause between two is not longer than the longest between tries. */
 export const STREAK_GAP_MS = 24 * HOUR * (1 + JITTER) + HOUR;
@@ -44,11 +43,4 @@ export function nextTry(attempts: number, answer: PostAnswer, now: Date, random:
   const jittered = pause * (1 - JITTER + 2 * JITTER * random);
   const wish = 'status' in answer ? retryAfterMs(answer.retryAfter, now) : 0;
   return new Date(now.getTime() + Math.round(Math.max(jittered, wish)));
-}
-
-/** `Retry-After` (RFC 9110, 10.2.3): seconds or a date; 0 where there is none or it says nothing. */
-function retryAfterMs(header: string | undefined, now: Date): number {
-  const text = header?.trim() ?? '';
-  const wish = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime();
-  return Number.isFinite(wish) && text !== '' ? Math.min(Math.max(wish, 0), LONGEST_WISH_MS) : 0;
 }

@@ -23,7 +23,12 @@ export interface HttpPost {
  * - `cut`: it had begun to leave and no whole answer came; nobody can tell what became of it.
  */
 export type HttpResult =
-  | { readonly kind: 'answered'; readonly status: number; readonly body: string }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly body: string;
+      readonly retryAfter: string | undefined;
+    }
   | { readonly kind: 'unsent'; readonly late: boolean }
   | { readonly kind: 'cut' };
 
@@ -93,7 +98,13 @@ export class HttpExchange {
       });
       request.once('response', (response) => {
         readAnswer(response).then(
-          (body) => settle({ kind: 'answered', status: response.statusCode ?? 0, body }),
+          (body) =>
+            settle({
+              kind: 'answered',
+              status: response.statusCode ?? 0,
+              body,
+              retryAfter: response.headers['retry-after'],
+            }),
           () => settle({ kind: 'cut' }),
         );
       });

@@ -62,6 +62,11 @@ describe('HttpTransport', () => {
   it.each([
     [204, { outcome: 'sent' }],
     [400, { outcome: 'bounced', code: 400 }],
+    [401, { outcome: 'misconfigured', stage: 'request', code: 401 }],
+    [403, { outcome: 'misconfigured', code: 403 }],
+    [404, { outcome: 'misconfigured', code: 404 }],
+    [302, { outcome: 'misconfigured', code: 302 }],
+    [422, { outcome: 'bounced', code: 422 }],
     [410, { outcome: 'bounced', recipientGone: true }],
     [429, { outcome: 'deferred' }],
     [500, { outcome: 'deferred' }],
@@ -75,7 +80,10 @@ describe('HttpTransport', () => {
 
   it('follows no redirect', async () => {
     provider.answer = () => ({ status: 307, headers: { location: `${provider.url}/elsewhere` } });
-    expect(await transport().handOff(MESSAGE, lease())).toMatchObject({ outcome: 'bounced', code: 307 });
+    expect(await transport().handOff(MESSAGE, lease())).toMatchObject({
+      outcome: 'misconfigured',
+      code: 307,
+    });
     expect(provider.requests.map(({ path }) => path)).toEqual(['/in']);
   });
 
@@ -109,6 +117,31 @@ describe('HttpTransport', () => {
     const outcomes = await Promise.all([one.handOff(MESSAGE, lease()), one.handOff(MESSAGE, lease(100))]);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['sent', 'released']);
     expect(provider.requests).toHaveLength(1);
+  });
+
+  it.each([
+    [429, '7', 7_000],
+    [503, '7200', 7_200_000],
+    [403, '60', 60_000],
+    [429, new Date(Date.now() + 1_000 * 86_400_000).toUTCString(), 86_400_000],
+    [429, '999999999', 86_400_000],
+  ])('of a %i notes Retry-After: %s and leaves the provider alone', async (status, after, wish) => {
+    provider.answer = () => ({ status, headers: { 'retry-after': after } });
+    const one = transport();
+    const ends = await Promise.all(Array.from({ length: 4 }, () => one.handOff(MESSAGE, lease())));
+    const [told, ...others] = ends.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0));
+    expect(told).toMatchObject({ code: status, retryAfterMs: wish });
+    expect(others).toEqual(Array(3).fill({ outcome: 'released' }));
+    expect(one.capacity()).toBe(0);
+  });
+
+  it('goes on after a date that has passed, or a word that is none', async () => {
+    for (const after of ['Sat, 21 Nov 2020 10:00:00 GMT', 'soon']) {
+      provider.answer = () => ({ status: 429, headers: { 'retry-after': after } });
+      const one = transport();
+      expect(await one.handOff(MESSAGE, lease())).toEqual({ outcome: 'deferred', code: 429 });
+      expect(one.capacity()).toBeGreaterThan(1);
+    }
   });
 
   it('lets an outage cost one message an attempt, and others wait', async () => {
@@ -172,6 +205,16 @@ describe('HttpTransport', () => {
           authorization: `Basic ${Buffer.from(`${sid}:token`).toString('base64')}`,
         },
       });
+    });
+
+    it('takes its word about the recipient for more than its status', async () => {
+      provider.answer = () => ({ status: 404, body: { code: 21211 } });
+      expect(await twilio().handOff(MESSAGE, lease())).toMatchObject({
+        outcome: 'bounced',
+        recipientGone: true,
+      });
+      provider.answer = () => ({ status: 404, body: { code: 20404 } });
+      expect(await twilio().handOff(MESSAGE, lease())).toMatchObject({ outcome: 'misconfigured' });
     });
 
     it.each([

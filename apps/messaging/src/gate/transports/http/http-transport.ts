@@ -1,7 +1,10 @@
+import { retryAfterMs } from '../../../network/retry-after.js';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
 import type { HandOff, Lease, OutgoingMessage, Transport } from '../transport.js';
-import { HttpExchange, type HttpPost, type ResolveHost } from './http-exchange.js';
+import { HttpExchange, type HttpPost, type HttpResult, type ResolveHost } from './http-exchange.js';
+
+type HttpAnswer = Extract<HttpResult, { readonly kind: 'answered' }>;
 
 /** How one provider is spoken to. */
 export interface HttpProvider {
@@ -14,6 +17,8 @@ export interface HttpProvider {
 
 /** Said by the provider itself, which has taken nothing: too early, too many, its own failure, not now. */
 const LATER: ReadonlySet<number> = new Set([408, 425, 429, 500, 503]);
+/** The key, the account, the address of the API or the proxy before it is wrong: it would refuse any message. */
+const ACCOUNT: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407]);
 
 /** Hands messages to a provider by HTTP. */
 export class HttpTransport implements Transport {
@@ -50,8 +55,13 @@ export class HttpTransport implements Transport {
       this.outage.failed('connection');
       return { outcome: this.outage.justFound || probing ? 'deferred' : 'released' };
     }
-    this.outage.over();
-    return this.verdict(result.status, result.body);
+    const handOff = this.verdict(result);
+    if (!concernsAll(handOff)) {
+      this.outage.over();
+      return handOff;
+    }
+    this.outage.failed('request', handOff.retryAfterMs, result.status);
+    return this.outage.justFound || probing ? handOff : { outcome: 'released' };
   }
 
   close(): Promise<void> {
@@ -60,10 +70,22 @@ export class HttpTransport implements Transport {
     return Promise.resolve();
   }
 
-  private verdict(status: number, body: string): HandOff {
-    if (LATER.has(status)) return { outcome: 'deferred', code: status };
+  private verdict({ status, body, retryAfter }: HttpAnswer): HandOff {
+    const wish = retryAfterMs(retryAfter, new Date());
+    const common = { code: status, ...(wish > 0 ? { retryAfterMs: wish } : {}) };
+    if (LATER.has(status)) return { outcome: 'deferred', ...common };
     // Something before the provider speaks, and does not know whether the provider has taken the message.
     if (status > 500) return { outcome: 'unknown', code: status };
-    return this.options.provider.read(status, body);
+    const said = this.options.provider.read(status, body);
+    // A provider's own word about the recipient counts more than its status.
+    const ofAccount = ACCOUNT.has(status) || (status >= 300 && status < 400);
+    return ofAccount && !said.recipientGone
+      ? { outcome: 'misconfigured', stage: 'request', ...common }
+      : said;
   }
+}
+
+/** Whether the answer would have been the same for every message: others need not be told it, too. */
+function concernsAll({ outcome, retryAfterMs: wish }: HandOff): boolean {
+  return outcome === 'misconfigured' || (outcome === 'deferred' && wish !== undefined);
 }

@@ -1,6 +1,7 @@
 import type { HandOff, Lease, OutgoingMessage } from '../transport.js';
 import type { SmtpConnection } from './smtp-connection.js';
 import type { SmtpReply } from './smtp-reply.js';
+import { verdictOf, type SmtpPhase } from './smtp-verdict.js';
 
 /** How a delivery ended, and whether the connection can carry another. */
 export interface SmtpDelivery {
@@ -23,9 +24,9 @@ export async function deliver(
   const guard = connection.destroyAtEndOf(lease);
   try {
     const refusal = await envelope(connection, message, lease, progress);
-    if (refusal) return finish(connection, verdictOf(refusal.reply), refusal.first);
+    if (refusal) return finish(connection, verdictOf(refusal.reply, refusal.phase), refusal.first);
     progress.contentBegun = true;
-    return finish(connection, verdictOf(await connection.content(message.content, lease)));
+    return finish(connection, verdictOf(await connection.content(message.content, lease), 'content'));
   } catch {
     connection.destroy();
     const outcome = progress.contentBegun ? 'unknown' : 'deferred';
@@ -38,6 +39,7 @@ export async function deliver(
 /** The reply that refused an envelope, and whether it was the first of all. */
 interface Refusal {
   readonly reply: SmtpReply;
+  readonly phase: SmtpPhase;
   readonly first: boolean;
 }
 
@@ -57,7 +59,7 @@ async function envelope(
     for (const [place, line] of lines.entries()) {
       const [reply] = await connection.commands([line], lease);
       progress.answered = true;
-      if (reply && reply.code >= 400) return { reply, first: place === 0 };
+      if (reply && reply.code >= 400) return { reply, phase: phaseOf(line), first: place === 0 };
     }
     return undefined;
   }
@@ -67,7 +69,12 @@ async function envelope(
   const reply = replies[place];
   // A server that asks for content though it refused the envelope gets none (RFC 2920 §3.1).
   if (reply && replies.at(-1)?.code === 354) connection.destroy();
-  return reply && { reply, first: place === 0 };
+  return reply && { reply, phase: phaseOf(lines[place] ?? ''), first: place === 0 };
+}
+
+function phaseOf(line: string): SmtpPhase {
+  const word = line.split(' ')[0];
+  return word === 'RCPT' || word === 'DATA' ? word : 'MAIL';
 }
 
 function finish(connection: SmtpConnection, handOff: HandOff, first = false): SmtpDelivery {
@@ -75,14 +82,4 @@ function finish(connection: SmtpConnection, handOff: HandOff, first = false): Sm
   // 421: the server is closing.
   const reusable = connection.alive && handOff.code !== 421;
   return { handOff, reusable, untouched: first && handOff.code === 421 };
-}
-
-function verdictOf(reply: SmtpReply): HandOff {
-  const common = { code: reply.code, ...(reply.enhanced ? { enhanced: reply.enhanced } : {}) };
-  if (reply.code < 400) return { outcome: 'sent', ...common };
-  if (reply.code < 500) return { outcome: 'deferred', ...common };
-  // 5.1.1 bad mailbox, 5.1.2 bad system, 5.1.6 moved …: the address itself is the reason (RFC 3463 §3.2). 5.1.7 and
-  // 5.1.8 blame the sender's address.
-  const recipientGone = /^5\.1\.(?!7$|8$)/.test(reply.enhanced ?? '');
-  return { outcome: 'bounced', ...common, ...(recipientGone ? { recipientGone } : {}) };
 }

@@ -75,6 +75,7 @@ describe('SmtpTransport', () => {
   beforeEach(() => {
     sink.mails.length = 0;
     sink.treat = () => undefined;
+    sink.treatSender = () => undefined;
     sink.delay = () => 0;
   });
 
@@ -127,9 +128,57 @@ describe('SmtpTransport', () => {
     expect(sink.mails.map(({ to }) => to)).toEqual(['next@example.com']);
   });
 
-  it('blames the sender’s address on nobody', async () => {
-    sink.treat = () => ({ code: 553, text: '5.1.8 bad sender domain' });
-    expect((await transport(port).handOff(message(), lease())).recipientGone).toBeUndefined();
+  const gone = { outcome: 'bounced', recipientGone: true };
+  it.each([
+    // Before the recipient is named nothing can be the recipient's fault.
+    ['MAIL', 550, '5.1.0 sender rejected', { outcome: 'bounced' }],
+    ['MAIL', 550, '5.1.1 no such sender', { outcome: 'bounced' }],
+    ['MAIL', 553, '5.1.7 bad sender', { outcome: 'bounced' }],
+    ['MAIL', 553, '5.1.8 bad sender domain', { outcome: 'bounced' }],
+    ['MAIL', 550, '5.7.1 not from here', { outcome: 'bounced' }],
+    ['MAIL', 550, 'no status', { outcome: 'bounced' }],
+    ['MAIL', 530, '5.7.0 authenticate first', { outcome: 'misconfigured', stage: 'MAIL' }],
+    ['MAIL', 535, '5.7.8 bad credentials', { outcome: 'misconfigured', stage: 'MAIL' }],
+    ['MAIL', 550, '5.7.13 account disabled', { outcome: 'misconfigured', stage: 'MAIL' }],
+    ['MAIL', 451, '4.1.8 domain not found now', { outcome: 'deferred' }],
+    ['RCPT', 550, '5.1.0 address', gone],
+    ['RCPT', 550, '5.1.1 no such user', gone],
+    ['RCPT', 550, '5.1.2 no such domain', gone],
+    ['RCPT', 553, '5.1.3 syntax', gone],
+    ['RCPT', 551, '5.1.6 moved', gone],
+    ['RCPT', 556, '5.1.10 takes no mail', gone],
+    ['RCPT', 553, '5.1.7 bad sender', { outcome: 'bounced' }],
+    ['RCPT', 553, '5.1.8 bad sender domain', { outcome: 'bounced' }],
+    ['RCPT', 550, '5.2.1 mailbox disabled', { outcome: 'bounced' }],
+    ['RCPT', 554, '5.7.1 relay access denied', { outcome: 'bounced' }],
+    ['RCPT', 550, 'no status', { outcome: 'bounced' }],
+    ['RCPT', 530, '5.7.0 authenticate first', { outcome: 'misconfigured', stage: 'RCPT' }],
+    ['RCPT', 452, '4.2.2 full', { outcome: 'deferred' }],
+    ['content', 550, '5.1.1 no such user', gone],
+    ['content', 550, '5.1.0 address', { outcome: 'bounced' }],
+    ['content', 550, '5.1.8 bad sender domain', { outcome: 'bounced' }],
+    ['content', 554, '5.6.0 content', { outcome: 'bounced' }],
+    ['content', 550, '5.7.1 policy', { outcome: 'bounced' }],
+    ['content', 550, '5.7.8 signature', { outcome: 'bounced' }],
+    ['content', 451, '4.7.1 greylisted', { outcome: 'deferred' }],
+  ] as const)('blames who is at fault: %s %i %s', async (phase, code, text, expected) => {
+    const refusal = { code, text };
+    if (phase === 'MAIL') sink.treatSender = () => refusal;
+    else sink.treat = () => ({ ...refusal, after: phase === 'RCPT' ? 'rcpt' : 'content' });
+    const enhanced = /^\d\.\d+\.\d+/.exec(text)?.[0];
+    expect(await transport(port).handOff(message(), lease())).toEqual({
+      code,
+      ...(enhanced ? { enhanced } : {}),
+      ...expected,
+    });
+  });
+
+  it('lets a refused account cost one message an attempt, and others wait', async () => {
+    sink.treatSender = () => ({ code: 530, text: '5.7.0 authenticate first' });
+    const pool = transport(port);
+    const ends = await Promise.all(Array.from({ length: 3 }, () => pool.handOff(message(), lease())));
+    expect(ends.map(({ outcome }) => outcome).sort()).toEqual(['misconfigured', 'released', 'released']);
+    expect(pool.capacity()).toBe(0);
   });
 
   it('begins nothing after the lease', async () => {
@@ -170,6 +219,53 @@ describe('SmtpTransport', () => {
     );
     expect(result.outcome).toBe('deferred');
     expect(sink.mails).toHaveLength(0);
+  });
+});
+
+describe('a server that does not take the account', () => {
+  const hello = '250-scripted\r\n250-STARTTLS\r\n250 AUTH PLAIN';
+  it.each([
+    [
+      'EHLO and HELO',
+      (line: string) => (/^(EHLO|HELO)/.test(line) ? '550 5.7.1 not you' : undefined),
+      'HELO',
+      550,
+    ],
+    ['AUTH', (line: string) => (line.startsWith('EHLO') ? hello : '535 5.7.8 bad credentials'), 'AUTH', 535],
+    [
+      'a disabled one',
+      (line: string) => (line.startsWith('EHLO') ? hello : '550 5.7.13 disabled'),
+      'AUTH',
+      550,
+    ],
+  ])('by its reply to %s', async (_what, answer, stage, code) => {
+    const { port } = await scripted(answer);
+    const end = await transport(port, { username: 'a', password: 'b' }).handOff(message(), lease());
+    expect(end).toEqual({ outcome: 'misconfigured', stage, code });
+  });
+
+  it('at this moment only is tried again as usual', async () => {
+    const { port } = await scripted((line) => (line.startsWith('EHLO') ? hello : '454 4.7.0 not now'));
+    const end = await transport(port, { username: 'a', password: 'b' }).handOff(message(), lease());
+    expect(end).toEqual({ outcome: 'deferred', stage: 'AUTH', code: 454 });
+  });
+
+  it.each([
+    ['550 5.1.1 no such user', { outcome: 'bounced', recipientGone: true }],
+    ['550 5.1.8 bad sender domain', { outcome: 'bounced' }],
+    ['554 5.7.1 policy', { outcome: 'bounced' }],
+    ['530 5.7.0 authenticate first', { outcome: 'misconfigured', stage: 'DATA' }],
+  ])('or the message at DATA: %s', async (reply, expected) => {
+    const { port } = await scripted((line) => {
+      if (line.startsWith('EHLO')) return '250 scripted';
+      return line === 'DATA' ? reply : '250 ok';
+    });
+    const [code, enhanced] = reply.split(' ');
+    expect(await transport(port).handOff(message(), lease())).toEqual({
+      code: Number(code),
+      enhanced,
+      ...expected,
+    });
   });
 });
 
@@ -225,15 +321,16 @@ describe('a server that breaks off', () => {
 
   it('is not trusted with plain text when STARTTLS was asked for', async () => {
     const { port, lines } = await scripted(polite);
-    expect((await transport(port, { security: 'starttls' }).handOff(message(), lease())).outcome).toBe(
-      'deferred',
-    );
+    expect(await transport(port, { security: 'starttls' }).handOff(message(), lease())).toEqual({
+      outcome: 'misconfigured',
+      stage: 'STARTTLS',
+    });
     expect(lines.some((line) => line.startsWith('MAIL'))).toBe(false);
   });
 
   it('that speaks no SMTP is left', async () => {
     const { port } = await scripted(() => 'HTTP/1.1 400 Bad Request');
-    expect((await transport(port).handOff(message(), lease())).outcome).toBe('deferred');
+    expect((await transport(port).handOff(message(), lease())).outcome).toBe('misconfigured');
   });
 });
 
@@ -266,8 +363,8 @@ describe('authentication and encryption', () => {
 
   it('refuses a certificate that nobody vouches for', async () => {
     const sink = new MailSink({ ...TEST_CERTIFICATE, secure: true });
+    open.push({ close: () => sink.stop() });
     const pool = transport(await sink.start(), { host: 'localhost', security: 'tls' });
-    expect((await pool.handOff(message(), lease())).outcome).toBe('deferred');
-    await sink.stop();
+    expect(await pool.handOff(message(), lease())).toEqual({ outcome: 'misconfigured', stage: 'TLS' });
   });
 });

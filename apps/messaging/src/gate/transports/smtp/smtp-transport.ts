@@ -4,6 +4,7 @@ import { Outage } from '../outage.js';
 import { Lease, type HandOff, type OutgoingMessage, type Transport } from '../transport.js';
 import { SmtpConnection, SmtpRefusal, type SmtpServer } from './smtp-connection.js';
 import { deliver } from './smtp-delivery.js';
+import { SmtpSyntaxError } from './smtp-reply.js';
 
 /** What a pool needs to know of its server; `resolve` is asked for each connection, so that an address is never stale. */
 export interface SmtpTransportOptions {
@@ -17,6 +18,8 @@ const IDLE_MS = 30_000;
 /** Servers limit how many messages one connection may bring; a fresh one costs three round trips. */
 const MESSAGES_PER_CONNECTION = 500;
 const CONNECT_MS = 5_000;
+/** What Node calls a certificate that nobody vouches for, or that names another host. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS/;
 
 interface Pooled {
   readonly connection: SmtpConnection;
@@ -62,7 +65,7 @@ export class SmtpTransport implements Transport {
       for (;;) {
         if (lease.over) return { outcome: 'released' };
         const pooled = this.takeIdle() ?? (await this.connect(lease));
-        if (!pooled) return { outcome: lease.over || !this.blames(probe) ? 'released' : 'deferred' };
+        if ('outcome' in pooled) return this.blames(probe) && !lease.over ? pooled : { outcome: 'released' };
         const fresh = pooled.carried === 0;
         pooled.carried += 1;
         const began = performance.now();
@@ -72,12 +75,22 @@ export class SmtpTransport implements Transport {
         else pooled.connection.quit();
         // The server had closed a connection that lay idle: nothing was said, another one is taken.
         if (untouched && !fresh) continue;
-        if (untouched && handOff.code === undefined) this.outage.failed('delivery');
-        return handOff;
+        return this.concluded(handOff, untouched, probe);
       }
     } finally {
       this.giveSlot();
     }
+  }
+
+  /** What the end of a delivery says of the server. */
+  private concluded(handOff: HandOff, untouched: boolean, probe: boolean): HandOff {
+    if (handOff.outcome === 'misconfigured') {
+      this.outage.failed(handOff.stage ?? 'delivery', 0, handOff.code);
+      return this.blames(probe) ? handOff : { outcome: 'released' };
+    }
+    if (untouched && handOff.code === undefined) this.outage.failed('delivery');
+    else this.outage.over();
+    return handOff;
   }
 
   /**
@@ -131,17 +144,18 @@ export class SmtpTransport implements Transport {
     this.idle.push(pooled);
   }
 
-  private async connect(lease: Lease): Promise<Pooled | undefined> {
+  /** @returns how the message ends that found that there is no connection to be had */
+  private async connect(lease: Lease): Promise<Pooled | HandOff> {
     const { server } = this.options;
     const within = Lease.from(performance.now(), Math.min(CONNECT_MS, lease.remaining()));
     try {
       const address = await this.options.resolve(server.host);
       const connection = await SmtpConnection.open({ ...server, address, clientName: clientName() }, within);
-      this.outage.over();
       return { connection, carried: 0, idleSince: Date.now() };
     } catch (error) {
-      if (!lease.over) this.outage.failed(error instanceof SmtpRefusal ? error.stage : 'connection');
-      return undefined;
+      const fault = faultOf(error);
+      if (!lease.over) this.outage.failed(fault?.stage ?? 'connection', 0, fault?.code);
+      return fault ?? { outcome: 'deferred' };
     }
   }
 
@@ -150,6 +164,22 @@ export class SmtpTransport implements Transport {
     this.idle.filter(({ idleSince }) => idleSince <= before).forEach(({ connection }) => connection.quit());
     this.idle.splice(0, this.idle.length, ...kept);
   }
+}
+
+/** What about the settings is wrong, where the server, or its certificate, says that something is. */
+function faultOf(error: unknown): HandOff | undefined {
+  if (error instanceof SmtpSyntaxError) return { outcome: 'misconfigured', stage: 'greeting' };
+  if (error instanceof SmtpRefusal) {
+    const { stage, code } = error;
+    const passing = code !== undefined && code < 500;
+    return {
+      outcome: passing ? 'deferred' : 'misconfigured',
+      stage,
+      ...(code === undefined ? {} : { code }),
+    };
+  }
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  return CERTIFICATE.test(code) ? { outcome: 'misconfigured', stage: 'TLS' } : undefined;
 }
 
 /** RFC 5321 §4.1.3: a client without a name of its own says its address as a literal. */

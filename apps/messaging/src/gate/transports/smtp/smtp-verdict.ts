@@ -1,0 +1,46 @@
+import type { HandOff } from '../transport.js';
+import type { SmtpReply } from './smtp-reply.js';
+
+/** What a reply answers to: the sender, the recipient, the wish to send, or the content itself. */
+export type SmtpPhase = 'MAIL' | 'RCPT' | 'DATA' | 'content';
+
+/** Authentication is required, too weak or failed (RFC 4954, 6). */
+const ACCOUNT_CODES: ReadonlySet<number> = new Set([530, 534, 535, 538]);
+/** Credentials, mechanism, encryption, a changed password, a disabled account, a missing trust (RFC 5248, X.7.8–14). */
+const ACCOUNT = /^5\.7\.(8|9|1[0-4])$/;
+/** An address is at fault, and at RCPT it is the recipient's unless the status says it is the sender's (RFC 3463, 3.2). */
+const RECIPIENT_AT_RCPT = /^5\.1\.(?![789]$)\d+$/;
+/** Later on only what names the destination: mailbox, system, syntax, ambiguous, moved, none taken (RFC 7505). */
+const RECIPIENT_LATER = /^5\.1\.([12346]|10)$/;
+
+/**
+ * What a reply says of a message. A refusal for good ends it as bounced; only one that blames the recipient's own
+ * address suppresses that: not one of the sender (MAIL, 5.1.7, 5.1.8), of a policy (5.7.x) or of the content. One that
+ * refuses the account is the same for all messages and waits until it is mended.
+ */
+export function verdictOf(reply: SmtpReply, phase: SmtpPhase): HandOff {
+  const { code, enhanced = '' } = reply;
+  const common = { code, ...(enhanced ? { enhanced } : {}) };
+  if (code < 400) return { outcome: 'sent', ...common };
+  if (code < 500) return { outcome: 'deferred', ...common };
+  if (phase !== 'content' && (ACCOUNT_CODES.has(code) || ACCOUNT.test(enhanced)))
+    return { outcome: 'misconfigured', stage: phase, ...common };
+  return {
+    outcome: 'bounced',
+    ...common,
+    ...(blamesRecipient(enhanced, phase) ? { recipientGone: true } : {}),
+  };
+}
+
+function blamesRecipient(enhanced: string, phase: SmtpPhase): boolean {
+  switch (phase) {
+    case 'MAIL':
+      // The recipient has not been named yet.
+      return false;
+    case 'RCPT':
+      return RECIPIENT_AT_RCPT.test(enhanced);
+    case 'DATA':
+    case 'content':
+      return RECIPIENT_LATER.test(enhanced);
+  }
+}
