@@ -27,6 +27,12 @@ export interface KafkaOptions {
   heap?: number;
   /** For tests: only Java's fast compiler, which halves the CPU of a start and costs throughput under load. */
   brief?: boolean;
+  /** What is set beside or instead of what is set here: listeners, security, the part a second broker plays. */
+  settings?: Record<string, string | number>;
+  /** The cluster that a second broker joins; a new one unless given. */
+  clusterId?: string;
+  /** Further arguments of `kafka-storage format`: the first users of SCRAM. */
+  format?: string[];
 }
 
 export interface Kafka {
@@ -96,7 +102,7 @@ function javaOptions({ heap = 320, brief = false }: KafkaOptions): string[] {
   ];
 }
 
-function properties({ port, controllerPort }: KafkaOptions, logs: string): string {
+function properties({ port, controllerPort, settings }: KafkaOptions, logs: string): string {
   const values: Record<string, string | number> = {
     'process.roles': 'broker,controller',
     'node.id': 1,
@@ -130,6 +136,7 @@ function properties({ port, controllerPort }: KafkaOptions, logs: string): strin
     'log.segment.bytes': 64 * 2 ** 20,
     'log.retention.bytes': 512 * 2 ** 20, // per partition
     'log.retention.hours': 72,
+    ...settings,
   };
   return Object.entries(values)
     .map(([name, value]) => `${name}=${value}\n`)
@@ -144,13 +151,13 @@ async function format(java: string, jars: string, folder: string, options: Kafka
   const configuration = join(folder, 'format.properties');
   writeFileSync(configuration, properties(options, draft));
   // A cluster id is 16 bytes in base64url; one that begins with a dash would be taken for an option.
-  const clusterId = `A${randomBytes(16).toString('base64url').slice(1, 21)}A`;
+  const clusterId = options.clusterId ?? `A${randomBytes(16).toString('base64url').slice(1, 21)}A`;
   const jvm = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(jars, '*')];
   try {
     await promisify(execFile)(java, [
       ...jvm,
       'kafka.tools.StorageTool',
-      ...['format', '-t', clusterId, '-c', configuration],
+      ...['format', '-t', clusterId, '-c', configuration, ...(options.format ?? [])],
     ]);
   } catch (cause) {
     const { stderr = '', message } = cause as { stderr?: string; message: string };

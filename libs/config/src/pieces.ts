@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addressList } from './address-list.js';
-import { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
+import { base64Key, commaList, flag, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`);
@@ -56,6 +56,8 @@ export const kafkaConfig = z.object({
     .regex(/^[A-Za-z0-9._-]{0,64}$/, 'may hold letters, digits, dots, dashes and underscores only')
     .default(''),
   KAFKA_PARTITIONS: wholeNumber(1, 1_000).default(6),
+  /** In production, topics with fewer than three replicas, or `min.insync.replicas` under two, refuse the start. */
+  KAFKA_ALLOW_WEAK_REPLICATION: flag().default(false),
 });
 /** What {@link kafkaConfig} reads. */
 export type KafkaConfig = z.infer<typeof kafkaConfig>;

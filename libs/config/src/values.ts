@@ -9,6 +9,11 @@ export function wholeNumber(least: number, most: number) {
     .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
 }
 
+/** `true` or `false`. */
+export function flag() {
+  return z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
+}
+
 /** A TCP port; 0 lets the system choose. */
 export function portNumber() {
   return wholeNumber(0, 65_535);

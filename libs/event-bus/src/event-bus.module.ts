@@ -8,6 +8,7 @@ import { EVENT_BUS_OPTIONS, type EventBusOptions } from './event-bus.options.js'
 import { Inbox } from './inbox/inbox.js';
 import { InboxRetention } from './inbox/inbox.retention.js';
 import { KafkaClient } from './kafka/kafka.client.js';
+import { StartCheck } from './kafka/start.check.js';
 import { Topics } from './kafka/topics.js';
 import { Outbox } from './outbox/outbox.js';
 import { OutboxRelay } from './outbox/outbox.relay.js';
@@ -41,6 +42,7 @@ export class EventBusModule {
         KafkaClient,
         LagWatchdog,
         OutboxSignal,
+        StartCheck,
       ],
       exports: exported,
     };
@@ -50,7 +52,12 @@ export class EventBusModule {
   static forReading(options: EventBusOptions): DynamicModule {
     return {
       module: EventBusModule,
-      providers: [{ provide: EVENT_BUS_OPTIONS, useValue: options }, KafkaClient, Topics, TopicReader],
+      providers: [
+        { provide: EVENT_BUS_OPTIONS, useValue: { ...options, readsOnly: true } },
+        KafkaClient,
+        Topics,
+        TopicReader,
+      ],
       exports: [TopicReader],
     };
   }

@@ -10,6 +10,8 @@ export interface EventBusOptions {
   readonly concurrency?: number;
   /** Topics that are made without an end to what they keep; all others keep a record for 7 days. */
   readonly keptForEver?: readonly string[];
+  /** For commands that only look: topics that exist are taken as they are set. */
+  readonly readsOnly?: boolean;
 }
 
 /** The injection token of {@link EventBusOptions}. */

@@ -69,6 +69,7 @@ export function anIsolatedKafka(
   process.env['KAFKA_BROKERS'] = brokers;
   process.env['KAFKA_TOPIC_PREFIX'] = `t${randomBytes(5).toString('hex')}.`;
   process.env['KAFKA_PARTITIONS'] = '3';
+  process.env['PLATFORM_MODE'] = 'local';
 }
 
 /** An app with an event bus and these controllers, started the way every app starts. */

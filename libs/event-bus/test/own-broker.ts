@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -23,6 +23,9 @@ interface Services {
     log: string;
     cache: string;
     guardian: Guardian;
+    settings?: Record<string, string | number>;
+    clusterId?: string;
+    format?: string[];
   }): Promise<{ child: Child; broker: string }>;
 }
 
@@ -34,25 +37,58 @@ async function services(): Promise<Services> {
   return Object.assign({}, await load('guardian'), await load('ports'), await load('kafka')) as Services;
 }
 
+interface BrokerPlace {
+  readonly port: number;
+  readonly controllerPort: number;
+  /** A third port, for a listener beside that of the platform. */
+  readonly secondPort: number;
+  readonly folder: string;
+}
+
+/** What a broker is started with beside its ports. */
+interface BrokerSettings {
+  settings?: (place: BrokerPlace) => Record<string, string | number>;
+  format?: string[];
+  joins?: OwnBroker;
+}
+
 /** A broker of one's own, to be killed, frozen and started again on the same port with the same data. */
 export class OwnBroker {
   private child: Child | undefined;
 
   private constructor(
     private readonly from: Services,
-    private readonly folder: string,
+    readonly folder: string,
     private readonly guardian: Guardian,
-    private readonly port: number,
-    private readonly controllerPort: number,
+    readonly port: number,
+    readonly controllerPort: number,
+    readonly secondPort: number,
+    private readonly given: BrokerSettings,
   ) {}
 
   /** Takes ports and a folder; nothing listens yet. */
-  static async prepare(): Promise<OwnBroker> {
+  static async prepare(given: BrokerSettings = {}): Promise<OwnBroker> {
     const from = await services();
     const guardian = new from.Guardian();
     const folder = mkdtempSync(join(tmpdir(), 'own-broker-'));
     guardian.removeAtEnd(folder);
-    return new OwnBroker(from, folder, guardian, await from.freePort(), await from.freePort());
+    const [port, controllerPort, secondPort] = [
+      await from.freePort(),
+      await from.freePort(),
+      await from.freePort(),
+    ];
+    return new OwnBroker(from, folder, guardian, port, controllerPort, secondPort, given);
+  }
+
+  /** A second broker of the same cluster; the first, which must run, stays its controller. */
+  static beside(first: OwnBroker): Promise<OwnBroker> {
+    const settings = ({ port }: BrokerPlace): Record<string, string | number> => ({
+      'process.roles': 'broker',
+      'node.id': 2,
+      listeners: `PLAINTEXT://127.0.0.1:${String(port)}`,
+      'controller.quorum.voters': `1@127.0.0.1:${String(first.controllerPort)}`,
+    });
+    return OwnBroker.prepare({ settings, joins: first });
   }
 
   get address(): string {
@@ -67,8 +103,16 @@ export class OwnBroker {
       log: join(this.folder, 'broker.log'),
       cache: new URL('node_modules/.cache/customer-platform', ROOT).pathname,
       guardian: this.guardian,
+      ...(this.given.settings ? { settings: this.given.settings(this) } : {}),
+      ...(this.given.format ? { format: this.given.format } : {}),
+      ...(this.given.joins ? { clusterId: this.given.joins.clusterId } : {}),
     });
     this.child = child;
+  }
+
+  private get clusterId(): string {
+    const properties = readFileSync(join(this.folder, 'logs/meta.properties'), 'utf8');
+    return /^cluster\.id=(.*)$/m.exec(properties)?.[1] ?? '';
   }
 
   /** kill -9. */

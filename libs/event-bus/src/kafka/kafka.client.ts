@@ -3,6 +3,7 @@ import { kafkaConfig, readConfig } from '@customer-platform/config';
 import { Kafka, logLevel, Partitioners, type Admin, type Consumer, type Producer } from 'kafkajs';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { pinoLogCreator } from './kafka.log.js';
+import { keepPartitionErrors } from './partition-answers.js';
 import { repairRequestQueue } from './request-queue.js';
 
 /** Below this the broker refuses a group member (its `group.min.session.timeout.ms`). */
@@ -24,6 +25,7 @@ export class KafkaClient {
   constructor(@Inject(EVENT_BUS_OPTIONS) options: EventBusOptions) {
     const config = readConfig(kafkaConfig);
     repairRequestQueue();
+    keepPartitionErrors();
     this.partitions = config.KAFKA_PARTITIONS;
     this.prefix = config.KAFKA_TOPIC_PREFIX;
     this.kafka = new Kafka({

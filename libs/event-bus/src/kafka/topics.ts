@@ -1,31 +1,42 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
-import type { Admin, KafkaJSAggregateError } from 'kafkajs';
+import type { Admin, ITopicMetadata, KafkaJSAggregateError } from 'kafkajs';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
+import { pause } from '../within.js';
 import { KafkaClient } from './kafka.client.js';
 import { protocolErrorType } from './protocol-error.js';
+import { TopicSettings, type TopicAsFound } from './topic.settings.js';
 
 /** How long a topic keeps a record (core.md §10: topics keep 7 days). */
 export const RETENTION_MS = 7 * 24 * 3_600_000;
 
-/** The topics this process needs, made if they are not there, and how many partitions each has. */
+/** How long the partitions of a topic that was just made may be without leaders. */
+const LED_WITHIN_MS = 5_000;
+const LOOK_EVERY_MS = 100;
+
+/** The topics this process needs, made or put right if need be, and which partitions they have. */
 @Injectable()
 export class Topics {
+  /** The most partitions that the broker ever told of: what places keys must not change when less is told. */
   private readonly partitions = new Map<string, number>();
+  private readonly leaders = new Map<string, readonly number[]>();
+  private readonly ensured = new Set<string>();
   private readonly underway = new Map<string, Promise<void>>();
+  private readonly settings = new TopicSettings();
+  private brokerCount = 1;
 
   constructor(
     private readonly client: KafkaClient,
-    @Inject(EVENT_BUS_OPTIONS) private readonly options: Pick<EventBusOptions, 'keptForEver'>,
+    @Inject(EVENT_BUS_OPTIONS) private readonly options: Pick<EventBusOptions, 'keptForEver' | 'readsOnly'>,
   ) {}
 
   /**
-   * Resolves when all these topics exist, with 7 days of retention, or none, where it had to make them. Repeatable,
-   * and safe from many processes at once.
-   * @throws the client's error when the broker is away; the caller tries again
+   * Resolves when all these topics exist as they must: 7 days of retention, or without an end, and times that the broker
+   * stamps. Repeatable, and safe from many processes at once.
+   * @throws WeakReplication in production, and the client's error when the broker is away; the caller tries again
    */
   async ensure(topics: readonly string[]): Promise<void> {
-    const unknown = topics.filter((topic) => !this.partitions.has(topic));
+    const unknown = topics.filter((topic) => !this.ensured.has(topic));
     if (unknown.length === 0) return;
     // Callers that give up and ask again share the attempt that is underway instead of queueing behind it.
     const fresh = unknown.filter((topic) => !this.underway.has(topic));
@@ -38,14 +49,32 @@ export class Topics {
     await Promise.all(unknown.map((topic) => this.underway.get(topic) ?? Promise.resolve()));
   }
 
-  /** Number of partitions of a topic, as the broker said; before it has, as a new topic would get. */
+  /**
+   * Number of partitions of a topic, as the broker said last; before it has, as a new topic would get. It never goes
+   * down while the process lives.
+   */
   partitionsOf(topic: string): number {
     return this.partitions.get(topic) ?? this.client.partitions;
   }
 
-  /** Forgets what is known of these topics: the broker said that one is not there. */
+  /** The number of the broker that leads a partition; -1 where none does; 0 for all of a topic not yet looked at. */
+  leaderOf(topic: string, partition: number): number {
+    return this.leaders.get(topic)?.[partition] ?? 0;
+  }
+
+  /** How many brokers there were when they were last asked. */
+  get brokers(): number {
+    return this.brokerCount;
+  }
+
+  /** Asks anew who leads the partitions of these topics. @throws the client's error when no broker answers */
+  async look(topics: readonly string[]): Promise<void> {
+    await this.withAdmin((admin) => this.learn(admin, topics));
+  }
+
+  /** Looks at these topics again before they are next used: the broker said that one is not there, or nothing. */
   forget(topics: readonly string[]): void {
-    topics.forEach((topic) => this.partitions.delete(topic));
+    topics.forEach((topic) => this.ensured.delete(topic));
   }
 
   /** Runs something on an administration client of its own. */
@@ -64,14 +93,52 @@ export class Topics {
   private async create(admin: Admin, topics: readonly string[]): Promise<void> {
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter((topic) => !existing.has(this.client.named(topic)));
-    if (missing.length > 0) await this.createMissing(admin, missing);
-    const { topics: described } = await admin.fetchTopicMetadata({
+    if (missing.length > 0) {
+      if (!this.options.readsOnly) await this.settings.checkDefaults(admin);
+      await this.createMissing(admin, missing);
+      await this.untilLed(admin, missing);
+    }
+    const found = await this.learn(admin, topics);
+    if (!this.options.readsOnly)
+      await this.settings.reconcile(
+        admin,
+        found.map((topic) => this.asFound(topic)),
+      );
+    found.forEach(({ name }) => this.ensured.add(this.client.unnamed(name)));
+  }
+
+  /** Takes note of the partitions and leaders of those of these topics that there are. */
+  private async learn(admin: Admin, topics: readonly string[]): Promise<ITopicMetadata[]> {
+    const { topics: found } = await admin.fetchTopicMetadata({
       topics: topics.map((topic) => this.client.named(topic)),
     });
-    for (const topic of topics) {
-      const found = described.find(({ name }) => name === this.client.named(topic));
-      if (found) this.partitions.set(topic, found.partitions.length);
+    for (const { name, partitions } of found) this.note(this.client.unnamed(name), partitions);
+    this.brokerCount = (await admin.describeCluster()).brokers.length;
+    return found;
+  }
+
+  private note(topic: string, partitions: ITopicMetadata['partitions']): void {
+    const known = this.partitions.get(topic);
+    if (known === undefined && partitions.length !== this.client.partitions) {
+      log.warn(
+        { topic, partitions: partitions.length, configured: this.client.partitions },
+        'A topic has another number of partitions than KAFKA_PARTITIONS says; it is left as it is',
+      );
     }
+    if (known !== undefined && partitions.length < known) {
+      log.error(
+        { topic, partitions: partitions.length, known },
+        'A topic has lost partitions; they are waited for',
+      );
+    }
+    this.partitions.set(topic, Math.max(known ?? 0, partitions.length));
+    const leaders = Array.from({ length: this.partitionsOf(topic) }, () => -1);
+    for (const { partitionId, leader } of partitions) leaders[partitionId] = leader;
+    this.leaders.set(topic, leaders);
+  }
+
+  private asFound(topic: ITopicMetadata): TopicAsFound {
+    return { ...topic, retention: this.retentionOf(this.client.unnamed(topic.name)) };
   }
 
   private retentionOf(topic: string): string {
@@ -86,11 +153,26 @@ export class Topics {
           topic: this.client.named(topic),
           numPartitions: this.client.partitions,
           replicationFactor: -1,
-          configEntries: [{ name: 'retention.ms', value: this.retentionOf(topic) }],
+          configEntries: [
+            { name: 'retention.ms', value: this.retentionOf(topic) },
+            { name: 'message.timestamp.type', value: 'LogAppendTime' },
+            { name: 'cleanup.policy', value: 'delete' },
+          ],
         })),
       });
     } catch (error) {
       if (!alreadyThere(error)) throw error;
+    }
+  }
+
+  /** What is written before a topic is led would be refused, and the first event with it. */
+  private async untilLed(admin: Admin, topics: readonly string[]): Promise<void> {
+    for (const deadline = performance.now() + LED_WITHIN_MS; ; await pause(LOOK_EVERY_MS)) {
+      const { topics: found } = await admin.fetchTopicMetadata({
+        topics: topics.map((topic) => this.client.named(topic)),
+      });
+      const led = found.every(({ partitions }) => partitions.every(({ leader }) => leader !== -1));
+      if (led || performance.now() > deadline) return;
     }
   }
 }

@@ -159,7 +159,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
       const rows = await tx.query<OutboxRow>(TAKE, [shards.map(({ shard }) => shard)]);
       rows.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
       await this.topics.ensure([...new Set(rows.map(({ topic }) => topic))]);
-      for (const request of this.requests(rows)) await this.line.send(request, SEND_TIMEOUT_MS);
+      for (const request of this.requests(rows)) await this.line.sendWhole(request, SEND_TIMEOUT_MS);
       return rows.length;
     });
   }

@@ -1,11 +1,19 @@
 import { log } from '@customer-platform/http';
-import type { Producer, TopicMessages } from 'kafkajs';
-import { within } from '../within.js';
+import type { Producer, RecordMetadata, TopicMessages } from 'kafkajs';
+import { createErrorFromCode } from '../kafka/protocol-error.js';
+import { SendTimeout, within } from '../within.js';
+
+/** What the broker said of each partition, or why it could not be asked. */
+export type Delivery = { readonly answers: readonly RecordMetadata[] } | { readonly error: unknown };
+
+/** Once one leader has answered, the others have so long: those who wait for the healthy one must not. */
+const LAGGARD_MS = 250;
 
 /**
- * One kafkajs producer after another. A producer whose send failed, or was given up, is thrown away: kafkajs takes
- * the sequence numbers of a failed batch back and gives them to the next one, which the broker, had it written the
- * first, would acknowledge as a duplicate without writing it. A new producer has a new id and starts clean.
+ * One kafkajs producer after another. A producer of which a send failed, even for one partition, or was given up, is
+ * thrown away: kafkajs takes the sequence numbers of a failed batch back, or counts on, and the broker, had it written
+ * the first or never seen it, would acknowledge the next one as a duplicate or refuse it for good. A new producer has a
+ * new id and starts clean.
  */
 export class ProducerLine {
   private current: Promise<Producer> | undefined;
@@ -19,17 +27,33 @@ export class ProducerLine {
   }
 
   /**
-   * Sends with `acks=-1` and resolves when the broker has acknowledged all.
-   * @throws what kafkajs threw, or a `SendTimeout` after `timeoutMs`; whether it was written is then not known
+   * Sends each of these requests with `acks=-1`, all at once, and resolves when all are answered: each with what the
+   * broker said of its partitions, or what kafkajs threw, or a `SendTimeout`; whether that was written is not known.
+   * @throws what connecting threw
    */
-  async send(topicMessages: TopicMessages[], timeoutMs: number): Promise<void> {
+  async send(requests: readonly TopicMessages[][], timeoutMs: number): Promise<Delivery[]> {
     const producer = await within(timeoutMs, this.producer());
-    try {
-      await within(timeoutMs, producer.sendBatch({ acks: -1, topicMessages }));
-    } catch (error) {
-      this.discard(producer);
-      throw error;
-    }
+    const sent = requests.map((topicMessages) => producer.sendBatch({ acks: -1, topicMessages }));
+    const answered = (sending: Promise<RecordMetadata[]>, ms: number): Promise<Delivery> =>
+      within(ms, sending).then(
+        (answers) => ({ answers }),
+        (error: unknown) => ({ error }),
+      );
+    const [only] = sent;
+    const deliveries =
+      only && sent.length === 1
+        ? [await answered(only, timeoutMs)]
+        : await settled(sent, timeoutMs, answered);
+    if (deliveries.some(isFlawed)) this.discard(producer);
+    return deliveries;
+  }
+
+  /** As `send`, of one request. @throws also when one of its partitions was not written; which were is not known */
+  async sendWhole(topicMessages: TopicMessages[], timeoutMs: number): Promise<void> {
+    const [delivery] = await this.send([topicMessages], timeoutMs);
+    if (delivery && 'error' in delivery) throw delivery.error;
+    const flawed = delivery?.answers.find(({ errorCode }) => errorCode !== 0);
+    if (flawed) throw createErrorFromCode(flawed.errorCode);
   }
 
   /** Disconnects; what is in flight is waited for, a short time. */
@@ -73,6 +97,32 @@ export class ProducerLine {
     this.current = undefined;
     producer.disconnect().catch(sayNotDisconnected);
   }
+}
+
+/** Waits for all, and for those that lag behind the first that landed a moment only. */
+async function settled(
+  sent: readonly Promise<RecordMetadata[]>[],
+  timeoutMs: number,
+  answered: (sending: Promise<RecordMetadata[]>, ms: number) => Promise<Delivery>,
+): Promise<Delivery[]> {
+  const all = sent.map((sending) => answered(sending, timeoutMs));
+  const timer = Promise.withResolvers<Delivery>();
+  let laggards: NodeJS.Timeout | undefined;
+  void Promise.any(sent).then(
+    () => {
+      laggards = setTimeout(() => timer.resolve({ error: new SendTimeout(LAGGARD_MS) }), LAGGARD_MS);
+    },
+    () => undefined,
+  );
+  try {
+    return await Promise.all(all.map((delivery) => Promise.race([delivery, timer.promise])));
+  } finally {
+    clearTimeout(laggards);
+  }
+}
+
+function isFlawed(delivery: Delivery): boolean {
+  return 'error' in delivery || delivery.answers.some(({ errorCode }) => errorCode !== 0);
 }
 
 function sayNotDisconnected(error: unknown): void {

@@ -3,7 +3,8 @@ import { QueueUnavailable } from '../errors.js';
 /** A record to be sent. */
 export interface BufferedRecord {
   readonly topic: string;
-  readonly partition?: number;
+  /** Chosen by whoever sends it, or by its key once the topic is known. */
+  partition?: number;
   readonly key?: string;
   readonly value: Buffer | string;
   readonly headers?: Record<string, string>;
@@ -13,7 +14,7 @@ export interface BufferedRecord {
 const BATCH_RECORDS = 500;
 /** … and bytes: all may be of one partition, and the broker takes 1 MiB for one. */
 const BATCH_BYTES = 900_000;
-/** What may be unsettled in all; beyond it a record is refused at once. */
+/** What may be unsettled of one buffer; beyond it a record is refused at once. */
 const BUFFER_BYTES = 32 * 1024 * 1024;
 
 /** A record with whoever waits for its fate, which is told once. */
@@ -27,7 +28,8 @@ class Waiter {
 
   constructor(
     readonly record: BufferedRecord,
-    private readonly settled: (waiter: Waiter) => void,
+    /** Called once its fate is told, by whichever buffer holds it then. */
+    public settled: (waiter: Waiter) => void,
   ) {
     this.bytes = Buffer.byteLength(record.value) + (record.key?.length ?? 0) + 64;
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
@@ -78,16 +80,41 @@ export class RecordBuffer {
 
   /** Adds a record; the promise settles with its fate. */
   add(record: BufferedRecord): Promise<void> {
-    const waiter = new Waiter(record, ({ bytes }) => {
-      this.bytes -= bytes;
-      this.unsettledCount -= 1;
-      if (this.unsettledCount === 0) for (const run of this.emptied.splice(0)) run();
-    });
+    const waiter = new Waiter(record, this.settled);
+    this.hold(waiter);
+    return waiter.fate;
+  }
+
+  /** Whether one of those that wait, or are being sent, is such a record. */
+  some(which: (record: BufferedRecord) => boolean): boolean {
+    const matches = ({ record, open }: Waiter): boolean => open && which(record);
+    return this.flying.some(matches) || this.waiting.some(matches);
+  }
+
+  /** Hands such records to another buffer, in their order; how long they have waited goes with them. */
+  moveTo(other: RecordBuffer, which: (record: BufferedRecord) => boolean): void {
+    const moved = [...this.flying, ...this.waiting].filter(({ record }) => which(record));
+    this.flying = this.flying.filter(({ record }) => !which(record));
+    this.waiting = this.waiting.filter(({ record }) => !which(record));
+    for (const waiter of moved) {
+      if (!waiter.open) continue;
+      this.settled(waiter);
+      waiter.settled = other.settled;
+      other.hold(waiter);
+    }
+  }
+
+  private readonly settled = ({ bytes }: Waiter): void => {
+    this.bytes -= bytes;
+    this.unsettledCount -= 1;
+    if (this.unsettledCount === 0) for (const run of this.emptied.splice(0)) run();
+  };
+
+  private hold(waiter: Waiter): void {
     this.bytes += waiter.bytes;
     this.unsettledCount += 1;
     this.waiting.push(waiter);
     if (this.waiting.length >= this.limit) this.wake?.();
-    return waiter.fate;
   }
 
   /** Resolves when a full batch waits or the oldest record has waited `lingerMs`. */
@@ -106,7 +133,7 @@ export class RecordBuffer {
     this.wake = undefined;
   }
 
-  /** Takes the next batch to be sent, oldest first. Its fate is told by `landed`, `refused` or `putBack`. */
+  /** Takes the next batch to be sent, oldest first. Its fate is told by `landed`, `refused`, `moveTo` and `putBack`. */
   take(): BufferedRecord[] {
     let bytes = 0;
     let count = 0;
@@ -120,17 +147,17 @@ export class RecordBuffer {
     return this.flying.map(({ record }) => record);
   }
 
-  /** The batch is written. */
-  landed(): void {
-    for (const waiter of this.flying.splice(0)) waiter.tell();
+  /** These records of the batch are written. */
+  landed(records: readonly BufferedRecord[]): void {
+    for (const waiter of this.land(records)) waiter.tell();
   }
 
-  /** The batch will never be taken. */
-  refused(error: Error): void {
-    for (const waiter of this.flying.splice(0)) waiter.tell(error);
+  /** These records of the batch will never be taken. */
+  refused(records: readonly BufferedRecord[], error: Error): void {
+    for (const waiter of this.land(records)) waiter.tell(error);
   }
 
-  /** The batch was not sent: what still has time goes back to the head; the next take holds at most `limit` records. */
+  /** What is left of the batch was not sent: what still has time goes back to the head; the next take holds at most `limit` records. */
   putBack(limit = BATCH_RECORDS): void {
     this.waiting = [...this.flying.splice(0).filter(({ open }) => open), ...this.waiting];
     this.limit = limit;
@@ -157,5 +184,12 @@ export class RecordBuffer {
       });
     });
     this.refuseOlderThan(0);
+  }
+
+  private land(records: readonly BufferedRecord[]): Waiter[] {
+    const settled = new Set(records);
+    const landed = this.flying.filter(({ record }) => settled.has(record));
+    this.flying = this.flying.filter(({ record }) => !settled.has(record));
+    return landed;
   }
 }

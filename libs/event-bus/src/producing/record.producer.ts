@@ -1,13 +1,14 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { log } from '@customer-platform/http';
-import { type PartitionMetadata, Partitioners, type TopicMessages } from 'kafkajs';
 import { QueueUnavailable } from '../errors.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
-import { protocolErrorType } from '../kafka/protocol-error.js';
 import { Topics } from '../kafka/topics.js';
+import { AilingPartitions } from './ailing.partitions.js';
 import { ProducerLine } from './producer.line.js';
+import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './patience.js';
 import { pause, within } from '../within.js';
 import { type BufferedRecord, RecordBuffer } from './record.buffer.js';
+import { partitionOfKey, RecordSending, refusalIn, type Outcome } from './record.sending.js';
 
 /** A record to be sent; the key decides the partition. */
 export interface OutgoingRecord {
@@ -16,41 +17,17 @@ export interface OutgoingRecord {
   readonly headers?: Record<string, string>;
 }
 
-/** What is answered within: a waiter is told `QueueUnavailable` at the latest this long after it came. */
-const PATIENCE_MS = 850;
-/**
- * How long a request may take before its connection is given up. Longer than the patience of those who wait: a broker
- * that is merely slow is not helped by new connections.
- */
-const REQUEST_MS = 5_000;
 /** How long a lone record waits for company. */
 const LINGER_MS = 1;
 /** Below the 1 MiB that the broker takes, with room for key and headers. */
 const RECORD_BYTES = 1_000_000;
-/** Pause between two attempts at a broker that is away. */
-const RETRY_MS = 100;
-
-const partitioner = Partitioners.DefaultPartitioner();
-const metadataBySize = new Map<number, PartitionMetadata[]>();
-
-/** As many partitions as that: of a record with a key the partitioner looks at their number only. */
-function metadataOf(partitions: number): PartitionMetadata[] {
-  const known = metadataBySize.get(partitions);
-  if (known) return known;
-  const fresh = Array.from({ length: partitions }, (_, partitionId) => ({
-    partitionErrorCode: 0,
-    partitionId,
-    leader: 0,
-    replicas: [],
-    isr: [],
-  }));
-  metadataBySize.set(partitions, fresh);
-  return fresh;
-}
+/** So long is asked which partitions are led, when a leader did not answer. */
+const LOOK_MS = 500;
 
 /**
  * Sends records and resolves each when the broker has acknowledged it on all replicas. Records are gathered for 1 ms
- * or until 500 of them wait, then sent as one request; one request is in flight.
+ * or until 500 of them wait, then sent as one request to each leader; one batch is in flight. What is written is
+ * settled by partition: one that has no leader, or whose leader refuses, is set apart and holds no other back.
  *
  * While the broker is away, records wait for it up to 0.85 s, then are refused; once it has been away that long, new
  * ones are refused at once, until a probe reaches it again. What waits is bounded (32 MiB).
@@ -58,7 +35,9 @@ function metadataOf(partitions: number): PartitionMetadata[] {
 @Injectable()
 export class RecordProducer implements OnApplicationShutdown {
   private readonly line: ProducerLine;
+  private readonly sending: RecordSending;
   private readonly buffer = new RecordBuffer();
+  private readonly ailing: AilingPartitions;
   private awaySince: number | undefined;
   private pumping = false;
   private closed = false;
@@ -68,24 +47,18 @@ export class RecordProducer implements OnApplicationShutdown {
     private readonly topics: Topics,
   ) {
     this.line = new ProducerLine(() => client.producer());
-    this.named = (topic) => client.named(topic);
+    this.sending = new RecordSending(client, topics, this.line);
+    this.ailing = new AilingPartitions(client, topics);
   }
-
-  private readonly named: (topic: string) => string;
 
   /** How many records are not settled yet. */
   get waiting(): number {
-    return this.buffer.unsettled;
+    return this.buffer.unsettled + this.ailing.unsettled;
   }
 
   /** Which partition of the topic records with this key go to (murmur2, as every Kafka client). */
   partitionOf(topic: string, key: string): number {
-    const partitionMetadata = metadataOf(this.topics.partitionsOf(topic));
-    return partitioner({
-      topic,
-      partitionMetadata,
-      message: { key, value: null },
-    });
+    return partitionOfKey(topic, key, this.topics.partitionsOf(topic));
   }
 
   /**
@@ -110,7 +83,7 @@ export class RecordProducer implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     this.closed = true;
-    await this.buffer.drained(PATIENCE_MS);
+    await Promise.all([this.buffer.drained(PATIENCE_MS), this.ailing.close()]);
     await this.line.close();
   }
 
@@ -120,6 +93,7 @@ export class RecordProducer implements OnApplicationShutdown {
     }
     const away = this.awaySince !== undefined && Date.now() - this.awaySince > PATIENCE_MS;
     if (this.closed || away || this.buffer.full) return Promise.reject(new QueueUnavailable());
+    if (this.ailing.any && this.ailing.holds(record)) return this.ailing.add(record);
     const settled = this.buffer.add(record);
     if (!this.pumping) void this.pump();
     return settled;
@@ -155,25 +129,54 @@ export class RecordProducer implements OnApplicationShutdown {
     if (batch.length === 0) return;
     try {
       await within(REQUEST_MS, this.topics.ensure([...new Set(batch.map(({ topic }) => topic))]));
-      await this.line.send(this.grouped(batch), REQUEST_MS);
-      this.awaySince = undefined;
-      this.buffer.landed();
+      await this.settle(batch, await this.sending.send(batch, REQUEST_MS));
     } catch (error) {
-      this.failed(batch, error);
+      this.brokerAway(batch, error);
     }
   }
 
-  /** What the broker refuses is told; what it could not be asked goes back to the head and waits for it. */
-  private failed(batch: readonly BufferedRecord[], error: unknown): void {
-    const refusal = refusalIn(error);
-    if (refusal && batch.length === 1) this.buffer.refused(refusal);
-    else if (refusal) this.buffer.putBack(1);
-    else {
-      log.warn({ err: error, records: batch.length }, 'Kafka did not acknowledge');
-      this.awaySince ??= Date.now();
-      this.topics.forget(batch.map(({ topic }) => topic));
-      this.buffer.putBack();
+  /** Tells what was written, sets partitions that ail apart, and puts the rest back to the head. */
+  private async settle(batch: readonly BufferedRecord[], outcomes: readonly Outcome[]): Promise<void> {
+    const failed = outcomes.filter(({ error, answered }) => error !== undefined || !answered);
+    const written = outcomes.filter((outcome) => !failed.includes(outcome));
+    if (failed.length > 0) this.setFree(written);
+    else this.buffer.landed(batch);
+    if (written.length > 0 || outcomes.some(({ answered }) => answered)) this.awaySince = undefined;
+    if (failed.length === 0) return;
+    const refused = failed.filter(({ error }) => refusalIn(error));
+    const unanswered = failed.filter(({ answered }) => !answered);
+    for (const { place, error } of refused) {
+      const refusal = refusalIn(error);
+      if (refusal && place.records.length === 1) this.buffer.refused(place.records, refusal);
     }
+    if (unanswered.length > 0 && !(await this.othersAnswer(batch))) {
+      this.brokerAway(batch, unanswered[0]?.error);
+      return;
+    }
+    for (const outcome of failed) if (!refused.includes(outcome)) this.ailing.admit(outcome, this.buffer);
+    this.buffer.putBack(refused.length > 0 ? 1 : undefined);
+  }
+
+  private setFree(written: readonly Outcome[]): void {
+    for (const { place } of written) this.buffer.landed(place.records);
+  }
+
+  /** Whether there is more than one broker, and one of them says who leads what: then one leader is away, not Kafka. */
+  private async othersAnswer(batch: readonly BufferedRecord[]): Promise<boolean> {
+    if (this.topics.brokers < 2) return false;
+    try {
+      await within(LOOK_MS, this.topics.look([...new Set(batch.map(({ topic }) => topic))]));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private brokerAway(batch: readonly BufferedRecord[], error: unknown): void {
+    log.warn({ err: error, records: batch.length }, 'Kafka did not acknowledge');
+    this.awaySince ??= Date.now();
+    this.topics.forget(batch.map(({ topic }) => topic));
+    this.buffer.putBack();
   }
 
   private async probe(): Promise<void> {
@@ -185,30 +188,4 @@ export class RecordProducer implements OnApplicationShutdown {
       await pause(RETRY_MS);
     }
   }
-
-  private grouped(batch: readonly BufferedRecord[]): TopicMessages[] {
-    const byTopic = new Map<string, TopicMessages>();
-    for (const { topic, partition, key, value, headers } of batch) {
-      const entry = byTopic.get(topic) ?? { topic: this.named(topic), messages: [] };
-      byTopic.set(topic, entry);
-      const chosen = partition ?? this.partitionOf(topic, key ?? '');
-      entry.messages.push({ partition: chosen, key: key ?? null, value, headers });
-    }
-    return [...byTopic.values()];
-  }
-}
-
-const REFUSALS = new Set([
-  'MESSAGE_TOO_LARGE',
-  'RECORD_LIST_TOO_LARGE',
-  'INVALID_RECORD',
-  'INVALID_TIMESTAMP',
-]);
-
-/** The broker's answer that this very record will never be taken, if that is what the error is. */
-function refusalIn(error: unknown): Error | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if (REFUSALS.has(protocolErrorType(at) ?? '')) return at;
-  }
-  return undefined;
 }

@@ -1,0 +1,32 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { topicOfModule } from '@customer-platform/events';
+import { log } from '@customer-platform/http';
+import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
+import { within } from '../within.js';
+import { mustBeStrong, WeakReplication } from './topic.settings.js';
+import { Topics } from './topics.js';
+
+const LOOK_MS = 5_000;
+
+/**
+ * Refuses the start in production where an acknowledged record could be lost with one machine. A broker that is away
+ * does not: what is found out later is refused as it is used, with the same sentence in the log.
+ */
+@Injectable()
+export class StartCheck implements OnApplicationBootstrap {
+  constructor(
+    private readonly topics: Topics,
+    @Inject(EVENT_BUS_OPTIONS) private readonly options: EventBusOptions,
+  ) {}
+
+  /** @throws WeakReplication */
+  async onApplicationBootstrap(): Promise<void> {
+    if (!mustBeStrong()) return;
+    try {
+      await within(LOOK_MS, this.topics.ensure([topicOfModule(this.options.module)]));
+    } catch (error) {
+      if (error instanceof WeakReplication) throw error;
+      log.warn({ err: error }, 'Kafka does not answer yet; what it must be is checked when it does');
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { INestApplication } from '@nestjs/common';
+import type { Admin, ConfigEntries } from 'kafkajs';
+import { aBus, aDatabase, anIsolatedKafka } from '../../test/a-bus.js';
+import { KafkaClient } from './kafka.client.js';
+import { Topics } from './topics.js';
+
+const TOPIC = 2;
+
+let database: Awaited<ReturnType<typeof aDatabase>>;
+let app: INestApplication;
+
+beforeAll(async () => {
+  database = await aDatabase();
+  anIsolatedKafka();
+  app = await aBus([], { role: 'api', keptForEver: ['spec.kept'] });
+});
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+afterEach(() => {
+  process.env['PLATFORM_MODE'] = 'local';
+  delete process.env['KAFKA_ALLOW_WEAK_REPLICATION'];
+});
+
+function withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
+  return app.get(Topics).withAdmin(work);
+}
+
+async function settingsOf(topic: string): Promise<(name: string) => string | undefined> {
+  const name = app.get(KafkaClient).named(topic);
+  const { resources } = await withAdmin((admin) =>
+    admin.describeConfigs({ includeSynonyms: false, resources: [{ type: TOPIC, name }] }),
+  );
+  const entries: ConfigEntries[] = resources.flatMap(({ configEntries }) => configEntries);
+  return (setting) => entries.find(({ configName }) => configName === setting)?.configValue;
+}
+
+describe('Topics', () => {
+  it('makes a topic whose times the broker stamps', async () => {
+    await app.get(Topics).ensure(['spec.made', 'spec.kept']);
+    const made = await settingsOf('spec.made');
+    expect(made('message.timestamp.type')).toBe('LogAppendTime');
+    expect(made('retention.ms')).toBe(String(7 * 24 * 3_600_000));
+    expect((await settingsOf('spec.kept'))('retention.ms')).toBe('-1');
+  });
+
+  it('puts right what an existing topic is set to, keeps what an operator added, and leaves its partitions', async () => {
+    const name = app.get(KafkaClient).named('spec.old');
+    await withAdmin((admin) =>
+      admin.createTopics({
+        topics: [
+          {
+            topic: name,
+            numPartitions: 5,
+            configEntries: [
+              { name: 'retention.ms', value: '3600000' },
+              { name: 'message.timestamp.type', value: 'CreateTime' },
+              { name: 'cleanup.policy', value: 'compact' },
+              { name: 'segment.bytes', value: '1048576' },
+            ],
+          },
+        ],
+      }),
+    );
+    await app.get(Topics).ensure(['spec.old']);
+    const settings = await settingsOf('spec.old');
+    expect(settings('message.timestamp.type')).toBe('LogAppendTime');
+    expect(settings('cleanup.policy')).toBe('delete');
+    expect(settings('retention.ms')).toBe(String(7 * 24 * 3_600_000));
+    expect(settings('segment.bytes')).toBe('1048576');
+    expect(app.get(Topics).partitionsOf('spec.old')).toBe(5);
+  });
+
+  it('leaves a retention that is longer than needed', async () => {
+    const name = app.get(KafkaClient).named('spec.longer');
+    const configEntries = [{ name: 'retention.ms', value: '-1' }];
+    await withAdmin((admin) => admin.createTopics({ topics: [{ topic: name, configEntries }] }));
+    await app.get(Topics).ensure(['spec.longer']);
+    expect((await settingsOf('spec.longer'))('retention.ms')).toBe('-1');
+  });
+
+  it('remembers how many partitions a topic has while the broker is not asked again', async () => {
+    const topics = app.get(Topics);
+    const name = app.get(KafkaClient).named('spec.known');
+    await withAdmin((admin) => admin.createTopics({ topics: [{ topic: name, numPartitions: 7 }] }));
+    await topics.ensure(['spec.known']);
+    topics.forget(['spec.known']);
+    expect(topics.partitionsOf('spec.known')).toBe(7);
+  });
+});
+
+describe('production', () => {
+  it('refuses to start where one machine may lose events, and says what to set', async () => {
+    process.env['PLATFORM_MODE'] = 'production';
+    await expect(aBus([], { role: 'api' })).rejects.toThrow(
+      /replication.factor=1 and min.insync.replicas=1; production needs .* KAFKA_ALLOW_WEAK_REPLICATION=true/,
+    );
+  });
+
+  it('starts where that was allowed', async () => {
+    process.env['PLATFORM_MODE'] = 'production';
+    process.env['KAFKA_ALLOW_WEAK_REPLICATION'] = 'true';
+    const allowed = await aBus([], { role: 'api' });
+    await allowed.close();
+  });
+});

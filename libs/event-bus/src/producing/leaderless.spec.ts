@@ -1,0 +1,107 @@
+import type { INestApplication } from '@nestjs/common';
+import { aBus, aDatabase, anIsolatedKafka, eventually, reading } from '../../test/a-bus.js';
+import { OwnBroker } from '../../test/own-broker.js';
+import { Topics } from '../kafka/topics.js';
+import { RecordProducer } from './record.producer.js';
+
+const TOPIC = 'spec.two-leaders';
+
+let database: Awaited<ReturnType<typeof aDatabase>>;
+let first: OwnBroker;
+let second: OwnBroker;
+let app: INestApplication;
+let producer: RecordProducer;
+/** Two partitions of the topic that the first broker leads, and one that the second does. */
+let led: readonly number[];
+let orphaned: number;
+/** What was acknowledged while nobody led the one. */
+const values: string[] = [];
+
+beforeAll(async () => {
+  database = await aDatabase();
+  first = await OwnBroker.prepare();
+  await first.start();
+  second = await OwnBroker.beside(first);
+  await second.start();
+  anIsolatedKafka(`${first.address},${second.address}`);
+  await assign({ 0: [1], 1: [2], 2: [1] });
+  app = await aBus([], { role: 'api' });
+  producer = app.get(RecordProducer);
+  await eventually(() => producer.prepare([TOPIC]), 60_000);
+  led = [0, 2];
+  orphaned = 1;
+}, 180_000);
+afterAll(async () => {
+  await app.close();
+  await second.remove();
+  await first.remove();
+  await database.drop();
+}, 60_000);
+
+/** Makes the topic with one replica of each partition, on these brokers. */
+async function assign(replicas: Record<number, number[]>): Promise<void> {
+  const { Kafka, logLevel } = await import('kafkajs');
+  const brokers = String(process.env['KAFKA_BROKERS']).split(',');
+  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
+  await eventually(async () => {
+    await admin.connect();
+    expect((await admin.describeCluster()).brokers).toHaveLength(2);
+    await admin.createTopics({
+      topics: [
+        {
+          topic: `${String(process.env['KAFKA_TOPIC_PREFIX'])}${TOPIC}`,
+          replicaAssignment: Object.entries(replicas).map(([partition, on]) => ({
+            partition: Number(partition),
+            replicas: on,
+          })),
+        },
+      ],
+    });
+  }, 60_000);
+  await admin.disconnect();
+}
+
+function send(partition: number, value: string): Promise<void> {
+  return producer.sendToPartition(TOPIC, partition, value);
+}
+
+describe('a partition without a leader', () => {
+  it('is refused alone: what goes to the others is acknowledged', async () => {
+    await Promise.all([...led, orphaned].map((partition) => send(partition, `before ${String(partition)}`)));
+    await second.kill();
+
+    let refused = 0;
+    for (let round = 0; round < 15; round += 1) {
+      const healthy = led.map((partition) => ({
+        partition,
+        value: `${String(partition)} in ${String(round)}`,
+      }));
+      const results = await Promise.allSettled([
+        send(orphaned, `orphaned ${String(round)}`),
+        ...healthy.map(({ partition, value }) => send(partition, value)),
+      ]);
+      const [away, ...others] = results;
+      expect(away).toMatchObject({ status: 'rejected', reason: { code: 'queue_unavailable', status: 503 } });
+      refused += 1;
+      expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+      values.push(...healthy.map(({ value }) => value));
+    }
+    expect(refused).toBe(15);
+    expect(app.get(Topics).partitionsOf(TOPIC)).toBe(3);
+  }, 180_000);
+
+  it('is written again, in order, once it is led; what the others acknowledged is there, once', async () => {
+    await second.start();
+    await eventually(() => send(orphaned, 'led again'), 60_000);
+    const places = Array.from({ length: 200 }, (_, place) => `place ${String(place)}`);
+    await Promise.all(places.map((value) => send(orphaned, value)));
+    const topic = await reading(TOPIC);
+    await eventually(() => {
+      const read = topic.messages.map(({ value }) => value).filter((value) => value.startsWith('place'));
+      expect(read).toEqual(places);
+      const others = topic.messages.map(({ value }) => value).filter((value) => values.includes(value));
+      expect(others.toSorted()).toEqual(values.toSorted());
+    }, 60_000);
+    await topic.stop();
+  }, 180_000);
+});

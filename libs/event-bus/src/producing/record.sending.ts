@@ -1,0 +1,159 @@
+import { Partitioners, type PartitionMetadata, type TopicMessages } from 'kafkajs';
+import type { KafkaClient } from '../kafka/kafka.client.js';
+import { createErrorFromCode, protocolErrorType } from '../kafka/protocol-error.js';
+import type { Topics } from '../kafka/topics.js';
+import type { Delivery, ProducerLine } from './producer.line.js';
+import type { BufferedRecord } from './record.buffer.js';
+
+/** Records of one partition, in their order. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: BufferedRecord[];
+}
+
+/** What became of the records of a partition. */
+export interface Outcome {
+  readonly place: Place;
+  /** Why they were not written; undefined when they were. */
+  readonly error?: unknown;
+  /** Whether it is the broker's word on this partition, and not that it could not be asked. */
+  readonly answered: boolean;
+}
+
+const partitioner = Partitioners.DefaultPartitioner();
+const metadataBySize = new Map<number, PartitionMetadata[]>();
+
+/** As many partitions as that: of a record with a key the partitioner looks at their number only. */
+function metadataOf(partitions: number): PartitionMetadata[] {
+  const known = metadataBySize.get(partitions);
+  if (known) return known;
+  const fresh = Array.from({ length: partitions }, (_, partitionId) => ({
+    partitionErrorCode: 0,
+    partitionId,
+    leader: 0,
+    replicas: [],
+    isr: [],
+  }));
+  metadataBySize.set(partitions, fresh);
+  return fresh;
+}
+
+/** The partition of a key (murmur2, as every Kafka client) in a topic of so many. */
+export function partitionOfKey(topic: string, key: string, partitions: number): number {
+  return partitioner({ topic, partitionMetadata: metadataOf(partitions), message: { key, value: null } });
+}
+
+/** The broker says that nobody leads the partition. */
+class Leaderless extends Error {
+  constructor({ topic, partition }: Place) {
+    super(`${topic}/${String(partition)} has no leader`);
+    this.name = 'Leaderless';
+  }
+}
+
+/** The client dropped the records in silence: it knows no such partition. */
+class UnknownPartition extends Error {
+  constructor({ topic, partition }: Place) {
+    super(`${topic}/${String(partition)} is not known to the client`);
+    this.name = 'UnknownPartition';
+  }
+}
+
+/** The name of a partition among those of all topics. */
+export function placeName(topic: string, partition: number): string {
+  return `${topic}/${String(partition)}`;
+}
+
+/** Sends batches, a request for each leader, and tells of each partition what became of its records. */
+export class RecordSending {
+  constructor(
+    private readonly client: KafkaClient,
+    private readonly topics: Topics,
+    private readonly line: ProducerLine,
+  ) {}
+
+  /** @throws when no connection to any broker is to be had: nothing was sent then */
+  async send(batch: readonly BufferedRecord[], timeoutMs: number): Promise<Outcome[]> {
+    const leaders = this.byLeader(batch);
+    const led = [...leaders].filter(([leader]) => leader !== -1).map(([, places]) => places);
+    const deliveries =
+      led.length === 0
+        ? []
+        : await this.line.send(
+            led.map((places) => this.requestOf(places)),
+            timeoutMs,
+          );
+    return [
+      ...(leaders.get(-1) ?? []).map((place) => ({ place, error: new Leaderless(place), answered: true })),
+      ...led.flatMap((places, at) => places.map((place) => this.outcomeOf(place, deliveries[at]))),
+    ];
+  }
+
+  /** The partition of a record; its topic must be known. */
+  partitionOf(record: BufferedRecord): number {
+    record.partition ??= partitionOfKey(
+      record.topic,
+      record.key ?? '',
+      this.topics.partitionsOf(record.topic),
+    );
+    return record.partition;
+  }
+
+  private byLeader(batch: readonly BufferedRecord[]): Map<number, Place[]> {
+    const places = new Map<string, Place>();
+    for (const record of batch) {
+      const partition = this.partitionOf(record);
+      const name = placeName(record.topic, partition);
+      const place = places.get(name);
+      if (place) place.records.push(record);
+      else places.set(name, { topic: record.topic, partition, records: [record] });
+    }
+    const leaders = new Map<number, Place[]>();
+    for (const place of places.values()) {
+      const leader = this.topics.leaderOf(place.topic, place.partition);
+      const led = leaders.get(leader);
+      if (led) led.push(place);
+      else leaders.set(leader, [place]);
+    }
+    return leaders;
+  }
+
+  private requestOf(places: readonly Place[]): TopicMessages[] {
+    const byTopic = new Map<string, TopicMessages>();
+    for (const { topic, partition, records } of places) {
+      const entry = byTopic.get(topic) ?? { topic: this.client.named(topic), messages: [] };
+      byTopic.set(topic, entry);
+      for (const { key, value, headers } of records) {
+        entry.messages.push({ partition, key: key ?? null, value, headers });
+      }
+    }
+    return [...byTopic.values()];
+  }
+
+  private outcomeOf(place: Place, delivery: Delivery | undefined): Outcome {
+    if (!delivery || 'error' in delivery) return { place, error: delivery?.error, answered: false };
+    const name = this.client.named(place.topic);
+    const answer = delivery.answers.find(
+      ({ topicName, partition }) => topicName === name && partition === place.partition,
+    );
+    if (answer?.errorCode === 0) return { place, answered: true };
+    const error = answer ? createErrorFromCode(answer.errorCode) : new UnknownPartition(place);
+    return { place, error, answered: true };
+  }
+}
+
+const REFUSALS = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+]);
+
+/** The broker's answer that this very record will never be taken, if that is what the error is. */
+export function refusalIn(error: unknown): Error | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (REFUSALS.has(protocolErrorType(at) ?? '')) return at;
+  }
+  return undefined;
+}
