@@ -7,6 +7,7 @@ import {
   encryptionConfig,
   gatewayAddressesConfig,
   kafkaConfig,
+  kafkaSecurityConfig,
   ledgerConfig,
   peersConfig,
   publicUrlsConfig,
@@ -24,6 +25,7 @@ export const schemas = {
     .extend(gatewayAddressesConfig.shape)
     .extend(databaseConfig.omit({ DATABASE_OWNER_URL: true }).shape)
     .extend(kafkaConfig.shape)
+    .extend(kafkaSecurityConfig.shape)
     .extend(peersConfig.shape)
     .extend(publicUrlsConfig.shape)
     .extend(secretsConfig.shape)

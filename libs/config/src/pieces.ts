@@ -59,6 +59,29 @@ export const kafkaConfig = z.object({
   /** In production, topics with fewer than three replicas, or `min.insync.replicas` under two, refuse the start. */
   KAFKA_ALLOW_WEAK_REPLICATION: flag().default(false),
 });
+const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const;
+
+/** How the brokers are spoken to: without any of these, in plain text and without a name. */
+export const kafkaSecurityConfig = z.object({
+  KAFKA_TLS: flag().default(false),
+  /** PEM files: whom to trust beside the system's authorities, and the client's own certificate and key. */
+  KAFKA_TLS_CA_FILE: z.string().optional(),
+  KAFKA_TLS_CERT_FILE: z.string().optional(),
+  KAFKA_TLS_KEY_FILE: z.string().optional(),
+  KAFKA_SASL_MECHANISM: oneOf(SASL_MECHANISMS).optional(),
+  KAFKA_SASL_USERNAME: z.string().optional(),
+  KAFKA_SASL_PASSWORD: z.string().optional(),
+  /** OAUTHBEARER: a file that is renewed, or an endpoint that gives tokens for client credentials. */
+  KAFKA_OAUTH_TOKEN_FILE: z.string().optional(),
+  KAFKA_OAUTH_TOKEN_URL: httpUrl().optional(),
+  KAFKA_OAUTH_CLIENT_ID: z.string().optional(),
+  KAFKA_OAUTH_CLIENT_SECRET: z.string().optional(),
+  KAFKA_OAUTH_SCOPE: z.string().optional(),
+  KAFKA_OAUTH_EXTENSIONS: commaList().default([]),
+});
+/** What {@link kafkaSecurityConfig} reads. */
+export type KafkaSecurityConfig = z.infer<typeof kafkaSecurityConfig>;
+
 /** What {@link kafkaConfig} reads. */
 export type KafkaConfig = z.infer<typeof kafkaConfig>;
 

@@ -5,6 +5,7 @@ import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js
 import { pinoLogCreator } from './kafka.log.js';
 import { keepPartitionErrors } from './partition-answers.js';
 import { repairRequestQueue } from './request-queue.js';
+import { kafkaSecurity } from './security.js';
 
 /** Below this the broker refuses a group member (its `group.min.session.timeout.ms`). */
 const SESSION_TIMEOUT_MS = 6_000;
@@ -19,6 +20,8 @@ const FETCH_WITHIN_MS = 150;
 export class KafkaClient {
   /** How many partitions a topic is created with. */
   readonly partitions: number;
+  /** Whether the brokers are spoken to by TLS or SASL. */
+  readonly secured: boolean;
   private readonly prefix: string;
   private readonly kafka: Kafka;
 
@@ -28,7 +31,10 @@ export class KafkaClient {
     keepPartitionErrors();
     this.partitions = config.KAFKA_PARTITIONS;
     this.prefix = config.KAFKA_TOPIC_PREFIX;
+    const security = kafkaSecurity();
+    this.secured = security.ssl !== undefined || security.sasl !== undefined;
     this.kafka = new Kafka({
+      ...security,
       clientId: options.module,
       brokers: config.KAFKA_BROKERS,
       connectionTimeout: 1_000,
