@@ -7,7 +7,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Controller, type INestApplication, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Database, DatabaseModule, platformTables, provisionDatabase } from '@customer-platform/database';
+import {
+  consumerPositionsTable,
+  Database,
+  DatabaseModule,
+  platformTables,
+  provisionDatabase,
+} from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import {
   connectEventBus,
@@ -59,7 +65,7 @@ async function prepareDatabase(): Promise<() => Promise<void>> {
   await owner.query(
     'ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO busbench_app',
   );
-  for (const statement of platformTables()) await owner.query(statement);
+  for (const statement of [...platformTables(), ...consumerPositionsTable()]) await owner.query(statement);
   await owner.end();
   process.env['DATABASE_URL'] = url;
   return async () => {
@@ -165,6 +171,7 @@ async function outboxIsEmpty(server: INestApplication): Promise<boolean> {
   return rows.length === 0;
 }
 
+process.env['PLATFORM_MODE'] = 'local';
 process.env['KAFKA_BROKERS'] = environment('TEST_KAFKA_BROKERS');
 process.env['KAFKA_TOPIC_PREFIX'] = `bench${randomBytes(4).toString('hex')}.`;
 const drop = await prepareDatabase();

@@ -58,6 +58,8 @@ export const kafkaConfig = z.object({
   KAFKA_PARTITIONS: wholeNumber(1, 1_000).default(6),
   /** In production, topics with fewer than three replicas, or `min.insync.replicas` under two, refuse the start. */
   KAFKA_ALLOW_WEAK_REPLICATION: flag().default(false),
+  /** Gaps between a restored database and what Kafka still holds that are passed over: `group/topic/partition@offset`. */
+  KAFKA_ACCEPT_GAPS: commaList().default([]),
 });
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const;
 

@@ -21,7 +21,7 @@ export { KeySeal } from './signing-keys/key-seal.js';
 export { SigningKeysModule } from './signing-keys/signing-keys.module.js';
 export { signingKeysTable } from './signing-keys/signing-keys.table.js';
 export { SIGNING_ALGORITHM, SigningKeys, type SigningKey } from './signing-keys/signing-keys.js';
-export { dropPlatformTables, platformTables } from './migrations/platform-tables.js';
+export { consumerPositionsTable, dropPlatformTables, platformTables } from './migrations/platform-tables.js';
 export {
   provisionDatabase,
   type ProvisionedDatabase,

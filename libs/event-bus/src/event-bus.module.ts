@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Consumers } from './consuming/consumers.js';
+import { KeptPositions } from './consuming/kept.positions.js';
 import { LagWatchdog } from './consuming/lag.watchdog.js';
 import { RecordConsumers } from './consuming/record.consumers.js';
 import { TopicReader } from './consuming/topic.reader.js';
@@ -40,6 +41,7 @@ export class EventBusModule {
         EventReader,
         InboxRetention,
         KafkaClient,
+        KeptPositions,
         LagWatchdog,
         OutboxSignal,
         StartCheck,

@@ -4,6 +4,7 @@ export {
   RecordConsumers,
   type RecordConsumption,
 } from './consuming/record.consumers.js';
+export { type PartitionRange, type Position, type Positions } from './consuming/positions.js';
 export { TopicReader } from './consuming/topic.reader.js';
 export { isInfrastructureError, QueueUnavailable } from './errors.js';
 export { connectEventBus, EventBusModule } from './event-bus.module.js';

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type INestApplication, Module, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
+  consumerPositionsTable,
   Database,
   DatabaseModule,
   platformTables,
@@ -39,7 +40,7 @@ export async function aDatabase(): Promise<{
   const owner = new Client({ connectionString: ownerUrl });
   await owner.connect();
   await owner.query('ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO busspec_app');
-  for (const statement of platformTables()) await owner.query(statement);
+  for (const statement of [...platformTables(), ...consumerPositionsTable()]) await owner.query(statement);
   await owner.query(
     'CREATE TABLE counters (organization_id uuid, key text, value int, PRIMARY KEY (organization_id, key))',
   );

@@ -5,6 +5,7 @@ import {
   DatabaseModule,
   dropPlatformTables,
   execute,
+  consumerPositionsTable,
   platformTables,
   rowSecurity,
   type MigrationClass,
@@ -18,6 +19,7 @@ class CreateWidgets1700000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await execute(runner, [
       ...platformTables(),
+      ...consumerPositionsTable(),
       `CREATE TABLE widgets (
         organization_id uuid NOT NULL, id uuid NOT NULL, name text NOT NULL, weight integer,
         created_at timestamptz(3) NOT NULL, updated_at timestamptz(3) NOT NULL, deleted_at timestamptz(3),
@@ -28,7 +30,7 @@ class CreateWidgets1700000000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await execute(runner, ['DROP TABLE widgets', ...dropPlatformTables()]);
+    await execute(runner, ['DROP TABLE widgets, consumer_positions', ...dropPlatformTables()]);
   }
 }
 

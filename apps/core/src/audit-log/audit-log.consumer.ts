@@ -31,6 +31,7 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
     this.consumers.consume({
       topic: AUDIT_TOPIC,
       group: 'core.audit-log',
+      positions: 'kept',
       eachChunk: (records) => this.take(records),
     });
   }

@@ -21,6 +21,7 @@ import { RemoveMembersLater1764680000000 } from './1764680000000-remove-members-
 import { CreateReferenceHolds1764730070000 } from './1764730070000-create-reference-holds.js';
 import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
 import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
+import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -46,4 +47,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateReferenceHolds1764730070000,
   SteadyStatistics1766200000000,
   OpenEventsToWorkers1766210000000,
+  CreateConsumerPositions1766700000000,
 ];

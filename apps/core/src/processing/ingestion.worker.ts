@@ -62,6 +62,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
     this.consumers.consume({
       topic: INGESTION_TOPIC,
       group: INGESTION_TOPIC,
+      positions: this.positions.of(WORKER),
       chunkSize: CHUNK_RECORDS,
       // A partition waits while its events are gathered; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { kafkaConfig, readConfig } from '@customer-platform/config';
-import type { Transaction } from '@customer-platform/database';
-import type { IncomingRecord } from '@customer-platform/event-bus';
+import { Database, type Transaction } from '@customer-platform/database';
+import type { IncomingRecord, Positions } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 
 const CREATE = `
@@ -19,6 +19,10 @@ const MOVE = `
     FROM unnest($3::int[], $4::bigint[], $5::bigint[]) AS moved (partition, next_offset, latest_timestamp)
    WHERE position.reader = $1 AND position.topic = $2 AND position.partition = moved.partition`;
 
+const READ_OF = `
+  SELECT partition, next_offset::text, latest_timestamp::text FROM queue_positions
+   WHERE reader = $1 AND topic = $2`;
+
 const READ = `
   SELECT partition, max(next_offset)::text AS next_offset FROM queue_positions WHERE topic = $1 GROUP BY partition`;
 
@@ -30,7 +34,7 @@ interface Position {
 
 /**
  * How far each reader of the queue has come, in the database and in the transaction of the effect. Kafka's own offsets
- * say where to begin reading; these say what has had its effect, so that a record delivered again (a worker killed
+ * only tell how far behind it is; these say what has had its effect and where to begin reading, so that a record delivered again (a worker killed
  * between its commit and Kafka's) has none.
  *
  * A queue that was lost and made anew counts from 0 again, below the position. Its records are told from redelivered
@@ -38,6 +42,8 @@ interface Position {
  */
 @Injectable()
 export class QueuePositions {
+  constructor(private readonly database: Database) {}
+
   private readonly prefix = readConfig(kafkaConfig.pick({ KAFKA_TOPIC_PREFIX: true })).KAFKA_TOPIC_PREFIX;
 
   /** The name of a topic on the broker: one database may see the topics of several prefixes. */
@@ -66,6 +72,20 @@ export class QueuePositions {
     const fresh = records.filter((record) => pass(positions.get(record.partition), record));
     if (fresh.length > 0) await tx.query(MOVE, [reader, name, ...columnsOf(positions)]);
     return fresh;
+  }
+
+  /** Where a reader begins: at its position, or with the oldest record of a partition that it has taken nothing of. */
+  of(reader: string): Positions {
+    return {
+      read: async (_group, ranges) => {
+        const [topic = ''] = ranges.map((range) => range.topic);
+        const rows = await this.database.acrossOrganizations((tx) =>
+          tx.query<Position>(READ_OF, [reader, this.named(topic)]),
+        );
+        const positions = new Map(rows.map((row) => [row.partition, toCursor(row)]));
+        return ranges.map(({ partition }) => positions.get(partition));
+      },
+    };
   }
 
   /** The furthest position of any reader, by partition. */

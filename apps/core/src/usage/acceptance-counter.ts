@@ -46,6 +46,7 @@ export class AcceptanceCounter implements OnApplicationBootstrap {
     this.consumers.consume({
       topic: INGESTION_TOPIC,
       group: `${INGESTION_TOPIC}.acceptances`,
+      positions: this.positions.of(COUNTER),
       chunkSize: 2_000,
       // A partition waits while its chunk is gathered; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,

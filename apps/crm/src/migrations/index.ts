@@ -9,6 +9,7 @@ import { CreateLists1764660002000 } from './1764660002000-create-lists.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
 import { OpenContactsToWorkers1766210000000 } from './1766210000000-open-contacts-to-workers.js';
+import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -22,4 +23,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateErasureReceipts1764680000000,
   SteadyStatistics1766200000000,
   OpenContactsToWorkers1766210000000,
+  CreateConsumerPositions1766700000000,
 ];

@@ -10,6 +10,7 @@ import { CreateRecoveryCodes1764500002000 } from './1764500002000-create-recover
 import { CreateInvitations1764620000000 } from './1764620000000-create-invitations.js';
 import { RememberInterruptions1764710300000 } from './1764710300000-remember-interruptions.js';
 import { RaiseEpochsBelow1764900200000 } from './1764900200000-raise-epochs-below.js';
+import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -24,4 +25,5 @@ export const migrations: MigrationClass[] = [
   CreateInvitations1764620000000,
   RememberInterruptions1764710300000,
   RaiseEpochsBelow1764900200000,
+  CreateConsumerPositions1766700000000,
 ];

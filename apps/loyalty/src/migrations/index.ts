@@ -7,6 +7,7 @@ import { IndexOpenLots1764670040000 } from './1764670040000-index-open-lots.js';
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 import { SteadyStatistics1764720000100 } from './1764720000100-steady-statistics.js';
 import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
+import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   CreateErasureReceipts1764680000000,
   SteadyStatistics1764720000100,
   OpenEventsToWorkers1766210000000,
+  CreateConsumerPositions1766700000000,
 ];

@@ -18,6 +18,7 @@ import { CreateNotificationReads1764650100000 } from './1764650100000-create-not
 import { CreateBackgroundJobs1764740000000 } from './1764740000000-create-background-jobs.js';
 import { CreateEventWaits1764740100000 } from './1764740100000-create-event-waits.js';
 import { CreateChannelFaults1764740200000 } from './1764740200000-create-channel-faults.js';
+import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -40,4 +41,5 @@ export const migrations: MigrationClass[] = [
   CreateBackgroundJobs1764740000000,
   CreateEventWaits1764740100000,
   CreateChannelFaults1764740200000,
+  CreateConsumerPositions1766700000000,
 ];

@@ -93,6 +93,29 @@ export function platformTables(): string[] {
   ];
 }
 
+const CONSUMER_POSITIONS = `CREATE TABLE consumer_positions (
+  consumer text NOT NULL,
+  topic text NOT NULL,
+  partition integer NOT NULL,
+  next_offset bigint NOT NULL,
+  latest_timestamp bigint,
+  PRIMARY KEY (consumer, topic, partition)
+) WITH (fillfactor = 50)`;
+
+/**
+ * The statements for the table of how far each consumer of the event bus has come, which lies beside the effects so that
+ * it is restored with them. No tenant's data: workers only see it.
+ */
+export function consumerPositionsTable(): string[] {
+  const worker = `current_setting('app.worker', true) = 'on'`;
+  return [
+    CONSUMER_POSITIONS,
+    'ALTER TABLE consumer_positions ENABLE ROW LEVEL SECURITY',
+    'ALTER TABLE consumer_positions FORCE ROW LEVEL SECURITY',
+    `CREATE POLICY worker ON consumer_positions USING (${worker}) WITH CHECK (${worker})`,
+  ];
+}
+
 /** Undoes {@link platformTables}. */
 export function dropPlatformTables(): string[] {
   return [

@@ -2,6 +2,8 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { Consumers } from './consumers.js';
+import { KeptPositions } from './kept.positions.js';
+import type { Positions } from './positions.js';
 import type { SupervisedConsumer } from './supervised.consumer.js';
 
 /** A record as it was read. */
@@ -23,6 +25,11 @@ export interface RecordConsumption {
   readonly chunkSize?: number;
   /** Partitions worked on at once; default 3. */
   readonly concurrency?: number;
+  /**
+   * Where the consumer's effects stand in the database, which is where it reads from; `kept` has the event bus keep
+   * them, for effects that may be repeated. Without, it reads from Kafka's own offsets.
+   */
+  readonly positions?: Positions | 'kept';
   /**
    * Takes records of one partition in order. The offset is committed after it resolves. A throw is tried again with
    * growing pauses, for ever: a record that can never be processed must be set aside by the consumer itself.
@@ -46,6 +53,7 @@ export class RecordConsumers implements OnModuleDestroy {
     private readonly client: KafkaClient,
     private readonly topics: Topics,
     private readonly consumers: Consumers,
+    private readonly kept: KeptPositions,
   ) {}
 
   /** Starts consuming, whether the broker is there yet or not; the topic is made if it is missing. */
@@ -55,6 +63,7 @@ export class RecordConsumers implements OnModuleDestroy {
       topics: [consumption.topic],
       concurrency: consumption.concurrency ?? 3,
       chunkSize: consumption.chunkSize ?? 500,
+      positions: consumption.positions === 'kept' ? this.kept : consumption.positions,
       process: (chunk) =>
         consumption.eachChunk(
           chunk.messages.map((message) => ({

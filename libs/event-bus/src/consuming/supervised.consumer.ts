@@ -4,6 +4,8 @@ import { ConsumptionEnded } from '../errors.js';
 import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
 import { pause, within } from '../within.js';
+import { AssignedPositions } from './assigned.positions.js';
+import type { Positions } from './positions.js';
 
 /** A stretch of one partition, with what its processing may use. */
 export interface Chunk {
@@ -24,6 +26,8 @@ export interface Consumption {
   readonly concurrency: number;
   /** Messages given to `process` at once, at most. */
   readonly chunkSize: number;
+  /** Where the consumer's database stands, from which it then reads; without them it reads from Kafka's own offsets. */
+  readonly positions?: Positions;
   /** The offset moves on when it resolves. A throw is tried again, for ever; `ConsumptionEnded` leaves the rest. */
   process(chunk: Chunk): Promise<void>;
 }
@@ -53,12 +57,16 @@ export class SupervisedConsumer {
   private end: ((reason: Error | undefined) => void) | undefined;
   private signOfLife = Date.now();
   private downSince: number | undefined = Date.now();
+  private readonly assigned: AssignedPositions | undefined;
 
   constructor(
     private readonly client: KafkaClient,
     private readonly topics: Topics,
     readonly consumption: Consumption,
-  ) {}
+  ) {
+    const { group, positions } = consumption;
+    if (positions) this.assigned = new AssignedPositions(client, topics, group, positions);
+  }
 
   /** Since when it has been no member of its group, in milliseconds; undefined while it is one. */
   get awaySince(): number | undefined {
@@ -75,6 +83,9 @@ export class SupervisedConsumer {
     this.stopping = true;
     this.end?.(undefined);
     await this.running;
+    await this.consumption.positions?.flush?.().catch((error: unknown) => {
+      log.warn({ err: error, group: this.consumption.group }, 'The last positions could not be written');
+    });
   }
 
   /** Ends the consumer if it has shown no sign of life for 30 s; the supervisor makes a new one. */
@@ -121,6 +132,7 @@ export class SupervisedConsumer {
       if (reason !== undefined) throw reason;
     } finally {
       over = true;
+      this.assigned?.left();
       clearInterval(watch);
       this.end = undefined;
       await this.leave(consumer, begun);
@@ -159,7 +171,7 @@ export class SupervisedConsumer {
       autoCommit: true,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: this.consumption.concurrency,
-      eachBatch: (payload) => this.eachBatch(payload),
+      eachBatch: (payload) => this.eachBatch(consumer, payload),
     });
   }
 
@@ -170,8 +182,9 @@ export class SupervisedConsumer {
     consumer.on(consumer.events.FETCH, alive);
     consumer.on(consumer.events.HEARTBEAT, alive);
     consumer.on(consumer.events.END_BATCH_PROCESS, alive);
-    consumer.on(consumer.events.GROUP_JOIN, () => {
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       alive();
+      this.assigned?.joined(consumer, payload.memberAssignment);
       this.downSince = undefined;
       log.info({ group: this.consumption.group }, 'Consuming');
     });
@@ -180,8 +193,11 @@ export class SupervisedConsumer {
     });
   }
 
-  private async eachBatch(payload: EachBatchPayload): Promise<void> {
+  private async eachBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
+    const { topic, partition } = batch;
+    const first = batch.firstOffset();
+    if (first !== null && this.assigned?.follows(consumer, topic, partition, first) === false) return;
     const began = Date.now();
     const live = (): boolean => !this.stopping && payload.isRunning() && !payload.isStale();
     const beat = async (): Promise<void> => {
@@ -204,6 +220,7 @@ export class SupervisedConsumer {
         });
         const last = messages.at(-1);
         if (last) payload.resolveOffset(last.offset);
+        this.assigned?.processed(topic, partition, messages);
         await beat();
       }
       if (batch.messages.length >= BUSY_MESSAGES && batch.offsetLag() === '0') {

@@ -278,9 +278,12 @@ async function countedEffects(): Promise<number> {
   return row?.value ?? 0;
 }
 
-/** Sets the group back to the beginning of the topic and starts the app anew: everything is delivered again. */
+/** Sets the group and its positions back to the beginning of the topic and starts the app anew: everything is delivered again. */
 async function rewind(): Promise<void> {
   await app.close();
+  const client = await database.admin();
+  await client.query('DELETE FROM consumer_positions');
+  await client.end();
   const brokers = String(process.env['KAFKA_BROKERS']).split(',');
   const prefix = String(process.env['KAFKA_TOPIC_PREFIX']);
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();

@@ -3,6 +3,7 @@ import { Server, type CustomTransportStrategy, type MessageHandler } from '@nest
 import { isEventType, topicOf, type DomainEvent, type EventType } from '@customer-platform/events';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { Consumers } from '../consuming/consumers.js';
+import { KeptPositions } from '../consuming/kept.positions.js';
 import type { Chunk, SupervisedConsumer } from '../consuming/supervised.consumer.js';
 import { ChunkDelivery } from '../delivery/chunk.delivery.js';
 import { EventDelivery } from '../delivery/event-delivery.js';
@@ -50,6 +51,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     private readonly consumers: Consumers,
     private readonly reader: EventReader,
     private readonly parked: ParkedEvents,
+    private readonly kept: KeptPositions,
   ) {
     super();
   }
@@ -78,6 +80,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
         topics,
         concurrency: this.options.concurrency ?? 3,
         chunkSize: CHUNK_SIZE,
+        positions: this.kept,
         process: (chunk) => this.process(chunk),
       });
     }
