@@ -248,6 +248,37 @@ describe('Inbox.claim', () => {
     });
   });
 
+  it('lets an effect that a restore of the database undid happen again, and no other', async () => {
+    const publishSome = (): Promise<void> =>
+      publish(
+        Array.from({ length: 100 }, (_, place) => recordedOf(organizationId, randomUUID(), String(place))),
+      );
+    const allCounted = (): Promise<void> =>
+      eventually(async () => {
+        expect(await countedEffects()).toBe(counted.ids.size);
+      });
+    const events = counted.ids.size;
+    await publishSome();
+    const tables = ['inbox', 'counters', 'consumer_positions'];
+    const admin = await database.admin();
+    const copies = tables.map((table) => `CREATE TABLE backup.${table} AS TABLE ${table}`);
+    await admin.query('CREATE SCHEMA backup');
+    await admin.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${copies.join('; ')}; COMMIT`);
+    await publishSome();
+    await eventually(() => {
+      expect(counted.ids.size).toBe(events + 200);
+    });
+    await allCounted();
+    await app.close();
+    const restores = tables.map((table) => `TRUNCATE ${table}; INSERT INTO ${table} TABLE backup.${table}`);
+    await admin.query(`BEGIN; ${restores.join('; ')}; COMMIT`);
+    const { rows } = await admin.query<{ value: number }>(`SELECT value FROM counters WHERE key = 'counted'`);
+    await admin.end();
+    expect(rows[0]?.value).toBeLessThan(events + 200);
+    app = await aBus([Follower, Counter]);
+    await allCounted();
+  });
+
   it('tells apart consumers, and ids claimed in one call twice', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     const inbox = app.get(Inbox);
