@@ -14,7 +14,7 @@ import { limitsOf, RateLimiter, type Grant } from './rate-limiter.js';
 export const EVENT_BYTES = 32 * 1024;
 
 /** So much of a batch is judged at a time, between which other requests run. */
-const STEPS_FROM_BYTES = 128 * 1024;
+const STEPS_FROM_BYTES = 16 * 1024;
 
 /** An item that was refused; `pointer` is relative to the item. */
 export interface Refusal {

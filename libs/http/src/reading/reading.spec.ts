@@ -248,6 +248,12 @@ describe('JSON', () => {
     });
   });
 
+  it('a body of more than 10,000 values takes no number that would have to be read again', async () => {
+    const large = (count: number): string => `{"name":"x","parts":[${'1e22,'.repeat(count)}1]}`;
+    expect((await post(large(9_000))).body.errors).toMatchObject([{ pointer: '/parts', code: 'too_long' }]);
+    expect((await post(large(10_000))).body.errors).toMatchObject([{ pointer: '', code: 'out_of_range' }]);
+  });
+
   it('a body of more than 50,000 values is refused unread', async () => {
     expect((await post(`[${'0,'.repeat(49_998)}0]`)).body.errors).toMatchObject([{ code: 'wrong_type' }]);
     for (const body of [`[${'0,'.repeat(50_000)}0]`, '['.repeat(900_000)]) {
