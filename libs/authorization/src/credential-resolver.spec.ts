@@ -77,6 +77,29 @@ describe('a credential presented', () => {
     expect(registry.resolves).toBe(1);
   });
 
+  it('503 when the answer came half a second late by the clock, however late the process was to look', async () => {
+    const { registry, resolver, header, clock } = await aKnownKey();
+    const held = Promise.withResolvers<void>();
+    registry.answerAfter = held.promise;
+    const first = codeOf(resolver.authenticate(header, ACCEPTS));
+    clock.pass(400);
+    const joined = codeOf(resolver.authenticate(header, ACCEPTS));
+    clock.pass(101);
+    held.resolve();
+    expect(await Promise.all([first, joined])).toEqual([
+      'authorization_unavailable',
+      'authorization_unavailable',
+    ]);
+    expect(resolver.peek(header)).toBeUndefined();
+    expect(await codeOf(resolver.authenticate(header, ACCEPTS))).toBe('permitted');
+  });
+
+  it('503 when the registry takes the question and never answers', async () => {
+    const { registry, resolver, header } = await aKnownKey();
+    registry.answerAfter = new Promise(() => undefined);
+    expect(await codeOf(resolver.authenticate(header, ACCEPTS))).toBe('authorization_unavailable');
+  });
+
   it('401 when the registry does not know it, asked again after half a second only', async () => {
     const { registry, resolver, clock } = await aKnownKey();
     const header = `Bearer ${newApiKey()}`;

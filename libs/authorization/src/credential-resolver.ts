@@ -8,6 +8,7 @@ import {
   type AuthorizationSource,
   type ResolveLane,
 } from './authorization-source.js';
+import { byDeadline, DeadlinePassed } from './by-deadline.js';
 import type { ResolvedCaller } from './caller.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { CredentialCache, CredentialEntry } from './credential-cache.js';
@@ -209,7 +210,9 @@ export class CredentialResolver {
         const left = began + RESOLVE_TIMEOUT_MS - this.clock.now();
         if (left <= 0) break;
         const asked = this.clock.now();
-        const resolved = await this.askOnLane(question, asked + left);
+        // By the clock, whatever the source makes of it: a late answer is none, also where only we were late.
+        const deadline = asked + left;
+        const resolved = await byDeadline(this.clock, deadline, () => this.askOnLane(question, deadline));
         if (resolved.epoch < this.cache.highestEpoch(resolved.organization.id)) continue;
         const entry = this.cache.entryOf(name, resolved, asked);
         if (run > 0 && run === this.feed.run) this.cache.keep(name, entry);
@@ -218,6 +221,8 @@ export class CredentialResolver {
       throw new RegistryUnavailable('The rights changed faster than they could be read');
     } catch (error) {
       if (error instanceof UnknownCredential) this.cache.drop(name);
+      if (error instanceof DeadlinePassed)
+        throw new RegistryUnavailable('The registry did not answer in time', { cause: error });
       throw error;
     } finally {
       this.cache.endFill(mark);

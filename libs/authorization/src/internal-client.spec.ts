@@ -1,11 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { runWithCorrelation } from '@customer-platform/http';
 import { InternalCallRefused, InternalClient } from './internal-client.js';
 import type { ServiceTokens } from './service-tokens.js';
 
 const tokens = { issue: (audience: string) => Promise.resolve(`token-for-${audience}`) } as ServiceTokens;
+
+const addressOf = (server: { address(): unknown }): string =>
+  `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 
 describe('a call of another module', () => {
   let server: Server;
@@ -15,8 +18,7 @@ describe('a call of another module', () => {
   beforeAll(async () => {
     server = createServer((request, response) => answer(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-    client = new InternalClient(tokens, { core: url, crm: 'http://127.0.0.1:9' });
+    client = new InternalClient(tokens, { core: addressOf(server), crm: 'http://127.0.0.1:9' });
   });
   afterAll(async () => {
     await client.close();
@@ -71,6 +73,38 @@ describe('a call of another module', () => {
     });
     answer = reply(200, '<html>');
     await expect(client.call('core', call)).rejects.toMatchObject({ code: 'dependency_unavailable' });
+  });
+
+  it('dependency_unavailable for a call that found no connection in time, behind a module that has fallen silent', async () => {
+    const held: Socket[] = [];
+    const silent = createTcpServer((socket) => held.push(socket.on('error', () => socket.destroy())));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const waiting = new InternalClient(tokens, { identity: addressOf(silent) });
+    const patient = Array.from({ length: 40 }, () =>
+      waiting.call('identity', { ...call, timeoutMs: 2_000 }).catch((error: unknown) => error),
+    );
+    try {
+      const hasty = waiting.call('identity', { ...call, timeoutMs: 50 }).catch((error: unknown) => error);
+      const first = await Promise.race([hasty, ...patient]);
+      expect(first).toBe(await hasty);
+      expect(first).toMatchObject({ code: 'dependency_unavailable' });
+    } finally {
+      await waiting.close();
+      for (const socket of held) socket.destroy();
+      await Promise.all(patient);
+      await new Promise((resolve) => silent.close(resolve));
+    }
+  });
+
+  it('dependency_unavailable for an answer that this process was late to read', async () => {
+    let now = 0;
+    const late = new InternalClient(tokens, { core: addressOf(server) }, { now: () => now });
+    answer = (_request, response) => {
+      now += 2_001;
+      response.writeHead(200).end('{}');
+    };
+    await expect(late.call('core', call)).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    await late.close();
   });
 
   it('is refused with the callee’s own problem', async () => {

@@ -1,6 +1,8 @@
 import { currentCorrelationId } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { Pool } from 'undici';
+import { byDeadline } from './by-deadline.js';
+import { monotonic, type Monotonic } from './monotonic.js';
 import type { ServiceTokens } from './service-tokens.js';
 
 /** A module that others can call. */
@@ -39,6 +41,11 @@ export class InternalCallRefused extends Error {
   }
 }
 
+interface Exchanged {
+  readonly status: number;
+  readonly text: string;
+}
+
 /** Connections kept to a module, by lane. */
 const CONNECTIONS = 16;
 
@@ -49,6 +56,7 @@ export class InternalClient {
   constructor(
     private readonly tokens: ServiceTokens,
     private readonly urls: Partial<Record<ModuleName, string>>,
+    private readonly clock: Monotonic = monotonic,
   ) {}
 
   /**
@@ -82,23 +90,16 @@ export class InternalClient {
     await Promise.all(pools.map((pool) => pool.destroy()));
   }
 
-  private async exchange(module: ModuleName, call: InternalCall): Promise<{ status: number; text: string }> {
+  /**
+   * undici heeds a signal only once a request has a connection: one that waits for a connection, behind a module that
+   * takes connections and says nothing, would wait for as long as those before it together.
+   */
+  private async exchange(module: ModuleName, call: InternalCall): Promise<Exchanged> {
     const pool = this.poolOf(module, call.lane ?? 'default');
-    const correlationId = currentCorrelationId();
+    const deadline = this.clock.now() + call.timeoutMs;
     const token = await this.tokens.issue(module);
     try {
-      const { statusCode, body } = await pool.request({
-        method: call.method,
-        path: call.path,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(correlationId === undefined ? {} : { 'x-correlation-id': correlationId }),
-          ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        body: call.body === undefined ? null : JSON.stringify(call.body),
-        signal: AbortSignal.timeout(Math.max(1, Math.ceil(call.timeoutMs))),
-      });
-      return { status: statusCode, text: await body.text() };
+      return await byDeadline(this.clock, deadline, (signal) => request(pool, call, token, signal));
     } catch (error) {
       throw unavailable(module, error);
     }
@@ -123,6 +124,27 @@ export class InternalClient {
     }
     return pool;
   }
+}
+
+async function request(
+  pool: Pool,
+  call: InternalCall,
+  token: string,
+  signal: AbortSignal,
+): Promise<Exchanged> {
+  const correlationId = currentCorrelationId();
+  const { statusCode, body } = await pool.request({
+    method: call.method,
+    path: call.path,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(correlationId === undefined ? {} : { 'x-correlation-id': correlationId }),
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: call.body === undefined ? null : JSON.stringify(call.body),
+    signal,
+  });
+  return { status: statusCode, text: await body.text() };
 }
 
 function unavailable(module: ModuleName, cause: unknown): Problem {
