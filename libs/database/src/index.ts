@@ -16,6 +16,8 @@ export type { IdempotentAnswer } from './idempotency/idempotent-call.js';
 export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
 export { isUuid, newId } from './ids.js';
+export { PollingJob, type PollingJobOptions } from './jobs/polling-job.js';
+export { Setbacks } from './jobs/setbacks.js';
 export { pageOf, pageOfOwners, type PageOptions } from './lists/page-of.js';
 export { KeySeal } from './signing-keys/key-seal.js';
 export { SigningKeysModule } from './signing-keys/signing-keys.module.js';

@@ -1,16 +1,24 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  isTransient,
+  PollingJob,
+  Setbacks,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { ConsentsRepository } from './consents.repository.js';
 
+/** As metrics and log lines call it. */
+const JOB = 'consent-expiry';
 const LOOK_EVERY_MS = 500;
 
 const NEXT = `
   SELECT organization_id, event_id, contact_id, expires_at FROM consent_expirations
-   WHERE expires_at <= $1 ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+   WHERE expires_at <= $1 AND event_id <> ALL($2::uuid[]) ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const DONE = `DELETE FROM consent_expirations WHERE organization_id = $1 AND event_id = $2`;
 
@@ -30,9 +38,8 @@ interface Ending {
  */
 @Injectable()
 export class ConsentExpiry implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopped = false;
+  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly setbacks: Setbacks;
 
   constructor(
     private readonly database: Database,
@@ -40,45 +47,42 @@ export class ConsentExpiry implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly consents: ConsentsRepository,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
 
   onApplicationBootstrap(): void {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.timer = setInterval(() => this.wake(), LOOK_EVERY_MS);
-    this.timer.unref();
+    this.job.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    clearInterval(this.timer);
-    await this.running;
+    await this.job.stop();
   }
 
-  private wake(): void {
-    this.running ??= this.runAll().finally(() => {
-      this.running = undefined;
-    });
+  /** Tells of all whose time has come. */
+  async runAll(): Promise<void> {
+    while (!this.job.stopping && (await this.runNext())) continue;
   }
 
-  private async runAll(): Promise<void> {
+  /** Whether there was one. One that fails is left queued, and the next is taken. */
+  private async runNext(): Promise<boolean> {
+    let ending: Ending | undefined;
     try {
-      while (!this.stopped && (await this.runNext())) continue;
+      await this.database.acrossOrganizations(async (tx) => {
+        const now = this.clock.now();
+        [ending] = await tx.query<Ending>(NEXT, [now, this.setbacks.waiting()]);
+        if (!ending) return;
+        await tx.useOrganization(ending.organization_id);
+        await this.tell(tx, ending, now);
+        await tx.query(DONE, [ending.organization_id, ending.event_id]);
+      });
+      if (ending) this.setbacks.passed(ending.event_id);
     } catch (error) {
-      if (!isTransient(error))
-        log.error({ err: error }, 'An expired consent could not be told of; it stays queued');
+      if (ending) this.setbacks.failed(ending.event_id, error);
+      if (!ending || isTransient(error)) throw error;
     }
-  }
-
-  private runNext(): Promise<boolean> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const now = this.clock.now();
-      const [ending] = await tx.query<Ending>(NEXT, [now]);
-      if (!ending) return false;
-      await tx.useOrganization(ending.organization_id);
-      await this.tell(tx, ending, now);
-      await tx.query(DONE, [ending.organization_id, ending.event_id]);
-      return true;
-    });
+    return ending !== undefined;
   }
 
   /** Nothing is told when something else has decided the pair meanwhile, or the contact is no more. */

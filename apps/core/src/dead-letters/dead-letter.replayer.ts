@@ -1,16 +1,24 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  isTransient,
+  PollingJob,
+  Setbacks,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import type { EventKind } from '../ingestion/event-schemas.js';
 import { CarefulProcessor, type Setback } from '../processing/careful-processor.js';
-import { RaceLost } from '../processing/contact-state.js';
 import { LateStages } from '../processing/late-stages.js';
 import { readArrival, type Arrival, type Remainder, type Stage } from '../processing/work-item.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { ReplaySignal } from './replay.signal.js';
 
+/** As metrics and log lines call it. */
+const JOB = 'dead-letter-replay';
 const LOOK_EVERY_MS = 1_000;
 
 /** The counters of what happens outside the queue. */
@@ -18,7 +26,7 @@ const NO_PARTITION = -1;
 
 const NEXT = `
   SELECT organization_id, id, event_id, type, stage, payload, received_at, remainder FROM dead_letters
-   WHERE state = 'replaying' ORDER BY updated_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+   WHERE state = 'replaying' AND id <> ALL($1::uuid[]) ORDER BY updated_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const SETTLE = `
   UPDATE dead_letters
@@ -66,9 +74,8 @@ interface RecordedRow {
  */
 @Injectable()
 export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopped = false;
+  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly setbacks: Setbacks;
 
   constructor(
     private readonly database: Database,
@@ -77,48 +84,62 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
     private readonly outbox: Outbox,
     private readonly signal: ReplaySignal,
     private readonly segments: SegmentFollower,
-  ) {}
+    clock: Clock,
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
 
   onApplicationBootstrap(): void {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.signal.listen(() => this.wake());
-    this.timer = setInterval(() => this.wake(), LOOK_EVERY_MS);
-    this.timer.unref();
+    this.signal.listen(() => this.job.wake());
+    this.job.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    clearInterval(this.timer);
-    await this.running;
-  }
-
-  private wake(): void {
-    this.running ??= this.runAll().finally(() => {
-      this.running = undefined;
-    });
+    await this.job.stop();
   }
 
   /** Runs all that is queued. */
   async runAll(): Promise<void> {
-    try {
-      while (!this.stopped && (await this.runNext())) continue;
-    } catch (error) {
-      if (!(error instanceof RaceLost) && !isTransient(error)) {
-        log.error({ err: error }, 'A dead letter could not be run again; it stays queued');
-      }
-    }
+    while (!this.job.stopping && (await this.runNext())) continue;
   }
 
-  /** Whether there was one. */
+  /** Whether there was one. One that cannot be settled, or loses races, is left queued for a while. */
   private async runNext(): Promise<boolean> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const [letter] = await tx.query<QueuedLetter>(NEXT);
-      if (!letter) return false;
-      await tx.useOrganization(letter.organization_id);
-      const setback = await this.runStage(tx, letter);
-      await (setback ? this.giveBack(tx, letter, setback) : this.settle(tx, letter));
-      return true;
-    });
+    let letter: QueuedLetter | undefined;
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        [letter] = await tx.query<QueuedLetter>(NEXT, [this.setbacks.waiting()]);
+        if (!letter) return;
+        await tx.useOrganization(letter.organization_id);
+        const setback = await this.runStage(tx, letter);
+        await (setback ? this.giveBack(tx, letter, setback) : this.settle(tx, letter));
+      });
+      if (letter) this.setbacks.passed(letter.id);
+    } catch (error) {
+      if (!letter) throw error;
+      await this.notRun(letter, error);
+    }
+    return letter !== undefined;
+  }
+
+  /** After several failures in a row the letter is its owner's again, who sees why. */
+  private async notRun(letter: QueuedLetter, error: unknown): Promise<void> {
+    const attempts = this.setbacks.failed(letter.id, error);
+    if (isTransient(error)) throw error;
+    if (!Setbacks.isAside(attempts)) return;
+    const { stage } = letter;
+    const detail = 'The replay failed; the log has the cause under the correlation id.';
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        await tx.useOrganization(letter.organization_id);
+        await this.giveBack(tx, letter, { failure: { stage, code: 'internal_error', detail, attempts } });
+      });
+      this.setbacks.passed(letter.id);
+    } catch (cause) {
+      if (isTransient(cause)) throw cause;
+      log.error({ err: cause, letter: letter.id }, 'A dead letter could not be given back; it stays queued');
+    }
   }
 
   /** The stage at which the event failed; one that failed after it was stored is not stored again. */

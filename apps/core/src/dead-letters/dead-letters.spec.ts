@@ -80,6 +80,56 @@ describe('dead letters', () => {
     await settled(caller, { accepted: 5, stored: 3, dead_lettered: 1, duplicates: 1 });
   });
 
+  it('take no event that a full disk kept from being stored: it waits, and is stored when there is room', async () => {
+    const { caller } = core.anOrganization();
+    await core.database.query(`
+      CREATE SEQUENCE full_disks;
+      GRANT USAGE ON SEQUENCE full_disks TO PUBLIC;
+      CREATE FUNCTION refuse_for_want_of_room() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF NEW.event = 'too_much' THEN
+          PERFORM nextval('full_disks');
+          RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100';
+        END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER full_disk BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION refuse_for_want_of_room()`);
+    try {
+      await accepted(caller, aTrack({ event: 'too_much' }));
+      await eventually(async () => {
+        const [tries] = await core.database.query<{ tried: number }>(
+          'SELECT last_value::int AS tried FROM full_disks',
+        );
+        expect(tries?.tried).toBeGreaterThan(4);
+      });
+      expect(await letters(caller)).toEqual([]);
+    } finally {
+      await core.database.query('DROP TRIGGER full_disk ON events; DROP FUNCTION refuse_for_want_of_room()');
+    }
+    await settled(caller, { accepted: 1, stored: 1, dead_lettered: 0 });
+  });
+
+  it('take an event that loses every race, and its partition goes on', async () => {
+    const { caller } = core.anOrganization();
+    // As if another transaction had always just stored it.
+    await core.database.query(`
+      CREATE FUNCTION lose_race() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN IF NEW.event = 'racer' THEN RETURN NULL; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER race BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION lose_race()`);
+    try {
+      const events = [{}, { event: 'racer' }, {}].map((each) => aTrack({ external_id: 'ana', ...each }));
+      expect((await caller.post('/v1/core/batch', { events })).status).toBe(202);
+      await eventually(
+        async () =>
+          expect(await letters(caller)).toMatchObject([{ code: 'internal_error', state: 'pending' }]),
+        { within: 30_000 },
+      );
+      await settled(caller, { accepted: 3, stored: 2, dead_lettered: 1 });
+    } finally {
+      await core.database.query('DROP TRIGGER race ON events; DROP FUNCTION lose_race()');
+    }
+  });
+
   it('run again, once, when the cause is gone', async () => {
     const { id, caller } = await poisonedBatch();
     const kept = await letter(caller);

@@ -12,6 +12,10 @@ export interface Setback {
   readonly remainder?: Remainder;
 }
 
+interface Attempting extends ProcessingOptions {
+  readonly racesCount?: boolean;
+}
+
 /** How often an event is tried before it goes to the dead letters. */
 export const ATTEMPTS = 3;
 
@@ -24,25 +28,28 @@ export const ATTEMPTS = 3;
 export class CarefulProcessor {
   constructor(private readonly processor: ChunkProcessor) {}
 
-  /** @throws RaceLost and what says that the database is away; never because of an event */
-  async process(tx: WorkerTransaction, arrivals: readonly Arrival[]): Promise<void> {
+  /**
+   * @param racesCount the events have lost so many races that to lose another is a failure like any other
+   * @throws what says that the database is away, and RaceLost unless races count; never because of an event
+   */
+  async process(tx: WorkerTransaction, arrivals: readonly Arrival[], racesCount = false): Promise<void> {
     const [first] = arrivals;
     if (!first) return;
-    if (arrivals.length === 1) return this.single(tx, first);
-    if ((await this.attempt(tx, arrivals)) === undefined) return;
+    if (arrivals.length === 1) return this.single(tx, first, racesCount);
+    if ((await this.attempt(tx, arrivals, { racesCount })) === undefined) return;
     const middle = arrivals.length >> 1;
-    await this.process(tx, arrivals.slice(0, middle));
-    await this.process(tx, arrivals.slice(middle));
+    await this.process(tx, arrivals.slice(0, middle), racesCount);
+    await this.process(tx, arrivals.slice(middle), racesCount);
   }
 
-  private async single(tx: WorkerTransaction, arrival: Arrival): Promise<void> {
+  private async single(tx: WorkerTransaction, arrival: Arrival, racesCount: boolean): Promise<void> {
     let failure: Failure | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      failure = await this.attempt(tx, [arrival]);
+      failure = await this.attempt(tx, [arrival], { racesCount });
       if (!failure) return;
     }
     if (!failure) return;
-    const { remainder, failure: last } = await this.storeOnly(tx, arrival, failure);
+    const { remainder, failure: last } = await this.storeOnly(tx, arrival, failure, { racesCount });
     if (!remainder)
       await this.processor.process(tx, [failed(arrival, { ...last, attempts: ATTEMPTS })], {
         stage: 'store',
@@ -61,7 +68,7 @@ export class CarefulProcessor {
     tx: WorkerTransaction,
     arrival: Arrival,
     failure: Failure,
-    options: ProcessingOptions = {},
+    options: Attempting = {},
   ): Promise<Setback> {
     let last = failure;
     while (isLate(last.stage)) {
@@ -78,24 +85,27 @@ export class CarefulProcessor {
   private attempt(
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
-    options: ProcessingOptions = {},
+    { racesCount = false, ...options }: Attempting = {},
     progress: Progress = { stage: 'resolve' },
   ): Promise<Failure | undefined> {
     const only = arrivals.length === 1 ? arrivals[0]?.eventId : undefined;
-    return attempted(tx, progress, only, () => this.processor.process(tx, arrivals, progress, options));
+    const work = (): Promise<void> => this.processor.process(tx, arrivals, progress, options);
+    return attempted(tx, progress, only, work, racesCount);
   }
 }
 
 /**
  * Does the work behind a savepoint: of what fails because of an event nothing has happened, and the failure says where
  * it was. It is logged where it is the failure of one event.
- * @throws RaceLost and what says that the database is away
+ * @param racesCount whether to lose a race is the event's failure too
+ * @throws RaceLost unless they count, and what says that the database is away
  */
 export async function attempted(
   tx: WorkerTransaction,
   progress: Progress,
   eventId: string | undefined,
   work: () => Promise<void>,
+  racesCount = false,
 ): Promise<Failure | undefined> {
   await tx.query('SAVEPOINT attempt');
   try {
@@ -103,7 +113,7 @@ export async function attempted(
     await tx.query('RELEASE SAVEPOINT attempt');
     return undefined;
   } catch (error) {
-    if (error instanceof RaceLost || isTransient(error)) throw error;
+    if (isTransient(error) || (error instanceof RaceLost && !racesCount)) throw error;
     await tx.query('ROLLBACK TO SAVEPOINT attempt');
     await tx.query('RELEASE SAVEPOINT attempt');
     if (eventId !== undefined) {

@@ -26,8 +26,12 @@ const CHUNK_RECORDS = 500;
 const GATHER_MS = 60;
 /** While one transaction keeps Postgres busy, the next is prepared. */
 const TRANSACTIONS = 2;
-/** How often a chunk that lost a race begins anew before the consumer pauses. */
-const RACES = 5;
+/**
+ * How often a chunk that lost a race begins anew, within some five seconds, before its events are tried singly: what
+ * loses every race is no race, and would hold up its partition for ever.
+ */
+const RACES = 12;
+const LONGEST_PAUSE_MS = 1_000;
 
 interface ReadRecord extends IncomingRecord {
   readonly arrivals: Arrival[];
@@ -94,20 +98,24 @@ export class IngestionWorker implements OnApplicationBootstrap {
 
   /** Processes records of several partitions in one transaction. */
   private async process(records: readonly ReadRecord[]): Promise<void> {
-    for (let races = 1; ; races += 1) {
+    let singly = false;
+    for (let races = 0; ;) {
       try {
-        return await this.processAtOnce(records);
+        return await (singly ? this.processSingly(records, races >= RACES) : this.processAtOnce(records));
       } catch (error) {
+        if (isTransient(error)) throw error;
         if (error instanceof RaceLost && races < RACES) {
-          await pause(5 * races);
+          races += 1;
+          singly ||= races === RACES;
+          await pause(Math.min(5 * 2 ** (races - 1), LONGEST_PAUSE_MS));
           continue;
         }
-        if (error instanceof RaceLost || isTransient(error)) throw error;
+        if (singly) throw error;
         log.warn(
           { err: error, records: records.length },
           'A chunk holds an event that fails; processing it singly',
         );
-        return this.processSingly(records);
+        singly = true;
       }
     }
   }
@@ -118,8 +126,8 @@ export class IngestionWorker implements OnApplicationBootstrap {
     );
   }
 
-  private processSingly(records: readonly ReadRecord[]): Promise<void> {
-    return this.inTransaction(records, (tx, arrivals) => this.careful.process(tx, arrivals));
+  private processSingly(records: readonly ReadRecord[], racesCount: boolean): Promise<void> {
+    return this.inTransaction(records, (tx, arrivals) => this.careful.process(tx, arrivals, racesCount));
   }
 
   private async inTransaction(

@@ -243,7 +243,7 @@ function toRow(report: ProviderReport, scope: ReportScope): NewReport {
   };
 }
 
-function textOf({
+export function textOf({
   organization_id: organization,
   provider,
   provider_message_id: id,

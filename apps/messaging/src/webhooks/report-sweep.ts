@@ -1,9 +1,10 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { Clock, Database, isTransient, PollingJob, Setbacks } from '@customer-platform/database';
+import { isInfrastructureError } from '@customer-platform/event-bus';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { ProviderReports } from './provider-reports.service.js';
-import { ReportsRepository } from './reports.repository.js';
+import { ProviderReports, textOf } from './provider-reports.service.js';
+import type { ReportKey } from './report-row.js';
+import { ReportsRepository, type ReportAges } from './reports.repository.js';
 
 const EVERY_MS = 1_000;
 const MOST_AT_ONCE = 500;
@@ -13,14 +14,23 @@ const UNKNOWN_MS = 72 * HOUR;
 /** Far longer than any provider repeats a report. */
 const APPLIED_MS = 90 * 24 * HOUR;
 const FORGET_EVERY_MS = HOUR;
+const FORGOTTEN_AT_ONCE = 1_000;
 
 /** Looks again at reports whose send was not known, or still in a dispatcher's hands. */
 @Injectable()
 export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private forgotAt = 0;
-  private stopping = false;
+  private readonly looking = new PollingJob({
+    name: 'provider-reports',
+    everyMs: EVERY_MS,
+    pass: () => this.run(),
+  });
+  private readonly forgetting = new PollingJob({
+    name: 'provider-report-retention',
+    everyMs: FORGET_EVERY_MS,
+    pass: () => this.forget(this.clock.now()),
+  });
+  private readonly unapplied: Setbacks;
+  private readonly unforgotten: Setbacks;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -28,45 +38,87 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly repository: ReportsRepository,
     private readonly reports: ProviderReports,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.unapplied = new Setbacks('provider-reports', clock);
+    this.unforgotten = new Setbacks('provider-report-retention', clock);
+  }
 
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
-    this.timer = setInterval(() => {
-      this.running ??= this.run()
-        .catch((error: unknown) => log.warn({ err: error }, 'Reports could not be looked at; trying again'))
-        .finally(() => (this.running = undefined));
-    }, EVERY_MS);
-    this.timer.unref();
+    this.looking.start();
+    this.forgetting.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    clearInterval(this.timer);
-    await this.running;
+    await Promise.all([this.looking.stop(), this.forgetting.stop()]);
   }
 
-  /** Applies what is due; now and then, forgets what nobody will ask for. */
+  /** Applies what is due. */
   async run(): Promise<void> {
     const now = this.clock.now();
     for (let taken = MOST_AT_ONCE; taken === MOST_AT_ONCE;) {
       const due = await this.database.acrossOrganizations((tx) =>
         this.repository.takeDue(tx, now, MOST_AT_ONCE),
       );
-      await this.reports.apply(due);
+      await this.apart(due, (some) => this.reports.apply(some), this.unapplied);
       taken = due.length;
     }
-    if (now.getTime() - this.forgotAt < FORGET_EVERY_MS) return;
-    this.forgotAt = now.getTime();
-    await this.forget(now);
   }
 
   /** Deletes, in small steps, reports whose send never came, and those that nobody repeats any more. */
   async forget(now: Date): Promise<void> {
     const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
-    for (let left = true; left && !this.stopping;)
-      left = await this.database.acrossOrganizations((tx) =>
-        this.repository.forgetSome(tx, before(UNKNOWN_MS), before(APPLIED_MS)),
+    const ages = { unknownBefore: before(UNKNOWN_MS), appliedBefore: before(APPLIED_MS) };
+    try {
+      for (let left = true; left && !this.forgetting.stopping;)
+        left = await this.database.acrossOrganizations((tx) =>
+          this.repository.forgetSome(tx, ages.unknownBefore, ages.appliedBefore),
+        );
+    } catch (error) {
+      if (isTransient(error)) throw error;
+      await this.forgetWhatCanBe(ages);
+    }
+  }
+
+  /** One of a step cannot be forgotten: goes through all by their keys, and leaves those at fault. */
+  private async forgetWhatCanBe(ages: ReportAges): Promise<void> {
+    const remove = (some: readonly ReportKey[]): Promise<void> =>
+      this.database.acrossOrganizations((tx) => this.repository.forget(tx, ages, some));
+    let after: ReportKey | undefined;
+    do {
+      const from = after;
+      const old = await this.database.acrossOrganizations((tx) =>
+        this.repository.forgettable(tx, ages, from, FORGOTTEN_AT_ONCE),
       );
+      await this.apart(old, remove, this.unforgotten);
+      after = old.at(-1);
+    } while (after && !this.forgetting.stopping);
+  }
+
+  /**
+   * Does it for all at once, and where that fails in halves, until those at fault stand alone: they are left as they
+   * are and counted, and the next pass that finds them tries them again.
+   * @throws what lies in none of them
+   */
+  private async apart(
+    keys: readonly ReportKey[],
+    work: (keys: readonly ReportKey[]) => Promise<void>,
+    setbacks: Setbacks,
+  ): Promise<void> {
+    const [first] = keys;
+    if (!first) return;
+    try {
+      await work(keys);
+      for (const key of keys) setbacks.passed(textOf(key));
+    } catch (error) {
+      if (isTransient(error) || isInfrastructureError(error)) throw error;
+      if (keys.length === 1) {
+        setbacks.failed(textOf(first), error);
+        return;
+      }
+      const middle = keys.length >> 1;
+      await this.apart(keys.slice(0, middle), work, setbacks);
+      await this.apart(keys.slice(middle), work, setbacks);
+    }
   }
 }

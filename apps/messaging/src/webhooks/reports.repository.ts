@@ -106,6 +106,29 @@ const forget = (which: string, order: string): string => `
 const FORGET_UNKNOWN = forget('due_at IS NOT NULL AND applied_at IS NULL', 'due_at');
 const FORGET_APPLIED = forget('true', 'received_at');
 
+const OLD = 'received_at < $1 AND (applied_at IS NULL OR received_at < $2)';
+
+const FORGETTABLE = `
+  SELECT organization_id, provider, provider_message_id, event_key FROM provider_reports
+   WHERE ${OLD} AND ($3::uuid IS NULL
+      OR (organization_id, provider, provider_message_id, event_key) > ($3::uuid, $4::text, $5::text, $6::text))
+   ORDER BY organization_id, provider, provider_message_id, event_key LIMIT $7`;
+
+const FORGET = `
+  DELETE FROM provider_reports r
+   USING jsonb_to_recordset($3::jsonb) AS m (organization_id uuid, provider text, provider_message_id text,
+     event_key text)
+   WHERE ${OLD} AND r.organization_id = m.organization_id AND r.provider = m.provider
+     AND r.provider_message_id = m.provider_message_id AND r.event_key = m.event_key`;
+
+/** How old reports are that nobody will ask for. */
+export interface ReportAges {
+  /** Of those whose send never came. */
+  readonly unknownBefore: Date;
+  /** Of those that were applied. */
+  readonly appliedBefore: Date;
+}
+
 /** Where soft bounces of an address are counted, and nothing else waits. */
 export const softLockOf = (key: string): string => lockOf(`soft bounces ${key}`);
 
@@ -198,6 +221,36 @@ export class ReportsRepository {
     const unknown = await tx.query(FORGET_UNKNOWN, [unknownBefore]);
     const applied = await tx.query(FORGET_APPLIED, [appliedBefore]);
     return unknown.length === FORGOTTEN_AT_ONCE || applied.length === FORGOTTEN_AT_ONCE;
+  }
+
+  /**
+   * Reports whose send never came, and those that nobody repeats any more; the next after this key. Reads the whole
+   * table: for when some of them cannot be forgotten at once.
+   */
+  async forgettable(
+    tx: WorkerTransaction,
+    { unknownBefore, appliedBefore }: ReportAges,
+    after: ReportKey | undefined,
+    most: number,
+  ): Promise<ReportKey[]> {
+    return tx.query<ReportKey>(FORGETTABLE, [
+      unknownBefore,
+      appliedBefore,
+      after?.organization_id ?? null,
+      after?.provider ?? null,
+      after?.provider_message_id ?? null,
+      after?.event_key ?? null,
+      most,
+    ]);
+  }
+
+  /** Forgets these, unless one of them was applied meanwhile. */
+  async forget(
+    tx: WorkerTransaction,
+    { unknownBefore, appliedBefore }: ReportAges,
+    keys: readonly ReportKey[],
+  ): Promise<void> {
+    await tx.query(FORGET, [unknownBefore, appliedBefore, JSON.stringify(keys.map(toKey))]);
   }
 }
 

@@ -216,6 +216,36 @@ describe('POST /v1/messaging/webhooks/{provider}', () => {
     expect(left.map((row) => row['provider_message_id']).sort()).toEqual([early, kept].sort());
   });
 
+  it('is forgotten although another cannot be', async () => {
+    const shop = await aShop();
+    const ids = ['a', 'b', 'c'].map((name) => `${name}-${randomUUID()}`);
+    for (const messageId of ids) await report(shop, aReport(messageId, 'delivered'));
+    await world.database.query(
+      `UPDATE provider_reports SET received_at = now() - interval '73 hours' WHERE provider_message_id = ANY($1)`,
+      [ids],
+    );
+    await world.database.query(`
+      CREATE FUNCTION keep_report() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF OLD.provider_message_id = '${ids[1] ?? ''}' THEN RAISE EXCEPTION 'refused'; END IF;
+        RETURN OLD;
+      END $$;
+      CREATE TRIGGER keep_report BEFORE DELETE ON provider_reports FOR EACH ROW EXECUTE FUNCTION keep_report()`);
+    const sweep = world.app.app.get(ReportSweep);
+    const left = async (): Promise<unknown[]> =>
+      (
+        await world.database.query(
+          'SELECT provider_message_id FROM provider_reports WHERE provider_message_id = ANY($1)',
+          [ids],
+        )
+      ).map((row) => row['provider_message_id']);
+    await sweep.forget(new Date());
+    expect(await left()).toEqual([ids[1]]);
+    await world.database.query('DROP TRIGGER keep_report ON provider_reports; DROP FUNCTION keep_report()');
+    await sweep.forget(new Date());
+    expect(await left()).toEqual([]);
+  });
+
   it('leaves a send alone that belongs to another organization', async () => {
     const [mine, other] = [await aShop(), await aShop()];
     const { id, messageId } = await sent(mine.api, aPush());

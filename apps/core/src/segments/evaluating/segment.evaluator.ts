@@ -1,6 +1,13 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  isTransient,
+  PollingJob,
+  Setbacks,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../following/segment-indexes.js';
@@ -11,6 +18,9 @@ import { dueContacts, readDues } from './dues.js';
 import { Evaluation } from './evaluation.js';
 import { CLOCK_TOLERANCE_MS, evaluationTime } from './segment-clock.js';
 import { FailedEvaluations } from './failed-evaluations.js';
+
+/** As metrics and log lines call it. */
+const JOB = 'segments';
 
 /** How often it looks by itself: for the end of a window, and for what another process has noted. */
 const LOOK_EVERY_MS = 500;
@@ -46,9 +56,12 @@ const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evalua
  */
 @Injectable()
 export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopped = false;
+  private readonly job = new PollingJob({
+    name: JOB,
+    everyMs: LOOK_EVERY_MS,
+    pass: () => this.runAll(),
+  });
+  private readonly setbacks: Setbacks;
 
   constructor(
     private readonly database: Database,
@@ -58,29 +71,42 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
     private readonly builder: SegmentBuilder,
     private readonly failed: FailedEvaluations,
     private readonly signal: SegmentSignal,
-  ) {}
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
 
   onApplicationBootstrap(): void {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.signal.listen(() => this.wake());
-    this.timer = setInterval(() => this.wake(), LOOK_EVERY_MS);
-    this.timer.unref();
+    this.signal.listen(() => this.job.wake());
+    this.job.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    clearInterval(this.timer);
-    await this.running;
+    await this.job.stop();
   }
 
-  /** Evaluates until nothing is left to do; organizations take turns. */
+  /** Evaluates until nothing is left to do; organizations take turns, and one that fails holds up no other. */
   async runAll(): Promise<void> {
-    for (let busy = true; busy && !this.stopped;) {
+    for (let busy = true; busy && !this.job.stopping;) {
       busy = false;
       for (const organizationId of await this.organizations()) {
-        if (this.stopped) return;
-        busy = (await this.turn(organizationId)) || busy;
+        if (this.job.stopping) return;
+        if (this.setbacks.waits(organizationId)) continue;
+        busy = (await this.turnOf(organizationId)) || busy;
       }
+    }
+  }
+
+  /** @throws what says that the database is away: the others would meet the same */
+  private async turnOf(organizationId: string): Promise<boolean> {
+    try {
+      const busy = await this.turn(organizationId);
+      this.setbacks.passed(organizationId);
+      return busy;
+    } catch (error) {
+      this.setbacks.failed(organizationId, error);
+      if (isTransient(error)) throw error;
+      return false;
     }
   }
 
@@ -94,22 +120,21 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
       if (!index) return false;
       const now = await evaluationTime(tx, this.clock.now());
       const changed = await this.evaluateChanges(tx, index, now);
-      return (await this.builder.step(tx, index, now)) || changed;
+      return (await this.build(tx, index, now)) || changed;
     });
   }
 
-  private wake(): void {
-    if (this.stopped) return;
-    this.running ??= this.attempt().finally(() => {
-      this.running = undefined;
-    });
-  }
-
-  private async attempt(): Promise<void> {
+  /** A rule that cannot be built holds up no change of the organization's contacts. */
+  private async build(tx: WorkerTransaction, index: SegmentIndex, now: Date): Promise<boolean> {
+    const item = `${tx.organizationId} building`;
+    if (this.setbacks.waits(item)) return false;
     try {
-      await this.runAll();
+      const built = await tx.savepoint(() => this.builder.step(tx, index, now));
+      this.setbacks.passed(item);
+      return built;
     } catch (error) {
-      if (!isTransient(error)) log.error({ err: error }, 'Segments could not be evaluated; they stay queued');
+      this.setbacks.failed(item, error);
+      return false;
     }
   }
 

@@ -1,0 +1,102 @@
+import { log, metrics } from '@customer-platform/http';
+import { Gauge } from 'prom-client';
+import { isTransient } from '../errors.js';
+
+/** Of its pace, so that the instances of a module do not look at the same moment. */
+const JITTER = 0.2;
+const LONGEST_PAUSE_MS = 30_000;
+
+const lastPass = new Gauge({
+  name: 'job_last_pass_timestamp_seconds',
+  help: 'When a job last went through all that waited without failing as a whole',
+  labelNames: ['job'],
+  registers: [metrics],
+});
+
+/** What a job is made of. */
+export interface PollingJobOptions {
+  /** As metrics and log lines call it. */
+  readonly name: string;
+  /** From the end of one pass to the beginning of the next that nobody asks for. */
+  readonly everyMs: number;
+  /** Goes through what waits. Asks `stopping` between two items. */
+  readonly pass: () => Promise<void>;
+  /** Between 0 and 1; default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/**
+ * Work that waits in a table and is looked for again and again: one pass at a time, at once when it is woken, and after
+ * failures of a whole pass with growing pauses. A failing item is the pass's own matter: see `Setbacks`.
+ */
+export class PollingJob {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private ended = false;
+  private woken = false;
+  private failures = 0;
+
+  constructor(private readonly options: PollingJobOptions) {}
+
+  /** The process is ending: a pass begins nothing more. */
+  get stopping(): boolean {
+    return this.ended;
+  }
+
+  /** Looks now, and from now on by itself. */
+  start(): void {
+    this.look();
+  }
+
+  /**
+   * Something waits: looks at once, or once more when the pass that is going on has ended. While it pauses after a
+   * failure it pauses on: an outage is not asked about at every call.
+   */
+  wake(): void {
+    if (this.running) this.woken = true;
+    else if (this.failures === 0) this.look();
+  }
+
+  /** Waits for the pass that is going on. */
+  async stop(): Promise<void> {
+    this.ended = true;
+    clearTimeout(this.timer);
+    await this.running;
+  }
+
+  private look(): void {
+    if (this.ended || this.running) return;
+    clearTimeout(this.timer);
+    this.woken = true;
+    this.running = this.run().finally(() => {
+      this.running = undefined;
+      this.rest();
+    });
+  }
+
+  private async run(): Promise<void> {
+    const { name, pass } = this.options;
+    while (this.woken && !this.ended) {
+      this.woken = false;
+      try {
+        await pass();
+        this.failures = 0;
+        lastPass.set({ job: name }, Date.now() / 1_000);
+      } catch (error) {
+        this.failures += 1;
+        this.woken = false;
+        if (!isTransient(error))
+          log.error({ err: error, job: name }, 'A job could not go on; it tries again');
+      }
+    }
+  }
+
+  private rest(): void {
+    if (this.ended) return;
+    const { everyMs, random = Math.random } = this.options;
+    const pause =
+      this.failures === 0 ? everyMs : Math.min(500 * 2 ** Math.min(this.failures, 10), LONGEST_PAUSE_MS);
+    this.timer = setTimeout(() => this.look(), pause * (1 + JITTER * (random() - 0.5)));
+    this.timer.unref();
+  }
+}
