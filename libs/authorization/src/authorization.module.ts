@@ -14,7 +14,7 @@ import {
   secretsConfig,
   serviceConfig,
 } from '@customer-platform/config';
-import { AUTHENTICATOR, registerReadiness } from '@customer-platform/http';
+import { AUTHENTICATOR, registerDependency, registerReadiness } from '@customer-platform/http';
 import { AccessTokens } from './access-tokens.js';
 import { ApiAuthenticator } from './api-authenticator.js';
 import { AuthorizationSource } from './authorization-source.js';
@@ -46,7 +46,7 @@ export interface AuthorizationModuleOptions {
 @Global()
 @Module({})
 export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
-  private forgetReadiness: (() => void) | undefined;
+  private readonly endings: (() => void)[] = [];
 
   constructor(
     private readonly feed: ChangeFeed,
@@ -83,12 +83,15 @@ export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
   onModuleInit(): void {
     this.feed.start();
     this.usage.start();
-    this.forgetReadiness = registerReadiness({ name: 'authorization', check: () => this.demandFirstRead() });
+    this.endings.push(
+      registerReadiness({ name: 'authorization', check: () => this.demandFirstRead() }),
+      registerDependency({ name: 'authorization', check: () => this.demandUp() }),
+    );
   }
 
   /** Before what the source works with is closed. */
   async onModuleDestroy(): Promise<void> {
-    this.forgetReadiness?.();
+    this.endings.forEach((end) => end());
     await this.usage.stop();
     await this.feed.stop();
     await this.client.close();
@@ -97,6 +100,10 @@ export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
   /** An outage after the first read does not take the process out of service: it answers 503, ingestion goes on. */
   private demandFirstRead(): void {
     if (this.feed.run === 0) throw new Error('The authorization registry has not been read yet');
+  }
+
+  private demandUp(): void {
+    if (this.feed.isDown) throw new Error('The authorization registry did not answer the last read');
   }
 }
 

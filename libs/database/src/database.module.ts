@@ -8,7 +8,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { databaseConfig, readConfig } from '@customer-platform/config';
-import { IDEMPOTENCY_STORE, log, registerReadiness } from '@customer-platform/http';
+import { IDEMPOTENCY_STORE, log, registerDependency, registerReadiness } from '@customer-platform/http';
 import { DataSource } from 'typeorm';
 import { Clock } from './clock.js';
 import { dataSourceOf, type EntityClass } from './data-source.js';
@@ -33,7 +33,7 @@ const START_PATIENCE_MS = 60_000;
 @Global()
 @Module({})
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
-  private forgetReadiness: (() => void) | undefined;
+  private readonly endings: (() => void)[] = [];
 
   constructor(
     @Inject(DATA_SOURCE) private readonly source: DataSource,
@@ -57,14 +57,14 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     const { migrations } = this.source;
-    this.forgetReadiness = registerReadiness({
-      name: 'database',
-      check: () => this.database.demandMigrated(migrations),
-    });
+    this.endings.push(
+      registerReadiness({ name: 'database', check: () => this.database.demandMigrated(migrations) }),
+      registerDependency({ name: 'database', check: () => this.database.ping() }),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.forgetReadiness?.();
+    this.endings.forEach((end) => end());
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

@@ -128,6 +128,7 @@ export { correlationIdFrom, currentCorrelationId, runWithCorrelation } from './o
 export { log } from './observe/log.js';
 export { traceHeaders } from './observe/tracing.js';
 export { metrics } from './observe/metrics.js';
+export { registerDependency, type Dependency } from './observe/dependencies.js';
 export { registerReadiness, type ReadinessCheck } from './observe/readiness.js';
 export { createApp, type BootOptions, type RunningApp } from './boot/create-app.js';
 export { bootstrap } from './boot/bootstrap.js';

@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 30_000;
 
 const lastPass = new Gauge({
   name: 'job_last_pass_timestamp_seconds',
-  help: 'When a job last went through all that waited without failing as a whole',
+  help: 'When a job last went through all that waited without failing as a whole; at first, when it started',
   labelNames: ['job'],
   registers: [metrics],
 });
@@ -45,6 +45,8 @@ export class PollingJob {
 
   /** Looks now, and from now on by itself. */
   start(): void {
+    // A job that never comes through must be seen too.
+    lastPass.set({ job: this.options.name }, Date.now() / 1_000);
     this.look();
   }
 

@@ -3,7 +3,7 @@ import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
 import { SupervisedConsumer, type Consumption } from './supervised.consumer.js';
 
-/** All consumers of this process, for the watchdog. */
+/** All consumers of this process, for who measures them. */
 @Injectable()
 export class Consumers {
   /** Those started so far. */

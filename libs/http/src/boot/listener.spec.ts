@@ -3,7 +3,7 @@ import { connect, type Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { created, gate } from '../../test/things.controller.js';
 import { call, problemOf, raw, startThings } from '../../test/things.fixture.js';
-import { registerReadiness, type RunningApp } from '../index.js';
+import { registerDependency, registerReadiness, type RunningApp } from '../index.js';
 
 let app: RunningApp;
 beforeAll(async () => {
@@ -122,6 +122,29 @@ describe('operations', () => {
     ]);
     away();
     expect((await call(app.url, '/health/ready')).status).toBe(200);
+  });
+
+  it('/health/ready stays once a part was there; /metrics tells that it is away', async () => {
+    let fails = true;
+    const check = (): void => {
+      if (fails) throw new Error('away');
+    };
+    const endings = [
+      registerReadiness({ name: 'store', check }),
+      registerDependency({ name: 'store', check }),
+    ];
+    const [status, line] = [
+      async () => (await call(app.url, '/health/ready')).status,
+      async () =>
+        /^dependency_up\{dependency="store"\} (\d)$/m.exec((await call(app.url, '/metrics')).body)?.[1],
+    ];
+    expect([await status(), await line()]).toEqual([503, '0']);
+    fails = false;
+    expect([await status(), await line()]).toEqual([200, '1']);
+    fails = true;
+    expect([await status(), await line()]).toEqual([200, '0']);
+    endings.forEach((end) => end());
+    expect(await line()).toBeUndefined();
   });
 
   it('/metrics counts requests by pattern, not by path', async () => {

@@ -1,0 +1,18 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+describe('docs/operations/alerts.yaml', () => {
+  it('asks for metrics that there are', () => {
+    const rules = readFileSync(join(ROOT, 'docs/operations/alerts.yaml'), 'utf8');
+    const expressions = [...rules.matchAll(/^ *expr: (.*)$/gm)].map(([, expression]) => expression ?? '');
+    const asked = new Set(expressions.join(' ').match(/\b[a-z]+(?:_[a-z]+)+\b/g));
+    const sources = globSync('{libs,apps}/*/src/**/*.ts', { cwd: ROOT })
+      .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+      .join('\n');
+    const known = new Set([...sources.matchAll(/\bname: '([a-z_]+)',\n *help:/g)].map(([, name]) => name));
+    expect(expressions.length).toBeGreaterThan(5);
+    expect([...asked].filter((name) => !known.has(name))).toEqual([]);
+  });
+});
