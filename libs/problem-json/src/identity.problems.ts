@@ -8,6 +8,12 @@ export const identityProblems = define({
     'The invited person has an account already, so no password is taken.',
     'Accept the invitation without a password.',
   ],
+  sign_in_required: [
+    401,
+    'Sign in required',
+    'The invited address has an account, and the call does not carry an access token of that user.',
+    'Sign in as the invited person and repeat the call with that access token.',
+  ],
   ancestor_required: [
     403,
     'Ancestor required',

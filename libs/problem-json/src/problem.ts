@@ -41,6 +41,7 @@ const DEFAULT_HEADERS: Partial<Record<ProblemCode, Record<string, string>>> = {
   token_expired: {
     'WWW-Authenticate': `Bearer ${REALM}, error="invalid_token", error_description="The credential has expired"`,
   },
+  sign_in_required: { 'WWW-Authenticate': `Bearer ${REALM}` },
   invalid_signature: { 'WWW-Authenticate': `Signature ${REALM}` },
   stale_signature: { 'WWW-Authenticate': `Signature ${REALM}, error="stale"` },
   queue_unavailable: { 'Retry-After': '1' },

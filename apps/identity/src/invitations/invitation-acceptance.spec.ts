@@ -166,32 +166,57 @@ describe('somebody with an account', () => {
     const elsewhere = await bench.organization();
     const { invitation, token } = await invited({}, elsewhere);
     await guests.accept({ token, ...NEW });
-    return { email: invitation.email, user: await userOf(invitation.email, elsewhere), elsewhere };
+    const user = await userOf(invitation.email, elsewhere);
+    const { token: own, sessionId } = await bench.signIn(elsewhere.id, user?.id ?? '');
+    return { email: invitation.email, user, elsewhere, own, sessionId };
   };
 
-  it('joins by the token alone: no password, no token back, and keeps home and name', async () => {
-    const { email, user, elsewhere } = await joined();
+  it('401 sign_in_required by the mail’s token alone, whoever sends it: nothing is joined', async () => {
+    const { email, user } = await joined();
+    const stranger = await joined();
+    const { token } = await invited({ email });
+    for (const credential of [undefined, organization.adminKey, stranger.own, 'cpk_live_x', 'no.token.atall'])
+      for (const body of [{ token }, { token, ...NEW }]) {
+        const answer = await guests.accept(body, credential);
+        expectProblem(answer, 401, 'sign_in_required');
+        expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+      }
+    expect(await membershipsOf(user?.id ?? '')).toEqual([]);
+    expect(await userOf(email)).toBeUndefined();
+  });
+
+  it('401 sign_in_required with an access token whose session has ended', async () => {
+    const { email, own, user, elsewhere, sessionId } = await joined();
+    const { token } = await invited({ email });
+    expectStatus(await elsewhere.admin.delete(`/v1/identity/sessions/${sessionId}`), 204);
+    expectProblem(await guests.accept({ token }, own), 401, 'sign_in_required');
+    const again = await bench.signIn(elsewhere.id, user?.id ?? '');
+    expectStatus(await guests.accept({ token }, again.token), 200);
+  });
+
+  it('joins as who they are: no password, no token back, and keeps home and name', async () => {
+    const { email, user, elsewhere, own } = await joined();
     const roleId = await bench.role(organization.id, ['crm.notes.read'], 'human');
     const { token } = await invited({ email, role_ids: [roleId] });
     const problem = expectProblem(
-      await guests.accept({ token, name: 'Another', password: PASSWORD }),
+      await guests.accept({ token, name: 'Another', password: PASSWORD }, own),
       400,
       'account_exists',
     );
     expect(problem.errors).toEqual([expect.objectContaining({ pointer: '/password' })]);
-    const answer = await guests.accept({ token, name: 'Another' });
+    const answer = await guests.accept({ token, name: 'Another' }, own);
     expectStatus(answer, 200);
     expect(answer.body.access_token).toBeUndefined();
     const seen = await userOf(email);
     expect(seen).toMatchObject({ id: user?.id, name: NEW.name, organization_id: elsewhere.id });
     const [membership] = await membershipsOf(user?.id ?? '');
     expect(await rolesOf(membership?.id ?? '')).toEqual([roleId]);
-    // One session: that of the first acceptance.
-    expect(await bench.endings(user?.id ?? '')).toEqual([null]);
+    // That of the first acceptance, and the one signed in to.
+    expect(await bench.endings(user?.id ?? '')).toEqual([null, null]);
   });
 
   it('a member gets the roles that are missing, once each', async () => {
-    const { email, user, elsewhere } = await joined();
+    const { email, user, elsewhere, own } = await joined();
     const [had, got] = [
       await bench.role(elsewhere.id, [], 'human'),
       await bench.role(elsewhere.id, [], 'human'),
@@ -202,13 +227,13 @@ describe('somebody with an account', () => {
       role_id: had,
     });
     const { token } = await invited({ email, role_ids: [had, got] }, elsewhere);
-    expectStatus(await guests.accept({ token }), 200);
+    expectStatus(await guests.accept({ token }, own), 200);
     expect(await membershipsOf(user?.id ?? '', elsewhere)).toEqual([membership]);
     expect(await rolesOf(membership?.id ?? '', elsewhere)).toEqual([had, got]);
   });
 
   it('409 limit_reached where the roles would be more than twenty; the invitation stays', async () => {
-    const { email, user, elsewhere } = await joined();
+    const { email, user, elsewhere, own } = await joined();
     const [membership] = await membershipsOf(user?.id ?? '', elsewhere);
     for (let at = 0; at < 19; at += 1)
       await elsewhere.admin.post('/v1/identity/role-assignments', {
@@ -217,7 +242,7 @@ describe('somebody with an account', () => {
       });
     const roles = [await bench.role(elsewhere.id, [], 'human'), await bench.role(elsewhere.id, [], 'human')];
     const { invitation, token } = await invited({ email, role_ids: roles }, elsewhere);
-    expectProblem(await guests.accept({ token }), 409, 'limit_reached');
+    expectProblem(await guests.accept({ token }, own), 409, 'limit_reached');
     const [still] = (await elsewhere.admin.get<Page<object>>(`${INVITATIONS}?email=${email}&status=pending`))
       .body.data;
     expect(still).toEqual(invitation);
@@ -247,15 +272,30 @@ describe('the token', () => {
     expect(await bench.endings(user?.id ?? '')).toEqual([null]);
   });
 
+  it('of one organization lets nobody in once another’s was accepted, but the user themselves', async () => {
+    const email = guests.address();
+    const first = await bench.organization();
+    const [early, later] = [await invited({ email }, first), await invited({ email })];
+    const accepted = await guests.accept({ token: later.token, ...NEW });
+    expectStatus(accepted, 200);
+    // Who reads the earlier mail, or intercepts it, chooses no password and becomes nobody.
+    for (const body of [{ ...NEW }, {}])
+      expectProblem(await guests.accept({ token: early.token, ...body }), 401, 'sign_in_required');
+    expectStatus(await guests.accept({ token: early.token }, accepted.body.access_token), 200);
+    expect((await userOf(email, first))?.organization_id).toBe(organization.id);
+  });
+
   it('two invitations of one new person at the same moment make one user', async () => {
     const email = guests.address();
     const other = await bench.organization();
     const both = [await invited({ email }), await invited({ email }, other)];
     const answers = await Promise.all(both.map(({ token }) => guests.accept({ token, ...NEW })));
     for (const answer of answers.filter(({ status }) => status !== 200))
-      expectProblem(answer, 400, 'account_exists');
+      expectProblem(answer, 401, 'sign_in_required');
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const { token } of both) await guests.accept({ token });
+    const home = answers.findIndex(({ status }) => status === 200);
+    const own = answers[home]?.body.access_token;
+    expectStatus(await guests.accept({ token: both[1 - home]?.token }, own), 200);
     const [here, there] = [await userOf(email), await userOf(email, other)];
     expect(here?.id).toBeDefined();
     expect(there).toEqual(here);

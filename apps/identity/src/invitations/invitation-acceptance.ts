@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
+import { CredentialResolver } from '@customer-platform/authorization';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { validateBody, type RequestOrigin } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
@@ -18,7 +19,12 @@ import { InvitationTokens, type TokenOfInvitation } from './invitation-tokens.js
 /** The request as far as somebody who is nobody yet has one. */
 export interface AcceptanceRequest extends RequestOrigin {
   readonly correlationId: string;
+  /** The `Authorization` header: who has an account joins as who they are. */
+  readonly authorization: string | undefined;
 }
+
+/** Codes of a credential that is not the user's own; whatever is wrong with it, signing in is the remedy. */
+const NOT_SIGNED_IN = new Set(['missing_credentials', 'invalid_token', 'token_expired', 'user_required']);
 
 /** What a person gives who has no account. */
 interface NewPerson {
@@ -65,27 +71,29 @@ export class InvitationAcceptance {
     private readonly assignments: RoleAssignmentsService,
     private readonly beginnings: SessionBeginnings,
     private readonly accessTokens: AccessTokenIssuing,
+    private readonly credentials: CredentialResolver,
     private readonly clock: Clock,
   ) {}
 
   /**
    * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `organization_suspended`,
-   *   `validation_failed`, `account_exists`, `rate_limited`, `limit_reached`
+   *   `sign_in_required`, `mfa_required`, `validation_failed`, `account_exists`, `rate_limited`, `limit_reached`
    */
   async accept(request: AcceptanceRequest, body: unknown): Promise<AcceptedInvitationDto> {
     const token = this.tokenIn(body);
     const look = (): Promise<Acceptable> =>
       this.database.acrossOrganizations((tx) => this.acceptable(tx, token));
     const seen = await look();
-    const given = await validateBody(AcceptInvitationDto, body);
-    if (seen.userId !== undefined && given.password !== undefined) {
-      // An account that came of this very invitation, while it was looked at, has used it up: 401.
+    if (seen.userId !== undefined && !(await this.isSignedIn(seen.userId, request))) {
+      // An account that came of this very invitation, while it was looked at, has used it up: another 401.
       await look();
-      throw accountExists();
+      throw signInRequired();
     }
+    const given = await validateBody(AcceptInvitationDto, body);
+    if (seen.userId !== undefined && given.password !== undefined) throw accountExists();
     const person = await this.personOf(seen, given);
     const { invitation, session } = await this.database.acrossOrganizations((tx) =>
-      this.join(tx, request, token, person),
+      this.join(tx, request, token, { person, userId: seen.userId }),
     );
     const answer = toInvitationDto(invitation);
     return session ? { ...answer, access_token: await this.accessTokens.issue(session) } : answer;
@@ -101,6 +109,23 @@ export class InvitationAcceptance {
     const token = this.tokens.read(text);
     if (!token) throw new Problem('invalid_token');
     return token;
+  }
+
+  /**
+   * Whoever has the mail of an invitation is not thereby the user of its address: only that user's own access token is.
+   * Nobody who acts in the user's name joins for them.
+   */
+  private async isSignedIn(userId: string, { authorization }: AcceptanceRequest): Promise<boolean> {
+    try {
+      const caller = await this.credentials.authenticate(authorization, { accepts: 'user' });
+      const { principal, actor, restriction } = caller;
+      if (principal.type !== 'user' || principal.id !== userId || actor.impersonatorId) return false;
+      if (restriction === 'mfa_required') throw new Problem('mfa_required');
+      return true;
+    } catch (error) {
+      if (error instanceof Problem && NOT_SIGNED_IN.has(error.code)) return false;
+      throw error;
+    }
   }
 
   private async acceptable(
@@ -136,7 +161,7 @@ export class InvitationAcceptance {
     tx: WorkerTransaction,
     request: AcceptanceRequest,
     token: TokenOfInvitation,
-    person: NewPerson | undefined,
+    { person, userId: signedIn }: { person: NewPerson | undefined; userId: string | undefined },
   ): Promise<{ invitation: InvitationRow; session: TokenSession | undefined }> {
     const { invitation, userId: known } = await this.acceptable(tx, token, true);
     const { organizationId } = tx;
@@ -153,7 +178,8 @@ export class InvitationAcceptance {
         )
       : known;
     // Since the first look the person has come by another invitation, or is gone.
-    if (userId === undefined) throw person ? accountExists() : missing({});
+    if (userId === undefined) throw person ? signInRequired() : missing({});
+    if (!person && userId !== signedIn) throw signInRequired();
     const context = contextOf(userId);
     if (person) await this.memberships.endElsewhere(tx, context, userId);
     const [accepted] = await tx.query<InvitationRow>(ACCEPT, [
@@ -171,6 +197,12 @@ export class InvitationAcceptance {
     await this.assignments.assignMissing(tx, context, { membershipId, roleIds: invitation.role_ids });
     return { invitation: accepted, session };
   }
+}
+
+function signInRequired(): Problem {
+  return new Problem('sign_in_required', {
+    detail: 'The invited address has an account; accept with an access token of that user.',
+  });
 }
 
 function accountExists(): Problem {

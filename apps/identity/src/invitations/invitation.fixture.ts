@@ -50,8 +50,9 @@ export class Invitations {
     return new URLSearchParams(new URL(answer.body.link).hash.slice(1)).get('token') ?? '';
   }
 
-  accept(body: object): Promise<Answer<AcceptedInvitationDto>> {
-    return this.bench.app.with().post(`${INVITATIONS}/accept`, body);
+  /** As nobody, or with a credential: an access token of a user's own. */
+  accept(body: object, credential?: string): Promise<Answer<AcceptedInvitationDto>> {
+    return this.bench.app.with(credential).post(`${INVITATIONS}/accept`, body);
   }
 
   /** As somebody new does. */

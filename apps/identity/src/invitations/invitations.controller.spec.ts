@@ -278,6 +278,7 @@ describe('the link of a mail', () => {
       address: invitation.email,
       link: expect.stringMatching(/^http:.*\/invitations\/accept#token=inv_[\w-]{91}$/) as string,
       organization_name: expect.any(String) as string,
+      platform_organization_id: expect.any(String) as string,
     });
     for (const module of ['core', 'crm', 'loyalty']) {
       const { status, body } = await guests.ask(module, organization.id, invitation.id);

@@ -1,4 +1,4 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Headers } from '@nestjs/common';
 import {
   Answer,
   AnyBody,
@@ -75,7 +75,8 @@ export class InvitationsController {
     summary: 'Accept an invitation',
     description:
       'With the token of the link, which works once. Who is new gives a name and a password and gets an access ' +
-      'token; who has an account gives the token alone.',
+      'token; who has an account signs in first, sends their own access token as `Authorization: Bearer`, and gives ' +
+      'the token alone.',
     bodyLimit: ACCEPTANCE_BYTES,
     request: AcceptInvitationDto,
     response: AcceptedInvitationDto,
@@ -84,6 +85,9 @@ export class InvitationsController {
       'invalid_token',
       'token_expired',
       'organization_suspended',
+      'sign_in_required',
+      'mfa_required',
+      'authorization_unavailable',
       'account_exists',
       'limit_reached',
       'rate_limited',
@@ -92,9 +96,10 @@ export class InvitationsController {
   async accept(
     @Origin() origin: RequestOrigin,
     @CorrelationId() correlationId: string,
+    @Headers('authorization') authorization: string | undefined,
     @AnyBody() body: unknown,
   ): Promise<Answer<AcceptedInvitationDto>> {
-    const accepted = await this.acceptance.accept({ ...origin, correlationId }, body);
+    const accepted = await this.acceptance.accept({ ...origin, correlationId, authorization }, body);
     return new Answer(accepted, { 'Cache-Control': 'no-store' });
   }
 
