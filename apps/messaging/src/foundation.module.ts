@@ -9,7 +9,6 @@ import { ContactRefresh } from './contacts/contact-refresh.js';
 import { ContactsRepository } from './contacts/contacts.repository.js';
 import { GateDatabase } from './gate/gate-database.js';
 import { GateWriter } from './gate/gate-writer.js';
-import { IdentityLinks } from './identity-messages/identity-links.js';
 import { BackgroundJobs } from './jobs/background-jobs.js';
 import { MESSAGING_CONFIG, messagingConfig } from './messaging.config.js';
 import { MjmlCompiler } from './rendering/mjml-compiler.js';
@@ -37,7 +36,6 @@ const shared = [
   EventWaits,
   GateDatabase,
   GateWriter,
-  IdentityLinks,
   MessageRendering,
   MjmlCompiler,
   Renderer,

@@ -9,11 +9,11 @@ import { z } from 'zod';
 import { checkAddress } from './addresses/address.js';
 import { isStandardSecret } from './signatures/standard-webhooks.js';
 
-/** The platform's own way out, which every organization has in local mode until it configures its own. */
+/** A mail server of the platform's own. */
 export interface PlatformSmtp {
   readonly host: string;
   readonly port: number;
-  readonly security: 'none' | 'tls';
+  readonly security: 'none' | 'starttls' | 'tls';
   readonly username?: string;
   readonly password?: string;
   readonly from: string;
@@ -34,25 +34,34 @@ export interface MessagingConfig {
   readonly publicUrl: string;
   readonly addressPeppers: readonly string[];
   readonly encryptionKey: Buffer;
+  /** What every organization has in local mode until it configures its own. */
   readonly platformSmtp: PlatformSmtp | undefined;
+  /** By which identity's mail leaves (identity.md §3), whatever organizations configure; undefined: it is held. */
+  readonly identitySmtp: PlatformSmtp | undefined;
   readonly platformProvider: PlatformProvider | undefined;
 }
 
 /** Injection token of the {@link MessagingConfig}. */
 export const MESSAGING_CONFIG = Symbol('MESSAGING_CONFIG');
 
+/** Deployments name what they do not set as the empty text. */
+const unlessEmpty = <T extends z.ZodType>(shape: T) =>
+  z.preprocess((given) => (given === '' ? undefined : given), shape.optional());
+const smtpUrl = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol),
+    'must be smtp:// or smtps://',
+  );
+const senderAddress = z
+  .string()
+  .refine((text) => checkAddress('email', text) !== undefined, 'must be an e-mail address');
+
 const ownConfig = z.object({
-  SMTP_URL: z
-    .string()
-    .refine(
-      (text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol),
-      'must be smtp:// or smtps://',
-    )
-    .optional(),
-  SMTP_FROM: z
-    .string()
-    .refine((text) => checkAddress('email', text) !== undefined, 'must be an e-mail address')
-    .default('no-reply@customer-platform.example'),
+  SMTP_URL: unlessEmpty(smtpUrl),
+  SMTP_FROM: senderAddress.default('no-reply@customer-platform.example'),
+  PLATFORM_SMTP_URL: unlessEmpty(smtpUrl),
+  PLATFORM_SMTP_FROM: unlessEmpty(senderAddress),
   PROVIDER_URL: z.url({ protocol: /^https?$/, error: 'must be http:// or https://' }).optional(),
   PROVIDER_SECRET: z
     .string()
@@ -69,14 +78,17 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
     ...ownConfig.shape,
   });
   const read = environment === undefined ? readConfig(shape) : readConfig(shape, environment);
+  const local = read.PLATFORM_MODE === 'local';
+  const identityUrl = read.PLATFORM_SMTP_URL ?? (local ? read.SMTP_URL : undefined);
   return {
-    local: read.PLATFORM_MODE === 'local',
+    local,
     worker: read.PROCESS_ROLE !== 'api',
     publicUrl: read.PUBLIC_URL.replace(/\/$/, ''),
     addressPeppers: read.ADDRESS_PEPPERS,
     encryptionKey: Buffer.from(read.ENCRYPTION_KEY),
     platformSmtp:
       read.SMTP_URL === undefined ? undefined : platformSmtp(new URL(read.SMTP_URL), read.SMTP_FROM),
+    identitySmtp: identityUrl === undefined ? undefined : identitySmtp(identityUrl, read, local),
     platformProvider: platformProvider(read.PROVIDER_URL, read.PROVIDER_SECRET),
   };
 }
@@ -86,6 +98,23 @@ function platformProvider(url: string | undefined, secret: string | undefined): 
   if ((url === undefined) !== (secret === undefined))
     throw new ConfigError('PROVIDER_URL and PROVIDER_SECRET go together.');
   return url === undefined || secret === undefined ? undefined : { url, secret };
+}
+
+/**
+ * What it carries opens accounts: outside of this machine it never travels in the clear. `smtp://` is STARTTLS there,
+ * without which nothing is said to the server.
+ */
+function identitySmtp(
+  url: string,
+  {
+    PLATFORM_SMTP_FROM: own,
+    SMTP_FROM: common,
+  }: { PLATFORM_SMTP_FROM?: string | undefined; SMTP_FROM: string },
+  local: boolean,
+): PlatformSmtp {
+  const smtp = platformSmtp(new URL(url), own ?? common);
+  const near = local || /^(?:127\.0\.0\.1|\[::1\]|localhost)$/.test(smtp.host);
+  return smtp.security === 'none' && !near ? { ...smtp, security: 'starttls' } : smtp;
 }
 
 function platformSmtp(url: URL, from: string): PlatformSmtp {

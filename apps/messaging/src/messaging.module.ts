@@ -19,7 +19,7 @@ import { ContactErasure } from './contacts/contact-erasure.js';
 import { ContactProjection } from './contacts/contact-projection.js';
 import { FoundationModule } from './foundation.module.js';
 import { GateModule } from './gate/gate.module.js';
-import { IdentityMessages } from './identity-messages/identity-messages.service.js';
+import { IdentityMail } from './identity-mail/identity-mail.service.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from './messaging.config.js';
 import { MembersModule } from './members/members.module.js';
 import { migrations } from './migrations/index.js';
@@ -96,7 +96,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     ChannelSettingsService,
     ContactErasure,
     ContactProjection,
-    IdentityMessages,
+    IdentityMail,
     OrganizationStates,
     PepperCheck,
     Router,

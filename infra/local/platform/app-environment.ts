@@ -65,6 +65,7 @@ function moduleEnvironment(
       ? {
           ADDRESS_PEPPERS: secrets.addressPepper,
           SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
+          PLATFORM_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
           PROVIDER_URL: `${mailUrl(ports)}/messages`,
           PROVIDER_SECRET: secrets.provider,
         }
@@ -96,6 +97,7 @@ const INHERITED = [
   'KAFKA_TOPIC_PREFIX',
   'DATABASE_POOL_SIZE',
   'SMTP_FROM',
+  'PLATFORM_SMTP_FROM',
   'CONSOLE_URL',
   'TLS_CERT_FILE',
   'TLS_KEY_FILE',

@@ -144,30 +144,6 @@ describe('an event of another module that rules may answer to', () => {
     });
     expect(world.mail.to(contact.email)).toHaveLength(1);
   });
-
-  it('identity.password.reset_requested leads to a mail with the link that identity says', async () => {
-    const shop = aShop();
-    const { organizationId } = shop;
-    const id = newId();
-    const address = `${id}@example.com`;
-    const link = `https://console.example/password/reset#token=${randomUUID()}`;
-    world.app.registry.link(`password_reset/${id}`, { address, link, organization_name: 'Tienda' });
-    const correlationId = newId();
-    await world.probe.publish({
-      type: 'identity.password.reset_requested.v1',
-      organizationId,
-      correlationId,
-      data: { organization_id: organizationId, id, user_id: newId() },
-    });
-    const [send] = await eventually(async () => {
-      const found = await sendsOf(shop, correlationId);
-      expect(found).toHaveLength(1);
-      return found;
-    }, SETTLED);
-    expect(await settled(shop.api, send?.id ?? '', 'sent')).toMatchObject({ address: null });
-    const [mail] = await world.mail.parsed(address);
-    expect(mail?.text).toContain(link);
-  });
 });
 
 describe('what core tells of a contact', () => {

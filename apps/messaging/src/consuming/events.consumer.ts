@@ -11,7 +11,7 @@ import {
   type Ended,
   type Merge,
 } from '../contacts/contact-projection.js';
-import { IdentityMessages } from '../identity-messages/identity-messages.service.js';
+import { IdentityMail, type MailedEvent, MAILED_EVENTS } from '../identity-mail/identity-mail.service.js';
 import { OrganizationStates, type StateChange } from '../organizations/organization-states.js';
 import { routedEvent, ROUTED_TYPES, type RoutedType } from '../routing/routed-event.js';
 import { Router } from '../routing/router.js';
@@ -30,7 +30,7 @@ export class EventsConsumer {
     private readonly router: Router,
     private readonly erasures: Erasures,
     private readonly erasure: ContactErasure,
-    private readonly identityMessages: IdentityMessages,
+    private readonly identityMail: IdentityMail,
     private readonly sends: SendsRepository,
     private readonly clock: Clock,
   ) {}
@@ -71,9 +71,10 @@ export class EventsConsumer {
     return this.organizations.apply(events);
   }
 
-  @OnEvent<'identity.organization.created.v1'>('identity.organization.created.v1')
-  organizationsFounded(events: DomainEvent<'identity.organization.created.v1'>[]): Promise<void> {
-    return this.identityMessages.give(events.map(({ data }) => data.id));
+  /** The platform's own mail: no rule of an organization sees these. */
+  @OnEvent<MailedEvent>(MAILED_EVENTS)
+  identityWrites(events: DomainEvent<MailedEvent>[]): Promise<void> {
+    return this.identityMail.accept(events);
   }
 
   /** What has left cannot be called back; its token is dead all the same. */
@@ -90,9 +91,6 @@ export class EventsConsumer {
   @OnEvent<RoutedType>(ROUTED_TYPES)
   async happened(events: DomainEvent<RoutedType>[]): Promise<void> {
     const routed = events.flatMap((event) => routedEvent(event) ?? []);
-    const ofIdentity = routed.filter(({ link }) => link !== null);
-    if (ofIdentity.length > 0)
-      await this.identityMessages.give(ofIdentity.map(({ organizationId }) => organizationId));
     if (routed.length > 0) await this.database.acrossOrganizations((tx) => this.router.route(tx, routed));
   }
 }

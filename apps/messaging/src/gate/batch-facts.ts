@@ -82,7 +82,8 @@ function templatesOf(sends: readonly ClaimedSend[]) {
   return [...wanted.values()];
 }
 
-async function suspendedAmong(
+/** Those of the organizations that are suspended, in a worker's transaction. */
+export async function suspendedAmong(
   tx: WorkerTransaction,
   organizationIds: readonly string[],
 ): Promise<Set<string>> {

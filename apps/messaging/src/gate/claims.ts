@@ -4,6 +4,7 @@ import { Clock, Database, type WorkerTransaction } from '@customer-platform/data
 import type { Channel } from '../addresses/channel.js';
 import type { ChannelPlan } from '../channels/channel-plan.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
+import { IDENTITY_LANE } from '../sends/send.js';
 import { SendJournal } from '../sends/send-journal.js';
 import { CLAIMED_COLUMNS, toClaimedSend, type ClaimedRow, type ClaimedSend } from './claimed-send.js';
 
@@ -26,7 +27,7 @@ const CLAIM_MS = 30_000;
 /** How far a channel's rate may run ahead of the clock. */
 const BURST_SECONDS = 1;
 
-/** Walks from group to group through the index of due sends, without reading the sends of any. */
+/** Walks from group to group through the index of due sends, without reading the sends of any; identity's lane is not its own. */
 const DUE_GROUPS = `
   WITH RECURSIVE groups AS (
     (SELECT organization_id, channel, lane, due_at FROM sends WHERE due_at IS NOT NULL
@@ -38,7 +39,7 @@ const DUE_GROUPS = `
          AND (s.organization_id, s.channel, s.lane) > (groups.organization_id, groups.channel, groups.lane)
        ORDER BY s.organization_id, s.channel, s.lane, s.due_at LIMIT 1) AS next
   )
-  SELECT organization_id, channel, lane FROM groups WHERE due_at <= $1 ORDER BY lane`;
+  SELECT organization_id, channel, lane FROM groups WHERE due_at <= $1 AND lane <> ${IDENTITY_LANE} ORDER BY lane`;
 
 const CLAIM = `
   WITH picked AS (

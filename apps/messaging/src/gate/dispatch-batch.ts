@@ -6,7 +6,7 @@ import type { ClaimedSend } from './claimed-send.js';
 import type { ReadySend } from './dispatch-decision.js';
 import { GatePassage, type InFlightSend } from './gate-passage.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
-import { Preparation } from './preparation.js';
+import { SendPreparation } from './preparation.js';
 import { firstReady, type PreparedSend } from './prepared-sends.js';
 import { Settlement } from './settlement.js';
 import { Transports } from './transports/transports.js';
@@ -25,7 +25,7 @@ export interface BatchOwner {
 @Injectable()
 export class DispatchBatch {
   constructor(
-    private readonly preparation: Preparation,
+    private readonly preparation: SendPreparation,
     private readonly gate: GatePassage,
     private readonly transports: Transports,
     private readonly recorder: OutcomeRecorder,

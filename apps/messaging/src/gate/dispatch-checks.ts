@@ -4,7 +4,6 @@ import { isTimezone } from '../calendar/local-time.js';
 import { quietUntil } from '../calendar/quiet-hours.js';
 import type { ChannelPlan, SendingPlan } from '../channels/channel-plan.js';
 import type { Contact } from '../contacts/contact.js';
-import type { IdentityLink } from '../identity-messages/identity-links.js';
 import type { BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
@@ -17,8 +16,6 @@ export interface PassedSend {
   readonly sending: SendingPlan;
   readonly contact: Contact | undefined;
   readonly address: CheckedAddress;
-  /** Of a message of identity. */
-  readonly link: IdentityLink | undefined;
 }
 
 const ASK_AGAIN_MS = 15_000;
@@ -35,7 +32,6 @@ export function checkSend(
   if (facts.suspended(send)) return { kind: 'suspend', send };
   const recipient = facts.recipient(send);
   if (recipient.kind === 'silent') return waitForWord(send, now);
-  if (recipient.kind === 'closed') return { kind: 'end', send, state: 'canceled', reason: 'invalid_token' };
   if (recipient.kind === 'nobody') return fail(send, 'recipient_unreachable');
   const { contact } = recipient;
   if (contact && contact.state !== 'active') return fail(send, 'contact_deleted');
@@ -52,7 +48,7 @@ export function checkSend(
     const release = sending.quietHours && quietUntil(sending.quietHours, timezoneOf(contact), now);
     if (release) return hold(send, release, 'quiet_hours');
   }
-  return { kind: 'passed', send, plan, sending, contact, address, link: recipient.link };
+  return { kind: 'passed', send, plan, sending, contact, address };
 }
 
 /** The calendar a contact lives by; the settings' own, or the world's, where nobody knows. */
@@ -81,11 +77,9 @@ function timezoneOf(contact: Contact | undefined): string | undefined {
   return zone && isTimezone(zone) ? zone : undefined;
 }
 
-/** What identity alone can address waits for it as long as it says something. */
 function waitForWord(send: ClaimedSend, now: Date) {
   const since = send.waitingSince ?? now;
-  const patience = new Date(since.getTime() + CORE_PATIENCE_MS);
-  const end = 'link' in send.recipient ? (send.expiresAt ?? patience) : patience;
+  const end = new Date(since.getTime() + CORE_PATIENCE_MS);
   return now < end
     ? ({ kind: 'later', send, until: new Date(now.getTime() + ASK_AGAIN_MS), since } as const)
     : fail(send, 'recipient_unreachable');

@@ -5,6 +5,12 @@ import type { SendState } from '../sends/send-state.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { OutgoingMessage } from './transports/transport.js';
 
+/** Suppressions that a send is held against, and the keys under which they could stand. */
+export interface SuppressionList {
+  readonly organizationId: string;
+  readonly keys: readonly string[];
+}
+
 /** A send that stands before the last two checks: composed, addressed, nothing left to decide but caps and suppression. */
 export interface ReadySend {
   readonly kind: 'ready';
@@ -12,6 +18,8 @@ export interface ReadySend {
   readonly plan: ChannelPlan;
   readonly message: OutgoingMessage;
   readonly keys: KeysOfAddress;
+  /** In whose suppressions the address is looked up; its own organization's unless given. */
+  readonly lists?: readonly SuppressionList[];
   /** Of the contact it reaches, merges followed. */
   readonly contactId: string | null;
   /** Time zone of the calendar in which caps are counted. */

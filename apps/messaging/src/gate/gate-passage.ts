@@ -6,7 +6,7 @@ import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
 import { contactSubject } from './batch-facts.js';
 import { CapCounters } from './cap-counters.js';
-import type { ReadySend } from './dispatch-decision.js';
+import type { ReadySend, SuppressionList } from './dispatch-decision.js';
 import { Lease } from './transports/transport.js';
 
 /** A send that is in flight: it must be handed over within the lease, or not at all. */
@@ -33,7 +33,7 @@ const SHARE_LOCKS = 'SELECT pg_advisory_xact_lock_shared(lock) FROM unnest($1::b
 const PASS = `
   WITH candidate AS (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS c (organization_id uuid, id uuid, claim uuid, channel text,
-      category text, topic text, keys text[], subjects text[], contact_id uuid, address text, address_key text,
+      category text, topic text, keys text[], subjects text[], beside uuid, beside_keys text[], contact_id uuid, address text, address_key text,
       in_flight_as text[], subject text, locale text, provider text, provider_message_id text, by_platform boolean, cap_counted boolean)
   ), mine AS (
     SELECT c.*, s.state AS before, s.attempts, s.source_id, s.created_at FROM candidate c
@@ -42,7 +42,9 @@ const PASS = `
   ), verdict AS (
     SELECT mine.*,
       EXISTS (SELECT 1 FROM suppressions x WHERE x.organization_id = mine.organization_id
-        AND x.channel = mine.channel AND x.key = ANY(mine.keys)) AS suppressed,
+        AND x.channel = mine.channel AND x.key = ANY(mine.keys))
+        OR mine.beside IS NOT NULL AND EXISTS (SELECT 1 FROM suppressions x WHERE x.organization_id = mine.beside
+          AND x.channel = mine.channel AND x.key = ANY(mine.beside_keys)) AS suppressed,
       mine.category = 'marketing' AND EXISTS (SELECT 1 FROM preferences p
         WHERE p.organization_id = mine.organization_id AND p.subject = ANY(mine.subjects)
         AND p.channel = mine.channel AND p.topic IN ('', coalesce(mine.topic, '')) AND NOT p.subscribed) AS opted_out,
@@ -52,6 +54,9 @@ const PASS = `
     INSERT INTO in_flight (organization_id, send_id, attempt, keys, lease_until)
     SELECT organization_id, id, attempts + 1, keys || subjects || in_flight_as, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
       FROM verdict WHERE NOT suppressed AND NOT opted_out AND NOT called_off
+    UNION ALL
+    SELECT beside, id, attempts + 1, beside_keys, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
+      FROM verdict WHERE beside IS NOT NULL AND NOT suppressed AND NOT opted_out AND NOT called_off
     ON CONFLICT (organization_id, send_id) DO UPDATE SET attempt = excluded.attempt, keys = excluded.keys,
       lease_until = excluded.lease_until
   ), moved AS (
@@ -193,12 +198,22 @@ function stepsOf({ send, contactId }: ReadySend, verdict: Verdict): SendStep[] {
 }
 
 /** What is locked: everything that a suppression, an opt-out or an end against this send could stand under. */
-function keysOf({ send, keys, contactId }: ReadySend): string[] {
+function keysOf(ready: ReadySend): string[] {
+  const { send, contactId } = ready;
   return [
-    ...keys.blocking,
+    ...listsOf(ready).flatMap(({ keys }) => keys),
     ...(contactId === null ? [] : [contactSubject({ id: contactId })]),
     ...inFlightAs(send),
   ];
+}
+
+function listsOf({ lists, send, keys }: ReadySend): readonly SuppressionList[] {
+  return lists ?? [{ organizationId: send.organizationId, keys: keys.blocking }];
+}
+
+/** Whose writers of suppressions wait for this send while it is in flight. */
+export function flyingIn(ready: ReadySend): string[] {
+  return [...new Set([ready.send.organizationId, ...listsOf(ready).map((list) => list.organizationId)])];
 }
 
 function inFlightAs({ sourceId }: ReadySend['send']): string[] {
@@ -206,6 +221,8 @@ function inFlightAs({ sourceId }: ReadySend['send']): string[] {
 }
 
 function toCandidate(ready: ReadySend) {
+  const own = listsOf(ready).find(({ organizationId: id }) => id === ready.send.organizationId);
+  const beside = listsOf(ready).find(({ organizationId: id }) => id !== ready.send.organizationId);
   const { send, keys, contactId, plan, message, subject, locale, messageId } = ready;
   return {
     organization_id: send.organizationId,
@@ -214,12 +231,13 @@ function toCandidate(ready: ReadySend) {
     channel: send.channel,
     category: send.category,
     topic: send.topic,
-    keys: keys.blocking,
+    keys: own?.keys ?? [],
+    beside: beside?.organizationId ?? null,
+    beside_keys: beside?.keys ?? [],
     subjects: [...keys.own, ...(contactId === null ? [] : [contactSubject({ id: contactId })])],
     in_flight_as: inFlightAs(send),
     contact_id: contactId,
-    // Identity's addresses are not kept, but for the keyed hash that a suppression needs.
-    address: 'link' in send.recipient ? null : message.to,
+    address: message.to,
     address_key: keys.current,
     subject,
     locale,

@@ -1,11 +1,16 @@
 import { Module } from '@nestjs/common';
+import { IdentityLinks } from '../identity-mail/identity-links.js';
 import { BatchReader } from './batch-facts.js';
 import { Claims } from './claims.js';
 import { DispatchBatch } from './dispatch-batch.js';
 import { Dispatcher } from './dispatcher.js';
 import { GatePassage } from './gate-passage.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
-import { Preparation } from './preparation.js';
+import { IdentityClaims } from './identity-lane/identity-claims.js';
+import { IDENTITY_BATCH, IdentityLane } from './identity-lane/identity-lane.js';
+import { IdentityOutcomes } from './identity-lane/identity-outcomes.js';
+import { IdentityPreparation } from './identity-lane/identity-preparation.js';
+import { Preparation, SendPreparation } from './preparation.js';
 import { Recipients } from './recipients.js';
 import { Settlement } from './settlement.js';
 import { Transports } from './transports/transports.js';
@@ -21,8 +26,19 @@ import { Transports } from './transports/transports.js';
     DispatchBatch,
     Dispatcher,
     GatePassage,
+    {
+      provide: IDENTITY_BATCH,
+      inject: [IdentityPreparation, GatePassage, Transports, IdentityOutcomes, Settlement],
+      useFactory: (...parts: ConstructorParameters<typeof DispatchBatch>) => new DispatchBatch(...parts),
+    },
+    IdentityClaims,
+    IdentityLane,
+    IdentityLinks,
+    IdentityOutcomes,
+    IdentityPreparation,
     OutcomeRecorder,
     Preparation,
+    { provide: SendPreparation, useExisting: Preparation },
     Recipients,
     Settlement,
     Transports,

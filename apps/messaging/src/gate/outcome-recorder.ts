@@ -6,7 +6,7 @@ import { ChannelFaults, type ChannelFault, type FaultRow } from '../channels/cha
 import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
-import type { InFlightSend } from './gate-passage.js';
+import { flyingIn, type InFlightSend } from './gate-passage.js';
 import type { HandOff } from './transports/transport.js';
 
 /** A hand-off that has ended, to be written down. */
@@ -130,10 +130,13 @@ export class OutcomeRecorder {
       lastOfChannels(batch),
       ({ handOff }) => (handOff.outcome === 'misconfigured' ? 'true' : 'false'),
     );
+    const landed = batch.flatMap(({ flight }) =>
+      flyingIn(flight.ready).map((organizationId) => ({ organizationId, flight })),
+    );
     const over = await tx.prepared<FaultRow>(LAND, [
-      batch.map(({ flight }) => flight.ready.send.organizationId),
-      batch.map(({ flight }) => flight.ready.send.id),
-      batch.map(({ flight }) => flight.attempt),
+      landed.map(({ organizationId }) => organizationId),
+      landed.map(({ flight }) => flight.ready.send.id),
+      landed.map(({ flight }) => flight.attempt),
       working.map(({ flight }) => flight.ready.send.organizationId),
       working.map(({ flight }) => flight.ready.send.channel),
     ]);

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
-import type { IdentityLink } from '../identity-messages/identity-links.js';
 import { RenderFailure } from '../rendering/render-failure.js';
 import { MessageRendering, type RenderedMessage } from '../templates/message-rendering.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
@@ -12,19 +11,26 @@ import { calendarOf, checkSend, type PassedSend } from './dispatch-checks.js';
 import type { DispatchDecision, ReadySend } from './dispatch-decision.js';
 import type { PreparedSend } from './prepared-sends.js';
 
-/** Brings claimed sends before the gate: read → check → render → compose. Changes nothing. */
+/** Brings claimed sends before the gate, or says what else becomes of them. */
+export abstract class SendPreparation {
+  /** Reads what a batch needs, at once, and begins to prepare each send; one does not wait for another. */
+  abstract begin(sends: readonly ClaimedSend[]): Promise<PreparedSend[]>;
+}
+
+/** Of what organizations send: read → check → render → compose. Changes nothing. */
 @Injectable()
-export class Preparation {
+export class Preparation extends SendPreparation {
   constructor(
     private readonly reader: BatchReader,
     private readonly rendering: MessageRendering,
     private readonly links: UnsubscribeLinks,
     private readonly keys: AddressKeys,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** Reads what a batch needs, at once, and begins to prepare each send; one does not wait for another. */
-  async begin(sends: readonly ClaimedSend[]): Promise<PreparedSend[]> {
+  override async begin(sends: readonly ClaimedSend[]): Promise<PreparedSend[]> {
     const facts = await this.reader.read(sends);
     const now = this.clock.now();
     return sends.map((send) => ({ send, decision: this.prepare(send, facts, now) }));
@@ -54,7 +60,7 @@ export class Preparation {
         data: send.data,
         locale: send.locale,
         contact: passed.contact?.profile,
-        event: passed.link ? { ...send.event, ...saidBy(passed.link) } : send.event,
+        event: send.event,
         unsubscribeUrl,
       });
       return { ...(await messageOf(passed, rendered, unsubscribeUrl, now)), keys };
@@ -63,11 +69,6 @@ export class Preparation {
       return { kind: 'end', send, state: 'failed', reason: error.reason.code };
     }
   }
-}
-
-/** What identity says, without the address: the message knows whom it goes to. */
-function saidBy({ link, organization_name }: IdentityLink): Record<string, unknown> {
-  return { link, organization_name };
 }
 
 async function messageOf(

@@ -5,7 +5,6 @@ import { Problem } from '@customer-platform/problem-json';
 import { addressOf, type Contact } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
-import { IdentityLinks, type IdentityLink } from '../identity-messages/identity-links.js';
 import type { ClaimedSend } from './claimed-send.js';
 
 /** Whom a send reaches, as things stand now. */
@@ -14,14 +13,10 @@ export type ResolvedRecipient =
       readonly kind: 'found';
       readonly contact: Contact | undefined;
       readonly address: string | null;
-      /** What identity says of the message, for its rendering alone. */
-      readonly link?: IdentityLink;
     }
-  /** Identity says that the link leads nowhere any more. */
-  | { readonly kind: 'closed' }
   /** Core does not know the contact. */
   | { readonly kind: 'nobody' }
-  /** Core, or identity, does not answer. */
+  /** Core does not answer. */
   | { readonly kind: 'silent' };
 
 /**
@@ -34,31 +29,10 @@ export class Recipients {
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly refresh: ContactRefresh,
-    private readonly links: IdentityLinks,
   ) {}
 
   /** Of a batch, by the send's id. */
   async resolve(sends: readonly ClaimedSend[]): Promise<Map<string, ResolvedRecipient>> {
-    const [ofIdentity, others] = [
-      sends.filter(({ recipient }) => 'link' in recipient),
-      sends.filter(({ recipient }) => !('link' in recipient)),
-    ];
-    const linked = ofIdentity.map(async (send) => [send.id, await this.byLink(send)] as const);
-    return new Map([...(await Promise.all(linked)), ...(await this.ofContacts(others))]);
-  }
-
-  /** Asked anew at every attempt: nothing of the answer is stored. */
-  private async byLink({ organizationId, recipient }: ClaimedSend): Promise<ResolvedRecipient> {
-    if (!('link' in recipient)) return { kind: 'nobody' };
-    let link: IdentityLink | undefined;
-    const answered = await this.ask('identity', async () => {
-      link = await this.links.find(organizationId, recipient.link);
-    });
-    if (!answered) return { kind: 'silent' };
-    return link ? { kind: 'found', contact: undefined, address: link.address, link } : { kind: 'closed' };
-  }
-
-  private async ofContacts(sends: readonly ClaimedSend[]): Promise<Map<string, ResolvedRecipient>> {
     const silent = new Set<string>();
     const ids = await this.contactIds(sends, silent);
     let known = await this.load(sends, ids);
@@ -68,7 +42,7 @@ export class Recipients {
     });
     for (const [organizationId, group] of Map.groupBy(missing, (send) => send.organizationId)) {
       const wanted = group.map((send) => ids.get(send.id) ?? '');
-      if (!(await this.ask('core', () => this.refresh.byIds(organizationId, wanted))))
+      if (!(await this.ask(() => this.refresh.byIds(organizationId, wanted))))
         group.forEach(({ id }) => silent.add(id));
     }
     if (missing.length > 0) known = await this.load(sends, ids);
@@ -85,7 +59,7 @@ export class Recipients {
   ): Promise<ResolvedRecipient> {
     let token: string | null = null;
     if (channel === 'push' && contact.state === 'active') {
-      const answered = await this.ask('core', async () => {
+      const answered = await this.ask(async () => {
         token = await this.refresh.pushToken(organizationId, { contact_id: contact.id });
       });
       if (!answered) return { kind: 'silent' };
@@ -133,7 +107,7 @@ export class Recipients {
     const known = ids.get(externalId);
     if (known !== undefined) return known;
     let found: string | undefined;
-    const answered = await this.ask('core', async () => {
+    const answered = await this.ask(async () => {
       found = await this.refresh.byExternalId(organizationId, externalId);
     });
     if (!answered) onSilence();
@@ -152,13 +126,13 @@ export class Recipients {
     return this.database.acrossOrganizations((tx: WorkerTransaction) => this.contacts.resolve(tx, refs));
   }
 
-  private async ask(module: 'core' | 'identity', question: () => Promise<void>): Promise<boolean> {
+  private async ask(question: () => Promise<void>): Promise<boolean> {
     try {
       await question();
       return true;
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
-      log.warn({ err: error, asked: module }, 'A module does not answer; sends that need its word wait');
+      log.warn({ err: error }, 'Core does not answer; sends that need its word wait');
       return false;
     }
   }

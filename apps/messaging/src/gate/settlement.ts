@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
-import { IdentityLinks } from '../identity-messages/identity-links.js';
+import { IdentityLinks } from '../identity-mail/identity-links.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import { Suppressions } from '../suppressions/suppressions.service.js';
 import type { ClaimedSend } from './claimed-send.js';
@@ -33,9 +33,9 @@ const LOST = `
        AND f.lease_until > clock_timestamp())
   RETURNING s.id`;
 
+/** In whichever organizations' suppressions their addresses were looked up. */
 const LAND_LOST = `
-  DELETE FROM in_flight WHERE (organization_id, send_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
-     AND lease_until <= clock_timestamp()`;
+  DELETE FROM in_flight WHERE send_id = ANY($1::uuid[]) AND lease_until <= clock_timestamp()`;
 
 /** Writes down what does not pass the gate: ends, waits, and what a crash has left behind. */
 @Injectable()
@@ -89,7 +89,7 @@ export class Settlement {
     await this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
       const rows = await tx.query<{ id: string }>(LOST, [...places, now]);
-      await tx.query(LAND_LOST, places);
+      await tx.query(LAND_LOST, [lost.map(({ id }) => id)]);
       const given = new Set(rows.map(({ id }) => id));
       const steps = lost
         .filter(({ id }) => given.has(id))
@@ -102,14 +102,13 @@ export class Settlement {
 
   /** A refusal that blamed the address: nothing goes there any more. Repeatable, and repeated until it has been done. */
   async suppressBounced(send: ClaimedSend): Promise<void> {
-    const actor = systemActor(send.organizationId, send.correlationId ?? send.id, 'messaging.gate');
-    const { channel, organizationId, recipient } = send;
-    const address =
-      'link' in recipient ? (await this.links.find(organizationId, recipient.link))?.address : send.address;
-    // Identity no longer says whose an invitation was once it is withdrawn: nothing goes there by it either.
+    const { channel, address } = send;
     if (address) {
       const reason = channel === 'push' ? 'invalid_token' : 'hard_bounce';
-      await this.suppressions.add(actor, { channel, scope: 'address', address, reason, note: null });
+      for (const organizationId of await this.listsOf(send)) {
+        const actor = systemActor(organizationId, send.correlationId ?? send.id, 'messaging.gate');
+        await this.suppressions.add(actor, { channel, scope: 'address', address, reason, note: null });
+      }
     }
     await this.database.inOrganization(send, (tx) =>
       tx.query(
@@ -117,6 +116,15 @@ export class Settlement {
         [send.organizationId, send.id],
       ),
     );
+  }
+
+  /** Whose suppressions the address is put into; of identity's mail, the platform's as well (messaging.md §3). */
+  private async listsOf({ organizationId, recipient }: ClaimedSend): Promise<string[]> {
+    if (!('link' in recipient)) return [organizationId];
+    const own = recipient.link.kind === 'invitation' ? [organizationId] : [];
+    // What is no longer open has no mail to follow either: the platform's list can do without it.
+    const platform = (await this.links.find(organizationId, recipient.link))?.platform_organization_id;
+    return [...new Set([...own, ...(platform === undefined ? [] : [platform])])];
   }
 }
 

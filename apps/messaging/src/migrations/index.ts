@@ -14,6 +14,7 @@ import { CreateWebhookEndpoints1764650000000 } from './1764650000000-create-webh
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 import { CreateProviderReports1764690000000 } from './1764690000000-create-provider-reports.js';
 import { NoteWaitingOfSends1764707000000 } from './1764707000000-note-waiting-of-sends.js';
+import { SeparateIdentityMail1766800000000 } from './1766800000000-separate-identity-mail.js';
 import { CreateNotificationReads1764650100000 } from './1764650100000-create-notification-reads.js';
 import { CreateBackgroundJobs1764740000000 } from './1764740000000-create-background-jobs.js';
 import { CreateEventWaits1764740100000 } from './1764740100000-create-event-waits.js';
@@ -42,4 +43,5 @@ export const migrations: MigrationClass[] = [
   CreateEventWaits1764740100000,
   CreateChannelFaults1764740200000,
   CreateConsumerPositions1766700000000,
+  SeparateIdentityMail1766800000000,
 ];

@@ -4,7 +4,6 @@ import type { DomainEvent } from '@customer-platform/events';
 import { eventually } from '@customer-platform/testing';
 import { Client } from 'pg';
 import { ContactProjection, type Merge } from '../contacts/contact-projection.js';
-import { IdentityMessages } from '../identity-messages/identity-messages.service.js';
 import { messagingWorld, template, type MessagingWorld } from '../messaging.fixture.js';
 
 const ROUTING = '/v1/messaging/event-routing';
@@ -43,22 +42,6 @@ function merged(organizationId: string, mergedId: string): DomainEvent<Merge> {
 }
 
 describe('locks that several writers take', () => {
-  it('an organization is given its first rules in the order in which others write rules', async () => {
-    const { id, api } = world.organization();
-    // Another writer of a rule, between its two locks.
-    await other.query('BEGIN');
-    // First to look for a deadlock, and so the one who is told of it.
-    await other.query('SET LOCAL deadlock_timeout = 10');
-    await other.query(RULES_LIMIT, [id]);
-    const given = world.app.app.get(IdentityMessages).give([id]);
-    await someoneWaits();
-    await other.query(RAISE_VERSION, [id]);
-    await other.query('COMMIT');
-    await given;
-    const { body } = await api.get<{ data: unknown[] }>(ROUTING);
-    expect(body.data.length).toBeGreaterThan(0);
-  });
-
   it('contacts are marked in the order in which others write contacts, whatever the order of the events', async () => {
     const { id } = world.organization();
     const [first = '', second = ''] = [newId(), newId()].sort();

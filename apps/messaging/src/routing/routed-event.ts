@@ -1,5 +1,4 @@
 import type { DomainEvent } from '@customer-platform/events';
-import type { LinkKind, LinkRef } from '../identity-messages/identity-links.js';
 import { ROUTABLE_EVENTS, type RoutableEvent } from './rule.js';
 
 /** The types that rules can answer to, as they travel. */
@@ -17,23 +16,11 @@ export interface RoutedEvent {
   readonly name: string | null;
   /** Null for what concerns no contact. */
   readonly contactId: string | null;
-  /** Where identity has address and link of the person it concerns. */
-  readonly link: LinkRef | null;
-  /** The language that the event asks for. */
-  readonly locale: string | null;
-  /** After it the message says nothing any more. */
-  readonly expiresAt: Date | null;
   readonly data: Record<string, unknown>;
 }
 
 /** Causes by which a segment membership may lead to a message (core.md §7); the others move whole populations. */
 const TELLING_CAUSES = new Set(['event', 'attribute', 'consent', 'time']);
-
-const LINKS: Partial<Record<RoutableEvent, LinkKind>> = {
-  'identity.invitation.created': 'invitation',
-  'identity.invitation.resent': 'invitation',
-  'identity.password.reset_requested': 'password_reset',
-};
 
 /** What rules see of a domain event; undefined where it must not lead to a message. */
 export function routedEvent(event: DomainEvent<RoutedType>): RoutedEvent | undefined {
@@ -45,7 +32,6 @@ export function routedEvent(event: DomainEvent<RoutedType>): RoutedEvent | undef
     return undefined;
   }
   const name = type.slice(0, -'.v1'.length) as RoutableEvent;
-  const kind = LINKS[name];
   return {
     id: event.id,
     organizationId: event.organizationid,
@@ -53,9 +39,6 @@ export function routedEvent(event: DomainEvent<RoutedType>): RoutedEvent | undef
     type: name,
     name: type === 'core.event.recorded.v1' ? data.event : null,
     contactId: 'contact_id' in data ? data.contact_id : null,
-    link: kind && 'id' in data ? { kind, id: data.id } : null,
-    locale: 'locale' in data ? data.locale : null,
-    expiresAt: kind && 'expires_at' in data ? new Date(data.expires_at) : null,
     data: data,
   };
 }

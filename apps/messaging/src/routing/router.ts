@@ -158,14 +158,14 @@ export class Router {
       sender: null,
       templateId: rule.templateId,
       templateVersion: templateVersion ?? null,
-      locale: event.locale,
+      locale: null,
       source: 'routing',
       sourceId: rule.id,
       eventId: event.id,
       metadata: null,
       correlationId: event.correlationId,
       dueAt: reason === null ? new Date(now.getTime() + rule.delaySeconds * 1_000) : null,
-      expiresAt: event.expiresAt,
+      expiresAt: null,
       data: {},
       event: event.data,
       content: null,
@@ -188,7 +188,6 @@ export class Router {
     if (!contact && event.contactId !== null && needsContact(rule))
       return this.checked(match, null, event.contactId, { contact_id: event.contactId });
     if (rule.recipient.from === 'contact') {
-      if (event.link) return { ...NOWHERE, contactId: null, recipient: { link: event.link }, reason: null };
       if (!contact)
         return { ...NOWHERE, contactId: null, recipient: { address: '' }, reason: 'recipient_unreachable' };
       const recipient = { contact_id: contact.id };

@@ -3,7 +3,10 @@ import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { Category } from '../sends/send.js';
 import type { Condition } from './condition.js';
 
-/** What a rule can answer to: never messaging's own events, or two rules could answer each other for ever. */
+/**
+ * What a rule can answer to: never messaging's own events, or two rules could answer each other for ever, and never
+ * identity's, whose mail is the platform's alone (messaging.md §3).
+ */
 export const ROUTABLE_EVENTS = [
   'core.event.recorded',
   'core.segment.entered',
@@ -11,15 +14,12 @@ export const ROUTABLE_EVENTS = [
   'loyalty.points.earned',
   'loyalty.points.spent',
   'loyalty.points.expired',
-  'identity.invitation.created',
-  'identity.invitation.resent',
-  'identity.password.reset_requested',
 ] as const;
 
 /** The name of a routable event, without its version. */
 export type RoutableEvent = (typeof ROUTABLE_EVENTS)[number];
 
-/** Whom a rule's message goes to. `contact`, with what identity tells of, is the person it tells of. */
+/** Whom a rule's message goes to. */
 export type RuleRecipient =
   | { readonly from: 'contact' }
   | { readonly from: 'event'; readonly path: string }

@@ -2,11 +2,10 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsIn, IsInt, IsObject, IsString, IsUUID, Length } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
-import type { Category } from './send.js';
+import { SEND_SOURCES, type Category } from './send.js';
 import { SEND_STATES, type SendState } from './send-state.js';
 
 const CATEGORIES = ['transactional', 'marketing'] as const;
-const SOURCES = ['api', 'routing', 'campaign'] as const;
 
 /** Body of `POST /v1/messaging/sends`. */
 export class CreateSendDto {
@@ -139,11 +138,20 @@ export class SendDto {
   @IsString()
   subject: string | null;
 
-  @ApiProperty({ enum: SOURCES })
-  @IsIn(SOURCES)
+  @ApiProperty({
+    enum: SEND_SOURCES,
+    description:
+      '`identity`: the platform’s own mail of an invitation or a new password; nothing of its content is kept.',
+  })
+  @IsIn(SEND_SOURCES)
   source: string;
 
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'The rule or campaign.' })
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'The rule, campaign or invitation.',
+  })
   @MayBeNull()
   @IsUUID()
   source_id: string | null;

@@ -1,6 +1,6 @@
 import type { Channel } from '../addresses/channel.js';
 import type { LocaleParts } from '../templates/template-content.js';
-import type { LinkRef } from '../identity-messages/identity-links.js';
+import type { LinkRef } from '../identity-mail/identity-links.js';
 import type { PartSource } from '../rendering/render-job.js';
 import type { SendState } from './send-state.js';
 
@@ -12,7 +12,7 @@ export type Recipient =
   | { readonly contact_id: string }
   | { readonly external_id: string }
   | { readonly address: string }
-  /** Identity says where it goes, and what nobody else may read: neither is stored. */
+  /** Identity says where it goes, and what nobody else may read: the link is never stored. */
   | { readonly link: LinkRef };
 
 /** Whom a caller can name: what identity alone can address comes by its events. */
@@ -20,6 +20,9 @@ export type NamedRecipient = Exclude<Recipient, { readonly link: LinkRef }>;
 
 /** Dispatchers take the first lane first. */
 export const LANES: Readonly<Record<Category, number>> = { transactional: 0, marketing: 1 };
+
+/** Identity's mail has dispatchers of its own, which take nothing else (messaging.md §3). */
+export const IDENTITY_LANE = 2;
 
 /** What a send's steps and events tell of it. */
 export interface SendFacts {
@@ -43,6 +46,12 @@ export interface SendPayload {
   readonly content: readonly PartSource[] | null;
 }
 
+/** What led to a send. */
+export const SEND_SOURCES = ['api', 'routing', 'campaign', 'identity'] as const;
+
+/** What led to a send: of `identity`, an event that only the platform's own mail answers. */
+export type SendSource = (typeof SEND_SOURCES)[number];
+
 /** A send to be stored. */
 export interface NewSend extends SendFacts, SendPayload {
   readonly state: SendState;
@@ -54,7 +63,7 @@ export interface NewSend extends SendFacts, SendPayload {
   readonly templateId: string | null;
   readonly templateVersion: number | null;
   readonly locale: string | null;
-  readonly source: 'api' | 'routing' | 'campaign';
+  readonly source: SendSource;
   readonly sourceId: string | null;
   readonly dueAt: Date | null;
   readonly expiresAt: Date | null;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ReferenceSource, Transaction } from '@customer-platform/database';
 import { DispatchSignal } from './dispatch-signal.js';
-import { LANES, type NewSend, type SendFacts } from './send.js';
+import { IDENTITY_LANE, LANES, type NewSend, type SendFacts } from './send.js';
 import { SendJournal, type SendStep } from './send-journal.js';
 import type { SendState } from './send-state.js';
 
@@ -49,11 +49,11 @@ const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'i
 
 /**
  * What is unfinished may not know its contact yet, only by which id it was asked for; what went to an address of the
- * person may never have known whose it was. Identity's own mail keeps no address.
+ * person may never have known whose it was. Identity's own mail that has not left yet is the platform's, and goes on.
  */
 const TO_PERSON = `
   (contact_id = ANY($2::uuid[])
-   OR contact_id IS NULL AND address_key = ANY($6::text[]) AND NOT recipient ? 'link'
+   OR contact_id IS NULL AND address_key = ANY($6::text[]) AND (due_at IS NULL OR NOT recipient ? 'link')
    OR due_at IS NOT NULL AND (
      recipient ->> 'contact_id' = ANY(($2::uuid[])::text[]) OR recipient ->> 'external_id' = ANY($5::text[])))`;
 
@@ -120,13 +120,16 @@ export class SendsRepository {
     if (sends.length === 0) return [];
     const rows = await tx.prepared<{ id: string }>(ADD, [
       JSON.stringify(sends.map((send) => toRow(send, now))),
-      JSON.stringify(sends.filter(isOpen).map(toPayloadRow)),
+      JSON.stringify(sends.filter(hasPayload).map(toPayloadRow)),
     ]);
     const stored = new Set(rows.map(({ id }) => id));
     const added = sends.filter(({ id }) => stored.has(id));
     const steps = added.map((send) => ({ send, state: send.state, reason: send.reason, attempt: 0 }));
     await this.journal.tell(tx, steps, now);
-    if (added.some(isOpen)) tx.afterCommit(() => this.signal.raise());
+    if (added.some((send) => isOpen(send) && send.source !== 'identity'))
+      tx.afterCommit(() => this.signal.raise());
+    if (added.some((send) => isOpen(send) && send.source === 'identity'))
+      tx.afterCommit(() => this.signal.raise('identity'));
     return added;
   }
 
@@ -236,6 +239,11 @@ function isOpen({ dueAt }: NewSend): boolean {
   return dueAt !== null;
 }
 
+/** Identity's mail is made of nothing that is stored. */
+function hasPayload(send: NewSend): boolean {
+  return isOpen(send) && send.source !== 'identity';
+}
+
 function toRow(send: NewSend, now: Date) {
   return {
     organization_id: send.organizationId,
@@ -258,7 +266,7 @@ function toRow(send: NewSend, now: Date) {
     event_id: send.eventId,
     metadata: send.metadata,
     correlation_id: send.correlationId,
-    lane: LANES[send.category],
+    lane: send.source === 'identity' ? IDENTITY_LANE : LANES[send.category],
     due_at: send.dueAt,
     release_at: send.dueAt && send.dueAt > now ? send.dueAt : null,
     expires_at: send.expiresAt,

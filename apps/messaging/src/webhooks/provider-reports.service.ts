@@ -3,7 +3,6 @@ import { systemActor } from '@customer-platform/audit';
 import { Clock, Database, Gathering, type WorkerTransaction } from '@customer-platform/database';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
-import { IdentityLinks } from '../identity-messages/identity-links.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import { isFinal, mayFollow, type SendState } from '../sends/send-state.js';
 import type { SuppressionReason } from '../suppressions/suppression.js';
@@ -12,7 +11,6 @@ import { eventKeyOf, stateOf, type ProviderReport } from './provider-report.js';
 import {
   factsOf,
   isMatched,
-  linkOf,
   NOBODY,
   type MatchedReport,
   type PendingReport,
@@ -58,7 +56,6 @@ export class ProviderReports {
     private readonly database: Database,
     private readonly repository: ReportsRepository,
     private readonly suppressions: Suppressions,
-    private readonly links: IdentityLinks,
     private readonly journal: SendJournal,
     private readonly clock: Clock,
   ) {}
@@ -102,12 +99,6 @@ export class ProviderReports {
 
   private async applyPending(pending: readonly PendingReport[]): Promise<void> {
     const matched = pending.filter(isMatched);
-    // A silent identity keeps its own mails' reports waiting, nobody else's.
-    await this.applyAll(matched.filter((report) => linkOf(report) === undefined));
-    await this.applyAll(matched.filter((report) => linkOf(report) !== undefined));
-  }
-
-  private async applyAll(matched: readonly MatchedReport[]): Promise<void> {
     if (matched.length === 0) return;
     await this.suppress(matched.filter(maySuppress));
     await this.database.acrossOrganizations((tx) => this.move(tx, matched));
@@ -119,24 +110,14 @@ export class ProviderReports {
     const worn = await this.wornOut(soft.filter((one) => one.s_address_key !== null));
     for (const report of matched) {
       const reason = worn.has(report.s_address_key ?? '') ? 'repeated_soft_bounce' : reasonOf(report);
-      const address = reason === undefined ? undefined : await this.addressOf(report);
-      if (reason === undefined || address === undefined) continue;
+      // An erased person has no address here any more, and what was suppressed before still blocks.
+      const { s_address: address } = report;
+      if (reason === undefined || address === null) continue;
       const { s_organization_id: organizationId, s_channel: channel } = report;
       const correlationId = report.s_correlation_id ?? report.s_id;
       const actor = systemActor(organizationId, correlationId, 'messaging.webhooks');
       await this.suppressions.add(actor, { channel, scope: 'address', address, reason, note: null });
     }
-  }
-
-  /**
-   * Undefined for an erased person, whom what was suppressed before still blocks, and for a link of identity's that is
-   * no longer open: nothing goes there by it either.
-   * @throws Problem `dependency_unavailable` when identity is silent: the report is looked at again
-   */
-  private async addressOf(report: MatchedReport): Promise<string | undefined> {
-    const link = linkOf(report);
-    if (link === undefined) return report.s_address ?? undefined;
-    return (await this.links.find(report.s_organization_id, link))?.address;
   }
 
   /** Addresses, by their keys, that have bounced softly too often. */

@@ -1,6 +1,5 @@
 import type { Channel } from '../addresses/channel.js';
-import type { LinkRef } from '../identity-messages/identity-links.js';
-import type { Category, Recipient, SendFacts } from '../sends/send.js';
+import type { Category, SendFacts } from '../sends/send.js';
 import type { SendState } from '../sends/send-state.js';
 import type { ReportedEvent } from './provider-report.js';
 
@@ -34,7 +33,6 @@ export interface PendingReport extends ReportKey {
   readonly s_attempts: number;
   readonly s_address: string | null;
   readonly s_address_key: string | null;
-  readonly s_recipient: Recipient;
 }
 
 /** A report whose send is known. */
@@ -46,11 +44,6 @@ export interface MatchedReport extends PendingReport {
 /** Whether the send of a report is known. */
 export function isMatched(report: PendingReport): report is MatchedReport {
   return report.s_id !== null && report.s_organization_id !== null;
-}
-
-/** What of identity's the send was about: its address is asked for, never stored. */
-export function linkOf({ s_recipient: recipient }: MatchedReport): LinkRef | undefined {
-  return 'link' in recipient ? recipient.link : undefined;
 }
 
 /** What the steps of its send tell of it. */

@@ -34,12 +34,13 @@ const SEND = [
   'correlation_id',
   'event_id',
 ]
-  .concat('organization_id', 'attempts', 'address', 'address_key', 'recipient')
+  .concat('organization_id', 'attempts', 'address', 'address_key')
   .map((column) => `s.${column} AS s_${column}`)
   .join(', ');
 
 /**
- * With its send: the organization's own by either id; in the platform's account by the message's, of whomever it is.
+ * With its send: the organization's own by either id, identity's mail not being its own to report on; in the platform's
+ * account by the message's, of whomever it is.
  * Each of the two has an index of its own.
  */
 const PENDING = `
@@ -49,9 +50,10 @@ const PENDING = `
     JOIN provider_reports r USING (organization_id, provider, provider_message_id, event_key)
     LEFT JOIN LATERAL (
       (SELECT * FROM sends o WHERE o.organization_id = r.organization_id
-          AND o.provider_message_id = r.provider_message_id LIMIT 1)
+          AND o.provider_message_id = r.provider_message_id AND o.source <> 'identity' LIMIT 1)
       UNION ALL
-      (SELECT * FROM sends n WHERE n.organization_id = r.organization_id AND n.id = r.named_send)
+      (SELECT * FROM sends n WHERE n.organization_id = r.organization_id AND n.id = r.named_send
+          AND n.source <> 'identity')
       UNION ALL
       (SELECT * FROM sends p WHERE r.organization_id = $2 AND p.by_platform
           AND p.provider_message_id = r.provider_message_id LIMIT 1)

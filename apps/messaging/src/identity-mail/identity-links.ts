@@ -13,16 +13,20 @@ export interface LinkRef {
   readonly id: string;
 }
 
-/** What identity answers: for the moment of rendering, and kept nowhere. */
+/** What identity answers: for the moment in which the mail is written. The link is kept nowhere. */
 export interface IdentityLink {
   readonly address: string;
   readonly link: string;
   readonly organization_name: string;
+  /** Whose suppressions are the platform's own: the root's. An identity before this release does not say it. */
+  readonly platform_organization_id?: string;
+  /** Where the event does not say it. */
+  readonly locale?: string | null;
 }
 
 const TIMEOUT_MS = 500;
 
-/** Asks identity for address and link of a message (messaging.md §3). Never called within a transaction. */
+/** Asks identity for address and link of a mail (messaging.md §3). Never called within a transaction. */
 @Injectable()
 export class IdentityLinks {
   constructor(private readonly identity: InternalClient) {}

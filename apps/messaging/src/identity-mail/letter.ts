@@ -1,4 +1,4 @@
-/** The texts of one letter in one language; liquid in them is the template's. */
+/** The texts of one letter in one language: plain text, whatever stands in it. */
 export interface LetterTexts {
   readonly subject: string;
   readonly title: string;
@@ -10,8 +10,12 @@ export interface LetterTexts {
   readonly closing: string;
 }
 
-/** Without a link there is nothing to preview; a message that is sent always has one. */
-const LINK = `{{ event.link | default: '#' }}`;
+/** A mail as it is composed. */
+export interface Letter {
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
+}
 
 const FONT = `font-family: -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif`;
 const STYLE = `
@@ -26,15 +30,28 @@ const STYLE = `
       .link { color: #9db7ff !important; }
     }`;
 
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
+}
+
 /**
  * A mail of one message and one button: tables and inline styles, which is what mail programs agree on; one column
  * that fits a phone, colours for the dark, and the link in full for those who see no button.
  */
-export function letter(locale: string, texts: LetterTexts): { subject: string; html: string; text: string } {
+export function letter(locale: string, texts: LetterTexts, link: string): Letter {
   const { subject, title, paragraphs, button, instead, closing } = texts;
   const body = paragraphs
-    .map((paragraph) => `<p class="text" style="${FONT}; ${TEXT}">${paragraph}</p>`)
+    .map((paragraph) => `<p class="text" style="${FONT}; ${TEXT}">${escaped(paragraph)}</p>`)
     .join('\n            ');
+  const href = escaped(link);
   const html = `<!doctype html>
 <html lang="${locale}">
   <head>
@@ -42,7 +59,7 @@ export function letter(locale: string, texts: LetterTexts): { subject: string; h
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <meta name="supported-color-schemes" content="light dark">
-    <title>${title}</title>
+    <title>${escaped(title)}</title>
     <style>${STYLE}
     </style>
   </head>
@@ -52,16 +69,16 @@ export function letter(locale: string, texts: LetterTexts): { subject: string; h
         <td class="frame" align="center" style="background: #f2f4f7; padding: 40px 16px;">
           <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width: 560px;">
             <tr><td class="card" style="background: #ffffff; border-radius: 12px; padding: 40px;">
-            <h1 class="title" style="${FONT}; ${TITLE}">${title}</h1>
+            <h1 class="title" style="${FONT}; ${TITLE}">${escaped(title)}</h1>
             ${body}
             <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin: 28px 0;">
               <tr><td style="background: #2350d8; border-radius: 8px;">
-                <a href="${LINK}" style="${FONT}; ${BUTTON}">${button}</a>
+                <a href="${href}" style="${FONT}; ${BUTTON}">${escaped(button)}</a>
               </td></tr>
             </table>
-            <p class="small" style="${FONT}; ${SMALL}">${instead}<br>
-              <a class="link" href="${LINK}" style="color: #2350d8; word-break: break-all;">${LINK}</a></p>
-            <p class="small" style="${FONT}; ${SMALL}; margin: 0;">${closing}</p>
+            <p class="small" style="${FONT}; ${SMALL}">${escaped(instead)}<br>
+              <a class="link" href="${href}" style="color: #2350d8; word-break: break-all;">${href}</a></p>
+            <p class="small" style="${FONT}; ${SMALL}; margin: 0;">${escaped(closing)}</p>
             </td></tr>
           </table>
         </td>
@@ -69,7 +86,7 @@ export function letter(locale: string, texts: LetterTexts): { subject: string; h
     </table>
   </body>
 </html>`;
-  const text = [title, ...paragraphs, `${button}:\n${LINK}`, closing].join('\n\n');
+  const text = [title, ...paragraphs, `${button}:\n${link}`, closing].join('\n\n');
   return { subject, html, text };
 }
 

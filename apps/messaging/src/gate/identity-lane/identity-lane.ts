@@ -1,0 +1,162 @@
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { log } from '@customer-platform/http';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
+import { DispatchSignal } from '../../sends/dispatch-signal.js';
+import type { ClaimedSend } from '../claimed-send.js';
+import { DispatchBatch, type BatchOwner } from '../dispatch-batch.js';
+import { Transports } from '../transports/transports.js';
+import { IdentityClaims } from './identity-claims.js';
+import { identityPlan } from './identity-plan.js';
+
+/** Injection token of the {@link DispatchBatch} by which identity's mail goes. */
+export const IDENTITY_BATCH = Symbol('IDENTITY_BATCH');
+
+/** Without a signal, mail that becomes due by time or in other processes is found within this. */
+const POLL_MS = 250;
+/** At once in hand between claim and hand-off; each asks identity for its link. */
+const BATCH = 32;
+/** How long a stopping process waits for hand-offs that have begun. */
+const STOP_MS = 4_000;
+const PAUSE_AFTER_FAILURE_MS = 500;
+
+/**
+ * Identity's own mail on a way of its own (messaging.md §3): its sends, transport and turn are nobody else's, so no
+ * organization's backlog, templates or providers delay it; between organizations it goes round, so that who invites ten
+ * thousand people keeps nobody else's mail waiting. After the claim it passes the same gate as everything.
+ */
+@Injectable()
+export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationShutdown, BatchOwner {
+  stopping = false;
+  private inHand = 0;
+  private readonly working = new Set<Promise<void>>();
+  private readonly flights = new Map<string, Promise<void>>();
+  private wake: (() => void) | undefined;
+  private signaled = false;
+  private turn = 0;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly signal: DispatchSignal,
+    private readonly claims: IdentityClaims,
+    private readonly transports: Transports,
+    @Inject(IDENTITY_BATCH) private readonly work: DispatchBatch,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.config.identitySmtp) {
+      log.warn(
+        'PLATFORM_SMTP_URL is not set: identity’s mail, invitations and password resets, is held until it is',
+      );
+      return;
+    }
+    if (!this.config.worker) return;
+    this.signal.listen(() => this.rouse(), 'identity');
+    this.running = this.run();
+  }
+
+  /** Begins nothing new and waits, not for ever, for what has begun. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.rouse();
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_MS)));
+    await Promise.race([this.drained(), patience]);
+    clearTimeout(timer);
+  }
+
+  inFlight(send: ClaimedSend, work: Promise<void>): void {
+    const flight = work.catch((error: unknown) => log.error({ err: error }, 'A hand-off ended in an error'));
+    this.flights.set(send.id, flight);
+  }
+
+  late(sends: readonly ClaimedSend[], work: Promise<void>): void {
+    for (const send of sends) this.inFlight(send, work);
+  }
+
+  private async drained(): Promise<void> {
+    await this.running;
+    await Promise.all(this.working);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      try {
+        this.signaled = false;
+        if ((await this.round()) === 0) await this.idle(POLL_MS);
+      } catch (error) {
+        log.error({ err: error }, 'Identity’s mail could not be looked for; trying again');
+        await this.idle(PAUSE_AFTER_FAILURE_MS);
+      }
+    }
+  }
+
+  /** One look at what is due. @returns how many mails it has taken up */
+  private async round(): Promise<number> {
+    const smtp = this.config.identitySmtp;
+    if (!smtp) return 0;
+    const room = Math.min(BATCH, this.transports.of(identityPlan(smtp)).capacity()) - this.inHand;
+    if (room <= 0) return 0;
+    const organizations = this.rotated(await this.claims.waiting(), room);
+    if (organizations.length === 0) return 0;
+    const sends = await this.claims.take(organizations, Math.floor(room / organizations.length));
+    for (const send of sends) this.begin(send);
+    return sends.length;
+  }
+
+  /** Where more organizations wait than there is room, another one is first each time. */
+  private rotated(organizations: readonly string[], room: number): readonly string[] {
+    if (organizations.length <= room) return organizations;
+    const from = this.turn % organizations.length;
+    this.turn = from + room;
+    return [...organizations.slice(from), ...organizations.slice(0, from)].slice(0, room);
+  }
+
+  /** Each by itself: one whose link is slow to come holds up no other. */
+  private begin(send: ClaimedSend): void {
+    this.inHand += 1;
+    const work: Promise<void> = this.carry(send).finally(() => {
+      this.inHand -= 1;
+      this.working.delete(work);
+      this.rouse();
+    });
+    this.working.add(work);
+  }
+
+  private async carry(send: ClaimedSend): Promise<void> {
+    try {
+      await this.work.process([send], this);
+      // A slow preparation first, then the hand-off it leads to.
+      for (let rest = this.flights.get(send.id); rest; rest = this.flights.get(send.id)) {
+        this.flights.delete(send.id);
+        await rest;
+      }
+    } catch (error) {
+      log.error({ err: error }, 'A mail of identity could not be dispatched; it is taken up again');
+    } finally {
+      this.flights.delete(send.id);
+    }
+  }
+
+  private rouse(): void {
+    this.signaled = true;
+    this.wake?.();
+  }
+
+  private async idle(milliseconds: number): Promise<void> {
+    if (this.signaled || this.stopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.wake = undefined;
+  }
+}

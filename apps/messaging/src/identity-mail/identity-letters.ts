@@ -1,0 +1,107 @@
+import type { LinkKind } from './identity-links.js';
+import { letter, type Letter, type LetterTexts } from './letter.js';
+
+/** What a letter of identity's says. */
+export interface LetterFacts {
+  readonly kind: LinkKind;
+  /** What the person or the organization asked for; cut to the languages there are. */
+  readonly locale: string | null;
+  readonly organizationName: string;
+  readonly link: string;
+  readonly expiresAt: Date | null;
+}
+
+type Language = 'en' | 'es';
+type Write = (organization: string, until: string) => LetterTexts;
+
+/** In which language what names none of ours is written. */
+const DEFAULT_LANGUAGE = 'en';
+
+const LETTERS: Readonly<Record<LinkKind, Readonly<Record<Language, Write>>>> = {
+  invitation: {
+    en: (organization, until) => ({
+      subject: `You are invited to ${organization}`,
+      title: `Join ${organization}`,
+      paragraphs: [
+        `You have been invited to work with ${organization} on the Customer Platform.`,
+        `The button opens your invitation. It works once${until}.`,
+      ],
+      button: 'Accept the invitation',
+      instead: 'If the button does not work, open this address:',
+      closing: 'If you did not expect this, you need not do anything: without your consent nothing happens.',
+    }),
+    es: (organization, until) => ({
+      subject: `Te invitaron a ${organization}`,
+      title: `Únete a ${organization}`,
+      paragraphs: [
+        `Recibiste una invitación para trabajar con ${organization} en Customer Platform.`,
+        `El botón abre tu invitación. Sirve una sola vez${until}.`,
+      ],
+      button: 'Aceptar la invitación',
+      instead: 'Si el botón no funciona, abre esta dirección:',
+      closing: 'Si no la esperabas, no tienes que hacer nada: sin tu consentimiento no pasa nada.',
+    }),
+  },
+  password_reset: {
+    en: (organization, until) => ({
+      subject: 'Choose a new password',
+      title: 'Choose a new password',
+      paragraphs: [
+        `Somebody, we hope you, asked for a new password for your account at ${organization}.`,
+        `The button lets you choose one. It works once${until}.`,
+      ],
+      button: 'Choose a password',
+      instead: 'If the button does not work, open this address:',
+      closing: 'If it was not you, ignore this mail: your password stays as it is.',
+    }),
+    es: (organization, until) => ({
+      subject: 'Elige una contraseña nueva',
+      title: 'Elige una contraseña nueva',
+      paragraphs: [
+        `Alguien, esperamos que tú, pidió una contraseña nueva para tu cuenta en ${organization}.`,
+        `El botón te permite elegirla. Sirve una sola vez${until}.`,
+      ],
+      button: 'Elegir una contraseña',
+      instead: 'Si el botón no funciona, abre esta dirección:',
+      closing: 'Si no fuiste tú, ignora este correo: tu contraseña sigue siendo la misma.',
+    }),
+  },
+};
+
+const UNTIL: Readonly<Record<Language, (when: string) => string>> = {
+  en: (when) => ` and until ${when} UTC`,
+  es: (when) => ` y hasta el ${when} UTC`,
+};
+
+/** The platform's own letters (identity.md §3): an organization gives its name to them and nothing else. */
+export function identityLetter(facts: LetterFacts): Letter & { readonly locale: Language } {
+  const { kind, link, expiresAt } = facts;
+  const locale = languageOf(facts.locale);
+  const until = expiresAt === null ? '' : UNTIL[locale](dateIn(locale, expiresAt));
+  const texts = LETTERS[kind][locale](nameOf(facts.organizationName), until);
+  return { locale, ...letter(locale, texts, link) };
+}
+
+function languageOf(locale: string | null): Language {
+  return /^es(?:-|$)/i.test(locale ?? '') ? 'es' : DEFAULT_LANGUAGE;
+}
+
+/** One line, and no character that turns the text around it: a name is all that an organization says in here. */
+function nameOf(name: string): string {
+  return name
+    .replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim();
+}
+
+function dateIn(locale: Language, at: Date): string {
+  return new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : 'es-CL', {
+    timeZone: 'UTC',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).format(at);
+}
