@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
+import { isPermission } from '@customer-platform/permissions';
+import { eventually, type Caller } from '@customer-platform/testing';
+import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
+import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const SETTLED = { within: 60_000 };
+/** Everything of an event and a mail that a template could reach for. */
+const GREEDY = '{{ event.link }} {{ data.link }} {{ link }} {% for pair in event %}{{ pair }}{% endfor %}';
+/** Every route that a permission of messaging's opens. */
+const ROUTES = documentedRoutes().filter(({ permission }) => permission?.startsWith('messaging.'));
+const PERMISSIONS = [...new Set(ROUTES.map(({ permission }) => permission ?? ''))].filter(isPermission);
+
+jest.setTimeout(300_000);
+
+/** A server of the attacker's: provider of mail and receiver of webhooks at once. It keeps all that comes. */
+class Listener {
+  readonly heard: string[] = [];
+  private readonly server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      this.heard.push(
+        `${request.url ?? ''} ${JSON.stringify(request.headers)} ${Buffer.concat(chunks).toString()}`,
+      );
+      response.writeHead(201).end(JSON.stringify({ provider_message_id: randomUUID() }));
+    });
+  });
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${String((this.server.address() as AddressInfo).port)}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+describe('an organization that wants the token of an invitation', () => {
+  let platform: PlatformUnderTest;
+  let tenant: Tenant;
+  const listener = new Listener();
+  let url: string;
+  /** Everything that came back to the organization, whichever way. */
+  const answers: string[] = [];
+  beforeAll(async () => {
+    url = await listener.start();
+    platform = await PlatformUnderTest.start();
+    tenant = await platform.tenant();
+  }, START_WITHIN_MS);
+  afterAll(async () => {
+    await platform.stop();
+    await listener.stop();
+  }, END_WITHIN_MS);
+
+  it('does not find it with any permission of messaging, on any route, before or after it was mailed', async () => {
+    expect(PERMISSIONS.length).toBeGreaterThan(15);
+    const template = await prepared();
+    const callers = new Map<string, Caller>();
+    for (const permission of PERMISSIONS)
+      callers.set(permission, platform.as((await platform.keyWith(tenant, [permission])).key));
+    await everyRoute(callers, template, null);
+    const first = await invited();
+    const send = await eventually(async () => {
+      const [found] = await sends();
+      if (found?.state !== 'sent') throw new Error('The invitation has not been mailed yet');
+      return found;
+    }, SETTLED);
+    await everyRoute(callers, template, send.id);
+    const second = await invited();
+    await eventually(
+      async () => expect((await sends()).map(({ state }) => state)).toEqual(['sent', 'sent']),
+      SETTLED,
+    );
+    // The webhooks that tell of it have come; what a send says is its address and state.
+    await eventually(
+      () =>
+        expect(listener.heard.filter((text) => text.includes('messaging.send.sent')).length).toBeGreaterThan(
+          1,
+        ),
+      SETTLED,
+    );
+    expect(send).toMatchObject({ address: first.email, subject: null, template_id: null, metadata: null });
+    const tables = await Promise.all(
+      [
+        'sends',
+        'send_payloads',
+        'send_history',
+        'outbox',
+        'in_flight',
+        'audit_entries',
+        'webhook_deliveries',
+      ].map((table) => platform.query('messaging', `SELECT * FROM ${table}`)),
+    );
+    const places = {
+      answers,
+      heard: listener.heard,
+      logs: [platform.logs],
+      tables: [JSON.stringify(tables)],
+    };
+    for (const [place, texts] of Object.entries(places)) {
+      expect([place, texts.length > 0]).toEqual([place, true]);
+      for (const { token } of [first, second]) {
+        // In any dress: as it is, within base64 or escaped, the MAC at its end stands out.
+        const tail = token.slice(-24);
+        expect([place, texts.filter((text) => text.includes(token) || text.includes(tail))]).toEqual([
+          place,
+          [],
+        ]);
+      }
+    }
+  });
+
+  /** Everything set up as an attacker would who could do all of it at once. */
+  async function prepared(): Promise<string> {
+    const settings = {
+      channels: {
+        email: { provider: 'http', url, secret: SECRET, from: 'evil@tenant.example', max_per_second: 1 },
+      },
+      quiet_hours: { start: '00:00', end: '23:59', timezone: 'UTC' },
+      caps: [{ channel: 'email', limit: 1, window: 'week' }],
+      topics: [],
+    };
+    expect(
+      (await note(tenant.admin.call('PUT', '/v1/messaging/channel-settings', { body: settings }))).status,
+    ).toBe(200);
+    const template = await note<{ id: string }>(tenant.admin.post('/v1/messaging/templates', aTemplate()));
+    expect(template.status).toBe(201);
+    for (const verb of ['invitation.created', 'invitation.resent', 'password.reset_requested']) {
+      const rule = await note<{ errors: object[] }>(
+        tenant.admin.post('/v1/messaging/event-routing', aRule(template.body.id, `identity.${verb}`)),
+      );
+      expect(rule.status).toBe(400);
+      expect(rule.body.errors).toContainEqual(
+        expect.objectContaining({ pointer: '/event_type', code: 'invalid_enum' }),
+      );
+    }
+    const events = ['messaging.*', 'identity.*', 'core.*', 'loyalty.*'];
+    const endpoint = { name: 'All', url, events };
+    expect((await note(tenant.admin.post('/v1/messaging/webhook-endpoints', endpoint))).status).toBe(201);
+    return template.body.id;
+  }
+
+  async function everyRoute(callers: ReadonlyMap<string, Caller>, template: string, send: string | null) {
+    for (const route of ROUTES) {
+      const caller = callers.get(route.permission ?? '');
+      if (!caller) throw new Error(`No caller for ${route.path}`);
+      const body = bodyOf(route, template);
+      const id = route.path.includes('/templates/') ? template : (send ?? randomUUID());
+      const path = route.path.replace('{id}', id).replace('{provider}', 'standard');
+      const headers = { 'idempotency-key': randomUUID() };
+      const answer = await note(
+        caller.call(route.method, path, { headers, ...(body === undefined ? {} : { body }) }),
+      );
+      expect([route.path, answer.status === 401 || answer.status === 403]).toEqual([route.path, false]);
+    }
+  }
+
+  function bodyOf(route: DocumentedRoute, template: string): unknown {
+    if (route.method === 'GET' || route.method === 'DELETE') return undefined;
+    if (route.path === '/v1/messaging/sends')
+      return {
+        channel: 'email',
+        recipient: { address: `${randomUUID()}@example.com` },
+        content: { subject: GREEDY, text: GREEDY },
+      };
+    if (route.path.endsWith('/preview')) return { locale: 'es', data: {} };
+    if (route.path === '/v1/messaging/templates') return aTemplate();
+    if (route.path === '/v1/messaging/event-routing') return aRule(template, 'core.event.recorded');
+    if (route.path === '/v1/messaging/webhook-endpoints')
+      return { name: randomUUID(), url, events: ['messaging.*'] };
+    if (route.path === '/v1/messaging/channel-settings')
+      return { channels: { email: { provider: 'http', url, secret: SECRET, from: 'evil@tenant.example' } } };
+    return route.body;
+  }
+
+  async function invited(): Promise<{ email: string; token: string }> {
+    const email = `${randomUUID()}@example.com`;
+    const { status } = await note(tenant.admin.post('/v1/identity/invitations', { email, locale: 'es' }));
+    expect(status).toBe(201);
+    const mail = await eventually(async () => {
+      const [found] = await platform.mailsTo(email);
+      if (!found) throw new Error('The platform has not mailed it yet');
+      return found;
+    }, SETTLED);
+    const { text } = await platform.mail(mail.id);
+    const token = /#token=(\S+)/.exec(text)?.[1] ?? '';
+    expect(token).toMatch(/^inv_/);
+    return { email, token };
+  }
+
+  async function sends() {
+    const path = '/v1/messaging/sends?sort=created_at&limit=200';
+    const { body } = await note<{ data: { id: string; state: string; source: string }[] }>(
+      tenant.admin.get(path),
+    );
+    return body.data.filter(({ source }) => source === 'identity');
+  }
+
+  /** Keeps an answer as it came. */
+  async function note<T = unknown>(call: ReturnType<Caller['call']>) {
+    const answer = await call;
+    answers.push(JSON.stringify([answer.status, [...answer.headers], answer.body]));
+    return answer as Omit<typeof answer, 'body'> & { body: T };
+  }
+});
+
+function aTemplate() {
+  const es = { subject: `Hola ${GREEDY}`, html: `<p>${GREEDY}</p>` };
+  return {
+    name: `Greedy ${randomUUID()}`,
+    channel: 'email',
+    default_locale: 'es',
+    strict: false,
+    locales: { es },
+  };
+}
+
+function aRule(template: string, event: string) {
+  const named = event === 'core.event.recorded' ? { event_name: randomUUID() } : {};
+  return {
+    name: `Greedy ${randomUUID()}`,
+    event_type: event,
+    channel: 'email',
+    template_id: template,
+    ...named,
+  };
+}
