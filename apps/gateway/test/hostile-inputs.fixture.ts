@@ -16,10 +16,18 @@ const repeated = (name: string, piece: string, end = ''): Shape => ({
   of: (bytes) =>
     piece.repeat(Math.floor(bytes / Buffer.byteLength(JSON.stringify(piece).slice(1, -1)))) + end,
 });
-const items = (name: string, size: number, item: (at: number) => unknown): Shape => ({
+const items = (name: string, item: (at: number) => unknown): Shape => ({
   name,
-  of: (bytes) => Array.from({ length: Math.floor(bytes / size) }, (_, at) => item(at)),
+  of: (bytes) => {
+    const one = JSON.stringify(item(0)).length + 1;
+    return Array.from({ length: Math.min(valuesOf(bytes), bytes / one) }, (_, at) => item(at));
+  },
 });
+
+/** As many values for so many bytes that a megabyte of them is just what a body may hold, and is read. */
+function valuesOf(bytes: number): number {
+  return Math.floor(bytes / 48) * 2;
+}
 
 /** Texts and lists that patterns, searches for duplicates, case folding and normalization are slow with. */
 export const SHAPES: readonly Shape[] = [
@@ -36,21 +44,20 @@ export const SHAPES: readonly Shape[] = [
   repeated('combining marks', '\u0301'),
   repeated('pairs of surrogates', '😀'),
   repeated('hyphens', '-a'),
-  items('equal items', 4, () => 'a'),
-  items('different items', 9, (at) => at.toString(36).padStart(6, '0')),
-  items('different identifiers', 39, (at) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`),
-  items('empty objects', 3, () => ({})),
-  items('large numbers', 5, () => 1e22),
+  items('equal items', () => 'a'.repeat(20)),
+  items('different items', (at) => at.toString(36).padStart(20, '0')),
+  items('different identifiers', (at) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`),
+  items('objects', (at) => ({ [`n${at}`]: 'a' })),
+  items('large numbers', () => 1e22),
   {
     name: 'many names',
-    of: (bytes) =>
-      Object.fromEntries(Array.from({ length: Math.floor(bytes / 12) }, (_, at) => [`n${at}`, 1])),
+    of: (bytes) => Object.fromEntries(Array.from({ length: valuesOf(bytes) }, (_, at) => [`n${at}`, 1])),
   },
   {
     name: 'nested lists',
     of: (bytes) =>
       Array.from(
-        { length: Math.floor(bytes / 61) },
+        { length: valuesOf(bytes) / 25 },
         () => JSON.parse('['.repeat(25) + ']'.repeat(25)) as unknown,
       ),
   },
