@@ -49,8 +49,8 @@ export interface MessagingWorld {
   readonly database: TestDatabase;
   readonly mail: MailSink;
   readonly probe: KafkaProbe;
-  /** A fresh organization with a key that may do everything. */
-  organization(): { id: string; api: Caller };
+  /** A fresh organization with a key that may do everything here, or what is named. */
+  organization(permissions?: readonly Permission[]): { id: string; api: Caller };
   close(): Promise<void>;
 }
 
@@ -78,9 +78,9 @@ export async function messagingWorld(options: WorldOptions = {}): Promise<Messag
     database,
     mail,
     probe: kafkaProbe(app),
-    organization: () => {
+    organization: (permissions = ALL_PERMISSIONS) => {
       const { id } = anOrganization();
-      return { id, api: app.as(id, ALL_PERMISSIONS) };
+      return { id, api: app.as(id, permissions) };
     },
     close: async () => {
       await app.close();

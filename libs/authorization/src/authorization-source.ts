@@ -2,6 +2,7 @@ import type {
   Acceptance,
   ChangesPage,
   KeyUse,
+  MakerClaims,
   ResolvedCredential,
   SessionClaims,
   SigningKeySet,
@@ -42,6 +43,8 @@ export abstract class AuthorizationSource {
   ): Promise<ResolvedCredential>;
   /** As `resolve`, by claims that the caller has verified. @throws UnknownCredential */
   abstract resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential>;
+  /** As `resolve`, of who made something that goes on without them. @throws UnknownCredential */
+  abstract resolveMaker(maker: MakerClaims, timeoutMs: number): Promise<ResolvedCredential>;
   /** What verifies access tokens. */
   abstract signingKeys(timeoutMs: number): Promise<SigningKeySet>;
   /** Organizations whose epoch rose since `cursor`; repeats are possible, omissions are not. */

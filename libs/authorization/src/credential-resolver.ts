@@ -14,7 +14,7 @@ import type { ChangeFeed } from './change-feed.js';
 import type { CredentialCache, CredentialEntry } from './credential-cache.js';
 import type { KeyUsage } from './key-usage.js';
 import type { Monotonic } from './monotonic.js';
-import type { ResolvedCredential, TenantClaims } from './protocol.js';
+import type { MakerClaims, ResolvedCredential, TenantClaims } from './protocol.js';
 import { RefusedCredentials } from './refused-credentials.js';
 import { StrangerLane } from './stranger-lane.js';
 
@@ -131,6 +131,20 @@ export class CredentialResolver {
       ask: (timeoutMs, lane) => this.source.resolveTenant(claims, timeoutMs, lane),
       mayBeMadeUp: unverified,
       address,
+    };
+    return (this.permitting(question.name) ?? (await this.ask(question, false))).caller;
+  }
+
+  /**
+   * What who made something may do now, as fresh as any caller: for what goes on in their name without a credential.
+   * @throws Problem `invalid_token`, `token_expired` where nobody speaks for it any more, `authorization_unavailable`;
+   *   one of a suspended organization is returned
+   */
+  async maker(claims: MakerClaims): Promise<ResolvedCaller> {
+    const question: Question = {
+      name: `maker ${claims.organization_id} ${claims.maker_type} ${claims.maker_id}`,
+      ask: (timeoutMs) => this.source.resolveMaker(claims, timeoutMs),
+      mayBeMadeUp: false, // a module has written it down
     };
     return (this.permitting(question.name) ?? (await this.ask(question, false))).caller;
   }

@@ -12,6 +12,7 @@ import type {
   ConfirmAnswer,
   ConfirmRequest,
   KeyUse,
+  MakerClaims,
   ResolvedCredential,
   ResolveRequest,
   SessionClaims,
@@ -43,6 +44,10 @@ export class HttpAuthorizationSource extends AuthorizationSource {
 
   override resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential> {
     return this.askFor(session, timeoutMs);
+  }
+
+  override resolveMaker(maker: MakerClaims, timeoutMs: number): Promise<ResolvedCredential> {
+    return this.askFor(maker, timeoutMs);
   }
 
   override signingKeys(timeoutMs: number): Promise<SigningKeySet> {

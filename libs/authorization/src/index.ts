@@ -31,6 +31,7 @@ export {
   type ConfirmAnswer,
   type ConfirmRequest,
   type KeyUse,
+  type MakerClaims,
   type ResolvedCredential,
   type ResolveRequest,
   type SessionClaims,

@@ -31,6 +31,16 @@ export interface TenantClaims {
   api_key_id?: string;
 }
 
+/**
+ * Whose rights something lives by that goes on without a credential: of a user in the organization, or of an API key by
+ * its id, for which the one speaks that it was rotated to.
+ */
+export interface MakerClaims {
+  organization_id: string;
+  maker_type: 'api_key' | 'user';
+  maker_id: string;
+}
+
 /** Whose access token was presented: a user in an organization, by the session that it was issued in. */
 export interface SessionClaims {
   organization_id: string;
@@ -39,7 +49,7 @@ export interface SessionClaims {
 }
 
 /** Body of `POST /internal/authz/resolve`: the SHA-256 of an API key, lower-case hex, or claims that were verified. */
-export type ResolveRequest = { key_hash: string } | TenantClaims | SessionClaims;
+export type ResolveRequest = { key_hash: string } | TenantClaims | SessionClaims | MakerClaims;
 
 /** Answer of `GET /internal/authz/keys`: public JWKs that verify access tokens. */
 export interface SigningKeySet {

@@ -8,6 +8,7 @@ import type {
   Acceptance,
   ChangesPage,
   KeyUse,
+  MakerClaims,
   ResolvedCredential,
   SessionClaims,
   SigningKeySet,
@@ -56,6 +57,11 @@ export class FixtureRegistry extends AuthorizationSource {
 
   /** Sessions too, by their id. */
   override resolveSession({ session_id: id }: SessionClaims) {
+    return this.resolve(id);
+  }
+
+  /** Makers too, by theirs. */
+  override resolveMaker({ maker_id: id }: MakerClaims) {
     return this.resolve(id);
   }
 

@@ -12,6 +12,8 @@ export interface SoftDeletableResource {
   path: string;
   /** The permission of each call: `{ read: 'loyalty.rules.read', … }`. */
   permissions: Record<'read' | 'create' | 'update' | 'delete' | 'purge', Permission>;
+  /** What `body` and `patch` ask of a caller beside the permission of the call: who gives something must hold it. */
+  needsBeside?: readonly Permission[];
   /** A valid body; bodies of different numbers do not collide. May first make what it refers to. */
   body: (number: number, organizationId: string) => object | Promise<object>;
   /** A patch that changes something; patches of different numbers differ. */

@@ -6,6 +6,7 @@ import {
   type Acceptance,
   type ChangesPage,
   type KeyUse,
+  type MakerClaims,
   type ResolveRequest,
   type ResolvedCredential,
   type Restriction,
@@ -195,6 +196,7 @@ export class TestRegistry {
 
   private resolve(request: ResolveRequest): { status: number; answer: unknown } {
     if ('session_id' in request) return UNKNOWN; // it knows machines only
+    if ('maker_id' in request) return this.credentialOf(this.madeBy(request));
     if ('organization_id' in request && request.api_key_id === undefined)
       return this.resolveOrganization(request.organization_id);
     const key =
@@ -204,6 +206,17 @@ export class TestRegistry {
             ({ id, organizationId }) =>
               id === request.api_key_id && organizationId === request.organization_id,
           );
+    return this.credentialOf(key);
+  }
+
+  /** A user is known by the key that was issued with them as principal. */
+  private madeBy({ organization_id, maker_type, maker_id }: MakerClaims): IssuedKey | undefined {
+    return [...this.keys.values()].find(({ id, organizationId, principal = { type: 'api_key', id } }) => {
+      return organizationId === organization_id && principal.type === maker_type && principal.id === maker_id;
+    });
+  }
+
+  private credentialOf(key: IssuedKey | undefined): { status: number; answer: unknown } {
     if (!key || key.revokedAt !== undefined) return UNKNOWN;
     const principal = key.principal ?? { type: 'api_key', id: key.id };
     const suspended = key.restriction === 'organization_suspended';

@@ -1,5 +1,14 @@
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsString, IsUUID, Matches, MaxLength, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsString,
+  IsUUID,
+  Matches,
+  MaxLength,
+  ValidateNested,
+} from 'class-validator';
 import { AUTHORIZATION_BATCH, type Acceptance, type KeyUse } from '@customer-platform/authorization';
 import { IsInstant, MayBeAbsent } from '@customer-platform/http';
 
@@ -26,6 +35,14 @@ export class ResolveDto {
   @MayBeAbsent()
   @IsUUID()
   user_id?: string;
+
+  @MayBeAbsent()
+  @IsIn(['api_key', 'user'])
+  maker_type?: 'api_key' | 'user';
+
+  @MayBeAbsent()
+  @IsUUID()
+  maker_id?: string;
 }
 
 /** Query of `GET /internal/authz/changes`. */

@@ -6,6 +6,7 @@ import {
   type Acceptance,
   type ChangesPage,
   type KeyUse,
+  type MakerClaims,
   type ResolvedCredential,
   type SessionClaims,
   type SigningKeySet,
@@ -21,6 +22,8 @@ import { RegistryPool, type NamedStatement } from './registry.pool.js';
 import {
   RESOLVE_API_KEY,
   RESOLVE_API_KEY_BY_ID,
+  RESOLVE_MAKING_KEY,
+  RESOLVE_MEMBER,
   RESOLVE_ORGANIZATION,
   RESOLVE_SESSION,
   type ResolvedKeyRow,
@@ -53,6 +56,12 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
   override resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential> {
     const { organization_id: organizationId, session_id: id, user_id: userId } = session;
     return this.resolveBy(RESOLVE_SESSION, [organizationId, id, userId], timeoutMs);
+  }
+
+  override resolveMaker(maker: MakerClaims, timeoutMs: number): Promise<ResolvedCredential> {
+    const { organization_id: organizationId, maker_type: type, maker_id: id } = maker;
+    const statement = type === 'user' ? RESOLVE_MEMBER : RESOLVE_MAKING_KEY;
+    return this.resolveBy(statement, [organizationId, id], timeoutMs);
   }
 
   override async signingKeys(timeoutMs: number): Promise<SigningKeySet> {
@@ -117,8 +126,9 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
   };
 }
 
-function typeOf({ id, organization_id, session_id }: ResolvedKeyRow): 'organization' | 'user' | 'api_key' {
-  if (session_id !== undefined) return 'user';
+function typeOf(row: ResolvedKeyRow): 'organization' | 'user' | 'api_key' {
+  const { id, organization_id, session_id, is_user } = row;
+  if (session_id !== undefined || is_user) return 'user';
   return id === organization_id ? 'organization' : 'api_key';
 }
 

@@ -37,6 +37,22 @@ export const RESOLVE_API_KEY_BY_ID: NamedStatement = {
   text: `${KEYS} AND k.organization_id = $1 AND k.id = $2`,
 };
 
+/**
+ * By organization `$1` and the id `$2` of a key: the newest that it was rotated to and that is still good, which has its
+ * role. It goes on in the name of the one before.
+ */
+export const RESOLVE_MAKING_KEY: NamedStatement = {
+  name: 'resolve_making_key',
+  text: `
+WITH RECURSIVE line AS (
+  SELECT id FROM api_keys WHERE organization_id = $1 AND id = $2
+   UNION
+  SELECT k.id FROM api_keys k JOIN line ON k.organization_id = $1 AND k.rotated_from_id = line.id)
+${KEYS} AND k.organization_id = $1 AND k.id IN (SELECT id FROM line)
+   AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())
+ ORDER BY k.created_at DESC, k.id DESC LIMIT 1`,
+};
+
 /** An organization by its id, `$1`: its settings and epoch of the same snapshot, and no permission. */
 export const RESOLVE_ORGANIZATION: NamedStatement = {
   name: 'resolve_organization',
@@ -46,6 +62,34 @@ SELECT o.id, o.organization_id, o.status, o.settings, o.locale, o.timezone, ${AN
   FROM organizations o
   JOIN organization_epochs e ON e.organization_id = o.organization_id
  WHERE o.organization_id = $1 AND o.deleted_at IS NULL`,
+};
+
+/** What membership `m` permits by all roles assigned. */
+const PERMISSIONS_OF_MEMBER = `to_json(ARRAY(
+         SELECT b.permission FROM role_assignments a
+           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
+           JOIN built_in_permissions b ON b.key = r.key AND b.kind = r.kind
+          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id
+          UNION
+         SELECT p.permission FROM role_assignments a
+           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
+           JOIN role_permissions p ON p.organization_id = r.organization_id AND p.role_id = r.id
+            AND p.removed_at IS NULL
+          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id AND r.key IS NULL
+          ORDER BY permission))`;
+
+/** User `$2` as a member of organization `$1`, whether or not signed in, while user and membership stand. */
+export const RESOLVE_MEMBER: NamedStatement = {
+  name: 'resolve_member',
+  text: `
+SELECT u.id, true AS is_user, m.organization_id, o.status, o.settings, o.locale, o.timezone,
+       ${ANCESTORS} AS ancestors, e.epoch::text AS epoch,
+       false AS expired, NULL::float8 AS expires_in_ms, ${PERMISSIONS_OF_MEMBER} AS permissions
+  FROM memberships m
+  JOIN users u ON u.id = m.user_id AND u.status = 'active' AND u.deleted_at IS NULL
+  JOIN organizations o ON o.organization_id = m.organization_id AND o.deleted_at IS NULL
+  JOIN organization_epochs e ON e.organization_id = m.organization_id
+ WHERE m.organization_id = $1 AND m.user_id = $2`,
 };
 
 /**
@@ -61,18 +105,7 @@ SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.setti
        floor(extract(epoch FROM least(s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
          AS expires_in_ms,
        coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AND NOT 'mfa' = ANY (s.amr) AS lacks_mfa,
-       to_json(ARRAY(
-         SELECT b.permission FROM role_assignments a
-           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
-           JOIN built_in_permissions b ON b.key = r.key AND b.kind = r.kind
-          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id
-          UNION
-         SELECT p.permission FROM role_assignments a
-           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
-           JOIN role_permissions p ON p.organization_id = r.organization_id AND p.role_id = r.id
-            AND p.removed_at IS NULL
-          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id AND r.key IS NULL
-          ORDER BY permission)) AS permissions
+       ${PERMISSIONS_OF_MEMBER} AS permissions
   FROM sessions s
   JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
@@ -81,7 +114,7 @@ SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.setti
  WHERE s.organization_id = $1 AND s.id = $2 AND s.user_id = $3 AND s.ended_at IS NULL`,
 };
 
-/** The row of all four. */
+/** The row of all of them. */
 export interface ResolvedKeyRow {
   id: string;
   organization_id: string;
@@ -96,6 +129,8 @@ export interface ResolvedKeyRow {
   expired: boolean | null;
   expires_in_ms: number | null;
   permissions: string[];
+  /** A user without a session. */
+  is_user?: boolean;
   /** Of a user. */
   session_id?: string;
   lacks_mfa?: boolean;

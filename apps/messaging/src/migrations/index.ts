@@ -20,6 +20,7 @@ import { CreateBackgroundJobs1764740000000 } from './1764740000000-create-backgr
 import { CreateEventWaits1764740100000 } from './1764740100000-create-event-waits.js';
 import { CreateChannelFaults1764740200000 } from './1764740200000-create-channel-faults.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
+import { NoteWebhookMakers1764900300000 } from './1764900300000-note-webhook-makers.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -44,4 +45,5 @@ export const migrations: MigrationClass[] = [
   CreateChannelFaults1764740200000,
   CreateConsumerPositions1766700000000,
   SeparateIdentityMail1766800000000,
+  NoteWebhookMakers1764900300000,
 ];

@@ -130,7 +130,12 @@ export class WebhookDeliveryDto {
   @IsInt()
   status_code: number | null;
 
-  @ApiProperty({ type: String, nullable: true, example: 'timeout', description: 'Why the last try failed.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'timeout',
+    description: 'Why the last try failed; `not_permitted`: its maker could not read the event any more.',
+  })
   @MayBeNull()
   @IsString()
   error: string | null;

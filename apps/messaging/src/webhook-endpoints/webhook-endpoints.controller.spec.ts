@@ -1,3 +1,4 @@
+import { PERMISSIONS } from '@customer-platform/permissions';
 import { itBehavesLikeASoftDeletableResource } from '@customer-platform/testing';
 import { ALL_PERMISSIONS, messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
 
@@ -37,7 +38,9 @@ describe('webhook endpoints', () => {
       delete: 'messaging.webhooks.delete',
       purge: 'messaging.webhooks.purge',
     },
-    body: (number) => anEndpoint({ name: `Endpoint ${number}` }),
+    needsBeside: ['messaging.webhooks.read'],
+    body: (number) =>
+      anEndpoint({ name: `Endpoint ${number}`, events: ['messaging.webhook_endpoint.disabled'] }),
     patch: (number) => ({ url: `http://127.0.0.1:9/${number}` }),
     unique: 'name',
     shownOnce: ['secret'],
@@ -81,7 +84,7 @@ describe('POST /v1/messaging/webhook-endpoints', () => {
   });
 
   it('takes all of a module, another one’s too', async () => {
-    const { api } = world.organization();
+    const { api } = world.organization(PERMISSIONS);
     const events = ['messaging.*', 'loyalty.points.earned', 'identity.invitation.created'];
     const answer = await api.post<Shown>(ENDPOINTS, anEndpoint({ events, enabled: false }));
     expect(answer).toMatchObject({

@@ -35,10 +35,11 @@ export class WebhookEndpointsController {
     permission: 'messaging.webhooks.create',
     summary: 'Create a webhook endpoint',
     description:
-      'Events are POSTed to it, signed by Standard Webhooks. The secret is shown in this answer alone.',
+      'Events are POSTed to it, signed by Standard Webhooks. The secret is shown in this answer alone. It takes the ' +
+      'permissions that read what the events tell; what their maker cannot read any more is not delivered.',
     response: WebhookEndpointWithSecretDto,
     secretFields: ['secret'],
-    problems: ['destination_not_allowed', 'duplicate_value', 'limit_reached'],
+    problems: ['privilege_escalation', 'destination_not_allowed', 'duplicate_value', 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateWebhookEndpointDto): Promise<Answer> {
     const shown = await this.endpoints.create(context, body);
@@ -73,9 +74,11 @@ export class WebhookEndpointsController {
   @UpdateEndpoint({
     permission: 'messaging.webhooks.update',
     summary: 'Change a webhook endpoint',
-    description: 'With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h.',
+    description:
+      'With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h. Other events or ' +
+      'another URL take the permissions that read what the events tell.',
     response: WebhookEndpointWithSecretDto,
-    problems: ['destination_not_allowed', 'duplicate_value'],
+    problems: ['privilege_escalation', 'destination_not_allowed', 'duplicate_value'],
   })
   async update(
     @Context() context: RequestContext,

@@ -18,6 +18,7 @@ import { PausedDeliveries } from './deliveries/paused-deliveries.js';
 import { recentDeliveries, type RecentDelivery } from './deliveries/recent-deliveries.js';
 import { disabledEvent } from './disabled-event.js';
 import { checkEndpointUrl } from './endpoint-url.js';
+import { demandReadable } from './reading-permissions.js';
 import { newSecret, rotated } from './signing-secrets.js';
 import type { CreateWebhookEndpointDto, UpdateWebhookEndpointDto } from './webhook-endpoint.dto.js';
 import { isLive, WebhookEndpointEntity } from './webhook-endpoint.entity.js';
@@ -51,6 +52,7 @@ export class WebhookEndpointsService {
       resource: 'webhooks',
       limit: MOST_ENDPOINTS,
       constraints: { unique: { webhook_endpoints_name: { field: 'name', pointer: '/name' } } },
+      bookkeeping: ['makerType', 'makerId'],
       fieldNames: { secrets: 'secret' },
       afterChange: (tx, _context, change) => this.afterChange(tx, change),
       event: eventOf,
@@ -67,8 +69,9 @@ export class WebhookEndpointsService {
     return this.shown(context, await this.endpoints.get(context, id));
   }
 
-  /** @throws Problem `validation_failed`, `destination_not_allowed`, `duplicate_value`, `limit_reached` */
+  /** @throws Problem `privilege_escalation`, `validation_failed`, `destination_not_allowed`, `duplicate_value`, `limit_reached` */
   async create(context: RequestContext, dto: CreateWebhookEndpointDto): Promise<ShownEndpoint> {
+    demandReadable(context, dto.events);
     await checkEndpointUrl(dto.url, this.config.local);
     const id = newId();
     const secret = newSecret();
@@ -83,12 +86,14 @@ export class WebhookEndpointsService {
       signing,
       secrets: rotated(this.box, place, [], secret, this.clock.now()),
       disabledReason: enabled ? null : 'manual',
+      ...makerOf(context),
     });
     return { row, deliveries: [], secret };
   }
 
   /**
-   * JSON merge; with `rotate_secret` a new secret, shown in this answer.
+   * JSON merge; with `rotate_secret` a new secret, shown in this answer. Who changes what it is told, or where, must be
+   * able to read all of it, and is its maker from then on: another address is another reader.
    * @throws Problem as `create`, and `resource_deleted`, `etag_mismatch`
    */
   async update(context: RequestContext, id: string, dto: UpdateWebhookEndpointDto): Promise<ShownEndpoint> {
@@ -98,9 +103,14 @@ export class WebhookEndpointsService {
       await checkEndpointUrl(dto.url, this.config.local);
     }
     const secret = dto.rotate_secret === true ? newSecret() : undefined;
-    const row = await this.endpoints.update(context, id, (before) => this.patchOf(before, dto, secret), {
-      ifMatch: context.ifMatch,
-    });
+    const row = await this.endpoints.update(
+      context,
+      id,
+      (before) => this.patchOf(context, before, dto, secret),
+      {
+        ifMatch: context.ifMatch,
+      },
+    );
     return { ...(await this.shown(context, row)), ...(secret === undefined ? {} : { secret }) };
   }
 
@@ -118,11 +128,16 @@ export class WebhookEndpointsService {
   }
 
   private patchOf(
+    context: RequestContext,
     before: WebhookEndpointEntity,
     dto: UpdateWebhookEndpointDto,
     secret: string | undefined,
   ): Patch<WebhookEndpointEntity> {
     const { name, url, events, enabled, signing } = dto;
+    const told = new Set(events ?? before.events);
+    const changes = url !== undefined && url !== before.url;
+    const subscribes = events !== undefined && !isSame(told, before.events);
+    if (changes || subscribes) demandReadable(context, [...told]);
     const turned = enabled !== undefined && enabled !== before.enabled;
     return {
       name,
@@ -130,6 +145,7 @@ export class WebhookEndpointsService {
       events,
       enabled,
       signing,
+      ...(changes || subscribes ? makerOf(context) : {}),
       ...(turned ? { disabledReason: enabled ? null : ('manual' as const) } : {}),
       ...(secret === undefined
         ? {}
@@ -164,6 +180,18 @@ export class WebhookEndpointsService {
       ),
     );
   }
+}
+
+/** Whether these are the subscriptions there were, in whatever order. */
+function isSame(told: ReadonlySet<string>, before: readonly string[]): boolean {
+  return told.size === before.length && before.every((event) => told.has(event));
+}
+
+/** Whose rights an endpoint lives by from now on. */
+function makerOf({ principal }: RequestContext): Pick<WebhookEndpointEntity, 'makerType' | 'makerId'> {
+  const { type, id } = principal;
+  if (type === 'api_key' || type === 'user') return { makerType: type, makerId: id };
+  throw new Error(`A webhook endpoint cannot be made by ${type}`);
 }
 
 /** Its owner's own switching off is told like the platform's. */

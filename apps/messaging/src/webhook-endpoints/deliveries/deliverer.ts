@@ -8,12 +8,13 @@ import {
 import { Clock } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import { postPinned, type PostAnswer } from '../../network/pinned-post.js';
+import { postPinned } from '../../network/pinned-post.js';
 import { SecretBox } from '../../secrets/secret-box.js';
 import { openSecrets, signatureHeaders } from '../signing-secrets.js';
-import { DeliveryOutcomes, type EndedTry } from './delivery-outcomes.js';
+import { DeliveryOutcomes, NOT_PERMITTED, type DeliveryAnswer, type EndedTry } from './delivery-outcomes.js';
 import { DeliveryQueue, MOST_IN_FLIGHT, type ClaimedDelivery } from './delivery-queue.js';
 import { DeliverySignal } from './delivery-signal.js';
+import { MakerRights } from './maker-rights.js';
 
 /** Without a signal, what becomes due by time or in other processes is found within this. */
 const POLL_MS = 500;
@@ -47,6 +48,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly queue: DeliveryQueue,
     private readonly outcomes: DeliveryOutcomes,
     private readonly signal: DeliverySignal,
+    private readonly makers: MakerRights,
     private readonly clock: Clock,
   ) {
     this.box = new SecretBox(config.encryptionKey);
@@ -97,11 +99,14 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** One try; undefined when it could not even be begun, and its claim will run out. */
-  private async attempt(delivery: ClaimedDelivery): Promise<PostAnswer | undefined> {
+  private async attempt(delivery: ClaimedDelivery): Promise<DeliveryAnswer | undefined> {
     const timestamp = this.clock.now();
     const { event_id: id, payload: body, secrets } = delivery;
     const endpoint = { organizationId: delivery.organization_id, id: delivery.endpoint_id };
     try {
+      const verdict = await this.makers.judge(delivery);
+      if (verdict === 'unknown') return undefined;
+      if (verdict === 'not_permitted') return NOT_PERMITTED;
       return await postPinned({
         url: new URL(delivery.url),
         headers: {

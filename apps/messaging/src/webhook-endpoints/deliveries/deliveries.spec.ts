@@ -1,4 +1,5 @@
 import { Clock, newId } from '@customer-platform/database';
+import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, type Caller } from '@customer-platform/testing';
 import { Webhook } from 'standardwebhooks';
 import {
@@ -150,7 +151,7 @@ describe('webhooks out', () => {
   });
 
   it('tell a repeated event no second time, and each endpoint by itself', async () => {
-    const { id, api } = world.organization();
+    const { id, api } = world.organization(PERMISSIONS);
     const [one, other, deaf] = [
       await endpoint(api),
       await endpoint(api, { events: ['core.*'] }),
@@ -175,9 +176,9 @@ describe('webhooks out', () => {
   });
 
   it('tell messaging’s own events, and nobody else’s organization', async () => {
-    const { api } = world.organization();
+    const { api } = world.organization(PERMISSIONS);
     const { path } = await endpoint(api, { events: ['messaging.*'] });
-    const stranger = await endpoint(world.organization().api, { events: ['messaging.*'] });
+    const stranger = await endpoint(world.organization(PERMISSIONS).api, { events: ['messaging.*'] });
     const sendId = await send(api, aSend({ content: { subject: 'Between us', text: 'Secret words.' } }));
     await settled(api, sendId, 'sent');
     const types = () => receiver.at(path).map(({ body }) => (JSON.parse(body) as { type: string }).type);

@@ -5,10 +5,14 @@ import type { ClaimedDelivery } from './delivery-queue.js';
 import { LONGEST_STREAK_MS, nextTry, Randomness, STREAK_GAP_MS } from './delivery-schedule.js';
 import { EndpointSwitch } from './endpoint-switch.js';
 
+/** What became of a try: nothing is sent of what the endpoint's maker may not read. */
+export type DeliveryAnswer = PostAnswer | typeof NOT_PERMITTED;
+export const NOT_PERMITTED = { refused: 'not_permitted' } as const;
+
 /** A try that has ended. */
 export interface EndedTry {
   readonly delivery: ClaimedDelivery;
-  readonly answer: PostAnswer;
+  readonly answer: DeliveryAnswer;
 }
 
 const GONE = 410;
@@ -62,7 +66,9 @@ export class DeliveryOutcomes {
     const status = statusOf(answer);
     const delivered = isSuccess(answer);
     const next =
-      delivered || status === GONE ? undefined : nextTry(attempts + 1, answer, now, this.random.next());
+      delivered || status === GONE || 'refused' in answer
+        ? undefined
+        : nextTry(attempts + 1, answer, now, this.random.next());
     const unfinished = next === undefined ? 'failed' : 'pending';
     return {
       organization_id,
@@ -88,7 +94,8 @@ export class DeliveryOutcomes {
     if (well.size > 0) await tx.query(END_STREAKS, places([...well.values()]));
     const ill = new Map(
       ended
-        .filter(({ delivery, answer }) => statusOf(answer) !== GONE && !well.has(placeOf(delivery)))
+        .filter(({ answer }) => !('refused' in answer) && statusOf(answer) !== GONE)
+        .filter(({ delivery }) => !well.has(placeOf(delivery)))
         .map((one) => [placeOf(one.delivery), one]),
     );
     if (ill.size === 0) return [];
@@ -102,15 +109,16 @@ export class DeliveryOutcomes {
   }
 }
 
-function isSuccess(answer: PostAnswer): boolean {
+function isSuccess(answer: DeliveryAnswer): boolean {
   return 'status' in answer && answer.status >= 200 && answer.status < 300;
 }
 
-function statusOf(answer: PostAnswer): number | undefined {
+function statusOf(answer: DeliveryAnswer): number | undefined {
   return 'status' in answer ? answer.status : undefined;
 }
 
-function errorOf(answer: PostAnswer): string {
+function errorOf(answer: DeliveryAnswer): string {
+  if ('refused' in answer) return answer.refused;
   if ('failure' in answer) return answer.failure;
   return answer.status >= 300 && answer.status < 400 ? 'redirect_not_followed' : 'status_not_2xx';
 }

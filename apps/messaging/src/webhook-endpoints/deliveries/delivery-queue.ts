@@ -19,12 +19,16 @@ export interface ClaimedDelivery {
   readonly organization_id: string;
   readonly endpoint_id: string;
   readonly event_id: string;
+  /** Its name, without version. */
+  readonly type: string;
   readonly claim: string;
   readonly payload: string;
   readonly correlation_id: string;
   readonly attempts: number;
   readonly url: string;
   readonly secrets: readonly SigningSecret[];
+  readonly maker_type: 'api_key' | 'user' | null;
+  readonly maker_id: string | null;
 }
 
 const SUBSCRIBED = `
@@ -55,14 +59,14 @@ const CLAIM = `
          AND (d.organization_id, d.endpoint_id) > (endpoints.organization_id, endpoints.endpoint_id)
        ORDER BY d.organization_id, d.endpoint_id, d.due_at LIMIT 1) AS next
   ), room AS (
-    SELECT e.organization_id, e.id, e.url, e.secrets, ${String(MOST_IN_FLIGHT)} - (
+    SELECT e.organization_id, e.id, e.url, e.secrets, e.maker_type, e.maker_id, ${String(MOST_IN_FLIGHT)} - (
         SELECT count(*) FROM webhook_deliveries f WHERE f.organization_id = e.organization_id
            AND f.endpoint_id = e.id AND f.due_at > $1 AND f.claim IS NOT NULL) AS free
       FROM endpoints JOIN webhook_endpoints e
         ON e.organization_id = endpoints.organization_id AND e.id = endpoints.endpoint_id
      WHERE endpoints.due_at <= $1 AND e.enabled AND e.deleted_at IS NULL
   ), chosen AS (
-    SELECT due.*, room.url, room.secrets FROM room, LATERAL (
+    SELECT due.*, room.url, room.secrets, room.maker_type, room.maker_id FROM room, LATERAL (
       SELECT d.organization_id, d.endpoint_id, d.event_id, d.due_at FROM webhook_deliveries d
        WHERE d.organization_id = room.organization_id AND d.endpoint_id = room.id AND d.due_at <= $1
        ORDER BY d.due_at LIMIT greatest(room.free, 0)) AS due
@@ -72,8 +76,8 @@ const CLAIM = `
     FROM chosen c
    WHERE d.organization_id = c.organization_id AND d.endpoint_id = c.endpoint_id AND d.event_id = c.event_id
      AND d.due_at IS NOT NULL
-  RETURNING d.organization_id, d.endpoint_id, d.event_id, d.claim, d.payload, d.correlation_id, d.attempts, c.url,
-    c.secrets`;
+  RETURNING d.organization_id, d.endpoint_id, d.event_id, d.type, d.claim, d.payload, d.correlation_id, d.attempts, c.url,
+    c.secrets, c.maker_type, c.maker_id`;
 
 /** What is to be told to whom. The database holds it until it has been, whatever becomes of a process. */
 @Injectable()
