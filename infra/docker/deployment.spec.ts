@@ -13,7 +13,7 @@ import {
   schemas,
   type Environment,
 } from './deployment.fixture.ts';
-import { composeEnvironment, kubernetesSecrets, makeSecrets, MODULES } from './secrets.mjs';
+import { composeEnvironment, kubernetesSecrets, makeSecrets, MODULES, nextServiceKey } from './secrets.mjs';
 
 const secrets = makeSecrets();
 const ownSchema = (module: string) => (module in own ? own[module as keyof typeof own] : undefined);
@@ -31,13 +31,26 @@ describe('secrets', () => {
         key: JSON.parse(secrets.modules[module]?.['SERVICE_PRIVATE_KEY'] ?? '') as JsonWebKey,
         format: 'jwk',
       });
-      const jwk = keys.find(({ kid }) => kid === module);
+      const jwk = keys.find(({ kid }) => kid === `${module}-1`);
       if (!jwk) throw new Error(`no public key of ${module}`);
       const signature = sign(null, Buffer.from('x'), key);
       expect(verify(null, Buffer.from('x'), createPublicKey({ key: jwk, format: 'jwk' }), signature)).toBe(
         true,
       );
     }
+  });
+
+  it('a module’s next service key has the next number, and joins the public set', () => {
+    const first = secrets.platform['SERVICE_PUBLIC_KEYS'] ?? '';
+    const { SERVICE_PUBLIC_KEYS, SERVICE_PRIVATE_KEY } = nextServiceKey('core', first);
+    const kids = (text: string) =>
+      (JSON.parse(text) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+    expect(kids(SERVICE_PUBLIC_KEYS)).toEqual([...kids(first), 'core-2']);
+    expect(JSON.parse(SERVICE_PRIVATE_KEY)).toMatchObject({ kid: 'core-2', d: expect.any(String) as string });
+    expect(SERVICE_PUBLIC_KEYS).not.toContain('"d"');
+    const former = '{"keys":[{"kid":"core"}]}';
+    expect(kids(nextServiceKey('core', former).SERVICE_PUBLIC_KEYS)).toEqual(['core', 'core-1']);
+    expect(() => nextServiceKey('crm', former)).toThrow('no key of crm');
   });
 
   it('the public set holds no private part, and no two modules share a secret', () => {
@@ -68,7 +81,7 @@ describe('docker-compose.yml', () => {
       const environment = environmentOf(service);
       const module = service.image.replace('customer-platform/', '');
       const read = readConfig(schemas.module, environment);
-      expect(read.SERVICE_PRIVATE_KEY.kid).toBe(module);
+      expect(read.SERVICE_PRIVATE_KEY.kid).toBe(`${module}-1`);
       expect(new URL(read.DATABASE_URL).username).toBe(`${module}_app`);
       expect(environment['DATABASE_OWNER_URL']).toBeUndefined();
       const more = ownSchema(module);
@@ -152,7 +165,7 @@ describe('k8s', () => {
   it.each(MODULES)('%s has every variable it reads', (module) => {
     const environment = { ...shared, ...secret('service-keys'), ...secret(`${module}-secrets`) };
     const read = readConfig(schemas.module, environment);
-    expect(read.SERVICE_PRIVATE_KEY.kid).toBe(module);
+    expect(read.SERVICE_PRIVATE_KEY.kid).toBe(`${module}-1`);
     expect(read.PLATFORM_MODE).toBe('production');
     const more = ownSchema(module);
     if (more) readConfig(more, environment);

@@ -8,9 +8,9 @@ export const MODULES = ['core', 'crm', 'identity', 'messaging', 'loyalty'];
 
 const text = () => randomBytes(32).toString('base64url');
 
-function signingKey(module) {
+function signingKey(module, number) {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const stamp = { kid: module, alg: 'EdDSA', use: 'sig' };
+  const stamp = { kid: `${module}-${number}`, alg: 'EdDSA', use: 'sig' };
   return {
     private: { ...privateKey.export({ format: 'jwk' }), ...stamp },
     public: { ...publicKey.export({ format: 'jwk' }), ...stamp },
@@ -19,7 +19,7 @@ function signingKey(module) {
 
 /** Secrets by module, and those of the platform as a whole. */
 export function makeSecrets() {
-  const keys = Object.fromEntries(MODULES.map((module) => [module, signingKey(module)]));
+  const keys = Object.fromEntries(MODULES.map((module) => [module, signingKey(module, 1)]));
   const modules = Object.fromEntries(
     MODULES.map((module) => [
       module,
@@ -40,6 +40,18 @@ export function makeSecrets() {
       SERVICE_PUBLIC_KEYS: JSON.stringify({ keys: MODULES.map((module) => keys[module].public) }),
     },
     modules,
+  };
+}
+
+/** What replaces a module's service key: its next key, and the public set with that key beside those it has. */
+export function nextServiceKey(module, publicKeys) {
+  const { keys } = JSON.parse(publicKeys);
+  const numbers = keys.map(({ kid }) => kid.split('-')).filter(([name]) => name === module);
+  if (numbers.length === 0) throw new Error(`The public set has no key of ${module}.`);
+  const next = signingKey(module, Math.max(...numbers.map(([, number = '0']) => Number(number))) + 1);
+  return {
+    SERVICE_PUBLIC_KEYS: JSON.stringify({ keys: [...keys, next.public] }),
+    SERVICE_PRIVATE_KEY: JSON.stringify(next.private),
   };
 }
 

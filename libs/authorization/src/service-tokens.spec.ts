@@ -15,6 +15,9 @@ const [core, identity] = [aPair('core'), aPair('identity')];
 const keysOf = (own: JWK): ServiceKeys =>
   ({ SERVICE_PRIVATE_KEY: own, SERVICE_PUBLIC_KEYS: { keys: [core.open, identity.open] } }) as ServiceKeys;
 
+const setOf = (own: JWK, keys: JWK[]): ServiceKeys =>
+  ({ SERVICE_PRIVATE_KEY: own, SERVICE_PUBLIC_KEYS: { keys } }) as ServiceKeys;
+
 let now = Date.parse('2026-11-21T10:00:00.000Z');
 const atCore = () => new ServiceTokens('core', keysOf(core.own), () => now);
 const atIdentity = () => new ServiceTokens('identity', keysOf(identity.own), () => now);
@@ -82,6 +85,29 @@ describe('a service token', () => {
   ])('%s is refused', async (_, make) => {
     expect(await refusal(atIdentity().verify(await make()))).toBe('invalid_token');
   });
+
+  it('of a module is accepted by each of its published keys, and by none that was taken away', async () => {
+    const second = aPair('core-2');
+    const callee = (...open: JWK[]) => new ServiceTokens('identity', setOf(identity.own, open), () => now);
+    const caller = (own: JWK) => new ServiceTokens('core', setOf(own, []), () => now);
+    const before = await caller(core.own).issue('identity');
+    const after = await caller(second.own).issue('identity');
+    // Published, then signed with, then the former taken away: at no step is a token refused.
+    const published = callee(core.open, second.open);
+    for (const token of [before, after]) expect(await published.verify(`Bearer ${token}`)).toBe('core');
+    const alone = callee(second.open);
+    expect(await alone.verify(`Bearer ${after}`)).toBe('core');
+    expect(await refusal(alone.verify(`Bearer ${before}`))).toBe('invalid_token');
+  });
+
+  it.each(['core2', 'crm-2', 'core-0', 'core-', 'core-2-3', 'Core-2'])(
+    'of core signed by a key called %s is refused',
+    async (kid) => {
+      const stray = aPair(kid);
+      const callee = new ServiceTokens('identity', setOf(identity.own, [stray.open]), () => now);
+      expect(await refusal(callee.verify(await signed(claims(), stray.own)))).toBe('invalid_token');
+    },
+  );
 
   it('is missed when there is none', async () => {
     expect(await refusal(atIdentity().verify(undefined))).toBe('missing_credentials');

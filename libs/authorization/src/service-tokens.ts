@@ -29,7 +29,8 @@ interface Issued {
 
 /**
  * Tokens by which modules know each other: EdDSA JWTs (RFC 8037) with `iss` the caller, `aud` the callee and a life of
- * at most 60 s. Each module trusts the public keys it was started with, by `kid` = module.
+ * at most 60 s. Each module trusts the public keys it was started with: all those of the caller, whose `kid` is the
+ * module's name, or the name and a number (`core-2`), so that one key can replace another while both are trusted.
  */
 export class ServiceTokens {
   private readonly issued = new Map<string, Issued>();
@@ -96,7 +97,7 @@ export class ServiceTokens {
         currentDate: new Date(now),
       });
       const { iss = '', iat = 0, exp = 0 } = payload satisfies JWTPayload;
-      if (iss !== protectedHeader.kid) throw new Error('The issuer is not the owner of the key');
+      if (iss !== ownerOf(protectedHeader.kid)) throw new Error('The issuer is not the owner of the key');
       if (exp - iat > LIFE_S) throw new Error('The token lives too long');
       return { issuer: iss, until: exp * 1_000 };
     } catch (error) {
@@ -104,4 +105,9 @@ export class ServiceTokens {
       throw new Problem(expired ? 'token_expired' : 'invalid_token', { cause: error });
     }
   }
+}
+
+/** The module whose key this is: names of modules hold no dash. */
+function ownerOf(kid: string | undefined): string | undefined {
+  return /^([a-z]+)(-[1-9]\d{0,5})?$/.exec(kid ?? '')?.[1];
 }

@@ -113,15 +113,20 @@ const publicJwk = z.looseObject({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
   x: z.string(),
-  kid: z.string(),
+  // The module's name, or the name and a number: of several keys of a module each has its own.
+  kid: z.string().regex(/^[a-z]+(-[1-9]\d{0,5})?$/),
 });
+
+const jwks = z
+  .looseObject({ keys: z.array(publicJwk) })
+  .refine(({ keys }) => new Set(keys.map(({ kid }) => kid)).size === keys.length);
 
 /** What a module signs with, whom it believes, and what authenticates its cursors. */
 export const secretsConfig = z.object({
-  /** Ed25519 private JWK, `kid` = the module's name. */
+  /** Ed25519 private JWK, `kid` = the module's name, or that and a number (`core-2`): what this process signs with. */
   SERVICE_PRIVATE_KEY: jsonText(publicJwk.extend({ d: z.string() }), 'an Ed25519 private JWK with a kid'),
-  /** JWKS with the public key of every module. */
-  SERVICE_PUBLIC_KEYS: jsonText(z.looseObject({ keys: z.array(publicJwk) }), 'a JWKS of Ed25519 public keys'),
+  /** JWKS with the public keys of every module; several of one are all believed. */
+  SERVICE_PUBLIC_KEYS: jsonText(jwks, 'a JWKS of Ed25519 public keys, each with a kid of its own'),
   CURSOR_SECRET: z.string().min(32, 'must have at least 32 characters'),
 });
 /** What {@link secretsConfig} reads. */

@@ -22,7 +22,13 @@ export { pageOf, pageOfOwners, type PageOptions } from './lists/page-of.js';
 export { KeySeal } from './signing-keys/key-seal.js';
 export { SigningKeysModule } from './signing-keys/signing-keys.module.js';
 export { signingKeysTable } from './signing-keys/signing-keys.table.js';
-export { SIGNING_ALGORITHM, SigningKeys, type SigningKey } from './signing-keys/signing-keys.js';
+export { runSigningKeys, type SigningKeysCommand } from './signing-keys/signing-keys.command.js';
+export {
+  SIGNING_ALGORITHM,
+  SigningKeys,
+  type ListedKey,
+  type SigningKey,
+} from './signing-keys/signing-keys.js';
 export { consumerPositionsTable, dropPlatformTables, platformTables } from './migrations/platform-tables.js';
 export {
   provisionDatabase,

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '@customer-platform/testing';
 import { CompactSign, compactVerify } from 'jose';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
@@ -106,6 +107,47 @@ describe('the signing keys', () => {
     expect(await kids()).toEqual([second]);
     const [shown] = await aProcess().shown('member_tokens', DAY_MS);
     expect(Object.keys(shown ?? {}).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+  });
+
+  it('are replaced by hand with nothing refused, and verify nothing a second after they were retired', async () => {
+    const [signer, verifier] = [aProcess(), aProcess()];
+    const verifies = async (kid: string) => (await verifier.toVerify('member_tokens', kid)) !== undefined;
+    const former = (await signer.toSign('member_tokens')).kid;
+    expect(await verifies(former)).toBe(true);
+    await expect(aProcess().retire('member_tokens', former)).rejects.toThrow('No other key may sign yet');
+    const next = await aProcess().rotate('member_tokens', 10_000);
+    clock.at += 5_000;
+    expect(await aProcess().list('member_tokens')).toMatchObject([
+      { kid: former, state: 'signing' },
+      { kid: next, state: 'next' },
+    ]);
+    await expect(aProcess().retire('member_tokens', former)).rejects.toThrow('No other key may sign yet');
+    // From one to the other: whatever signs, it verifies.
+    for (let second = 0; second < 8; second += 1) {
+      const { kid } = await signer.toSign('member_tokens');
+      expect(await verifies(kid)).toBe(true);
+      clock.at += 1_000;
+    }
+    expect((await signer.toSign('member_tokens')).kid).toBe(next);
+    expect(await verifies(former)).toBe(true);
+    expect(await aProcess().retire('audit_checkpoints', former)).toBe(false);
+    expect(await aProcess().retire('member_tokens', former)).toBe(true);
+    clock.at += 1_000;
+    expect([await verifies(former), await verifies(next)]).toEqual([false, true]);
+    expect(await aProcess().retire('member_tokens', former)).toBe(false);
+  });
+
+  it('that are made up have the table looked at ten times a second at most', async () => {
+    const verifier = aProcess();
+    const { kid } = await verifier.toSign('member_tokens');
+    await verifier.toVerify('member_tokens', 'made-up');
+    const seen = jest.spyOn(source, 'createQueryRunner');
+    for (let times = 0; times < 50; times += 1)
+      await verifier.toVerify('member_tokens', `made-up-${String(times)}`);
+    expect(seen).not.toHaveBeenCalled();
+    seen.mockRestore();
+    clock.at += 100;
+    expect(await verifier.toVerify('member_tokens', kid)).toBeDefined();
   });
 
   it('open under ENCRYPTION_KEY only, and show no private half in the table', async () => {

@@ -27,8 +27,10 @@ export const SIGNING_ALGORITHM = 'ES256';
 const ROTATE_AFTER_MS = 90 * 86_400_000;
 /** … by one that is shown for a day before it signs (identity.md §7), for those who keep what they were shown. */
 const SHOWN_BEFORE_MS = 86_400_000;
-/** How long the current key is taken without a look at the table. */
-const REMEMBERED_MS = 60_000;
+/** How long what the table says is taken without another look: a key that is retired is dead after so long. */
+const REMEMBERED_MS = 1_000;
+/** An id that the table did not have is looked for again so often at most, whoever sends made-up ones. */
+const LOOKED_FOR_AGAIN_MS = 100;
 /** First of the two numbers of the advisory lock under which a key is made. */
 const LOCK_SPACE = 0x6b657973;
 
@@ -46,6 +48,14 @@ const SHOWN = `
             FROM signing_keys WHERE purpose = $1) AS key
    WHERE replaced_at IS NULL OR replaced_at > $2 ORDER BY usable_from`;
 
+const ALL = `
+  SELECT kid, purpose, sealed_private_key, usable_from, created_at FROM signing_keys WHERE purpose = $1
+   ORDER BY usable_from`;
+
+const IDS = 'SELECT kid FROM signing_keys WHERE purpose = $1';
+
+const RETIRE = 'DELETE FROM signing_keys WHERE kid = $1 AND purpose = $2';
+
 const INSERT = `
   INSERT INTO signing_keys (kid, purpose, public_key, sealed_private_key, usable_from, created_at)
   VALUES ($1, $2, $3, $4, $5, $6)`;
@@ -58,6 +68,22 @@ interface KeyRow {
   created_at: Date;
 }
 
+/** The ids of a purpose's keys, as the table had them a moment ago. */
+interface KeyList {
+  ids: ReadonlySet<string>;
+  readAt: number;
+  reading?: Promise<void>;
+}
+
+/** A key as an operator sees it. */
+export interface ListedKey {
+  readonly kid: string;
+  /** The one that signs now, one that will, or one that only verifies. */
+  readonly state: 'next' | 'signing' | 'verifying';
+  readonly usableFrom: Date;
+  readonly createdAt: Date;
+}
+
 /**
  * The ES256 keys of a module, each for one purpose, shared by all its processes through the database. What is trusted is the seal: a key that
  * does not open under `ENCRYPTION_KEY` is none, whoever wrote its row.
@@ -66,6 +92,7 @@ interface KeyRow {
 export class SigningKeys {
   private readonly current = new Map<string, { key: Promise<SigningKey>; until: number }>();
   private readonly known = new Map<string, Promise<SigningKey | undefined>>();
+  private readonly lists = new Map<string, KeyList>();
 
   constructor(
     private readonly database: Database,
@@ -84,8 +111,9 @@ export class SigningKeys {
     return key;
   }
 
-  /** The key of this id, if it is one of this purpose; keys are kept for ever. */
+  /** The key of this id, if it is one of this purpose; keys are kept until they are retired. */
   async toVerify(purpose: string, kid: string): Promise<SigningKey | undefined> {
+    if (!(await this.isThere(purpose, kid))) return undefined;
     const name = `${purpose} ${kid}`;
     const known = this.known.get(name);
     if (known) return known;
@@ -120,6 +148,67 @@ export class SigningKeys {
     );
   }
 
+  /** All keys of a purpose, the newest last. */
+  async list(purpose: string): Promise<ListedKey[]> {
+    const now = this.clock.now();
+    const rows = await this.database.acrossOrganizations((tx) => tx.query<KeyRow>(ALL, [purpose]));
+    const signing = rows.findLast(({ usable_from }) => usable_from <= now) ?? rows[0];
+    return rows.map((row) => ({
+      kid: row.kid,
+      state: row === signing ? 'signing' : row.usable_from > now ? 'next' : 'verifying',
+      usableFrom: row.usable_from,
+      createdAt: row.created_at,
+    }));
+  }
+
+  /** Makes another key, which signs after `afterMs`; the former go on verifying. @returns its id */
+  async rotate(purpose: string, afterMs = SHOWN_BEFORE_MS): Promise<string> {
+    return this.database.acrossOrganizations(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_SPACE, purpose]);
+      return (await this.make(tx, purpose, afterMs, this.clock.now())).kid;
+    });
+  }
+
+  /**
+   * Takes a key away for good: within {@link REMEMBERED_MS} nothing that it signed verifies in any process.
+   * @returns false when there is no such key
+   * @throws Error when no other key of the purpose may sign yet
+   */
+  async retire(purpose: string, kid: string): Promise<boolean> {
+    return this.database.acrossOrganizations(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_SPACE, purpose]);
+      const rows = await tx.query<KeyRow>(ALL, [purpose]);
+      if (!rows.some((row) => row.kid === kid)) return false;
+      const now = this.clock.now();
+      if (!rows.some((row) => row.kid !== kid && row.usable_from <= now))
+        throw new Error('No other key may sign yet: make one first, and wait until it signs.');
+      await tx.query(RETIRE, [kid, purpose]);
+      return true;
+    });
+  }
+
+  private async isThere(purpose: string, kid: string): Promise<boolean> {
+    const list = this.lists.get(purpose) ?? { ids: new Set(), readAt: -Infinity };
+    this.lists.set(purpose, list);
+    const age = this.clock.now().getTime() - list.readAt;
+    if (list.ids.has(kid) ? age >= REMEMBERED_MS : age >= LOOKED_FOR_AGAIN_MS) {
+      list.reading ??= this.readIds(purpose, list).finally(() => delete list.reading);
+      await list.reading;
+    }
+    return list.ids.has(kid);
+  }
+
+  private async readIds(purpose: string, list: KeyList): Promise<void> {
+    const readAt = this.clock.now().getTime();
+    const rows = await this.database.acrossOrganizations((tx) => tx.query<KeyRow>(IDS, [purpose]));
+    list.ids = new Set(rows.map(({ kid }) => kid));
+    list.readAt = readAt;
+    for (const name of this.known.keys()) {
+      const [of, kid = ''] = name.split(' ');
+      if (of === purpose && !list.ids.has(kid)) this.known.delete(name);
+    }
+  }
+
   private readCurrent(purpose: string): Promise<SigningKey> {
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
@@ -127,7 +216,9 @@ export class SigningKeys {
       if (needsAnother(rows, now)) {
         await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_SPACE, purpose]);
         rows = await tx.query<KeyRow>(NEWEST, [purpose]);
-        if (needsAnother(rows, now)) rows.unshift(await this.make(tx, purpose, rows.length > 0, now));
+        // The first signs at once: there is nobody yet who could have kept what was shown.
+        const afterMs = rows.length > 0 ? SHOWN_BEFORE_MS : 0;
+        if (needsAnother(rows, now)) rows.unshift(await this.make(tx, purpose, afterMs, now));
       }
       const row = rows.find(({ usable_from }) => usable_from <= now) ?? rows[0];
       if (!row) throw new Error(`There is no key for ${purpose}`);
@@ -135,12 +226,7 @@ export class SigningKeys {
     });
   }
 
-  private async make(
-    tx: WorkerTransaction,
-    purpose: string,
-    shownFirst: boolean,
-    now: Date,
-  ): Promise<KeyRow> {
+  private async make(tx: WorkerTransaction, purpose: string, afterMs: number, now: Date): Promise<KeyRow> {
     const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
     const [publicJwk, privateJwk] = await Promise.all([exportJWK(publicKey), exportJWK(privateKey)]);
     const kid = await calculateJwkThumbprint(publicJwk);
@@ -148,7 +234,7 @@ export class SigningKeys {
       kid,
       purpose,
       sealed_private_key: this.seal.seal(`${purpose}\n${kid}`, JSON.stringify(privateJwk)),
-      usable_from: shownFirst ? new Date(now.getTime() + SHOWN_BEFORE_MS) : now,
+      usable_from: new Date(now.getTime() + afterMs),
       created_at: now,
     };
     const shown = { ...publicJwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
