@@ -29,6 +29,7 @@ export function makeSecrets() {
         SERVICE_PRIVATE_KEY: JSON.stringify(keys[module].private),
         CURSOR_SECRET: text(),
         ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+        ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
         ...(module === 'messaging' ? { ADDRESS_PEPPERS: text() } : {}),
         ...(module === 'loyalty' ? { LEDGER_KEY: text() } : {}),
       },

@@ -7,34 +7,15 @@
  * else it is the platform that `npm start` runs, whose data are in DIR (.data). Ends with 0 when nothing that was meant
  * is parked any more, with 1 when something still is, with 2 when it could not be done.
  */
-import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { appEnvironment } from './platform/app-environment.ts';
 import { build } from './platform/build.ts';
-import { DataFolder } from './platform/data-folder.ts';
-import { databaseAddresses } from './platform/databases.ts';
-import { MODULES, type ModuleName, ROOT } from './platform/modules.ts';
-import type { PortPlan } from './platform/port-plan.ts';
-import { loadSecrets } from './platform/secrets.ts';
-import type { DemoFacts } from './platform/summary.ts';
+import { moduleEnvironments, runInModule } from './platform/module-command.ts';
+import { MODULES, ROOT } from './platform/modules.ts';
 
 /** Identity consumes nobody's events. */
 const CONSUMING = MODULES.filter((module) => module !== 'identity');
 const FAILED = 2;
-
-function environments(folder: string): (module: ModuleName) => NodeJS.ProcessEnv {
-  if (process.env['DATABASE_URL']) return () => process.env;
-  const data = new DataFolder(folder);
-  const facts = data.readJson<DemoFacts>('demo.json');
-  const ports = data.readJson<PortPlan>('ports.json');
-  if (!facts || !ports)
-    throw new Error('There is nothing to look at: run "npm start" first, or give a service’s environment.');
-  const secrets = loadSecrets(data);
-  const databases = databaseAddresses(facts.postgres_url, secrets);
-  const wiring = { ports, secrets, databases, brokers: facts.kafka_brokers };
-  return (module) => appEnvironment(module, wiring, { role: 'api' });
-}
 
 async function main(): Promise<number> {
   const { values, tokens } = parseArgs({
@@ -48,14 +29,12 @@ async function main(): Promise<number> {
   if (modules.length === 0) throw new Error(`${String(only)} is none of ${CONSUMING.join(', ')}.`);
   if (process.env['DATABASE_URL'] && modules.length > 1)
     throw new Error('DATABASE_URL is of one service: say of which by --module.');
-  const environmentOf = environments(resolve(String(values.data ?? join(ROOT, '.data'))));
+  const environmentOf = moduleEnvironments(resolve(String(values.data ?? join(ROOT, '.data'))));
   await build();
   const passed = passedOn(process.argv.slice(2), tokens);
-  const codes = modules.map((module) => {
-    const script = join(ROOT, 'apps', module, 'dist/parked-events.js');
-    const env = environmentOf(module);
-    return spawnSync(process.execPath, [script, ...passed], { stdio: 'inherit', env }).status ?? FAILED;
-  });
+  const codes = modules.map((module) =>
+    runInModule(module, 'parked-events.js', passed, environmentOf(module)),
+  );
   return Math.max(...codes);
 }
 

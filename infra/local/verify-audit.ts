@@ -22,11 +22,13 @@ function environment(folder: string): NodeJS.ProcessEnv {
     throw new Error(
       'There is nothing to verify: give the address of core’s database in DATABASE_URL, or run "npm start" first.',
     );
+  const { encryption, encryptionKeys = '' } = loadSecrets(data).modules.core;
   return {
     ...process.env,
     DATABASE_URL: facts.database_urls['core'],
     KAFKA_BROKERS: facts.kafka_brokers,
-    ENCRYPTION_KEY: loadSecrets(data).modules.core.encryption,
+    ENCRYPTION_KEY: encryption,
+    ENCRYPTION_KEYS: encryptionKeys,
   };
 }
 

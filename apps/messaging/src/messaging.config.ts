@@ -2,8 +2,10 @@ import {
   addressPeppersConfig,
   ConfigError,
   encryptionConfig,
+  keyringOf,
   readConfig,
   serviceConfig,
+  type Keyring,
 } from '@customer-platform/config';
 import { z } from 'zod';
 import { checkAddress } from './addresses/address.js';
@@ -33,7 +35,10 @@ export interface MessagingConfig {
   /** The gateway's base address, of links in messages. */
   readonly publicUrl: string;
   readonly addressPeppers: readonly string[];
+  /** What keyed hashes and signatures are derived from. */
   readonly encryptionKey: Buffer;
+  /** What secrets at rest are sealed by. */
+  readonly keyring: Keyring;
   /** What every organization has in local mode until it configures its own. */
   readonly platformSmtp: PlatformSmtp | undefined;
   /** By which identity's mail leaves (identity.md §3), whatever organizations configure; undefined: it is held. */
@@ -86,6 +91,7 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
     publicUrl: read.PUBLIC_URL.replace(/\/$/, ''),
     addressPeppers: read.ADDRESS_PEPPERS,
     encryptionKey: Buffer.from(read.ENCRYPTION_KEY),
+    keyring: keyringOf(read),
     platformSmtp:
       read.SMTP_URL === undefined ? undefined : platformSmtp(new URL(read.SMTP_URL), read.SMTP_FROM),
     identitySmtp: identityUrl === undefined ? undefined : identitySmtp(identityUrl, read, local),

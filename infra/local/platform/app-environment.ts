@@ -61,6 +61,7 @@ function moduleEnvironment(
     SERVICE_PUBLIC_KEYS: JSON.stringify(publicKeys(secrets)),
     CURSOR_SECRET: own.cursor,
     ENCRYPTION_KEY: own.encryption,
+    ...(own.encryptionKeys === undefined ? {} : { ENCRYPTION_KEYS: own.encryptionKeys }),
     ...(module === 'messaging'
       ? {
           ADDRESS_PEPPERS: secrets.addressPepper,

@@ -12,6 +12,8 @@ export interface ModuleSecrets {
   cursor: string;
   /** 32 bytes, base64. */
   encryption: string;
+  /** `id:key` list; the first seals. Absent: `encryption` seals. */
+  encryptionKeys?: string;
 }
 
 /** Made once, kept in a file that only its owner reads. */

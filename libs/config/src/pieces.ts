@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addressList } from './address-list.js';
+import { namedKeys } from './keyring.js';
 import { base64Key, commaList, flag, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
@@ -132,8 +133,11 @@ export const secretsConfig = z.object({
 /** What {@link secretsConfig} reads. */
 export type SecretsConfig = z.infer<typeof secretsConfig>;
 
-/** The key of secrets at rest. */
-export const encryptionConfig = z.object({ ENCRYPTION_KEY: base64Key(32) });
+/** The keys of secrets at rest; see `Keyring`. */
+export const encryptionConfig = z.object({
+  ENCRYPTION_KEY: base64Key(32),
+  ENCRYPTION_KEYS: namedKeys().optional(),
+});
 
 /** Where the web page for people is; links in mails open it. The gateway's address unless given. */
 export const consoleConfig = z.object({

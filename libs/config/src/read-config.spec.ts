@@ -4,6 +4,7 @@ import {
   ConfigError,
   databaseConfig,
   encryptionConfig,
+  keyringOf,
   kafkaConfig,
   peersConfig,
   readConfig,
@@ -91,4 +92,31 @@ describe('readConfig', () => {
       expect(read).toThrow('SERVICE_PRIVATE_KEY must be an Ed25519 private JWK with a kid');
     },
   );
+});
+
+describe('ENCRYPTION_KEYS', () => {
+  const [one, two] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+  const read = (list: string) =>
+    keyringOf(readConfig(encryptionConfig, { ENCRYPTION_KEY: String(one), ENCRYPTION_KEYS: list }));
+
+  it('is a list of keys with ids, the first of which seals; absent, ENCRYPTION_KEY does', () => {
+    const { root, sealing } = read(`b:${String(two)}, a-1:${String(one)}`);
+    expect(root).toEqual(Buffer.alloc(32, 1));
+    expect(sealing).toEqual([
+      { id: 'b', key: Buffer.alloc(32, 2) },
+      { id: 'a-1', key: Buffer.alloc(32, 1) },
+    ]);
+    expect(read('').sealing).toEqual([]);
+  });
+
+  it.each([
+    ['a key without an id', String(one)],
+    ['an id with a dot', `a.b:${String(one)}`],
+    ['a short key', 'a:AAAA'],
+    ['an id twice', `a:${String(one)},a:${String(two)}`],
+    ['nothing between commas', `a:${String(one)},`],
+  ])('refuses %s, and shows none', (_, list) => {
+    expect(() => read(list)).toThrow(/ENCRYPTION_KEYS must be id:key pairs/);
+    expect(() => read(list)).not.toThrow(String(one));
+  });
 });

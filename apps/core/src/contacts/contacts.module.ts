@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { encryptionConfig, readConfig } from '@customer-platform/config';
+import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
 import { FollowingModule } from '../segments/following/following.module.js';
 import { ContactCounters } from './contact-counters.js';
 import { ContactIdentities } from './contact-identities.js';
@@ -17,7 +17,7 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
   imports: [FollowingModule],
   controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
-    { provide: MASTER_KEY, useFactory: () => readConfig(encryptionConfig).ENCRYPTION_KEY },
+    { provide: MASTER_KEY, useFactory: () => keyringOf(readConfig(encryptionConfig)) },
     ContactCounters,
     ContactIdentities,
     ContactLookup,

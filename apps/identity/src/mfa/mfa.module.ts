@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
-import { encryptionConfig, readConfig } from '@customer-platform/config';
+import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
 import { KeySeal } from '@customer-platform/database';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { FactorRemoval } from './factor-removal.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaController } from './mfa.controller.js';
 import { MfaService } from './mfa.service.js';
+import { sealOfFactors } from './factor-seal.js';
 import { RecoveryCodesStore } from './recovery-codes.store.js';
 
 /** Users' second factors. */
@@ -15,8 +16,7 @@ import { RecoveryCodesStore } from './recovery-codes.store.js';
   providers: [
     {
       provide: KeySeal,
-      useFactory: () =>
-        new KeySeal(readConfig(encryptionConfig).ENCRYPTION_KEY, 'identity second factors at rest'),
+      useFactory: () => sealOfFactors(keyringOf(readConfig(encryptionConfig))),
     },
     FactorRemoval,
     MfaAttempts,

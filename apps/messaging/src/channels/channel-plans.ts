@@ -44,7 +44,7 @@ export class ChannelPlans {
     private readonly repository: ChannelSettingsRepository,
     private readonly keys: WebhookKeys,
   ) {
-    this.box = new SecretBox(config.encryptionKey);
+    this.box = new SecretBox(config.keyring);
   }
 
   /** Of one organization, in its own transaction. */

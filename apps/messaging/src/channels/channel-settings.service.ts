@@ -36,7 +36,7 @@ export class ChannelSettingsService {
     private readonly clock: Clock,
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
   ) {
-    this.box = new SecretBox(config.encryptionKey);
+    this.box = new SecretBox(config.keyring);
   }
 
   /** What is configured, or the default an organization begins with. */

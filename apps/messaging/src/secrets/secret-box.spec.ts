@@ -3,14 +3,16 @@ import { SecretBox, UnreadableSecret } from './secret-box.js';
 
 describe('SecretBox', () => {
   const key = randomBytes(32);
-  const box = new SecretBox(key);
+  const box = new SecretBox({ root: key, sealing: [] });
   const now = new Date('2026-11-21T12:00:00.000Z');
 
   it('opens what it sealed, in the same place only', () => {
     const sealed = box.seal('pässword', 'org/email/password', now);
     expect(box.open(sealed, 'org/email/password')).toBe('pässword');
     expect(() => box.open(sealed, 'other/email/password')).toThrow(UnreadableSecret);
-    expect(() => new SecretBox(randomBytes(32)).open(sealed, 'org/email/password')).toThrow(UnreadableSecret);
+    expect(() =>
+      new SecretBox({ root: randomBytes(32), sealing: [] }).open(sealed, 'org/email/password'),
+    ).toThrow(UnreadableSecret);
   });
 
   it('notices any altered piece', () => {

@@ -1,8 +1,10 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
+import type { Keyring } from '@customer-platform/config';
+import { KeySeal } from '@customer-platform/database';
 
 /** A secret as it is stored: unreadable without the key, and recognisable by its fingerprint. */
 export interface SealedSecret {
-  /** `v1.<iv>.<tag>.<ciphertext>`, base64url. */
+  /** As `KeySeal` has it. */
   readonly sealed: string;
   /** 8 hex digits that tell one value from another and nothing more. */
   readonly fingerprint: string;
@@ -12,35 +14,30 @@ export interface SealedSecret {
 /** A stored secret that does not open: another key, another place, or altered. */
 export class UnreadableSecret extends Error {
   constructor() {
-    super('a stored secret does not open with ENCRYPTION_KEY');
+    super('a stored secret does not open with ENCRYPTION_KEYS or ENCRYPTION_KEY');
     this.name = 'UnreadableSecret';
   }
 }
 
-const VERSION = 'v1';
-
 /**
- * Secrets at rest: AES-256-GCM, bound to the place they belong to, so that a ciphertext copied to another
- * organization, channel or field does not open there.
+ * Secrets at rest: sealed, bound to the place they belong to, so that a ciphertext copied to another organization,
+ * channel or field does not open there.
  */
 export class SecretBox {
-  private readonly key: Buffer;
+  private readonly keys: KeySeal;
   private readonly fingerprints: Buffer;
 
-  /** @param master 32 bytes */
-  constructor(master: Buffer) {
-    this.key = derive(master, 'secrets at rest');
-    this.fingerprints = derive(master, 'fingerprints');
+  constructor(keyring: Keyring) {
+    this.keys = new KeySeal(keyring, 'messaging secrets at rest');
+    // Of the key that stays: a fingerprint shows that a secret is still the same.
+    const key = hkdfSync('sha256', keyring.root, Buffer.alloc(0), 'messaging fingerprints', 32);
+    this.fingerprints = Buffer.from(key);
   }
 
   seal(secret: string, place: string, now: Date): SealedSecret {
-    const iv = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.key, iv).setAAD(Buffer.from(place));
-    const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-    const pieces = [iv, cipher.getAuthTag(), ciphertext].map((piece) => piece.toString('base64url'));
     const mac = createHmac('sha256', this.fingerprints).update(`${place}\n${secret}`);
     return {
-      sealed: [VERSION, ...pieces].join('.'),
+      sealed: this.keys.seal(place, secret),
       fingerprint: mac.digest('hex').slice(0, 8),
       updated_at: now.toISOString(),
     };
@@ -48,19 +45,20 @@ export class SecretBox {
 
   /** @throws UnreadableSecret */
   open(secret: SealedSecret, place: string): string {
-    const [version, iv = '', tag = '', ciphertext = ''] = secret.sealed.split('.');
     try {
-      if (version !== VERSION) throw new UnreadableSecret();
-      const decipher = createDecipheriv('aes-256-gcm', this.key, Buffer.from(iv, 'base64url'))
-        .setAAD(Buffer.from(place))
-        .setAuthTag(Buffer.from(tag, 'base64url'));
-      return decipher.update(ciphertext, 'base64url', 'utf8') + decipher.final('utf8');
+      return this.keys.open(place, secret.sealed);
     } catch {
       throw new UnreadableSecret();
     }
   }
-}
 
-function derive(master: Buffer, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), `messaging ${purpose}`, 32));
+  /** The secret sealed by the key that seals now; the very same object if it is already. @throws UnreadableSecret */
+  renew<S extends SealedSecret>(secret: S, place: string): S {
+    try {
+      const sealed = this.keys.renew(place, secret.sealed);
+      return sealed === undefined ? secret : { ...secret, sealed };
+    } catch {
+      throw new UnreadableSecret();
+    }
+  }
 }

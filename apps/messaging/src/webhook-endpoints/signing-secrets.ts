@@ -19,7 +19,7 @@ export function newSecret(): string {
 }
 
 /** Where an endpoint's secrets belong; part of what they are sealed with. */
-function placeOf(organizationId: string, endpointId: string): string {
+export function placeOf(organizationId: string, endpointId: string): string {
   return `${organizationId}/webhook-endpoints/${endpointId}`;
 }
 

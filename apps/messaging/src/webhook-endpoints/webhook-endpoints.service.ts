@@ -45,7 +45,7 @@ export class WebhookEndpointsService {
     private readonly clock: Clock,
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
   ) {
-    this.box = new SecretBox(config.encryptionKey);
+    this.box = new SecretBox(config.keyring);
     this.endpoints = stores.of<WebhookEndpointEntity>({
       entity: WebhookEndpointEntity,
       module: 'messaging',

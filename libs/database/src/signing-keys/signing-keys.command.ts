@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { databaseConfig, encryptionConfig, readConfig } from '@customer-platform/config';
+import { databaseConfig, encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
 import { log } from '@customer-platform/http';
 import { Clock } from '../clock.js';
 import { dataSourceOf } from '../data-source.js';
 import { Database } from '../database.js';
 import { KeySeal } from './key-seal.js';
-import { SigningKeys, type ListedKey } from './signing-keys.js';
+import { sealOfSigningKeys, SigningKeys, type ListedKey } from './signing-keys.js';
 
 /** What the command is run with. */
 export interface SigningKeysCommand {
@@ -34,6 +34,9 @@ retires a key so long after it signed last refuses nobody.
 Runs beside the service, with its environment. Ends with 0 when it is done, else with 2.
 `;
 
+/** An RFC 7638 thumbprint: SHA-256 in base64url. */
+const KID = /^[\w-]{43}$/;
+
 class UsageError extends Error {}
 
 /**
@@ -44,7 +47,7 @@ export async function runSigningKeys(command: SigningKeysCommand): Promise<numbe
   const { args = process.argv.slice(2), write = (text) => process.stdout.write(text) } = command;
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: withKidLast(args),
       options: {
         after: { type: 'string' },
         json: { type: 'boolean' },
@@ -65,6 +68,12 @@ export async function runSigningKeys(command: SigningKeysCommand): Promise<numbe
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}${usage}\n`);
     return 2;
   }
+}
+
+/** A kid may begin with a dash, and must not be taken for an option. */
+function withKidLast(args: readonly string[]): string[] {
+  const kids = args.filter((arg) => KID.test(arg));
+  return kids.length === 0 ? [...args] : [...args.filter((arg) => !KID.test(arg)), '--', ...kids];
 }
 
 type Answer = { keys: ListedKey[] } | { made: string } | { retired: string };
@@ -90,7 +99,7 @@ async function withKeys<T>(module: string, work: (keys: SigningKeys) => Promise<
   log.level = 'silent'; // standard output is the command's answer
   const { DATABASE_URL: url } = readConfig(databaseConfig.pick({ DATABASE_URL: true }));
   const source = dataSourceOf({ module, entities: [], migrations: [], url, poolSize: 1 });
-  const seal = new KeySeal(readConfig(encryptionConfig).ENCRYPTION_KEY, `${module} signing keys at rest`);
+  const seal = new KeySeal(keyringOf(readConfig(encryptionConfig)), sealOfSigningKeys(module));
   await source.initialize();
   try {
     return await work(new SigningKeys(new Database(source), new Clock(), seal));

@@ -1,9 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { encryptionConfig, readConfig } from '@customer-platform/config';
+import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
 import { KeySeal } from './key-seal.js';
-import { SigningKeys } from './signing-keys.js';
+import { sealOfSigningKeys, SigningKeys } from './signing-keys.js';
 
-/** The keys that a module signs with. Reads `ENCRYPTION_KEY`; the module's migrations make `signingKeysTable()`. */
+/** The keys that a module signs with. Reads `ENCRYPTION_KEY` and `ENCRYPTION_KEYS`; the module's migrations make `signingKeysTable()`. */
 @Module({})
 export class SigningKeysModule {
   static forRoot({ module }: { module: string }): DynamicModule {
@@ -12,8 +12,7 @@ export class SigningKeysModule {
       providers: [
         {
           provide: KeySeal,
-          useFactory: () =>
-            new KeySeal(readConfig(encryptionConfig).ENCRYPTION_KEY, `${module} signing keys at rest`),
+          useFactory: () => new KeySeal(keyringOf(readConfig(encryptionConfig)), sealOfSigningKeys(module)),
         },
         SigningKeys,
       ],

@@ -233,7 +233,7 @@ export class SigningKeys {
     const row: KeyRow = {
       kid,
       purpose,
-      sealed_private_key: this.seal.seal(`${purpose}\n${kid}`, JSON.stringify(privateJwk)),
+      sealed_private_key: this.seal.seal(placeOfSigningKey(purpose, kid), JSON.stringify(privateJwk)),
       usable_from: new Date(now.getTime() + afterMs),
       created_at: now,
     };
@@ -255,7 +255,7 @@ export class SigningKeys {
   }
 
   private async open({ kid, purpose, sealed_private_key: sealed }: KeyRow): Promise<SigningKey> {
-    const jwk = JSON.parse(this.seal.open(`${purpose}\n${kid}`, sealed)) as JWK;
+    const jwk = JSON.parse(this.seal.open(placeOfSigningKey(purpose, kid), sealed)) as JWK;
     const { d: _private, ...publicJwk } = jwk;
     const [privateKey, publicKey] = await Promise.all([
       importJWK(jwk, SIGNING_ALGORITHM) as Promise<CryptoKey>,
@@ -268,4 +268,14 @@ export class SigningKeys {
 function needsAnother(rows: readonly KeyRow[], now: Date): boolean {
   const [newest] = rows;
   return !newest || now.getTime() - newest.created_at.getTime() > ROTATE_AFTER_MS;
+}
+
+/** The purpose for which a module's signing keys are sealed. */
+export function sealOfSigningKeys(module: string): string {
+  return `${module} signing keys at rest`;
+}
+
+/** Where a private key belongs; part of what it is sealed with. */
+export function placeOfSigningKey(purpose: string, kid: string): string {
+  return `${purpose}\n${kid}`;
 }

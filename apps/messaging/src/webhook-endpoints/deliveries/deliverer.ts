@@ -51,7 +51,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly makers: MakerRights,
     private readonly clock: Clock,
   ) {
-    this.box = new SecretBox(config.encryptionKey);
+    this.box = new SecretBox(config.keyring);
   }
 
   onApplicationBootstrap(): void {

@@ -1,0 +1,51 @@
+import type { Keyring } from '@customer-platform/config';
+import { sealedSigningKeys, type SealedColumn } from '@customer-platform/database';
+import { placeOf } from '../channels/channel-secrets.js';
+import { placeOf as placeOfEndpoint, type SigningSecret } from '../webhook-endpoints/signing-secrets.js';
+import { SecretBox, type SealedSecret } from './secret-box.js';
+
+type SecretsByChannel = Record<string, Record<string, SealedSecret>>;
+
+/** All that messaging keeps sealed. */
+export function sealedColumns(keyring: Keyring) {
+  const box = new SecretBox(keyring);
+  return [channelSettings(box), webhookEndpoints(box), sealedSigningKeys('messaging', keyring)];
+}
+
+function channelSettings(box: SecretBox): SealedColumn<SecretsByChannel> {
+  return {
+    table: 'channel_settings',
+    column: 'secrets',
+    key: ['organization_id'],
+    type: 'jsonb',
+    renew: ({ organization_id: organization = '', content }) => {
+      let renewed = false;
+      const of = (channel: string, field: string, secret: SealedSecret): SealedSecret => {
+        const anew = box.renew(secret, placeOf(organization, channel, field));
+        renewed ||= anew !== secret;
+        return anew;
+      };
+      const all = mapped(content, (channel, fields) =>
+        mapped(fields, (field, secret) => of(channel, field, secret)),
+      );
+      return renewed ? all : undefined;
+    },
+  };
+}
+
+function webhookEndpoints(box: SecretBox): SealedColumn<SigningSecret[]> {
+  return {
+    table: 'webhook_endpoints',
+    column: 'secrets',
+    key: ['organization_id', 'id'],
+    type: 'jsonb',
+    renew: ({ organization_id: organization = '', id = '', content }) => {
+      const all = content.map((secret) => box.renew(secret, placeOfEndpoint(organization, id)));
+      return all.some((secret, index) => secret !== content[index]) ? all : undefined;
+    },
+  };
+}
+
+function mapped<T>(values: Record<string, T>, change: (name: string, value: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(name, value)]));
+}
