@@ -54,6 +54,53 @@ async function aKnownPerson(
   return person;
 }
 
+/** What an erasure must find although no route leads there: a send whose process died, a read, a cap, an event that waits. */
+async function traces(organizationId: string, person: Person): Promise<string> {
+  const lost = newId();
+  await world.database.query(
+    `WITH dead AS (INSERT INTO in_flight VALUES ($1, $2, 1, ARRAY['contact:' || $3::uuid], now() - interval '1 min'))
+     INSERT INTO sends (organization_id, id, channel, state, category, contact_id, recipient, address, source, attempts,
+       correlation_id, lane, due_at, created_at, updated_at)
+     VALUES ($1, $2, 'email', 'dispatching', 'transactional', $3, '{}', $4, 'api', 1, $2, 0, now() + interval '1 hour',
+       now(), now())`,
+    [organizationId, lost, person.id, person.email],
+  );
+  await world.database.query('INSERT INTO notification_reads VALUES ($1, $2, now())', [
+    organizationId,
+    person.id,
+  ]);
+  await world.database.query(
+    `INSERT INTO cap_counters (organization_id, contact_id, channel, period, begins_on, used)
+     VALUES ($1, $2, 'email', 'day', now(), 1)`,
+    [organizationId, person.id],
+  );
+  await world.database.query(
+    `INSERT INTO event_waits VALUES ($1, gen_random_uuid(), $2, $3, now() + interval '15 min', now() + interval '1 min', now())`,
+    [organizationId, person.id, JSON.stringify({ data: { external_id: person.external_id } })],
+  );
+  return lost;
+}
+
+/** Deliveries that wait: one names the contact's id, one its external id, one only somebody like it. */
+async function deliveriesAbout(
+  organizationId: string,
+  { id, external_id, first_name }: Person,
+): Promise<[named: string, mute: string, anothers: string]> {
+  const [named, mute, anothers] = [newId(), newId(), newId()];
+  const payloads = [
+    [named, { contact_id: id, traits: { name: first_name } }],
+    [mute, { external_id }],
+    [anothers, { contact_id: newId(), external_id: `${external_id}-other` }],
+  ] as const;
+  for (const [eventId, data] of payloads)
+    await world.database.query(
+      `INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, due_at, created_at)
+       VALUES ($1, $1, $2, 'core.contact.updated', $3, gen_random_uuid(), now() + interval '1 day', now())`,
+      [organizationId, eventId, JSON.stringify({ data })],
+    );
+  return [named, mute, anothers];
+}
+
 /** All rows of the organization, but for the ids of erased contacts, by which they are known to be gone. */
 async function everything(organizationId: string): Promise<string> {
   const tables = await world.database.query<{ name: string }>(
@@ -242,40 +289,8 @@ describe('the erasure of a contact', () => {
     await eventually(async () => {
       expect(await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [person.id])).toHaveLength(1);
     });
-    const lost = newId();
-    await world.database.query(
-      `WITH dead AS (INSERT INTO in_flight VALUES ($1, $2, 1, ARRAY['contact:' || $3::uuid], now() - interval '1 min'))
-       INSERT INTO sends (organization_id, id, channel, state, category, contact_id, recipient, address, source, attempts,
-         correlation_id, lane, due_at, created_at, updated_at)
-       VALUES ($1, $2, 'email', 'dispatching', 'transactional', $3, '{}', $4, 'api', 1, $2, 0, now() + interval '1 hour',
-         now(), now())`,
-      [id, lost, person.id, person.email],
-    );
-    await world.database.query('INSERT INTO notification_reads VALUES ($1, $2, now())', [id, person.id]);
-    await world.database.query(
-      `INSERT INTO cap_counters (organization_id, contact_id, channel, period, begins_on, used)
-       VALUES ($1, $2, 'email', 'day', now(), 1)`,
-      [id, person.id],
-    );
-    await world.database.query(
-      `INSERT INTO event_waits VALUES ($1, gen_random_uuid(), $2, $3, now() + interval '15 min', now() + interval '1 min', now())`,
-      [id, person.id, JSON.stringify({ data: { external_id: person.external_id } })],
-    );
-    const [delivery, mute, anothers] = [newId(), newId(), newId()];
-    const payloads = [
-      [delivery, JSON.stringify({ data: { contact_id: person.id, traits: { name: person.first_name } } })],
-      [mute, JSON.stringify({ data: { external_id: person.external_id } })],
-      [
-        anothers,
-        JSON.stringify({ data: { contact_id: newId(), external_id: `${person.external_id}-other` } }),
-      ],
-    ];
-    for (const [eventId, payload] of payloads)
-      await world.database.query(
-        `INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, due_at, created_at)
-         VALUES ($1, $1, $2, 'core.contact.updated', $3, gen_random_uuid(), now() + interval '1 day', now())`,
-        [id, eventId, payload],
-      );
+    const lost = await traces(id, person);
+    const [delivery, mute, anothers] = await deliveriesAbout(id, person);
     const values = [person.id, person.email, person.first_name];
     const before = await everything(id);
     for (const value of [...values, `"${person.external_id}`]) expect(before).toContain(value);

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
 
@@ -25,12 +24,10 @@ export async function firstReady(
       () => ended.add(one),
     ),
   );
-  const patience = new AbortController();
-  await Promise.race([
-    Promise.all(endings),
-    pause(GATHER_MS, undefined, { signal: patience.signal }).catch(() => undefined),
-  ]);
-  patience.abort();
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, GATHER_MS)));
+  await Promise.race([Promise.all(endings), patience]);
+  clearTimeout(timer);
   if (ended.size === 0) await Promise.race(endings);
   return {
     ready: prepared.filter((one) => ended.has(one)),
