@@ -184,6 +184,15 @@ describe('what core tells of a contact', () => {
     await aRule(shop, 'core.event.recorded');
     const pair = { merge_id: newId(), survivor_id: survivor.id, merged_id: merged.id };
     await world.probe.publish(change(shop, 'created', survivor, 1), change(shop, 'created', merged, 1));
+    // Each contact's events may be of another partition than the pair's, whose key is the survivor's.
+    await eventually(async () => {
+      const ids = [survivor.id, merged.id];
+      const known = await world.database.query(
+        'SELECT 1 FROM contacts WHERE id = ANY($1::uuid[]) AND email IS NOT NULL',
+        [ids],
+      );
+      expect(known).toHaveLength(2);
+    }, SETTLED);
     for (const [verb, version] of [
       ['merged', 2],
       ['unmerged', 3],
@@ -193,7 +202,6 @@ describe('what core tells of a contact', () => {
         organizationId,
         data: { ...pair, survivor_version: version, merged_version: version },
       });
-      // The pair's key is the survivor's: the merged contact's own events may be of another partition.
       await eventually(async () => {
         const rows = await world.database.query('SELECT 1 FROM contacts WHERE id = $1 AND version = $2', [
           merged.id,
@@ -204,6 +212,40 @@ describe('what core tells of a contact', () => {
       const receiver = verb === 'merged' ? survivor : merged;
       expect(await sendFor(shop, merged)).toMatchObject({ contact_id: receiver.id, address: receiver.email });
     }
+  });
+
+  it('may come after its merge: neither the profile nor the merge is lost', async () => {
+    const shop = aShop();
+    const { organizationId } = shop;
+    const [survivor, merged] = [aContact(), aContact()];
+    const moved = { ...merged, email: `${randomUUID()}@example.com` };
+    await aRule(shop, 'core.event.recorded');
+    const pair = { merge_id: newId(), survivor_id: survivor.id, merged_id: merged.id };
+    const row = (expected: object): Promise<void> =>
+      eventually(async () => {
+        const rows = await world.database.query(
+          'SELECT version::int, state, email, merged_into FROM contacts WHERE id = $1',
+          [merged.id],
+        );
+        expect(rows).toEqual([expected]);
+      }, SETTLED);
+    const told = (verb: 'merged' | 'unmerged', version: number) => ({
+      type: `core.contact.${verb}.v1` as const,
+      organizationId,
+      data: { ...pair, survivor_version: version, merged_version: version },
+    });
+    const asMerged = { version: 3, state: 'merged', merged_into: survivor.id };
+    await world.probe.publish(change(shop, 'created', survivor, 1));
+    await world.probe.publish(told('merged', 3));
+    await row({ ...asMerged, email: null });
+    await world.probe.publish(change(shop, 'created', merged, 1));
+    await row({ ...asMerged, email: merged.email });
+    await world.probe.publish(change(shop, 'updated', moved, 2));
+    await row({ ...asMerged, email: moved.email });
+    expect(await sendFor(shop, merged)).toMatchObject({ contact_id: survivor.id, address: survivor.email });
+    await world.probe.publish(told('unmerged', 4));
+    await row({ version: 4, state: 'active', merged_into: null, email: moved.email });
+    expect(await sendFor(shop, merged)).toMatchObject({ contact_id: merged.id, address: moved.email });
   });
 
   it.each([

@@ -209,6 +209,27 @@ describe('the erasure of a contact', () => {
     await settled(api, marketing, 'opted_out');
   });
 
+  it('takes those along whose merge was heard of before they were', async () => {
+    const { id, api } = world.organization();
+    const [survivor, merged] = [await aKnownPerson(id), aContact()];
+    const pair = { merge_id: newId(), survivor_id: survivor.id, merged_id: merged.id };
+    const data = { ...pair, survivor_version: 2, merged_version: 2 };
+    await world.probe.publish({ type: 'core.contact.merged.v1', organizationId: id, data });
+    const rows = (condition: string): Promise<void> =>
+      eventually(async () => {
+        const found = await world.database.query(`SELECT 1 FROM contacts WHERE id = $1 AND ${condition}`, [
+          merged.id,
+        ]);
+        expect(found).toHaveLength(1);
+      });
+    await rows(`state = 'merged'`);
+    await known(id, merged);
+    await rows('email IS NOT NULL');
+    expect((await suppress(api, merged.email)).status).toBe(201);
+    expect(await erase(id, survivor.id)).toMatchObject({ counts: { suppressions: 1 } });
+    expect(await everything(id)).not.toContain(merged.email);
+  });
+
   it('takes those along who were merged into it', async () => {
     const { id, api } = world.organization();
     const [survivor, merged] = [await aKnownPerson(id), await aKnownPerson(id)];

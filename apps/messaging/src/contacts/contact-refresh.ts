@@ -101,9 +101,29 @@ export class ContactRefresh {
   }
 
   private async save(organizationId: string, found: readonly LookedUp[]): Promise<void> {
-    const contacts = found.map((item) => toContact(organizationId, item));
-    await this.database.inOrganization({ organizationId }, (tx) => this.contacts.save(tx, contacts));
+    // Of a merged contact core tells no profile: the one that is known here stays.
+    const [merged, others] = [found.filter(isMerged), found.filter((item) => !isMerged(item))];
+    await this.database.inOrganization({ organizationId }, async (tx) => {
+      await this.contacts.save(
+        tx,
+        others.map((item) => toContact(organizationId, item)),
+      );
+      await this.contacts.mark(
+        tx,
+        merged.map(({ id, version, state, merged_into }) => ({
+          organizationId,
+          id,
+          version,
+          state,
+          mergedInto: merged_into,
+        })),
+      );
+    });
   }
+}
+
+function isMerged({ state, contact }: LookedUp): boolean {
+  return state === 'merged' && !contact;
 }
 
 function toContact(organizationId: string, found: LookedUp): Contact {

@@ -28,27 +28,34 @@ interface Row extends ContactProfile {
 
 const PROFILE = 'external_id, email, phone, first_name, last_name, locale, timezone, country, attributes';
 
+/**
+ * A contact's state and its profile are each as new as they can be. Of two contacts that become one the merge is told
+ * apart from their snapshots, and may come first: a snapshot that is older then still tells the profile.
+ */
 const UPSERT = `
-  INSERT INTO contacts AS known (organization_id, id, version, state, merged_into, ${PROFILE},
+  INSERT INTO contacts AS known (organization_id, id, version, profile_version, state, merged_into, ${PROFILE},
     email_canonical, phone_canonical)
-  SELECT organization_id, id, version, state, merged_into, ${PROFILE}, email_canonical, phone_canonical
+  SELECT organization_id, id, version, version, state, merged_into, ${PROFILE}, email_canonical, phone_canonical
     FROM jsonb_populate_recordset(NULL::contacts, $1::jsonb)
    ORDER BY organization_id, id
-  ON CONFLICT (organization_id, id) DO UPDATE SET version = excluded.version, state = excluded.state,
-    merged_into = excluded.merged_into, external_id = excluded.external_id, email = excluded.email,
+  ON CONFLICT (organization_id, id) DO UPDATE SET version = greatest(known.version, excluded.version),
+    state = CASE WHEN known.version < excluded.version THEN excluded.state ELSE known.state END,
+    merged_into = CASE WHEN known.version < excluded.version THEN excluded.merged_into ELSE known.merged_into END,
+    profile_version = excluded.version, external_id = excluded.external_id, email = excluded.email,
     phone = excluded.phone, first_name = excluded.first_name, last_name = excluded.last_name,
     locale = excluded.locale, timezone = excluded.timezone, country = excluded.country,
     attributes = excluded.attributes, email_canonical = excluded.email_canonical,
     phone_canonical = excluded.phone_canonical
-  WHERE known.version < excluded.version AND known.state <> 'erased'`;
+  WHERE coalesce(known.profile_version, known.version) < excluded.version AND known.state <> 'erased'`;
 
 const MARK = `
-  INSERT INTO contacts AS known (organization_id, id, version, state, merged_into)
-  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[])
+  INSERT INTO contacts AS known (organization_id, id, version, profile_version, state, merged_into)
+  SELECT organization_id, id, version, 0, state, merged_into
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[])
       AS marked (organization_id, id, version, state, merged_into)
    ORDER BY organization_id, id
   ON CONFLICT (organization_id, id) DO UPDATE SET version = excluded.version, state = excluded.state,
-    merged_into = excluded.merged_into
+    merged_into = excluded.merged_into, profile_version = coalesce(known.profile_version, known.version)
   WHERE known.version <= excluded.version AND known.state <> 'erased'`;
 
 const RESOLVE = `
@@ -127,7 +134,7 @@ export function contactKey({ organizationId, id }: ContactRef): string {
 /** The table `contacts`: core's contacts, as far as events and look-ups have told of them. */
 @Injectable()
 export class ContactsRepository {
-  /** Writes what is newer than what is known, contact by contact. */
+  /** Writes what is newer than what is known, contact by contact: of the state, and of the profile. */
   async save(tx: Transaction, contacts: readonly Contact[]): Promise<void> {
     if (contacts.length === 0) return;
     const newest = new Map<string, Contact>();
@@ -143,6 +150,7 @@ export class ContactsRepository {
    * Of several marks of one contact the newest stands, and of one version the last.
    */
   async mark(tx: Transaction, marks: readonly ContactMark[]): Promise<void> {
+    if (marks.length === 0) return;
     const newest = new Map<string, ContactMark>();
     for (const mark of marks) {
       const known = newest.get(contactKey(mark));

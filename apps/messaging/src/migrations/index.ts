@@ -21,6 +21,7 @@ import { CreateEventWaits1764740100000 } from './1764740100000-create-event-wait
 import { CreateChannelFaults1764740200000 } from './1764740200000-create-channel-faults.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { NoteWebhookMakers1764900300000 } from './1764900300000-note-webhook-makers.js';
+import { NoteProfileVersions1766900000000 } from './1766900000000-note-profile-versions.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -46,4 +47,5 @@ export const migrations: MigrationClass[] = [
   CreateConsumerPositions1766700000000,
   SeparateIdentityMail1766800000000,
   NoteWebhookMakers1764900300000,
+  NoteProfileVersions1766900000000,
 ];
