@@ -6,6 +6,8 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { log } from '@customer-platform/http';
+import { waitAtMost } from '../jobs/wait-at-most.js';
+import { WakeableSleep } from '../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { LANES } from '../sends/send.js';
@@ -57,8 +59,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private readonly lateOf = new Map<string, number>();
   /** Groups whose last batch was slow to prepare. */
   private readonly slow = new Set<string>();
-  private wake: (() => void) | undefined;
-  private signaled = false;
+  private readonly rest = new WakeableSleep();
   private turn = 0;
   private running: Promise<void> = Promise.resolve();
 
@@ -72,18 +73,15 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
-    this.signal.listen(() => this.rouse());
+    this.signal.listen(() => this.rest.wake());
     this.running = this.run();
   }
 
   /** Begins nothing new and waits, not for ever, for what has begun. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    this.rouse();
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_MS)));
-    await Promise.race([this.drained(), patience]);
-    clearTimeout(timer);
+    this.rest.wake();
+    await waitAtMost(STOP_MS, this.drained());
   }
 
   inFlight(send: ClaimedSend, work: Promise<void>): void {
@@ -121,7 +119,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
           else this.lateOf.delete(group);
         }
         for (const { id } of sends) this.lateSends.delete(id);
-        this.rouse();
+        this.rest.wake();
       });
     this.flights.add(following);
   }
@@ -135,14 +133,14 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private async run(): Promise<void> {
     while (!this.stopping) {
       try {
-        this.signaled = false;
+        this.rest.forgetWakes();
         const began = performance.now();
         const taken = await this.round();
-        if (taken === 0) await this.idle(POLL_MS);
+        if (taken === 0) await this.rest.sleep(POLL_MS);
         if (taken < BATCH) await this.gather(began);
       } catch (error) {
         log.error({ err: error }, 'The dispatcher could not look for due sends; trying again');
-        await this.idle(PAUSE_AFTER_FAILURE_MS);
+        await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
       }
     }
   }
@@ -223,24 +221,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private release(transport: string | undefined): void {
     if (transport === undefined) return;
     this.slots.give(transport);
-    if (this.slots.roomy(transport, BATCH / 4)) this.rouse();
-  }
-
-  private rouse(): void {
-    this.signaled = true;
-    this.wake?.();
-  }
-
-  private async idle(milliseconds: number): Promise<void> {
-    if (this.signaled || this.stopping) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.wake = undefined;
+    if (this.slots.roomy(transport, BATCH / 4)) this.rest.wake();
   }
 }
 

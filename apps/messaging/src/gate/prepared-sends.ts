@@ -1,3 +1,4 @@
+import { waitAtMost } from '../jobs/wait-at-most.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
 
@@ -24,10 +25,7 @@ export async function firstReady(
       () => ended.add(one),
     ),
   );
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, GATHER_MS)));
-  await Promise.race([Promise.all(endings), patience]);
-  clearTimeout(timer);
+  await waitAtMost(GATHER_MS, Promise.all(endings));
   if (ended.size === 0) await Promise.race(endings);
   return {
     ready: prepared.filter((one) => ended.has(one)),

@@ -5,6 +5,8 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { log } from '@customer-platform/http';
+import { waitAtMost } from '../../jobs/wait-at-most.js';
+import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { DispatchSignal } from '../../sends/dispatch-signal.js';
 import type { ClaimedSend } from '../claimed-send.js';
@@ -35,8 +37,7 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
   private inHand = 0;
   private readonly working = new Set<Promise<void>>();
   private readonly flights = new Map<string, Promise<void>>();
-  private wake: (() => void) | undefined;
-  private signaled = false;
+  private readonly rest = new WakeableSleep();
   private turn = 0;
   private running: Promise<void> = Promise.resolve();
 
@@ -56,18 +57,15 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
       return;
     }
     if (!this.config.worker) return;
-    this.signal.listen(() => this.rouse(), 'identity');
+    this.signal.listen(() => this.rest.wake(), 'identity');
     this.running = this.run();
   }
 
   /** Begins nothing new and waits, not for ever, for what has begun. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    this.rouse();
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_MS)));
-    await Promise.race([this.drained(), patience]);
-    clearTimeout(timer);
+    this.rest.wake();
+    await waitAtMost(STOP_MS, this.drained());
   }
 
   inFlight(send: ClaimedSend, work: Promise<void>): void {
@@ -87,11 +85,11 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
   private async run(): Promise<void> {
     while (!this.stopping) {
       try {
-        this.signaled = false;
-        if ((await this.round()) === 0) await this.idle(POLL_MS);
+        this.rest.forgetWakes();
+        if ((await this.round()) === 0) await this.rest.sleep(POLL_MS);
       } catch (error) {
         log.error({ err: error }, 'Identity’s mail could not be looked for; trying again');
-        await this.idle(PAUSE_AFTER_FAILURE_MS);
+        await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
       }
     }
   }
@@ -123,7 +121,7 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
     const work: Promise<void> = this.carry(send).finally(() => {
       this.inHand -= 1;
       this.working.delete(work);
-      this.rouse();
+      this.rest.wake();
     });
     this.working.add(work);
   }
@@ -141,22 +139,5 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
     } finally {
       this.flights.delete(send.id);
     }
-  }
-
-  private rouse(): void {
-    this.signaled = true;
-    this.wake?.();
-  }
-
-  private async idle(milliseconds: number): Promise<void> {
-    if (this.signaled || this.stopping) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.wake = undefined;
   }
 }

@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
+import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { postPinned } from '../../network/pinned-post.js';
 import { SecretBox } from '../../secrets/secret-box.js';
@@ -38,8 +39,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   private inFlight = 0;
   private ended: EndedTry[] = [];
   private writing: Promise<void> | undefined;
-  private wake: (() => void) | undefined;
-  private signaled = false;
+  private readonly rest = new WakeableSleep();
   private stopping = false;
   private running: Promise<void> = Promise.resolve();
 
@@ -56,14 +56,14 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
 
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
-    this.signal.listen(() => this.rouse());
+    this.signal.listen(() => this.rest.wake());
     this.running = this.run();
   }
 
   /** Begins nothing new and waits, not for ever, for the answers to what has begun. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    this.rouse();
+    this.rest.wake();
     await this.running;
     const patience = Date.now() + STOP_MS;
     while ((this.inFlight > 0 || this.writing) && Date.now() < patience) await pause(LOOK_MS);
@@ -72,15 +72,15 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   private async run(): Promise<void> {
     while (!this.stopping) {
       try {
-        this.signaled = false;
+        this.rest.forgetWakes();
         const room = MOST_SOCKETS - this.inFlight;
         const claimed = room > 0 ? await this.queue.claim(room) : [];
         for (const delivery of claimed) this.begin(delivery);
         if (claimed.length > 0) await pause(LOOK_MS);
-        else await this.idle(POLL_MS);
+        else await this.rest.sleep(POLL_MS);
       } catch (error) {
         log.error({ err: error }, 'What is due to webhook endpoints could not be looked for; trying again');
-        await this.idle(PAUSE_AFTER_FAILURE_MS);
+        await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
       }
     }
   }
@@ -131,7 +131,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     this.writing ??= this.write().finally(() => {
       this.writing = undefined;
     });
-    if (wasFull) void this.writing.then(() => this.rouse());
+    if (wasFull) void this.writing.then(() => this.rest.wake());
   }
 
   private async write(): Promise<void> {
@@ -147,22 +147,5 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
         );
       }
     }
-  }
-
-  private rouse(): void {
-    this.signaled = true;
-    this.wake?.();
-  }
-
-  private async idle(milliseconds: number): Promise<void> {
-    if (this.signaled || this.stopping) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.wake = undefined;
   }
 }
