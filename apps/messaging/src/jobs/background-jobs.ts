@@ -1,5 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database, type Transaction, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  PollingJob,
+  type Transaction,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 
@@ -61,9 +67,13 @@ const FAIL = `
 @Injectable()
 export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly works = new Map<JobKind, JobWork>();
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopping = false;
+  private readonly looking = new PollingJob({
+    name: 'background-jobs',
+    everyMs: EVERY_MS,
+    pass: async () => {
+      if (await this.piece()) this.looking.wake();
+    },
+  });
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -79,30 +89,17 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
   /** Begins a job with the caller's transaction. */
   async add(tx: Transaction, kind: JobKind, targetId: string): Promise<void> {
     await tx.query(ADD, [tx.organizationId, kind, targetId, this.clock.now()]);
-    tx.afterCommit(() => this.rouse());
+    tx.afterCommit(() => {
+      if (this.config.worker) this.looking.wake();
+    });
   }
 
   onApplicationBootstrap(): void {
-    if (!this.config.worker) return;
-    this.timer = setInterval(() => this.rouse(), EVERY_MS);
-    this.timer.unref();
+    if (this.config.worker) this.looking.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    clearInterval(this.timer);
-    await this.running;
-  }
-
-  private rouse(): void {
-    if (!this.config.worker || this.stopping) return;
-    this.running ??= this.run()
-      .catch((error: unknown) => log.warn({ err: error }, 'Background jobs could not be looked for'))
-      .finally(() => (this.running = undefined));
-  }
-
-  private async run(): Promise<void> {
-    while (!this.stopping && (await this.piece()));
+    await this.looking.stop();
   }
 
   /** Does one piece of one job. @returns whether there was one */

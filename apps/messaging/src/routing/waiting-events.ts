@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, PollingJob, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
@@ -15,9 +15,11 @@ const EVERY_MS = 1_000;
  */
 @Injectable()
 export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopping = false;
+  private readonly looking = new PollingJob({
+    name: 'waiting-events',
+    everyMs: EVERY_MS,
+    pass: () => this.run(),
+  });
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -30,31 +32,20 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
 
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
-    this.waits.listen(() => this.rouse());
-    this.timer = setInterval(() => this.rouse(), EVERY_MS);
-    this.timer.unref();
+    this.waits.listen(() => this.looking.wake());
+    this.looking.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    clearInterval(this.timer);
-    await this.running;
+    await this.looking.stop();
   }
 
-  private rouse(): void {
-    if (this.stopping) return;
-    this.running ??= this.run()
-      .catch((error: unknown) => log.warn({ err: error }, 'Events that wait could not be looked at'))
-      .finally(() => (this.running = undefined));
-  }
-
+  /** Looks at some that are due, and then again while there are. */
   private async run(): Promise<void> {
-    for (let left = true; left && !this.stopping;) {
-      const due = await this.database.acrossOrganizations((tx) => this.waits.take(tx, this.clock.now()));
-      for (const [organizationId, refs] of Map.groupBy(due, (ref) => ref.organization_id))
-        await this.look(organizationId, refs);
-      left = due.length > 0;
-    }
+    const due = await this.database.acrossOrganizations((tx) => this.waits.take(tx, this.clock.now()));
+    for (const [organizationId, refs] of Map.groupBy(due, (ref) => ref.organization_id))
+      await this.look(organizationId, refs);
+    if (due.length > 0) this.looking.wake();
   }
 
   /** What fails is looked at again later, and is the only one that waits for that. */
