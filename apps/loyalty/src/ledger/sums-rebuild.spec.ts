@@ -79,6 +79,34 @@ describe('balances and lots made anew from the ledger', () => {
     expect(await sums()).toEqual(before);
   });
 
+  it('are counted once, also where the transaction loses to another and begins anew', async () => {
+    const contactId = aContact();
+    await adjust(contactId, 40);
+    const own = [world.organizationId];
+    await database.query('DELETE FROM balances WHERE organization_id = $1', own);
+    await database.query('DELETE FROM lot_balances WHERE organization_id = $1', own);
+    // A sequence does not go back with the transaction.
+    await database.query(`
+      CREATE SEQUENCE losses;
+      CREATE FUNCTION lose_once() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+      BEGIN
+        IF NEW.organization_id = '${world.organizationId}' AND nextval('losses') = 1 THEN
+          RAISE EXCEPTION 'lost' USING ERRCODE = '40P01';
+        END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER lose_once BEFORE INSERT ON lot_balances FOR EACH ROW EXECUTE FUNCTION lose_once()`);
+    try {
+      const rebuilt = { organization_id: world.organizationId, balances: 1, lots: 1 };
+      expect(await rebuild(world.organizationId)).toEqual([rebuilt]);
+      expect(await database.query('SELECT last_value::int FROM losses')).toEqual([{ last_value: 2 }]);
+    } finally {
+      await database.query(
+        'DROP TRIGGER lose_once ON lot_balances; DROP FUNCTION lose_once(); DROP SEQUENCE losses',
+      );
+    }
+  });
+
   it('come back where they are lost, wrong, or of nothing', async () => {
     const contactId = await aHistory();
     const before = await sums();

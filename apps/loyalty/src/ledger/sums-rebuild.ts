@@ -85,24 +85,28 @@ export class SumsRebuild {
   private async ofOrganization(organizationId: string): Promise<RebuiltSums> {
     const sums: RebuiltSums = { organization_id: organizationId, balances: 0, lots: 0 };
     for (let after: string | undefined = BEFORE_ALL; after !== undefined;) {
-      const last: string = after;
-      after = await this.database.inOrganization({ organizationId }, (tx) => rebuildPage(tx, last, sums));
+      const from: string = after;
+      // Counted after the commit: a transaction that loses to another begins anew.
+      const page = await this.database.inOrganization({ organizationId }, (tx) => rebuildPage(tx, from));
+      sums.balances += page.balances;
+      sums.lots += page.lots;
+      after = page.last;
     }
     return sums;
   }
 }
 
-/** Rebuilds the sums of the refs that follow; answers the last of them, or undefined after the last page. */
-async function rebuildPage(tx: Transaction, after: string, sums: RebuiltSums): Promise<string | undefined> {
+/** Rebuilds the sums of the refs that follow; `last` is the last of them, undefined after the last page. */
+async function rebuildPage(tx: Transaction, after: string) {
   const rows = await tx.query<{ subject_ref: string }>(REFS, [tx.organizationId, after, REFS_AT_ONCE]);
   const refs = rows.map((row) => row.subject_ref);
-  if (refs.length === 0) return undefined;
+  if (refs.length === 0) return { last: undefined, balances: 0, lots: 0 };
   const given = [tx.organizationId, uuids(refs)];
   await tx.query(OPEN, given);
   await lockRefs(tx, refs);
   // In statements of their own, which see all that was posted before the locks were had.
-  sums.balances += (await tx.query(BALANCES, given)).length;
-  sums.lots += (await tx.query(STRAY_LOTS, given)).length;
-  sums.lots += (await tx.query(LOTS, given)).length;
-  return refs.at(-1);
+  const balances = (await tx.query(BALANCES, given)).length;
+  const strays = (await tx.query(STRAY_LOTS, given)).length;
+  const lots = (await tx.query(LOTS, given)).length;
+  return { last: refs.at(-1), balances, lots: strays + lots };
 }

@@ -108,7 +108,9 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
     try {
       await this.database.acrossOrganizations(async (tx) => {
         const [job] = await tx.query<Job>(TAKE, [this.clock.now()]);
-        if (job) await this.advance(tx, (taken = job));
+        // Of a transaction that begins anew the job may be another one, or none.
+        taken = job;
+        if (job) await this.advance(tx, job);
       });
     } catch (error) {
       if (!taken) throw error;
