@@ -1,6 +1,7 @@
 import { log, metrics } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
 import { isTransient } from '../errors.js';
+import { JOB_LABEL } from './job-label.js';
 
 /** Of its pace, so that the instances of a module do not look at the same moment. */
 const JITTER = 0.2;
@@ -9,7 +10,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const lastPass = new Gauge({
   name: 'job_last_pass_timestamp_seconds',
   help: 'When a job last went through all that waited without failing as a whole; at first, when it started',
-  labelNames: ['job'],
+  labelNames: [JOB_LABEL],
   registers: [metrics],
 });
 
@@ -46,7 +47,7 @@ export class PollingJob {
   /** Looks now, and from now on by itself. */
   start(): void {
     // A job that never comes through must be seen too.
-    lastPass.set({ job: this.options.name }, Date.now() / 1_000);
+    lastPass.set({ [JOB_LABEL]: this.options.name }, Date.now() / 1_000);
     this.look();
   }
 
@@ -83,7 +84,7 @@ export class PollingJob {
       try {
         await pass();
         this.failures = 0;
-        lastPass.set({ job: name }, Date.now() / 1_000);
+        lastPass.set({ [JOB_LABEL]: name }, Date.now() / 1_000);
       } catch (error) {
         this.failures += 1;
         this.woken = false;

@@ -1,6 +1,7 @@
 import { log, metrics } from '@customer-platform/http';
 import { Counter, Gauge } from 'prom-client';
 import type { Clock } from '../clock.js';
+import { JOB_LABEL } from './job-label.js';
 
 /** The first wait after a failure; each further one is twice as long. */
 const FIRST_WAIT_MS = 1_000;
@@ -13,13 +14,13 @@ const MOST_REMEMBERED = 10_000;
 const failures = new Counter({
   name: 'job_failures_total',
   help: 'Failures of single items of a job (an organization, a row)',
-  labelNames: ['job'],
+  labelNames: [JOB_LABEL],
   registers: [metrics],
 });
 const setAside = new Gauge({
   name: 'job_items_set_aside',
   help: 'Items of a job that have failed several times in a row; each is still tried every few minutes',
-  labelNames: ['job'],
+  labelNames: [JOB_LABEL],
   registers: [metrics],
 });
 
@@ -41,8 +42,8 @@ export class Setbacks {
     private readonly job: string,
     private readonly clock: Pick<Clock, 'now'>,
   ) {
-    setAside.set({ job }, 0);
-    failures.inc({ job }, 0);
+    setAside.set({ [JOB_LABEL]: job }, 0);
+    failures.inc({ [JOB_LABEL]: job }, 0);
   }
 
   /** Whether the item is to be left alone for now. */
@@ -70,7 +71,7 @@ export class Setbacks {
       if (this.items.size <= MOST_REMEMBERED) break;
       this.items.delete(oldest);
     }
-    failures.inc({ job: this.job });
+    failures.inc({ [JOB_LABEL]: this.job });
     this.count();
     const said = { err: error, job: this.job, item, attempts };
     if (attempts === ATTEMPTS)
@@ -92,6 +93,6 @@ export class Setbacks {
   private count(): void {
     let aside = 0;
     for (const { attempts } of this.items.values()) if (Setbacks.isAside(attempts)) aside += 1;
-    setAside.set({ job: this.job }, aside);
+    setAside.set({ [JOB_LABEL]: this.job }, aside);
   }
 }
