@@ -1,5 +1,6 @@
 import { Gauge } from 'prom-client';
 import { metrics } from './metrics.js';
+import { passesInTime } from './passes-in-time.js';
 
 /** Something outside of the process that it works with. `check` throws or rejects while it does not answer. */
 export interface Dependency {
@@ -8,8 +9,6 @@ export interface Dependency {
   check(): Promise<void> | void;
 }
 
-/** A scrape has to end too. */
-const CHECK_TIMEOUT_MS = 2_000;
 const dependencies = new Set<Dependency>();
 
 const up = new Gauge({
@@ -19,7 +18,7 @@ const up = new Gauge({
   registers: [metrics],
   async collect() {
     const found = await Promise.all(
-      [...dependencies].map(async (each) => [each.name, await answers(each)] as const),
+      [...dependencies].map(async (each) => [each.name, await passesInTime(() => each.check())] as const),
     );
     for (const [dependency, answered] of found) this.set({ dependency }, answered ? 1 : 0);
   },
@@ -32,17 +31,4 @@ export function registerDependency(dependency: Dependency): () => void {
     dependencies.delete(dependency);
     up.remove({ dependency: dependency.name });
   };
-}
-
-async function answers(dependency: Dependency): Promise<boolean> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('no answer')), CHECK_TIMEOUT_MS);
-  try {
-    await Promise.race([(async () => dependency.check())(), late]);
-    return true;
-  } catch {
-    return false; // the part itself logs why
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,3 +1,5 @@
+import { passesInTime } from './passes-in-time.js';
+
 /**
  * Something the process needs once before it can serve. `check` throws or rejects while it is not there, and is not asked
  * again after it has passed: what is away later is away for all instances, and taking them out of service would take the
@@ -8,7 +10,6 @@ export interface ReadinessCheck {
   check(): Promise<void> | void;
 }
 
-const CHECK_TIMEOUT_MS = 2_000;
 const checks = new Set<ReadinessCheck>();
 const passed = new WeakSet<ReadinessCheck>();
 
@@ -27,16 +28,6 @@ export async function readiness(): Promise<{ ready: boolean; checks: Record<stri
 }
 
 async function passes(check: ReadinessCheck): Promise<boolean> {
-  if (passed.has(check)) return true;
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('no answer')), CHECK_TIMEOUT_MS);
-  try {
-    await Promise.race([(async () => check.check())(), late]);
-    passed.add(check);
-    return true;
-  } catch {
-    return false; // why is in the failing part's own log; the endpoint is public
-  } finally {
-    clearTimeout(timer);
-  }
+  if (!passed.has(check) && (await passesInTime(() => check.check()))) passed.add(check);
+  return passed.has(check);
 }
