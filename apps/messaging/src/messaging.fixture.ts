@@ -194,3 +194,48 @@ export function aContact(overrides: Record<string, unknown> = {}) {
     ...overrides,
   };
 }
+
+/** The event by which core tells that a contact paid an invoice; its id is the correlation id of what it leads to. */
+export function aRecordedEvent(
+  organizationId: string,
+  contact: Pick<ReturnType<typeof aContact>, 'id' | 'external_id'>,
+  properties: Record<string, unknown> = {},
+) {
+  const id = newId();
+  const at = new Date().toISOString();
+  return {
+    id,
+    type: 'core.event.recorded.v1' as const,
+    organizationId,
+    correlationId: id,
+    data: {
+      event_id: id,
+      contact_id: contact.id,
+      external_id: contact.external_id,
+      event: 'invoice_paid',
+      occurred_at: at,
+      received_at: at,
+      properties,
+    },
+  };
+}
+
+/** All that an event led to. */
+export async function sendsOf(api: Caller, correlationId: string): Promise<ShownSend[]> {
+  const { body } = await api.get<{ data: ShownSend[] }>(
+    `/v1/messaging/sends?correlation_id=${correlationId}`,
+  );
+  return body.data;
+}
+
+/** Waits until an event has led to one send. */
+export async function oneSendOf(api: Caller, correlationId: string): Promise<ShownSend> {
+  return eventually(
+    async () => {
+      const [found, ...more] = await sendsOf(api, correlationId);
+      if (!found || more.length > 0) throw new Error(`${String(more.length + (found ? 1 : 0))} sends`);
+      return found;
+    },
+    { within: 20_000 },
+  );
+}

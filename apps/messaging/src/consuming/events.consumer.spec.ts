@@ -5,7 +5,10 @@ import { anOrganization, eventually, type Caller, type ProbeEvent } from '@custo
 import {
   aContact,
   ALL_PERMISSIONS,
+  aRecordedEvent,
   messagingWorld,
+  oneSendOf,
+  sendsOf,
   settled,
   template,
   type MessagingWorld,
@@ -58,38 +61,11 @@ function change(
   return { type: `core.contact.${verb}.v1` as const, organizationId, data };
 }
 
-function purchase({ organizationId }: Shop, contact: Contact) {
-  const id = newId();
-  const at = new Date().toISOString();
-  return {
-    type: 'core.event.recorded.v1' as const,
-    organizationId,
-    id,
-    correlationId: id,
-    data: {
-      event_id: id,
-      contact_id: contact.id,
-      external_id: contact.external_id,
-      event: 'invoice_paid',
-      occurred_at: at,
-      received_at: at,
-      properties: {},
-    },
-  };
-}
-
-const sendsOf = async ({ api }: Shop, correlationId: string): Promise<ShownSend[]> =>
-  (await api.get<{ data: ShownSend[] }>(`/v1/messaging/sends?correlation_id=${correlationId}`)).body.data;
-
 /** What a purchase leads to now. All of a contact's events keep their order: what was told before is known by then. */
 async function sendFor(shop: Shop, contact: Contact): Promise<ShownSend> {
-  const event = purchase(shop, contact);
+  const event = aRecordedEvent(shop.organizationId, contact);
   await world.probe.publish(event);
-  const { id } = await eventually(async () => {
-    const [found] = await sendsOf(shop, event.correlationId);
-    if (!found) throw new Error('no send yet');
-    return found;
-  }, SETTLED);
+  const { id } = await oneSendOf(shop.api, event.correlationId);
   return settled(shop.api, id, 'sent', 'opted_out', 'failed');
 }
 
@@ -134,7 +110,7 @@ describe('an event of another module that rules may answer to', () => {
     }, SETTLED);
     await world.probe.publish(event, event);
     const [send] = await eventually(async () => {
-      const found = await sendsOf(shop, event.correlationId ?? '');
+      const found = await sendsOf(shop.api, event.correlationId ?? '');
       expect(found).toHaveLength(1);
       return found;
     }, SETTLED);
@@ -163,7 +139,7 @@ describe('what core tells of a contact', () => {
     const contact = aContact();
     await aRule(shop, 'core.event.recorded');
     const end = { contact_id: contact.id, version: 2, changed_fields: [], contact: null };
-    const after = purchase(shop, contact);
+    const after = aRecordedEvent(shop.organizationId, contact);
     await world.probe.publish(change(shop, 'created', contact, 1));
     await world.probe.publish({ type: `core.contact.${verb}.v1` as const, organizationId, data: end });
     await world.probe.publish(after);
@@ -174,7 +150,7 @@ describe('what core tells of a contact', () => {
     }, SETTLED);
     const rows = await world.database.query('SELECT state, email FROM contacts WHERE id = $1', [contact.id]);
     expect(rows).toEqual([{ state: 'erased', email: null }]);
-    expect(await sendsOf(shop, after.correlationId)).toEqual([]);
+    expect(await sendsOf(shop.api, after.correlationId)).toEqual([]);
   });
 
   it('can be taken apart again: after an unmerge each is sent its own', async () => {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Clock, newId } from '@customer-platform/database';
+import { Clock } from '@customer-platform/database';
 import { eventually, InternalPeer, type Caller } from '@customer-platform/testing';
 import {
   aContact,
+  aRecordedEvent,
   aSend,
   messagingWorld,
+  oneSendOf,
   send,
   settled,
   shown,
@@ -78,30 +80,9 @@ async function routed({ organizationId, api, contact }: Shop): Promise<ShownSend
     template_id: await template(api, { channel: 'push', locales: { es: { title: 'Hola', body: 'x' } } }),
   });
   expect(rule.status).toBe(201);
-  const id = newId();
-  await world.probe.publish({
-    type: 'core.event.recorded.v1',
-    organizationId,
-    correlationId: id,
-    data: {
-      event_id: id,
-      contact_id: contact.id,
-      external_id: contact.external_id,
-      event: 'invoice_paid',
-      occurred_at: new Date().toISOString(),
-      received_at: new Date().toISOString(),
-      properties: {},
-    },
-  });
-  return eventually(
-    async () => {
-      const { body } = await api.get<{ data: ShownSend[] }>(`/v1/messaging/sends?correlation_id=${id}`);
-      const [found] = body.data;
-      if (!found) throw new Error('no send yet');
-      return found;
-    },
-    { within: 20_000 },
-  );
+  const event = aRecordedEvent(organizationId, contact);
+  await world.probe.publish(event);
+  return oneSendOf(api, event.correlationId);
 }
 
 describe('a push that an event leads to', () => {

@@ -3,7 +3,10 @@ import { Clock, newId } from '@customer-platform/database';
 import { eventually, InternalPeer, type Caller } from '@customer-platform/testing';
 import {
   aContact,
+  aRecordedEvent,
   messagingWorld,
+  oneSendOf,
+  sendsOf,
   settled,
   template,
   type MessagingWorld,
@@ -63,25 +66,6 @@ function tell(organizationId: string, contact: Contact, state = 'active') {
   });
 }
 
-function recorded(organizationId: string, contact: Contact, properties: Record<string, unknown> = {}) {
-  const id = newId();
-  return {
-    id,
-    type: 'core.event.recorded.v1' as const,
-    organizationId,
-    correlationId: id,
-    data: {
-      event_id: id,
-      contact_id: contact.id,
-      external_id: contact.external_id,
-      event: 'invoice_paid',
-      occurred_at: new Date().toISOString(),
-      received_at: new Date().toISOString(),
-      properties,
-    },
-  };
-}
-
 const waitsOf = (organizationId: string) =>
   world.database.query('SELECT event_id FROM event_waits WHERE organization_id = $1 ORDER BY created_at', [
     organizationId,
@@ -89,24 +73,6 @@ const waitsOf = (organizationId: string) =>
 
 async function waiting(organizationId: string, count: number): Promise<void> {
   await eventually(async () => expect(await waitsOf(organizationId)).toHaveLength(count), { within: 20_000 });
-}
-
-async function sendsOf(api: Caller, correlationId: string): Promise<ShownSend[]> {
-  const { body } = await api.get<{ data: ShownSend[] }>(
-    `/v1/messaging/sends?correlation_id=${correlationId}`,
-  );
-  return body.data;
-}
-
-async function oneSend(api: Caller, correlationId: string): Promise<ShownSend> {
-  return eventually(
-    async () => {
-      const found = await sendsOf(api, correlationId);
-      expect(found).toHaveLength(1);
-      return found[0] as ShownSend;
-    },
-    { within: 20_000 },
-  );
 }
 
 describe('an event that comes before its contact', () => {
@@ -117,16 +83,16 @@ describe('an event that comes before its contact', () => {
       aContact({ attributes: { plan: 'free' } }),
     ];
     await rule(api, { condition: { all: [{ path: 'contact.attributes.plan', op: 'eq', value: 'pro' }] } });
-    const [event, other] = [recorded(organizationId, pro), recorded(organizationId, free)];
+    const [event, other] = [aRecordedEvent(organizationId, pro), aRecordedEvent(organizationId, free)];
     await world.probe.publish(event, other, event);
     await waiting(organizationId, 2);
     expect(await sendsOf(api, event.correlationId)).toEqual([]);
     await tell(organizationId, pro);
-    const { id } = await oneSend(api, event.correlationId);
+    const { id } = await oneSendOf(api, event.correlationId);
     expect(await settled(api, id, 'sent')).toMatchObject({ contact_id: pro.id, address: pro.email });
     await tell(organizationId, free);
     await waiting(organizationId, 0);
-    await world.probe.publish(event, recorded(organizationId, pro));
+    await world.probe.publish(event, aRecordedEvent(organizationId, pro));
     await eventually(async () =>
       expect((await api.get<{ data: unknown[] }>('/v1/messaging/sends')).body.data).toHaveLength(2),
     );
@@ -138,7 +104,7 @@ describe('an event that comes before its contact', () => {
     const { id: organizationId, api } = world.organization();
     const contact = aContact();
     await rule(api);
-    const events = Array.from({ length: 5 }, () => recorded(organizationId, contact));
+    const events = Array.from({ length: 5 }, () => aRecordedEvent(organizationId, contact));
     for (const [index, event] of events.entries()) {
       await world.probe.publish(event);
       await waiting(organizationId, index + 1);
@@ -158,11 +124,11 @@ describe('an event that comes before its contact', () => {
     await rule(api, { condition: condition('contact.attributes.plan') });
     await rule(api, { condition: condition('event.properties.plan') });
     await rule(api, { recipient: { from: 'address', value: 'sales@example.com' } });
-    const event = recorded(organizationId, contact, { plan: 'y' });
+    const event = aRecordedEvent(organizationId, contact, { plan: 'y' });
     await world.probe.publish(event);
     await waiting(organizationId, 1);
     ahead = CONTACT_PATIENCE_MS - 10_000;
-    await world.probe.publish(recorded(organizationId, aContact()));
+    await world.probe.publish(aRecordedEvent(organizationId, aContact()));
     await waiting(organizationId, 2);
     expect(await sendsOf(api, event.correlationId)).toEqual([]);
     ahead = CONTACT_PATIENCE_MS + 1_000;
@@ -180,7 +146,7 @@ describe('an event that comes before its contact', () => {
     const { id: organizationId, api } = world.organization();
     const contact = aContact();
     await rule(api);
-    const event = recorded(organizationId, contact);
+    const event = aRecordedEvent(organizationId, contact);
     await world.probe.publish(event);
     await waiting(organizationId, 1);
     await tell(organizationId, contact, 'deleted');
@@ -192,7 +158,7 @@ describe('an event that comes before its contact', () => {
     const { id: organizationId, api } = world.organization();
     const [survivor, merged] = [aContact(), aContact()];
     await rule(api);
-    const event = recorded(organizationId, merged);
+    const event = aRecordedEvent(organizationId, merged);
     await world.probe.publish(event);
     await waiting(organizationId, 1);
     await world.probe.publish({
@@ -211,7 +177,7 @@ describe('an event that comes before its contact', () => {
     );
     expect(await sendsOf(api, event.correlationId)).toEqual([]);
     await tell(organizationId, survivor);
-    const { id } = await oneSend(api, event.correlationId);
+    const { id } = await oneSendOf(api, event.correlationId);
     expect(await settled(api, id, 'sent')).toMatchObject({ address: survivor.email });
   });
 
@@ -220,9 +186,9 @@ describe('an event that comes before its contact', () => {
     const contact = aContact();
     await rule(api);
     inCore.set(contact.id, contact);
-    const event = recorded(organizationId, contact);
+    const event = aRecordedEvent(organizationId, contact);
     await world.probe.publish(event);
-    const { id } = await oneSend(api, event.correlationId);
+    const { id } = await oneSendOf(api, event.correlationId);
     await settled(api, id, 'sent');
     await waiting(organizationId, 0);
   });

@@ -3,7 +3,10 @@ import { newId } from '@customer-platform/database';
 import { eventually, itBehavesLikeASoftDeletableResource, type Caller } from '@customer-platform/testing';
 import {
   aContact,
+  aRecordedEvent,
   messagingWorld,
+  oneSendOf,
+  sendsOf,
   settled,
   template,
   type MessagingWorld,
@@ -49,41 +52,17 @@ async function tellOf(organizationId: string, contact: Contact): Promise<void> {
   });
 }
 
-function recorded(organizationId: string, contact: Contact, overrides: Record<string, unknown> = {}) {
-  const id = newId();
-  return {
-    type: 'core.event.recorded.v1' as const,
-    organizationId,
-    correlationId: id,
-    data: {
-      event_id: id,
-      contact_id: contact.id,
-      external_id: contact.external_id,
-      event: 'invoice_paid',
-      occurred_at: new Date().toISOString(),
-      received_at: new Date().toISOString(),
-      properties: { amount: 12990, currency: 'CLP', email: 'payer@example.com' },
-      ...overrides,
-    },
-  };
-}
+const PAYMENT = { amount: 12990, currency: 'CLP', email: 'payer@example.com' };
 
-async function sendsOf(api: Caller, correlationId: string): Promise<ShownSend[]> {
-  return (await api.get<{ data: ShownSend[] }>(`/v1/messaging/sends?correlation_id=${correlationId}`)).body
-    .data;
+function recorded(organizationId: string, contact: Contact, overrides: Record<string, unknown> = {}) {
+  const event = aRecordedEvent(organizationId, contact, PAYMENT);
+  return { ...event, data: { ...event.data, ...overrides } };
 }
 
 /** Publishes and waits until the send it led to is there. */
 async function sendFor(api: Caller, event: ReturnType<typeof recorded>): Promise<ShownSend> {
   await world.probe.publish(event);
-  return eventually(
-    async () => {
-      const [found] = await sendsOf(api, event.correlationId);
-      if (!found) throw new Error('no send yet');
-      return found;
-    },
-    { within: 20_000 },
-  );
+  return oneSendOf(api, event.correlationId);
 }
 
 describe('event routing', () => {
