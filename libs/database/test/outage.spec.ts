@@ -1,52 +1,17 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Problem } from '@customer-platform/problem-json';
-import { anOrganization, eventually, requiredVariable } from '@customer-platform/testing';
+import { anOrganization, DatabaseProxy, eventually } from '@customer-platform/testing';
 import { Client } from 'pg';
 import { DatabaseUnavailable, type Transaction } from '../src/index.js';
 import type { OpenTransaction } from '../src/transaction.js';
 import { Widget } from './widget.entity.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
-/** Stands between the pool and Postgres, and can be away as Postgres is after a kill -9. */
-class Wire {
-  private readonly sockets = new Set<Socket>();
-  private server: Server | undefined;
-  port = 0;
-
-  async open(): Promise<void> {
-    const target = new URL(requiredVariable('TEST_POSTGRES_URL'));
-    this.server = createServer((near) => {
-      const far = connect(Number(target.port), target.hostname);
-      for (const socket of [near, far]) {
-        this.sockets.add(socket);
-        socket.on('error', () => socket.destroy());
-        socket.on('close', () => [near, far].forEach((end) => end.destroy()));
-      }
-      near.pipe(far).pipe(near);
-    });
-    const { server } = this;
-    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    this.port = (server.address() as AddressInfo).port;
-  }
-
-  async cut(): Promise<void> {
-    const closed = new Promise((resolve) => this.server?.close(resolve));
-    for (const socket of this.sockets) socket.resetAndDestroy();
-    this.sockets.clear();
-    await closed;
-  }
-}
-
 describe('an outage of Postgres', () => {
-  const wire = new Wire();
+  const wire = new DatabaseProxy();
   let world: WidgetWorld;
   beforeAll(async () => {
     await wire.open();
-    world = await aWidgetWorld(4, (url) => {
-      const through = new URL(url);
-      through.host = `127.0.0.1:${wire.port}`;
-      return through.toString();
-    });
+    world = await aWidgetWorld(4, (url) => wire.through(url));
   });
   afterAll(async () => {
     await world.close();

@@ -2,20 +2,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '@customer-platform/testing';
 import { accepted, aTrack, startCore, type TestCore } from '../core.fixture.js';
-
-/** The broker of one's own that the event bus is tested with; a test of another package, so loaded at run time. */
-interface OwnBroker {
-  readonly address: string;
-  start(): Promise<void>;
-  kill(): Promise<void>;
-  remove(): Promise<void>;
-}
-
-async function ownBroker(): Promise<OwnBroker> {
-  const file = new URL('../../../../libs/event-bus/test/own-broker.ts', import.meta.url);
-  const module = (await import(file.href)) as { OwnBroker: { prepare(): Promise<OwnBroker> } };
-  return module.OwnBroker.prepare();
-}
+import { ownBroker, type OwnBroker } from '../own-broker.fixture.js';
 
 /** A port at which nobody listens. */
 async function deadPort(): Promise<number> {
