@@ -111,6 +111,7 @@ export {
   MAX_JSON_DEPTH,
   pointerToken,
 } from './json/check-json.js';
+export { containsText } from './json/contains-text.js';
 export { inexactNumbers, mayBeInexact } from './json/json-numbers.js';
 export { parseInstant } from './json/parse-instant.js';
 export { readIdempotencyKey } from './idempotency/idempotency-key.js';
