@@ -32,6 +32,7 @@ export {
   type ListedKey,
   type SigningKey,
 } from './signing-keys/signing-keys.js';
+export { createIndexConcurrently } from './migrations/concurrent-index.js';
 export { consumerPositionsTable, dropPlatformTables, platformTables } from './migrations/platform-tables.js';
 export {
   provisionDatabase,

@@ -15,18 +15,12 @@ const JOBS = `CREATE TABLE background_jobs (
   PRIMARY KEY (organization_id, kind, target_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0)`;
 
-/** Work on any number of rows that no request waits for, and the indexes that its pieces seek by. */
+/** Work on any number of rows that no request waits for. */
 export class CreateBackgroundJobs1764740000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await execute(runner, [
       JOBS,
       ...rowSecurity('background_jobs', { worker: true }),
-      `CREATE INDEX sends_unfinished_by_source ON sends (organization_id, source_id, id)
-        WHERE due_at IS NOT NULL AND source_id IS NOT NULL`,
-      `CREATE INDEX sends_suspended ON sends (organization_id, id)
-        WHERE state = 'held' AND reason = 'organization_suspended'`,
-      `CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (organization_id, endpoint_id, event_id)
-        WHERE state = 'pending'`,
       // An endpoint goes at once, what was told to it in pieces after it.
       'ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_endpoint',
     ]);
@@ -38,9 +32,6 @@ export class CreateBackgroundJobs1764740000000 implements MigrationInterface {
         WHERE e.organization_id = d.organization_id AND e.id = d.endpoint_id)`,
       `ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_endpoint
         FOREIGN KEY (organization_id, endpoint_id) REFERENCES webhook_endpoints`,
-      'DROP INDEX webhook_deliveries_pending',
-      'DROP INDEX sends_suspended',
-      'DROP INDEX sends_unfinished_by_source',
       'DROP TABLE background_jobs',
     ]);
   }

@@ -14,9 +14,13 @@ import { CreateWebhookEndpoints1764650000000 } from './1764650000000-create-webh
 import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasure-receipts.js';
 import { CreateProviderReports1764690000000 } from './1764690000000-create-provider-reports.js';
 import { NoteWaitingOfSends1764707000000 } from './1764707000000-note-waiting-of-sends.js';
+import { AdmitIdentityMail1766790000000 } from './1766790000000-admit-identity-mail.js';
+import { IndexIdentityMail1766790010000 } from './1766790010000-index-identity-mail.js';
 import { SeparateIdentityMail1766800000000 } from './1766800000000-separate-identity-mail.js';
+import { ForgetIdentityContent1766800010000 } from './1766800010000-forget-identity-content.js';
 import { CreateNotificationReads1764650100000 } from './1764650100000-create-notification-reads.js';
 import { CreateBackgroundJobs1764740000000 } from './1764740000000-create-background-jobs.js';
+import { IndexBackgroundWork1764740010000 } from './1764740010000-index-background-work.js';
 import { CreateEventWaits1764740100000 } from './1764740100000-create-event-waits.js';
 import { CreateChannelFaults1764740200000 } from './1764740200000-create-channel-faults.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
@@ -42,10 +46,14 @@ export const migrations: MigrationClass[] = [
   CreateNotificationReads1764650100000,
   NoteWaitingOfSends1764707000000,
   CreateBackgroundJobs1764740000000,
+  IndexBackgroundWork1764740010000,
   CreateEventWaits1764740100000,
   CreateChannelFaults1764740200000,
   CreateConsumerPositions1766700000000,
+  AdmitIdentityMail1766790000000,
+  IndexIdentityMail1766790010000,
   SeparateIdentityMail1766800000000,
+  ForgetIdentityContent1766800010000,
   NoteWebhookMakers1764900300000,
   NoteProfileVersions1766900000000,
 ];

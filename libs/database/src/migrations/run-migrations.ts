@@ -1,7 +1,9 @@
 import { databaseConfig, readConfig } from '@customer-platform/config';
 import { log } from '@customer-platform/http';
-import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { setTimeout as wait } from 'node:timers/promises';
 import { SnakeCaseNaming } from '../snake-case.naming.js';
+import { LOCK_PATIENCE, withLockPatience, type LockPatience } from './lock-patience.js';
 import { seedStatistics } from './seed-statistics.js';
 
 /** A migration as `MigrationInterface`, with the time stamp TypeORM orders by at the end of its class name. */
@@ -15,6 +17,8 @@ export interface MigrationOptions {
   migrations: MigrationClass[];
   /** The owner's address; `DATABASE_OWNER_URL` unless given. */
   url?: string;
+  /** Where it is to differ from `LOCK_PATIENCE`. */
+  lockPatience?: Partial<LockPatience>;
 }
 
 /** Migrations run as the owner of the tables, which the service is not. */
@@ -22,6 +26,7 @@ const ownerConfig = databaseConfig.pick({ DATABASE_OWNER_URL: true }).required()
 
 /** One lock for all modules: each has its own database, and advisory locks are per database. */
 const MIGRATION_LOCK = 7_230_418_001;
+const LOOK_AGAIN_MS = 500;
 
 /** The role that a module's service connects as. */
 export function appRoleOf(module: string): string {
@@ -35,13 +40,19 @@ export async function execute(runner: QueryRunner, statements: readonly string[]
 
 /**
  * Brings the module's database to the newest schema, as its owner. Several starting at once wait for each other;
- * each migration commits by itself. Returns the names of those that ran.
+ * each migration commits by itself, and one that finds its tables locked gives way and begins anew. Returns the names of
+ * those that ran.
  */
 export async function runMigrations(options: MigrationOptions): Promise<string[]> {
   return asOwner(options, async (source) => {
-    const done = await source.runMigrations({ transaction: 'each' });
-    done.forEach(({ name }) => log.info({ module: options.module, migration: name }, 'Migrated'));
-    return done.map(({ name }) => name);
+    const before = await pendingIn(source);
+    await withLockPatience(
+      { ...LOCK_PATIENCE, ...options.lockPatience },
+      async () => (await pendingIn(source))[0],
+      () => source.runMigrations({ transaction: 'each' }),
+    );
+    before.forEach((name) => log.info({ module: options.module, migration: name }, 'Migrated'));
+    return before;
   });
 }
 
@@ -55,6 +66,11 @@ export async function revertMigrations(options: MigrationOptions, count = Infini
   });
 }
 
+/** The names of those that have not run yet, in their order. */
+async function pendingIn(source: DataSource): Promise<string[]> {
+  return (await new MigrationExecutor(source).getPendingMigrations()).map(({ name }) => name);
+}
+
 async function asOwner<T>(options: MigrationOptions, work: (source: DataSource) => Promise<T>): Promise<T> {
   const url = options.url ?? readConfig(ownerConfig).DATABASE_OWNER_URL;
   const source = new DataSource({
@@ -64,12 +80,13 @@ async function asOwner<T>(options: MigrationOptions, work: (source: DataSource) 
     migrationsTableName: 'migrations',
     namingStrategy: new SnakeCaseNaming(),
     poolSize: 2,
+    extra: { lock_timeout: { ...LOCK_PATIENCE, ...options.lockPatience }.lockTimeoutMs },
     applicationName: `${options.module}-migrations`,
   });
   await source.initialize();
   const lock = source.createQueryRunner();
   try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeTurn(lock);
     await grantToApp(lock, appRoleOf(options.module));
     const result = await work(source);
     await seedStatistics(lock);
@@ -78,6 +95,20 @@ async function asOwner<T>(options: MigrationOptions, work: (source: DataSource) 
     await lock.release();
     await source.destroy();
   }
+}
+
+/**
+ * Asks again and again rather than wait in the database: an index that is made concurrently waits for every statement
+ * that is under way, and so for one that waits for the lock of whoever makes it.
+ */
+async function takeTurn(runner: QueryRunner): Promise<void> {
+  const attempt = async (): Promise<boolean> => {
+    const [row] = (await runner.query('SELECT pg_try_advisory_lock($1) AS taken', [MIGRATION_LOCK])) as {
+      taken: boolean;
+    }[];
+    return row?.taken === true;
+  };
+  while (!(await attempt())) await wait(LOOK_AGAIN_MS);
 }
 
 /** Whatever the owner makes from now on, the service may read and write: rows only, no definition. */
