@@ -11,7 +11,7 @@ import {
 } from '../messaging.fixture.js';
 import { OrganizationStates } from '../organizations/organization-states.js';
 import { WebhookReceiver } from '../webhook-endpoints/webhook-receiver.fixture.js';
-import { BackgroundJobs, ROWS_OF_A_PIECE } from './background-jobs.js';
+import { BackgroundJobs, ROWS_OF_A_PIECE, type JobKind } from './background-jobs.js';
 
 const ROUTING = '/v1/messaging/event-routing';
 const ENDPOINTS = '/v1/messaging/webhook-endpoints';
@@ -294,6 +294,73 @@ describe('a job that fails', () => {
       poisoned.organizationId,
     ]);
     expect(world.mail.begun.filter(({ to }) => to.endsWith(domain))).toEqual([]);
+  });
+});
+
+describe('a job that cannot go on', () => {
+  const add = (organizationId: string, kind: string, failures = 0) =>
+    world.database.query(
+      `INSERT INTO background_jobs (organization_id, kind, target_id, until, due_at, failures)
+       VALUES ($1, $2, $1, now(), now(), $3)`,
+      [organizationId, kind, failures],
+    );
+  const of = async (organizationId: string) =>
+    (
+      await world.database.query<{ failures: number; tried: boolean; later: boolean }>(
+        `SELECT failures, worked_at <> '-infinity' AS tried, due_at > now() + interval '5 s' AS later
+           FROM background_jobs WHERE organization_id = $1`,
+        [organizationId],
+      )
+    )[0];
+  const forget = (organizationId: string) =>
+    world.database.query('DELETE FROM background_jobs WHERE organization_id = $1', [organizationId]);
+  const neighbourGoesOn = async () => {
+    const other = await aRule();
+    await sends(other, 3);
+    await other.api.patch(`${ROUTING}/${other.ruleId}`, { enabled: false });
+    await eventually(async () => expect(await inState(other.organizationId, 'canceled')).toBe(3), {
+      within: 20_000,
+    });
+  };
+
+  it('after any number of failures waits five minutes at most, and its neighbours go on', async () => {
+    const { id } = world.organization();
+    await add(id, 'unheard_of', 60);
+    await neighbourGoesOn();
+    await eventually(async () => expect(await of(id)).toEqual({ failures: 61, tried: true, later: true }), {
+      within: 20_000,
+    });
+    await forget(id);
+  });
+
+  it('is passed over when not even its failure can be written down', async () => {
+    const { id } = world.organization();
+    await world.database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`);
+    await world.database.query(`
+      CREATE TRIGGER refuse BEFORE UPDATE ON background_jobs FOR EACH ROW WHEN (OLD.organization_id = '${id}')
+        EXECUTE FUNCTION refuse()`);
+    await add(id, 'unheard_of');
+    await neighbourGoesOn();
+    expect(await of(id)).toMatchObject({ failures: 0, tried: false });
+    await world.database.query('DROP TRIGGER refuse ON background_jobs');
+    await eventually(async () => expect(await of(id)).toMatchObject({ tried: true }), { within: 20_000 });
+    await forget(id);
+  });
+
+  it('does not count a time limit as its failure', async () => {
+    const { id } = world.organization();
+    world.app.app.get(BackgroundJobs).handle('slow' as string as JobKind, async (tx) => {
+      await tx.query('SET LOCAL statement_timeout = 1');
+      await tx.query('SELECT pg_sleep(5)');
+      return 'done';
+    });
+    await add(id, 'slow');
+    await eventually(async () => expect(await of(id)).toEqual({ failures: 0, tried: true, later: true }), {
+      within: 20_000,
+    });
+    await neighbourGoesOn();
+    await forget(id);
   });
 });
 

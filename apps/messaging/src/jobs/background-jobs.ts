@@ -2,10 +2,13 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import {
   Clock,
   Database,
+  isTransient,
   PollingJob,
+  Setbacks,
   type Transaction,
   type WorkerTransaction,
 } from '@customer-platform/database';
+import { isInfrastructureError } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 
@@ -37,6 +40,8 @@ export type JobWork = (tx: WorkerTransaction, job: Job) => Promise<Piece>;
 export const ROWS_OF_A_PIECE = 500;
 const EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
+/** After a time limit or an outage, which say nothing of the job. */
+const PAUSE_MS = 10_000;
 
 /** Of a kind and target the later request counts, from the beginning. */
 const ADD = `
@@ -44,9 +49,10 @@ const ADD = `
   ON CONFLICT (organization_id, kind, target_id) DO UPDATE
     SET until = greatest(j.until, excluded.until), position = NULL, due_at = excluded.due_at`;
 
-/** Organizations take turns: whose job was longest without a piece is next. */
+/** Organizations take turns: whose job was longest without a piece is next. Without those that cannot be put off. */
 const TAKE = `
-  SELECT organization_id, kind, target_id, until, position FROM background_jobs j WHERE due_at <= $1
+  SELECT organization_id, kind, target_id, until, position FROM background_jobs j
+   WHERE due_at <= $1 AND NOT concat_ws('/', organization_id, kind, target_id) = ANY($2::text[])
    ORDER BY (SELECT max(o.worked_at) FROM background_jobs o WHERE o.organization_id = j.organization_id),
             worked_at, organization_id, kind, target_id
    LIMIT 1 FOR UPDATE OF j SKIP LOCKED`;
@@ -57,7 +63,11 @@ const GO_ON = `
   UPDATE background_jobs SET position = $4, due_at = $5, worked_at = clock_timestamp(), failures = 0 WHERE ${ONE}`;
 const FAIL = `
   UPDATE background_jobs SET failures = failures + 1, worked_at = clock_timestamp(),
-         due_at = $4::timestamptz + least(power(2, failures) * interval '1 s', make_interval(secs => $5)) WHERE ${ONE}`;
+         due_at = $4::timestamptz + least(power(2, least(failures, 9)) * interval '1 s', make_interval(secs => $5))
+   WHERE ${ONE}`;
+const PAUSE = `
+  UPDATE background_jobs SET worked_at = clock_timestamp(), due_at = $4::timestamptz + make_interval(secs => $5)
+   WHERE ${ONE}`;
 
 /**
  * Goes through any number of rows in pieces (rows of one piece, then its commit), so that no lock and no transaction
@@ -75,11 +85,16 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
     },
   });
 
+  /** Jobs of which not even the failure can be written down. */
+  private readonly stuck: Setbacks;
+
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.stuck = new Setbacks('background-jobs', clock);
+  }
 
   /** Says how a kind of job is done. */
   handle(kind: JobKind, work: JobWork): void {
@@ -107,16 +122,14 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
     let taken: Job | undefined;
     try {
       await this.database.acrossOrganizations(async (tx) => {
-        const [job] = await tx.query<Job>(TAKE, [this.clock.now()]);
+        const [job] = await tx.query<Job>(TAKE, [this.clock.now(), this.stuck.waiting()]);
         // Of a transaction that begins anew the job may be another one, or none.
         taken = job;
         if (job) await this.advance(tx, job);
       });
     } catch (error) {
       if (!taken) throw error;
-      const { kind, target_id: target } = taken;
-      log.error({ err: error, kind, target }, 'A piece of a background job failed; it is tried again');
-      await this.putOff(taken);
+      await this.putOff(taken, error);
     }
     return taken !== undefined;
   }
@@ -136,10 +149,23 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
     await tx.query(GO_ON, [...place(job), position, dueAt]);
   }
 
-  private async putOff(job: Job): Promise<void> {
-    await this.database.acrossOrganizations((tx) =>
-      tx.query(FAIL, [...place(job), this.clock.now(), LONGEST_PAUSE_MS / 1_000]),
-    );
+  /** @throws an outage, which stops all jobs alike */
+  private async putOff(job: Job, error: unknown): Promise<void> {
+    const outage = isInfrastructureError(error);
+    const said = { err: error, kind: job.kind, target: job.target_id };
+    if (outage)
+      log.warn(said, 'A piece of a background job met an outage or a time limit; it is tried again');
+    else log.error(said, 'A piece of a background job failed; it is tried again');
+    const [statement, most] = outage ? [PAUSE, PAUSE_MS] : [FAIL, LONGEST_PAUSE_MS];
+    try {
+      await this.database.acrossOrganizations((tx) =>
+        tx.query(statement, [...place(job), this.clock.now(), most / 1_000]),
+      );
+      this.stuck.passed(place(job).join('/'));
+    } catch (failure) {
+      if (isTransient(failure)) throw failure;
+      this.stuck.failed(place(job).join('/'), failure);
+    }
   }
 }
 

@@ -56,7 +56,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
   /** Applies what is due. */
   async run(): Promise<void> {
     const now = this.clock.now();
-    for (let taken = MOST_AT_ONCE; taken === MOST_AT_ONCE;) {
+    for (let taken = MOST_AT_ONCE; taken === MOST_AT_ONCE && !this.looking.stopping;) {
       const due = await this.database.acrossOrganizations((tx) =>
         this.repository.takeDue(tx, now, MOST_AT_ONCE),
       );
