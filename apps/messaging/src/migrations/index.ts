@@ -26,6 +26,7 @@ import { CreateChannelFaults1764740200000 } from './1764740200000-create-channel
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { NoteWebhookMakers1764900300000 } from './1764900300000-note-webhook-makers.js';
 import { NoteProfileVersions1766900000000 } from './1766900000000-note-profile-versions.js';
+import { CountEventWaitFailures1766910000000 } from './1766910000000-count-event-wait-failures.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -56,4 +57,5 @@ export const migrations: MigrationClass[] = [
   ForgetIdentityContent1766800010000,
   NoteWebhookMakers1764900300000,
   NoteProfileVersions1766900000000,
+  CountEventWaitFailures1766910000000,
 ];

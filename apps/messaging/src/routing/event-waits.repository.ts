@@ -25,7 +25,10 @@ const WAKE = `
       JOIN contacts c ON c.organization_id = ref.organization_id AND c.merged_into = ref.id)
   RETURNING 1`;
 
-/** Walks from organization to organization, some of each. It waits as long again as it has waited, at most a minute. */
+/**
+ * Walks from organization to organization, some of each. It waits as long again as it has waited, at most a minute, and
+ * is looked at when its patience ends; what is over and still here waits from now.
+ */
 const TAKE = `
   WITH RECURSIVE owners AS (
     (SELECT organization_id FROM event_waits ORDER BY organization_id LIMIT 1)
@@ -39,7 +42,9 @@ const TAKE = `
        WHERE w.organization_id = owners.organization_id AND w.due_at <= $1
        ORDER BY w.due_at LIMIT ${String(MOST_OF_ONE)} FOR UPDATE SKIP LOCKED) AS due
   )
-  UPDATE event_waits w SET due_at = least(w.until, $1 + least(greatest($1 - w.created_at, interval '1 s'), interval '1 min'))
+  UPDATE event_waits w
+     SET due_at = least(CASE WHEN w.until > $1 THEN w.until END,
+                        $1 + least(greatest($1 - w.created_at, interval '1 s'), interval '1 min'))
     FROM taken WHERE w.organization_id = taken.organization_id AND w.event_id = taken.event_id
   RETURNING w.organization_id, w.event_id, w.contact_id`;
 
@@ -47,6 +52,9 @@ const TAKE = `
 const LOCK = `
   SELECT event, until FROM event_waits WHERE organization_id = $1 AND event_id = ANY($2::uuid[])
    ORDER BY created_at, event_id FOR UPDATE`;
+
+const FAIL = `
+  UPDATE event_waits SET failures = failures + 1 WHERE organization_id = $1 AND event_id = $2 RETURNING failures`;
 
 /** An event that waits, where it is looked for. */
 export interface WaitingRef {
@@ -114,6 +122,20 @@ export class EventWaits {
       eventIds,
     ]);
     return rows.map(({ event, until }) => ({ event: { ...event, expiresAt: null }, until }));
+  }
+
+  /** @returns how often the event has failed to be routed; 0 where it waits no longer */
+  async fail(tx: WorkerTransaction, { organization_id, event_id }: WaitingRef): Promise<number> {
+    const [row] = await tx.query<{ failures: number }>(FAIL, [organization_id, event_id]);
+    return row?.failures ?? 0;
+  }
+
+  /** It is looked at no more, unless its contact changes. */
+  async setAside(tx: WorkerTransaction, { organization_id, event_id }: WaitingRef): Promise<void> {
+    await tx.query(
+      `UPDATE event_waits SET due_at = 'infinity' WHERE organization_id = $1 AND event_id = $2`,
+      [organization_id, event_id],
+    );
   }
 
   /** They wait no longer. */

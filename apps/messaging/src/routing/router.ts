@@ -81,6 +81,21 @@ export class Router {
     return [...ids];
   }
 
+  /** What the event may have led to fails, to be seen in the organization's sends: it cannot be routed. */
+  async giveUp(tx: WorkerTransaction, event: RoutedEvent): Promise<void> {
+    const contacts = await this.contactsOf(tx, [{ event }]);
+    const now = this.clock.now();
+    const sends = matching(await this.candidates(tx, [event]), contacts).map((match): NewSend => {
+      const contactId = match.contact?.id ?? event.contactId;
+      const recipient = contactId === null ? { address: '' } : { contact_id: contactId };
+      const target = { ...NOWHERE, contactId, recipient, reason: 'retries_exhausted' };
+      // What the event says may be what cannot be kept.
+      return { ...newSend(match, target, undefined, now), event: null };
+    });
+    await tx.useOrganization(event.organizationId);
+    await this.sends.add(tx, await this.withoutHeld(tx, sends), now);
+  }
+
   private async store(tx: WorkerTransaction, matches: readonly Match[]): Promise<void> {
     if (matches.length === 0) return;
     const versions = await publishedVersions(tx, matches);
@@ -140,36 +155,9 @@ export class Router {
     templateVersion: number | undefined,
     now: Date,
   ): Promise<NewSend> {
-    const { rule, event } = match;
     const target = await this.targetOf(tx, match);
     const reason = templateVersion === undefined ? 'template_invalid' : target.reason;
-    return {
-      organizationId: event.organizationId,
-      id: newId(),
-      channel: rule.channel,
-      state: reason === null ? 'accepted' : 'failed',
-      reason,
-      category: rule.category,
-      topic: rule.topic,
-      contactId: target.contactId,
-      recipient: target.recipient,
-      address: target.address,
-      addressKey: target.addressKey,
-      sender: null,
-      templateId: rule.templateId,
-      templateVersion: templateVersion ?? null,
-      locale: null,
-      source: 'routing',
-      sourceId: rule.id,
-      eventId: event.id,
-      metadata: null,
-      correlationId: event.correlationId,
-      dueAt: reason === null ? new Date(now.getTime() + rule.delaySeconds * 1_000) : null,
-      expiresAt: null,
-      data: {},
-      event: event.data,
-      content: null,
-    };
+    return newSend(match, { ...target, reason }, templateVersion, now);
   }
 
   /** Nothing reaches a contact that core is about to purge, deleted there already; an address alone is no contact. */
@@ -255,6 +243,42 @@ interface Target {
 }
 
 const NOWHERE = { address: null, addressKey: null };
+
+function newSend(
+  { rule, event }: Match,
+  target: Target,
+  templateVersion: number | undefined,
+  now: Date,
+): NewSend {
+  const { reason } = target;
+  return {
+    organizationId: event.organizationId,
+    id: newId(),
+    channel: rule.channel,
+    state: reason === null ? 'accepted' : 'failed',
+    reason,
+    category: rule.category,
+    topic: rule.topic,
+    contactId: target.contactId,
+    recipient: target.recipient,
+    address: target.address,
+    addressKey: target.addressKey,
+    sender: null,
+    templateId: rule.templateId,
+    templateVersion: templateVersion ?? null,
+    locale: null,
+    source: 'routing',
+    sourceId: rule.id,
+    eventId: event.id,
+    metadata: null,
+    correlationId: event.correlationId,
+    dueAt: reason === null ? new Date(now.getTime() + rule.delaySeconds * 1_000) : null,
+    expiresAt: null,
+    data: {},
+    event: event.data,
+    content: null,
+  };
+}
 
 /** Whether the rule says nothing without the contact. */
 function needsContact({ recipient, condition }: RuleContent): boolean {

@@ -1,13 +1,17 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database, PollingJob, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, PollingJob, Setbacks, type WorkerTransaction } from '@customer-platform/database';
+import { isInfrastructureError } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
-import { Problem } from '@customer-platform/problem-json';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { EventWaits, type WaitingRef } from './event-waits.repository.js';
 import { Router } from './router.js';
 
 const EVERY_MS = 1_000;
+/** Organizations at the same time: a silent core costs each of them its time limit. */
+export const ORGANIZATIONS_AT_ONCE = 8;
+/** So many failures, some minutes, say that it does not pass by itself. */
+export const MOST_TRIES = 10;
 
 /**
  * Routes events whose contact has come since, and ends those whose contact has not within 15 minutes. Core is asked
@@ -20,6 +24,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     everyMs: EVERY_MS,
     pass: () => this.run(),
   });
+  private readonly setbacks: Setbacks;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -28,7 +33,9 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     private readonly router: Router,
     private readonly refresh: ContactRefresh,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.setbacks = new Setbacks('waiting-events', clock);
+  }
 
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
@@ -43,29 +50,72 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
   /** Looks at some that are due, and then again while there are. */
   private async run(): Promise<void> {
     const due = await this.database.acrossOrganizations((tx) => this.waits.take(tx, this.clock.now()));
-    for (const [organizationId, refs] of Map.groupBy(due, (ref) => ref.organization_id))
-      await this.look(organizationId, refs);
+    const organizations = Map.groupBy(due, (ref) => ref.organization_id).entries();
+    const lookAtThem = async (): Promise<void> => {
+      for (const [organizationId, refs] of organizations) {
+        // What is left is due again a moment later, for another process.
+        if (this.looking.stopping) return;
+        await this.look(organizationId, refs);
+      }
+    };
+    await Promise.all(Array.from({ length: ORGANIZATIONS_AT_ONCE }, lookAtThem));
     if (due.length > 0) this.looking.wake();
   }
 
-  /** What fails is looked at again later, and is the only one that waits for that. */
   private async look(organizationId: string, refs: readonly WaitingRef[]): Promise<void> {
+    await this.askCore(organizationId, [...new Set(refs.map((ref) => ref.contact_id))]);
+    await this.routeApart(organizationId, refs);
+  }
+
+  /** A contact that cannot be taken over keeps no other from coming. */
+  private async askCore(organizationId: string, contactIds: readonly string[]): Promise<void> {
     try {
-      await this.askCore(organizationId, refs);
-      await this.database.acrossOrganizations((tx) => this.route(tx, organizationId, refs));
+      await this.refresh.unknown(organizationId, contactIds);
     } catch (error) {
-      const count = refs.length;
-      if (count === 1) log.error({ err: error }, 'An event that waited could not be routed; trying again');
-      else for (const ref of refs) await this.look(organizationId, [ref]);
+      if (isInfrastructureError(error))
+        log.warn({ err: error }, 'Core does not answer; events wait for its own of their contacts');
+      else if (contactIds.length === 1) log.error({ err: error }, 'A contact that core knows cannot be kept');
+      else for (const half of halves(contactIds)) await this.askCore(organizationId, half);
     }
   }
 
-  private async askCore(organizationId: string, refs: readonly WaitingRef[]): Promise<void> {
+  /** Those at fault end up alone, are looked at again later, and are the only ones that wait for that. */
+  private async routeApart(organizationId: string, refs: readonly WaitingRef[]): Promise<void> {
     try {
-      await this.refresh.unknown(organizationId, [...new Set(refs.map((ref) => ref.contact_id))]);
+      await this.database.acrossOrganizations((tx) => this.route(tx, organizationId, refs));
+      for (const ref of refs) this.setbacks.passed(ref.event_id);
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
-      log.warn({ err: error }, 'Core does not answer; events wait for its own of their contacts');
+      const [first] = refs;
+      if (isInfrastructureError(error)) log.warn({ err: error }, 'Events that waited are routed later');
+      else if (refs.length > 1) for (const half of halves(refs)) await this.routeApart(organizationId, half);
+      else if (first) await this.fail(first, error);
+    }
+  }
+
+  private async fail(ref: WaitingRef, error: unknown): Promise<void> {
+    this.setbacks.failed(ref.event_id, error);
+    try {
+      const failures = await this.database.acrossOrganizations((tx) => this.waits.fail(tx, ref));
+      if (failures >= MOST_TRIES) await this.end(ref);
+    } catch (failure) {
+      log.warn({ err: failure, event: ref.event_id }, 'A failure of an event that waited could not be noted');
+    }
+  }
+
+  /** Ends as failed in the organization's sends; what cannot even do that stays, and is not looked at any more. */
+  private async end(ref: WaitingRef): Promise<void> {
+    const { organization_id: organizationId, event_id: eventId } = ref;
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        const [waiting] = await this.waits.lock(tx, organizationId, [eventId]);
+        if (waiting) await this.router.giveUp(tx, waiting.event);
+        await this.waits.remove(tx, organizationId, [eventId]);
+      });
+      this.setbacks.passed(eventId);
+    } catch (error) {
+      if (isInfrastructureError(error)) throw error;
+      log.error({ err: error, event: eventId }, 'An event that waited is set aside in event_waits');
+      await this.database.acrossOrganizations((tx) => this.waits.setAside(tx, ref));
     }
   }
 
@@ -88,4 +138,9 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     );
     await this.waits.remove(tx, organizationId, settled);
   }
+}
+
+function halves<T>(items: readonly T[]): [readonly T[], readonly T[]] {
+  const middle = items.length >> 1;
+  return [items.slice(0, middle), items.slice(middle)];
 }
