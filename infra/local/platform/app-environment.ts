@@ -1,5 +1,4 @@
-import type { AppName } from './modules.ts';
-import { MODULES, type ModuleName } from './modules.ts';
+import { type AppName, MODULES, type ModuleName, type ProcessRole } from './modules.ts';
 import type { PortPlan } from './port-plan.ts';
 import { type Secrets, publicKeys } from './secrets.ts';
 
@@ -16,8 +15,6 @@ export interface Wiring {
   databases: Record<ModuleName, DatabaseAddresses>;
   brokers: string;
 }
-
-export type ProcessRole = 'all' | 'api' | 'worker';
 
 /** One process of each module works here: more partitions would only cut its work into smaller pieces. */
 const LOCAL_PARTITIONS = '2';
@@ -41,8 +38,9 @@ export function appEnvironment(
     PLATFORM_MODE: 'local',
     PROCESS_ROLE: role,
     HOST: '127.0.0.1',
-    PORT: String(ports.public[app]),
-    INTERNAL_PORT: String(ports.internal[app]),
+    // Whoever calls a module calls the process that serves requests; a worker answers about its own health.
+    PORT: String(role === 'worker' ? ports.worker.public : ports.public[app]),
+    INTERNAL_PORT: String(role === 'worker' ? ports.worker.internal : ports.internal[app]),
     PUBLIC_URL: baseUrl(ports),
     ...peers(ports),
     ...(app === 'gateway' ? {} : moduleEnvironment(app, wiring)),

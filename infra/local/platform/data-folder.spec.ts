@@ -101,6 +101,9 @@ describe('secrets', () => {
     });
     expect(JSON.stringify(core)).not.toContain(secrets.modules.crm.app);
     expect(core).not.toHaveProperty('LEDGER_KEY');
+    const worker = appEnvironment('core', wiring, { env, role: 'worker' });
+    expect(worker).toMatchObject({ PROCESS_ROLE: 'worker', CORE_URL: core['CORE_URL'] });
+    expect(worker['PORT']).not.toBe(core['PORT']);
     expect(appEnvironment('loyalty', wiring, { env })['LEDGER_KEY']).toBe(secrets.ledgerKey);
     const gateway = appEnvironment('gateway', wiring, { env });
     expect(gateway).not.toHaveProperty('DATABASE_URL');
@@ -111,7 +114,9 @@ describe('secrets', () => {
 describe('ports', () => {
   it('stay the same over starts, except those that another program has now', async () => {
     const { plan } = await planPorts(data);
-    expect(new Set([...Object.values(plan.public), ...Object.values(plan.internal)]).size).toBe(12);
+    const { public: serving, internal, worker } = plan;
+    const ports = [serving, internal, worker].flatMap((each) => Object.values(each));
+    expect(new Set(ports).size).toBe(14);
     expect((await planPorts(data)).plan).toEqual(plan);
     await occupy(plan.postgres, '127.0.0.1');
     const { plan: next } = await planPorts(data);

@@ -13,4 +13,21 @@ export type ModuleName = (typeof MODULES)[number];
 export const APPS = [...MODULES, 'gateway'] as const;
 export type AppName = (typeof APPS)[number];
 
+/** What a process of an app does (`PROCESS_ROLE`). */
+export type ProcessRole = 'all' | 'api' | 'worker';
+
+/** One process of the platform. */
+export interface AppProcess {
+  /** As a person calls it, and its log. */
+  readonly name: string;
+  readonly app: AppName;
+  readonly role: ProcessRole;
+}
+
+/** Core accepts events in one process and processes them in another, so that no 202 waits for what is processed. */
+export const PROCESSES: readonly AppProcess[] = [
+  ...APPS.map((app): AppProcess => ({ name: app, app, role: app === 'core' ? 'api' : 'all' })),
+  { name: 'core-worker', app: 'core', role: 'worker' },
+];
+
 export const mainOf = (app: AppName): string => join(ROOT, 'apps', app, 'dist/main.js');

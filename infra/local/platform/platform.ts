@@ -7,7 +7,7 @@ import { type Wiring, appEnvironment, baseUrl, mailUrl } from './app-environment
 import { startNodeProcess } from './app-process.ts';
 import type { DataFolder } from './data-folder.ts';
 import { databaseAddresses } from './databases.ts';
-import { APPS, type AppName, CACHE, ROOT, mainOf } from './modules.ts';
+import { type AppName, type AppProcess, CACHE, PROCESSES, ROOT, mainOf } from './modules.ts';
 import type { StartOptions } from './options.ts';
 import type { PortPlan } from './port-plan.ts';
 import type { Progress } from './progress.ts';
@@ -130,26 +130,28 @@ export class Platform {
   }
 
   async startApps(): Promise<void> {
-    await Promise.all(APPS.map((app) => this.startApp(app)));
+    await Promise.all(PROCESSES.map((process) => this.startApp(process)));
   }
 
-  private async startApp(app: AppName): Promise<void> {
-    const { data, ports } = this.parts;
+  private async startApp({ name, app, role }: AppProcess): Promise<void> {
+    const { data } = this.parts;
+    const env = appEnvironment(app, this.wiring, { role });
     // The gateway proxies its public listener: its own health is on the other.
-    const port = app === 'gateway' ? ports.internal.gateway : ports.public[app];
-    this.apps.push(app);
+    const port = app === 'gateway' ? env['INTERNAL_PORT'] : env['PORT'];
+    const isAccepting = ACCEPTING.has(app) && role !== 'worker';
+    this.apps.push(name);
     await this.supervisor.keep({
-      name: app,
+      name,
       start: (began) =>
         startNodeProcess(
           {
-            name: app,
+            name,
             args: [mainOf(app)],
-            env: appEnvironment(app, this.wiring),
+            env,
             cwd: ROOT,
-            log: data.log(app),
+            log: data.log(name),
             guardian: this.guardian,
-            ...(ACCEPTING.has(app) ? {} : { niceness: YIELDING }),
+            ...(isAccepting ? {} : { niceness: YIELDING }),
             readyUrl: `http://127.0.0.1:${port}/health/ready`,
           },
           began,

@@ -14,6 +14,8 @@ export interface PortPlan {
   smtp: number;
   public: Record<AppName, number>;
   internal: Record<AppName, number>;
+  /** Of core's worker. */
+  worker: { public: number; internal: number };
 }
 
 /** A preferred port that another program has. */
@@ -33,7 +35,8 @@ export async function planPorts(
   data: DataFolder,
   preferred: Partial<Record<PreferredPort, number>> = {},
 ): Promise<{ plan: PortPlan; taken: TakenPort[] }> {
-  const last = data.readJson<PortPlan>(FILE);
+  // One of a release before may name fewer.
+  const last = data.readJson<Partial<PortPlan>>(FILE);
   const choice = new PortChoice();
   const taken: TakenPort[] = [];
   const prefer = async (use: PreferredPort): Promise<number> => {
@@ -51,10 +54,14 @@ export async function planPorts(
     kafkaController: await choice.free(last?.kafkaController),
     public: {} as PortPlan['public'],
     internal: {} as PortPlan['internal'],
+    worker: {
+      public: await choice.free(last?.worker?.public),
+      internal: await choice.free(last?.worker?.internal),
+    },
   };
   for (const app of APPS) {
-    plan.public[app] = app === 'gateway' ? gateway : await choice.free(last?.public[app]);
-    plan.internal[app] = await choice.free(last?.internal[app]);
+    plan.public[app] = app === 'gateway' ? gateway : await choice.free(last?.public?.[app]);
+    plan.internal[app] = await choice.free(last?.internal?.[app]);
   }
   data.writeJson(FILE, plan);
   return { plan, taken };
