@@ -99,7 +99,7 @@ export class InternalClient {
     const deadline = this.clock.now() + call.timeoutMs;
     const token = await this.tokens.issue(module);
     try {
-      return await byDeadline(this.clock, deadline, (signal) => request(pool, call, token, signal));
+      return await byDeadline(this.clock, deadline, (signal) => request(pool, call, token, signal), 'taken');
     } catch (error) {
       throw unavailable(module, error);
     }
