@@ -108,12 +108,17 @@ export class ProviderReports {
     if (matched.length === 0) return;
     const soft = matched.filter((one) => one.event === 'bounced' && one.bounce_type === 'soft');
     const worn = await this.wornOut(soft.filter((one) => one.s_address_key !== null));
+    const asked = new Set<string>();
     for (const report of matched) {
       const reason = worn.has(report.s_address_key ?? '') ? 'repeated_soft_bounce' : reasonOf(report);
       // An erased person has no address here any more, and what was suppressed before still blocks.
       const { s_address: address } = report;
       if (reason === undefined || address === null) continue;
       const { s_organization_id: organizationId, s_channel: channel } = report;
+      // A repeat would change nothing: an address is suppressed once, however many reports ask for it.
+      const target = JSON.stringify([organizationId, channel, address]);
+      if (asked.has(target)) continue;
+      asked.add(target);
       const correlationId = report.s_correlation_id ?? report.s_id;
       const actor = systemActor(organizationId, correlationId, 'messaging.webhooks');
       await this.suppressions.add(actor, { channel, scope: 'address', address, reason, note: null });

@@ -70,15 +70,30 @@ const SOFT = `
 /**
  * Ten in a row within five days with a new one among them, in whatever order they became known: what was counted
  * before, and may have been lifted since, counts only together with it. A key is of one address in one organization.
+ * Whatever is stored of an address, a new one is seen with its nearest neighbours alone: ten up to its time, itself
+ * among them, and nine after.
  */
 const TOO_SOFT = `
   SELECT DISTINCT fresh.address_key
-    FROM jsonb_to_recordset($1::jsonb) AS fresh (address_key text, occurred_at timestamptz), LATERAL (
-      SELECT lag(r.occurred_at, $2::int - 1) OVER (ORDER BY r.occurred_at) AS first, r.occurred_at AS last
-        FROM provider_reports r
-       WHERE r.address_key = fresh.address_key AND r.event = 'bounced' AND r.bounce_type = 'soft'
-         AND r.occurred_at BETWEEN fresh.occurred_at - interval '5 days' AND fresh.occurred_at + interval '5 days') AS ten
+    FROM (SELECT DISTINCT address_key, occurred_at
+            FROM jsonb_to_recordset($1::jsonb) AS k (address_key text, occurred_at timestamptz)) AS fresh, LATERAL (
+      SELECT lag(near.occurred_at, $2::int - 1) OVER (ORDER BY near.occurred_at) AS first, near.occurred_at AS last
+        FROM (${neighbours('<=', 'DESC', '$2::int')} UNION ALL ${neighbours('>', 'ASC', '$2::int - 1')}) AS near) AS ten
    WHERE fresh.occurred_at BETWEEN ten.first AND ten.last AND ten.last <= ten.first + interval '5 days'`;
+
+/** Those of these addresses that nothing is handed to any more: there is nothing left to count for. */
+const SUPPRESSED = `
+  SELECT s.key FROM suppressions s
+    JOIN (SELECT DISTINCT s_organization_id, s_channel, address_key
+            FROM jsonb_to_recordset($1::jsonb) AS k (s_organization_id uuid, s_channel text, address_key text)) AS k
+      ON s.organization_id = k.s_organization_id AND s.channel = k.s_channel AND s.key = k.address_key`;
+
+function neighbours(side: '<=' | '>', order: 'DESC' | 'ASC', most: string): string {
+  return `(SELECT r.occurred_at FROM provider_reports r
+            WHERE r.address_key = fresh.address_key AND r.event = 'bounced' AND r.bounce_type = 'soft'
+              AND r.occurred_at ${side} fresh.occurred_at
+            ORDER BY r.occurred_at ${order} LIMIT ${most})`;
+}
 
 const SETTLE = `
   UPDATE provider_reports r SET applied_at = $2, due_at = NULL, send_id = m.s_id
@@ -147,25 +162,31 @@ export class ReportsRepository {
     return tx.query<PendingReport>(PENDING, [JSON.stringify(keys.map(toKey)), nobody]);
   }
 
-  /** Counts these soft bounces; of the addresses, those that have had too many. Repeatable. */
+  /**
+   * Notes whose these soft bounces are; of the addresses that are not suppressed yet, those that have had too many.
+   * Repeatable.
+   */
   async countSoft(
     tx: WorkerTransaction,
     reports: readonly MatchedReport[],
     most: number,
   ): Promise<Set<string>> {
-    const keys = [...new Set(reports.map(({ s_address_key: key }) => key ?? ''))];
-    const locks = keys.map(softLockOf).sort();
+    const rows = reports.map((report) => ({
+      ...toKey(report),
+      s_organization_id: report.s_organization_id,
+      s_channel: report.s_channel,
+      address_key: report.s_address_key,
+      occurred_at: report.occurred_at,
+    }));
+    const locks = [...new Set(rows.map(({ address_key: key }) => softLockOf(key ?? '')))].sort();
     // One at a time for each address, or two that make it ten would each see nine.
     for (const lock of locks) await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);
-    const rows = JSON.stringify(
-      reports.map((report) => ({
-        ...toKey(report),
-        address_key: report.s_address_key,
-        occurred_at: report.occurred_at,
-      })),
-    );
-    await tx.query(SOFT, [rows]);
-    const found = await tx.query<{ address_key: string }>(TOO_SOFT, [rows, most]);
+    await tx.query(SOFT, [JSON.stringify(rows)]);
+    const suppressed = await tx.query<{ key: string }>(SUPPRESSED, [JSON.stringify(rows)]);
+    const done = new Set<string | null>(suppressed.map(({ key }) => key));
+    const counting = rows.filter((row) => !done.has(row.address_key));
+    if (counting.length === 0) return new Set();
+    const found = await tx.query<{ address_key: string }>(TOO_SOFT, [JSON.stringify(counting), most]);
     return new Set(found.map((row) => row.address_key));
   }
 
