@@ -81,24 +81,24 @@ async function traces(organizationId: string, person: Person): Promise<string> {
   return lost;
 }
 
-/** Deliveries that wait: one names the contact's id, one its external id, one only somebody like it. */
+/** Deliveries that wait: one of the contact, one that names it among others, one only of somebody like it. */
 async function deliveriesAbout(
   organizationId: string,
   { id, external_id, first_name }: Person,
-): Promise<[named: string, mute: string, anothers: string]> {
-  const [named, mute, anothers] = [newId(), newId(), newId()];
+): Promise<[own: string, shared: string, anothers: string]> {
+  const [own, shared, anothers, another] = [newId(), newId(), newId(), newId()];
   const payloads = [
-    [named, { contact_id: id, traits: { name: first_name } }],
-    [mute, { external_id }],
-    [anothers, { contact_id: newId(), external_id: `${external_id}-other` }],
+    [own, { contact_id: id, traits: { name: first_name } }, id],
+    [shared, { contact_ids: [another, id] }, null],
+    [anothers, { contact_id: another, external_id: `${external_id}-other` }, another],
   ] as const;
-  for (const [eventId, data] of payloads)
+  for (const [eventId, data, contactId] of payloads)
     await world.database.query(
-      `INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, due_at, created_at)
-       VALUES ($1, $1, $2, 'core.contact.updated', $3, gen_random_uuid(), now() + interval '1 day', now())`,
-      [organizationId, eventId, JSON.stringify({ data })],
+      `INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, contact_id, correlation_id, due_at, created_at)
+       VALUES ($1, $1, $2, 'core.contact.updated', $3, $4, gen_random_uuid(), now() + interval '1 day', now())`,
+      [organizationId, eventId, JSON.stringify({ data }), contactId],
     );
-  return [named, mute, anothers];
+  return [own, shared, anothers];
 }
 
 /** All rows of the organization, but for the ids of erased contacts, by which they are known to be gone. */
@@ -311,12 +311,19 @@ describe('the erasure of a contact', () => {
       expect(await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [person.id])).toHaveLength(1);
     });
     const lost = await traces(id, person);
-    const [delivery, mute, anothers] = await deliveriesAbout(id, person);
+    const [own, shared, anothers] = await deliveriesAbout(id, person);
     const values = [person.id, person.email, person.first_name];
     const before = await everything(id);
     for (const value of [...values, `"${person.external_id}`]) expect(before).toContain(value);
 
-    expect(await erase(id, person.id)).toMatchObject({ counts: { sends: 3, webhook_deliveries: 2 } });
+    expect(await erase(id, person.id)).toMatchObject({ counts: { sends: 3, webhook_deliveries: 1 } });
+    await eventually(
+      async () =>
+        expect(
+          await world.database.query('SELECT 1 FROM background_jobs WHERE organization_id = $1', [id]),
+        ).toEqual([]),
+      { within: 20_000 },
+    );
 
     const after = (await everything(id)).replaceAll(`${person.external_id}-other`, '');
     for (const value of [...values, person.email.toUpperCase(), person.external_id])
@@ -326,9 +333,7 @@ describe('the erasure of a contact', () => {
       [id],
     );
     expect(left.slice(0, 2)).toEqual(
-      [delivery, mute]
-        .sort()
-        .map((event_id) => ({ event_id, state: 'failed', error: 'erased', payload: null })),
+      [own, shared].sort().map((event_id) => ({ event_id, state: 'failed', error: 'erased', payload: null })),
     );
     expect(left[2]).toMatchObject({ event_id: anothers, state: 'pending' });
     expect(await settled(api, early, 'sent')).toMatchObject({ address: null, correlation_id: null });

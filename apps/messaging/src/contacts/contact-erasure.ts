@@ -7,6 +7,7 @@ import { CHANNELS } from '../addresses/channel.js';
 import { GateWriter } from '../gate/gate-writer.js';
 import { EventWaits } from '../routing/event-waits.repository.js';
 import { SendsRepository, type Person } from '../sends/sends.repository.js';
+import { ErasedDeliveries } from '../webhook-endpoints/deliveries/erased-deliveries.js';
 import { addressOf, type ContactProfile } from './contact.js';
 import { ContactsRepository } from './contacts.repository.js';
 
@@ -44,13 +45,6 @@ const DROP_READS = `
 
 const DROP_CAPS = 'DELETE FROM cap_counters WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])';
 
-/** What has not been told yet is told to nobody; a try under way ends without a trace of it. */
-const DROP_DELIVERIES = `
-  UPDATE webhook_deliveries d SET state = 'failed', error = 'erased', payload = NULL, due_at = NULL, claim = NULL
-   WHERE organization_id = $1 AND state = 'pending'
-     AND EXISTS (SELECT 1 FROM unnest($2::text[]) AS said (text) WHERE strpos(d.payload, said.text) > 0)
-  RETURNING 1`;
-
 /**
  * The right of erasure in messaging (messaging.md §13), in two steps. First nothing is sent to the person any more,
  * and what is on its way is waited for: it may still write down how it ended. Then what is unfinished is called off,
@@ -66,6 +60,7 @@ export class ContactErasure {
     private readonly keys: AddressKeys,
     private readonly holds: ReferenceHolds,
     private readonly gate: GateWriter,
+    private readonly deliveries: ErasedDeliveries,
     private readonly clock: Clock,
   ) {}
 
@@ -87,7 +82,7 @@ export class ContactErasure {
   async erase(tx: Transaction, contactId: string): Promise<ErasedCounts> {
     await this.holds.hold(tx, 'core.contacts', contactId);
     const person = await this.personOf(tx, contactId);
-    const { contactIds, externalIds, known } = person;
+    const { contactIds, known } = person;
     await this.contacts.erase(tx, contactIds);
     await this.waits.forget(tx, contactIds);
     const sends = await this.sends.erase(tx, person, this.clock.now());
@@ -103,17 +98,14 @@ export class ContactErasure {
     await tx.query(DROP_READS, [tx.organizationId, contactIds]);
     await tx.query(DROP_CAPS, [tx.organizationId, contactIds]);
     await tx.query(DROP_CONSENTS, [tx.organizationId, contactIds]);
-    const deliveries = await tx.query(DROP_DELIVERIES, [
-      tx.organizationId,
-      [...contactIds, ...externalIds.map((id) => `"external_id":${JSON.stringify(id)}`)],
-    ]);
+    const deliveries = await this.deliveries.erase(tx, contactIds);
     const suppressions = await tx.query(BLANK_SUPPRESSIONS, [tx.organizationId, person.addressKeys]);
     return {
       sends,
       notifications: notifications.length,
       preferences: preferences.length,
       suppressions: suppressions.length,
-      webhook_deliveries: deliveries.length,
+      webhook_deliveries: deliveries,
     };
   }
 

@@ -97,6 +97,10 @@ const ERASE = `
     email = NULL, phone = NULL, first_name = NULL, last_name = NULL, locale = NULL, timezone = NULL, country = NULL,
     attributes = '{}', email_canonical = NULL, phone_canonical = NULL`;
 
+const ERASED = `
+  SELECT organization_id, id FROM contacts
+   WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) AND state = 'erased'`;
+
 /** Nothing is sent to it any more, while what is kept of it says where to look for the rest. */
 const CLOSE = `
   INSERT INTO contacts AS known (organization_id, id, version, state)
@@ -210,6 +214,16 @@ export class ContactsRepository {
       `SELECT id, ${PROFILE} FROM contacts WHERE organization_id = $1 AND id = ANY($2::uuid[])`,
       [tx.organizationId, ids],
     );
+  }
+
+  /** Of these, by {@link contactKey}, those that have been erased. */
+  async erased(tx: Transaction, refs: readonly ContactRef[]): Promise<Set<string>> {
+    if (refs.length === 0) return new Set();
+    const rows = await tx.query<{ organization_id: string; id: string }>(ERASED, [
+      refs.map(({ organizationId }) => organizationId),
+      refs.map(({ id }) => id),
+    ]);
+    return new Set(rows.map(({ organization_id: organizationId, id }) => contactKey({ organizationId, id })));
   }
 
   /** The first step of an erasure: no longer anybody's recipient. Who was merged leads to who is closed. */

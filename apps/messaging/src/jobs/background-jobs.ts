@@ -13,7 +13,8 @@ import { log } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 
 /** What is done to many rows behind a request or an event that has been answered. */
-export type JobKind = 'cancel_sends_of_rule' | 'release_sends' | 'resume_deliveries' | 'forget_deliveries';
+export type JobKind =
+  'cancel_sends_of_rule' | 'release_sends' | 'resume_deliveries' | 'forget_deliveries' | 'erase_deliveries';
 
 /** One job; of a kind and target there is one at a time. */
 export interface Job {

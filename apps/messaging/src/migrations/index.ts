@@ -27,6 +27,7 @@ import { CreateConsumerPositions1766700000000 } from './1766700000000-create-con
 import { NoteWebhookMakers1764900300000 } from './1764900300000-note-webhook-makers.js';
 import { NoteProfileVersions1766900000000 } from './1766900000000-note-profile-versions.js';
 import { CountEventWaitFailures1766910000000 } from './1766910000000-count-event-wait-failures.js';
+import { NoteContactsOfDeliveries1766920000000 } from './1766920000000-note-contacts-of-deliveries.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -58,4 +59,5 @@ export const migrations: MigrationClass[] = [
   NoteWebhookMakers1764900300000,
   NoteProfileVersions1766900000000,
   CountEventWaitFailures1766910000000,
+  NoteContactsOfDeliveries1766920000000,
 ];

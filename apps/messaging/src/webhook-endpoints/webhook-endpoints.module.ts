@@ -6,6 +6,7 @@ import { DeliveryRetention } from './deliveries/delivery-retention.js';
 import { Randomness } from './deliveries/delivery-schedule.js';
 import { DeliverySignal } from './deliveries/delivery-signal.js';
 import { EndpointSwitch } from './deliveries/endpoint-switch.js';
+import { ErasedDeliveries } from './deliveries/erased-deliveries.js';
 import { MakerRights } from './deliveries/maker-rights.js';
 import { PausedDeliveries } from './deliveries/paused-deliveries.js';
 import { WebhookEventsConsumer } from './deliveries/webhook-events.consumer.js';
@@ -22,10 +23,12 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
     DeliveryRetention,
     DeliverySignal,
     EndpointSwitch,
+    ErasedDeliveries,
     MakerRights,
     PausedDeliveries,
     Randomness,
     WebhookEndpointsService,
   ],
+  exports: [ErasedDeliveries],
 })
 export class WebhookEndpointsModule {}

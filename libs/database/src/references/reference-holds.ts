@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../database.js';
 import { newId } from '../ids.js';
 import type { ReferenceCount } from '../resources/constraints.js';
-import type { Transaction } from '../transaction.js';
+import type { Transaction, WorkerTransaction } from '../transaction.js';
 import { REFERENCES_OPTIONS, type ReferencesModuleOptions } from './references.options.js';
 
 /** A row of another module whose owner is about to remove it. */
@@ -20,6 +20,11 @@ const LOCK_PATIENCE_MS = 1_500;
 
 const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 const LOCK_SHARED = 'SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))';
+
+/** In one order for all who lock several. */
+const LOCK_ALL_SHARED = `
+  SELECT pg_advisory_xact_lock_shared(hashtextextended(key, 0))
+    FROM (SELECT key FROM unnest($1::text[]) AS key ORDER BY key) AS sorted`;
 
 const HELD = `
   SELECT referenced_id AS id FROM reference_holds
@@ -51,6 +56,14 @@ export class ReferenceHolds {
     await tx.query(LOCK_SHARED, [lockOf(tx.organizationId, resource)]);
     const rows = await tx.query<{ id: string }>(HELD, [tx.organizationId, resource, [...new Set(ids)]]);
     return new Set(rows.map(({ id }) => id));
+  }
+
+  /**
+   * Waits for those who take away what they hold in these organizations, and has others wait until the transaction
+   * ends: what they took away can be seen from here on.
+   */
+  async share(tx: WorkerTransaction, resource: string, organizationIds: readonly string[]): Promise<void> {
+    await tx.query(LOCK_ALL_SHARED, [organizationIds.map((id) => lockOf(id, resource))]);
   }
 
   /**

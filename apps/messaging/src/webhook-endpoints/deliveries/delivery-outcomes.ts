@@ -20,6 +20,7 @@ const GONE = 410;
 const RECORD = `
   UPDATE webhook_deliveries d SET state = o.state, attempts = d.attempts + 1, claim = NULL, status_code = o.status_code,
          error = o.error, attempted_at = $2, payload = CASE WHEN o.state = 'pending' THEN d.payload END,
+         contact_id = CASE WHEN o.state = 'pending' THEN d.contact_id END,
          due_at = o.due_at
     FROM jsonb_to_recordset($1::jsonb) AS o (organization_id uuid, endpoint_id uuid, event_id uuid, claim uuid,
            state text, status_code int, error text, due_at timestamptz)

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import type { DomainEvent, EventType } from '@customer-platform/events';
+import { contactKey, ContactsRepository } from '../../contacts/contacts.repository.js';
 import type { SigningSecret } from '../signing-secrets.js';
 import { subscriptionsTo } from '../subscriptions.js';
+import { concernedContacts, withoutErased } from './concerned-contacts.js';
 import { DeliverySignal } from './delivery-signal.js';
 import { outboundPayload } from './outbound-payload.js';
 
@@ -37,10 +39,11 @@ const SUBSCRIBED = `
    ORDER BY organization_id, id FOR SHARE`;
 
 const ENQUEUE = `
-  INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, due_at, created_at)
-  SELECT e.organization_id, e.endpoint_id, e.event_id, e.type, e.payload, e.correlation_id, $2, $2
+  INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, contact_id,
+    due_at, created_at)
+  SELECT e.organization_id, e.endpoint_id, e.event_id, e.type, e.payload, e.correlation_id, e.contact_id, $2, $2
     FROM jsonb_to_recordset($1::jsonb) AS e (organization_id uuid, endpoint_id uuid, event_id uuid, type text,
-      payload text, correlation_id uuid)
+      payload text, correlation_id uuid, contact_id uuid)
    ORDER BY e.organization_id, e.endpoint_id, e.event_id
   ON CONFLICT DO NOTHING`;
 
@@ -84,6 +87,8 @@ const CLAIM = `
 export class DeliveryQueue {
   constructor(
     private readonly database: Database,
+    private readonly contacts: ContactsRepository,
+    private readonly holds: ReferenceHolds,
     private readonly clock: Clock,
     private readonly signal: DeliverySignal,
   ) {}
@@ -99,9 +104,11 @@ export class DeliveryQueue {
       ]);
       if (endpoints.length === 0) return;
       const byOrganization = Map.groupBy(endpoints, (endpoint) => endpoint.organization_id);
-      const rows = events.flatMap((event) => {
+      const wanted = events.filter(({ organizationid }) => byOrganization.has(organizationid));
+      const rows = (await this.withoutErased(tx, wanted)).flatMap((event) => {
         const subscribed = byOrganization.get(event.organizationid) ?? [];
-        const payload = subscribed.length > 0 ? outboundPayload(event) : '';
+        const payload = outboundPayload(event);
+        const [contactId = null, ...others] = concernedContacts(event);
         return subscribed.map((endpoint) => ({
           organization_id: event.organizationid,
           endpoint_id: endpoint.id,
@@ -109,11 +116,33 @@ export class DeliveryQueue {
           type: subscriptionsTo(event.type)[0],
           payload,
           correlation_id: event.correlationid,
+          contact_id: others.length === 0 ? contactId : null,
         }));
       });
       await tx.query(ENQUEUE, [JSON.stringify(rows), this.clock.now()]);
       tx.afterCommit(() => this.signal.raise());
     });
+  }
+
+  /** An event that comes late tells nothing of a person who has been erased meanwhile. */
+  private async withoutErased(
+    tx: WorkerTransaction,
+    events: readonly DomainEvent[],
+  ): Promise<readonly DomainEvent[]> {
+    const refs = events.flatMap((event) =>
+      concernedContacts(event).map((id) => ({ organizationId: event.organizationid, id })),
+    );
+    if (refs.length === 0) return events;
+    // An erasure waits until what is put here can be seen by it, or is seen here.
+    const organizationIds = [...new Set(refs.map(({ organizationId }) => organizationId))];
+    await this.holds.share(tx, 'core.contacts', organizationIds);
+    const erased = await this.contacts.erased(tx, refs);
+    if (erased.size === 0) return events;
+    return events.flatMap(
+      (event) =>
+        withoutErased(event, (id) => erased.has(contactKey({ organizationId: event.organizationid, id }))) ??
+        [],
+    );
   }
 
   /** Takes up what is due, at most `most`, and leaves each endpoint its ten at once. */

@@ -1,0 +1,22 @@
+import { execute } from '@customer-platform/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * The one contact that a delivery is about, by which its erasure finds it. Null: about nobody, about several, or queued
+ * by the release before; those that wait are gone through in the order of the second index.
+ */
+export class NoteContactsOfDeliveries1766920000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await execute(runner, [
+      'ALTER TABLE webhook_deliveries ADD COLUMN contact_id uuid',
+      `CREATE INDEX webhook_deliveries_by_contact ON webhook_deliveries (organization_id, contact_id)
+        WHERE state = 'pending' AND contact_id IS NOT NULL`,
+      `CREATE INDEX webhook_deliveries_of_no_contact ON webhook_deliveries (organization_id, event_id)
+        WHERE state = 'pending' AND contact_id IS NULL`,
+    ]);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE webhook_deliveries DROP COLUMN contact_id');
+  }
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction, WorkerTransaction } from '@customer-platform/database';
+import { BackgroundJobs, ROWS_OF_A_PIECE, type Job, type Piece } from '../../jobs/background-jobs.js';
+
+const ERASED = `state = 'failed', error = 'erased', payload = NULL, due_at = NULL, claim = NULL, contact_id = NULL`;
+
+/** A try under way ends without a trace of it. */
+const ERASE = `
+  UPDATE webhook_deliveries d SET ${ERASED}
+    FROM (SELECT endpoint_id, event_id FROM webhook_deliveries
+           WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND state = 'pending'
+           LIMIT ${String(ROWS_OF_A_PIECE)} FOR UPDATE) AS piece
+   WHERE d.organization_id = $1 AND d.endpoint_id = piece.endpoint_id AND d.event_id = piece.event_id
+  RETURNING 1`;
+
+const OTHERS_WAIT = `
+  SELECT 1 FROM webhook_deliveries WHERE organization_id = $1 AND contact_id IS NULL AND state = 'pending' LIMIT 1`;
+
+/** From event to event, in the order of their index. All deliveries of an event belong to one piece. */
+const ERASE_UNNAMED = `
+  WITH piece AS (
+    SELECT endpoint_id, event_id FROM webhook_deliveries
+     WHERE organization_id = $1 AND contact_id IS NULL AND state = 'pending'
+       AND event_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+     ORDER BY event_id FETCH FIRST ${String(ROWS_OF_A_PIECE)} ROWS WITH TIES
+  ), gone AS (
+    UPDATE webhook_deliveries d SET ${ERASED} FROM piece
+     WHERE d.organization_id = $1 AND d.endpoint_id = piece.endpoint_id AND d.event_id = piece.event_id
+       AND d.state = 'pending' AND strpos(d.payload, $2::uuid::text) > 0
+  )
+  SELECT event_id FROM piece ORDER BY event_id`;
+
+/**
+ * What has not been told yet of an erased person is told to nobody. What is about one contact says so in its row, and
+ * goes with the erasure. The rest (about several contacts, or queued by the release before) is gone through behind it,
+ * in pieces, however much of it waits.
+ */
+@Injectable()
+export class ErasedDeliveries {
+  constructor(private readonly jobs: BackgroundJobs) {
+    jobs.handle('erase_deliveries', (tx, job) => this.erasePiece(tx, job));
+  }
+
+  /** @returns how many will not be told, of those that are about one contact */
+  async erase(tx: Transaction, contactIds: readonly string[]): Promise<number> {
+    let count = 0;
+    for (let last = -1; last !== 0; count += last)
+      last = (await tx.query(ERASE, [tx.organizationId, contactIds])).length;
+    const others = await tx.query(OTHERS_WAIT, [tx.organizationId]);
+    if (others.length > 0) for (const id of contactIds) await this.jobs.add(tx, 'erase_deliveries', id);
+    return count;
+  }
+
+  private async erasePiece(tx: WorkerTransaction, { target_id: contactId, position }: Job): Promise<Piece> {
+    const rows = await tx.query<{ event_id: string }>(ERASE_UNNAMED, [
+      tx.organizationId,
+      contactId,
+      position,
+    ]);
+    const last = rows.at(-1);
+    return last && rows.length >= ROWS_OF_A_PIECE ? { position: last.event_id } : 'done';
+  }
+}
