@@ -2,42 +2,51 @@ import { execute } from '@customer-platform/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Who made the endpoints there are stands in the audit log: whoever created one or last changed its events or URL. The
- * log shows each organization its own rows alone, so they are gone through one by one.
+ * Processes of the release before write no maker. What they change then has none until the transaction writes its audit
+ * row, which names who acts: the maker is whoever created the endpoint or last changed its events or URL, as always. An
+ * endpoint whose maker stayed while another changed its URL would tell that other what the maker may read.
  */
-const FIND_MAKERS = `DO $$
-DECLARE
-  former_worker text := coalesce(current_setting('app.worker', true), '');
-  former_organization text := coalesce(current_setting('app.organization_id', true), '');
-  organization uuid;
-BEGIN
-  PERFORM set_config('app.worker', 'on', true);
-  FOR organization IN SELECT DISTINCT organization_id FROM webhook_endpoints LOOP
-    PERFORM set_config('app.organization_id', organization::text, true);
-    UPDATE webhook_endpoints e SET maker_type = made.actor_type, maker_id = made.actor_id::uuid
-      FROM (SELECT DISTINCT ON (resource_id) resource_id, actor_type, actor_id FROM audit_entries
-             WHERE organization_id = organization AND resource_type = 'webhooks' AND outcome = 'success'
-               AND actor_type IN ('api_key', 'user')
-               AND (action = 'messaging.webhooks.create'
-                    OR action = 'messaging.webhooks.update' AND changed_fields && '{events,url}')
-             ORDER BY resource_id, occurred_at DESC, id DESC) AS made
-     WHERE e.organization_id = organization AND e.id::text = made.resource_id;
-  END LOOP;
-  PERFORM set_config('app.worker', former_worker, true);
-  PERFORM set_config('app.organization_id', former_organization, true);
-END $$`;
+const GUARDS = [
+  `CREATE FUNCTION forget_webhook_maker() RETURNS trigger LANGUAGE plpgsql AS
+     'BEGIN NEW.maker_type := NULL; NEW.maker_id := NULL; RETURN NEW; END'`,
+  `CREATE TRIGGER webhook_endpoints_maker BEFORE UPDATE ON webhook_endpoints FOR EACH ROW
+     WHEN ((NEW.url <> OLD.url OR NOT (NEW.events @> OLD.events AND NEW.events <@ OLD.events))
+       AND (NEW.maker_type, NEW.maker_id) IS NOT DISTINCT FROM (OLD.maker_type, OLD.maker_id))
+     EXECUTE FUNCTION forget_webhook_maker()`,
+  `CREATE FUNCTION note_webhook_maker() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     UPDATE webhook_endpoints SET maker_type = NEW.actor_type, maker_id = NEW.actor_id::uuid
+      WHERE organization_id = NEW.organization_id AND id = NEW.resource_id::uuid AND maker_type IS NULL;
+     RETURN NULL;
+   END $$`,
+  `CREATE TRIGGER audit_entries_webhook_maker AFTER INSERT ON audit_entries FOR EACH ROW
+     WHEN (NEW.resource_type = 'webhooks' AND NEW.outcome = 'success' AND NEW.actor_type IN ('api_key', 'user')
+       AND (NEW.action = 'messaging.webhooks.create'
+         OR NEW.action = 'messaging.webhooks.update' AND NEW.changed_fields && '{events,url}'))
+     EXECUTE FUNCTION note_webhook_maker()`,
+];
 
-/** An endpoint is told what its maker may read (messaging.md §8). Null: made by nobody known, and told nothing. */
+/**
+ * An endpoint is told what its maker may read (messaging.md §8). Null: made by nobody known, and told nothing. The
+ * endpoints there are get theirs by the next migration, in which no table is locked.
+ */
 export class NoteWebhookMakers1764900300000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await execute(runner, [
-      `ALTER TABLE webhook_endpoints
-         ADD COLUMN maker_type text CHECK (maker_type IN ('api_key', 'user')), ADD COLUMN maker_id uuid`,
-      FIND_MAKERS,
+      'ALTER TABLE webhook_endpoints ADD COLUMN maker_type text, ADD COLUMN maker_id uuid',
+      `ALTER TABLE webhook_endpoints ADD CONSTRAINT webhook_endpoints_maker_type_check
+         CHECK (maker_type IN ('api_key', 'user')) NOT VALID`,
+      ...GUARDS,
     ]);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE webhook_endpoints DROP COLUMN maker_type, DROP COLUMN maker_id');
+    await execute(runner, [
+      'DROP TRIGGER audit_entries_webhook_maker ON audit_entries',
+      'DROP FUNCTION note_webhook_maker()',
+      'DROP TRIGGER webhook_endpoints_maker ON webhook_endpoints',
+      'DROP FUNCTION forget_webhook_maker()',
+      'ALTER TABLE webhook_endpoints DROP COLUMN maker_type, DROP COLUMN maker_id',
+    ]);
   }
 }

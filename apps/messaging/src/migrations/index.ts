@@ -25,6 +25,7 @@ import { CreateEventWaits1764740100000 } from './1764740100000-create-event-wait
 import { CreateChannelFaults1764740200000 } from './1764740200000-create-channel-faults.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { NoteWebhookMakers1764900300000 } from './1764900300000-note-webhook-makers.js';
+import { FindWebhookMakers1764900310000 } from './1764900310000-find-webhook-makers.js';
 import { NoteProfileVersions1766900000000 } from './1766900000000-note-profile-versions.js';
 import { CountEventWaitFailures1766910000000 } from './1766910000000-count-event-wait-failures.js';
 import { NoteContactsOfDeliveries1766920000000 } from './1766920000000-note-contacts-of-deliveries.js';
@@ -57,6 +58,7 @@ export const migrations: MigrationClass[] = [
   SeparateIdentityMail1766800000000,
   ForgetIdentityContent1766800010000,
   NoteWebhookMakers1764900300000,
+  FindWebhookMakers1764900310000,
   NoteProfileVersions1766900000000,
   CountEventWaitFailures1766910000000,
   NoteContactsOfDeliveries1766920000000,
