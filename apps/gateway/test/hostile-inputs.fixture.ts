@@ -57,6 +57,10 @@ export const SHAPES: readonly Shape[] = [
     of: (bytes) => Object.fromEntries(Array.from({ length: valuesOf(bytes) }, (_, at) => [`n${at}`, 1])),
   },
   {
+    name: 'many nulls',
+    of: (bytes) => Object.fromEntries(Array.from({ length: valuesOf(bytes) }, (_, at) => [`n${at}`, null])),
+  },
+  {
     name: 'nested lists',
     of: (bytes) =>
       Array.from(

@@ -6,7 +6,13 @@ import { childPointer } from '../ingestion/json-pointer.js';
 import { normalizeNationalId } from '../national-ids/national-id.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
 import { CreateContactDto, UpdateContactDto, type NationalIdInputDto } from './contact.dto.js';
-import { setAttribute, setField, type ContactProfile } from './contact-profile.js';
+import {
+  forgetOldest,
+  MOST_ATTRIBUTES_SENT,
+  setAttribute,
+  setField,
+  type ContactProfile,
+} from './contact-profile.js';
 import { KNOWN_TRAITS, readTrait, type KnownTrait, type TraitFault } from './known-traits.js';
 
 const DETAILS: Record<TraitFault, string> = {
@@ -72,7 +78,13 @@ function applyAttributes(
   errors: FieldError[],
 ): void {
   const given = sent ?? Object.fromEntries(Object.keys(profile.attributes).map((key) => [key, null]));
-  for (const [key, value] of Object.entries(given)) {
+  const entries = Object.entries(given);
+  if (entries.length > MOST_ATTRIBUTES_SENT) {
+    const detail = `At most ${MOST_ATTRIBUTES_SENT} attributes are set or taken away at once.`;
+    errors.push({ pointer: '/attributes', code: 'too_long', detail });
+    return;
+  }
+  for (const [key, value] of entries) {
     const pointer = childPointer('/attributes', key);
     const merged: unknown = value === null ? null : mergePatch(profile.attributes[key], value);
     const at = latest(profile.times.attributes[key], now);
@@ -84,6 +96,7 @@ function applyAttributes(
     });
     return;
   }
+  forgetOldest(profile);
 }
 
 /**

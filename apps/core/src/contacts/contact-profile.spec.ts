@@ -93,6 +93,31 @@ describe('applyTraits', () => {
     expect(profile.times.attributes['plan']).toBe(instant(1));
   });
 
+  it('takes the first 400 attributes of an identify, and all known traits', () => {
+    const profile = emptyProfile();
+    const nulls = Array.from({ length: 398 }, (_, at) => [`k${at}`, null]);
+    const rest = Array.from({ length: 3_000 }, (_, at) => [`rest${at}`, 1]);
+    const most = { ...(Object.fromEntries(nulls) as object), plan: 'gold', level: 2 };
+    expect(applyTraits(profile, { ...most, first_name: 'Ana' }, instant(1)).warnings).toEqual([]);
+    const more = { ...most, ...(Object.fromEntries(rest) as object), first_name: 'Eva' };
+    expect(applyTraits(profile, more, instant(2)).warnings).toEqual([
+      { pointer: '/traits', code: 'limit_reached' },
+    ]);
+    expect(profile).toMatchObject({ first_name: 'Eva', attributes: { plan: 'gold', level: 2 } });
+    expect(profile.times.attributes).toHaveProperty('k397', instant(2));
+  });
+
+  it('remembers what was taken away last, of all that was ever taken away', () => {
+    const profile = emptyProfile();
+    for (let second = 0; second < 30; second++) {
+      const nulls = Array.from({ length: 50 }, (_, at) => [`k${second}-${at}`, null]);
+      applyTraits(profile, Object.fromEntries(nulls) as Record<string, null>, instant(second));
+    }
+    const kept = Object.values(profile.times.attributes);
+    expect(kept).toHaveLength(400);
+    expect([...kept].sort()[0]).toBe(instant(22));
+  });
+
   it('takes a trait named like a method of every object', () => {
     const profile = emptyProfile();
     applyTraits(profile, { toString: 'x', hasOwnProperty: 1 }, instant(1));

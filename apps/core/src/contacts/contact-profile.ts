@@ -42,6 +42,9 @@ const ATTRIBUTES_BYTES = 64 * 1024;
 /** Of how many attributes a contact keeps the times: those it has, and as many that were taken away. */
 const TIMES_LIMIT = 2 * ATTRIBUTES_LIMIT;
 
+/** So many attributes may be set or taken away at once: all that a contact has for as many others. */
+export const MOST_ATTRIBUTES_SENT = TIMES_LIMIT;
+
 /** A contact of which nothing is known. */
 export function emptyProfile(): ContactProfile {
   return {
@@ -60,7 +63,8 @@ export function emptyProfile(): ContactProfile {
 
 /**
  * Applies the traits of one identify. For each field the latest `occurredAt` wins, whatever order identifies come in;
- * of two at the same instant the one that comes later. A malformed known trait is skipped with a warning.
+ * of two at the same instant the one that comes later. A malformed known trait is skipped with a warning, and so are
+ * all attributes after the first {@link MOST_ATTRIBUTES_SENT}.
  */
 export function applyTraits(
   profile: ContactProfile,
@@ -71,9 +75,14 @@ export function applyTraits(
   for (const trait of KNOWN_TRAITS) {
     if (Object.hasOwn(traits, trait)) applyKnown(profile, trait, traits[trait], occurredAt, change);
   }
-  for (const [key, value] of Object.entries(traits)) {
-    if (!isKnown(key)) applyAttribute(profile, key, value, occurredAt, change);
+  const attributes = Object.entries(traits).filter(([key]) => !isKnown(key));
+  for (const [key, value] of attributes.slice(0, MOST_ATTRIBUTES_SENT)) {
+    applyAttribute(profile, key, value, occurredAt, change);
   }
+  if (attributes.length > MOST_ATTRIBUTES_SENT) {
+    change.warnings.push({ pointer: '/traits', code: 'limit_reached' });
+  }
+  forgetOldest(profile);
   return change;
 }
 
@@ -126,7 +135,10 @@ function applyAttribute(
   } else if (outcome === 'changed') change.changed.push(`attributes.${key}`);
 }
 
-/** Gives an attribute its value as of an instant, null taking it away; `full` where it would be one too many. */
+/**
+ * Gives an attribute its value as of an instant, null taking it away; `full` where it would be one too many. After the
+ * last one {@link forgetOldest} is due.
+ */
 export function setAttribute(
   profile: ContactProfile,
   key: string,
@@ -139,7 +151,6 @@ export function setAttribute(
   const size = resized(sizeOf(attributes), key, before, after);
   if (after !== undefined && !isWithinLimits(size)) return 'full';
   profile.times.attributes[key] = occurredAt;
-  forgetOldest(profile);
   if (before === after) return 'same';
   if (after === undefined) delete attributes[key];
   else attributes[key] = value;
@@ -193,9 +204,10 @@ function isWithinLimits({ count, bytes }: AttributesSize): boolean {
 
 /**
  * That an attribute was taken away is remembered, lest an older identify that comes later sets it again; but of so many
- * only. Otherwise nulls for names that nobody has would make a contact grow without end.
+ * only. Otherwise nulls for names that nobody has would make a contact grow without end. It looks at all that is
+ * remembered: once for all attributes that are set together.
  */
-function forgetOldest({ attributes, times }: ContactProfile): void {
+export function forgetOldest({ attributes, times }: ContactProfile): void {
   const known = Object.keys(times.attributes);
   if (known.length <= TIMES_LIMIT) return;
   const gone = known

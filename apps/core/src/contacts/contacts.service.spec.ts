@@ -65,6 +65,11 @@ describe('POST /v1/core/contacts', () => {
       'too_long',
       { attributes: Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`k${n}`, n])) },
     ],
+    [
+      '/attributes',
+      'too_long',
+      { attributes: Object.fromEntries(Array.from({ length: 401 }, (_, n) => [`k${n}`, null])) },
+    ],
     ['/attributes/a~1b/0', 'out_of_range', { attributes: { 'a/b': [-1e300] } }],
     ['/national_id/value', 'invalid_national_id', { national_id: { type: 'CL_RUT', value: '12,345,678-5' } }],
     ['/national_id/value', 'invalid_national_id', { national_id: { type: 'CL_RUT', value: '12345678/5' } }],
