@@ -14,7 +14,7 @@ import { ContactLookup } from '../contacts/contact-lookup.js';
 import { beginRegistration, register } from './building/rule-registry.js';
 import type { Cause } from './following/segment-follower.js';
 import { SegmentSignal } from './following/segment.signal.js';
-import { parseRule } from './rules/parse-rule.js';
+import { parseNewRule } from './rules/parse-rule.js';
 import type { CreateSegmentDto, SegmentMemberDto, UpdateSegmentDto } from './segment.dto.js';
 import { Segment } from './segment.entity.js';
 
@@ -70,7 +70,7 @@ export class SegmentsService {
 
   /** @throws Problem `invalid_segment_rule`, `duplicate_value`, `limit_reached` */
   create(context: RequestContext, { name, description, rule }: CreateSegmentDto): Promise<Segment> {
-    parseRule(rule);
+    parseNewRule(rule);
     const values: Partial<Segment> = {
       name,
       description: description ?? null,
@@ -91,7 +91,7 @@ export class SegmentsService {
   update(context: RequestContext, id: string, body: UpdateSegmentDto): Promise<Segment> {
     const patch = (segment: Segment): Patch<Segment> => patchOf(segment, body);
     if (body.rule === undefined) return this.segments.update(context, id, patch);
-    parseRule(body.rule);
+    parseNewRule(body.rule);
     return this.registering(context, (tx) => this.segments.update(context, id, patch, { tx }));
   }
 

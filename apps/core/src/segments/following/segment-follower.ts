@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction, WorkerTransaction } from '@customer-platform/database';
+import { Contents } from '../rules/contents.js';
 import { passes, valueAt } from '../rules/values.js';
 import { KEYS, type Condition, type SegmentIndex } from './segment-index.js';
 import { SegmentIndexes } from './segment-indexes.js';
@@ -197,14 +198,20 @@ export class SegmentFollower {
   }
 }
 
-/** The conditions that an event matches. What is asked of time is asked of the time at which it happened. */
+/**
+ * The conditions that an event matches. What is asked of time is asked of the time at which it happened. It costs what the
+ * event and the conditions come to, not their product.
+ */
 export function matching(
   conditions: readonly Condition[],
   properties: Readonly<Record<string, unknown>>,
   occurredAt: number,
 ): Condition[] {
+  const contents = new Contents();
   return conditions.filter(({ where }) =>
-    where.every(({ property, test }) => passes(valueAt(properties, property), test, occurredAt)),
+    where.every(({ property, test }) =>
+      passes(valueAt(properties, property), test, occurredAt, contents.contains),
+    ),
   );
 }
 

@@ -71,6 +71,8 @@ const NOTHING_KNOWN: Facts = {
 /** The live segments of an organization, found by what a change touches: its cost is theirs, and not that of all. */
 export class SegmentIndex {
   readonly segments = new Map<string, LiveSegment>();
+  /** Of the rules, as JSON. */
+  bytes = 0;
   private readonly byKey = new Map<string, LiveSegment[]>();
   private readonly byEvent = new Map<string, Condition[]>();
   private readonly byFingerprint = new Map<string, Condition>();
@@ -120,6 +122,7 @@ export class SegmentIndex {
   }
 
   private add(row: LiveRow, conditionIds: ReadonlyMap<string, string>): void {
+    this.bytes += Buffer.byteLength(JSON.stringify(row.rule));
     const node = parseRule(row.rule);
     const leaves = leavesOf(node);
     const events = leaves.filter((leaf) => leaf.kind === 'event');
@@ -140,7 +143,7 @@ export class SegmentIndex {
     // Of a contact of whom nothing is known most rules say no: only the others ask for those that come to be.
     const { holds } = evaluate(node, NOTHING_KNOWN, 0);
     if (holds || paths.some((path) => BORN_WITH.includes(path))) keys.add(KEYS.created);
-    for (const key of keys) this.byKey.set(key, [...(this.byKey.get(key) ?? []), segment]);
+    for (const key of keys) addTo(this.byKey, key, segment);
   }
 
   private keep({ event, where, fingerprint }: EventNode, ids: ReadonlyMap<string, string>): string {
@@ -150,9 +153,16 @@ export class SegmentIndex {
     if (id === undefined) throw new Error('A rule asks for a condition that is not kept');
     const condition = { id, event, where };
     this.byFingerprint.set(fingerprint, condition);
-    this.byEvent.set(event, [...(this.byEvent.get(event) ?? []), condition]);
+    addTo(this.byEvent, event, condition);
     return id;
   }
+}
+
+/** In place: a copy for each would cost the square of what many segments have in common. */
+function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list) list.push(item);
+  else lists.set(key, [item]);
 }
 
 /** A path into an attribute is changed by a change of any key that it may begin with. */

@@ -12,8 +12,10 @@ const REVISIONS = `
             FROM unnest($1::uuid[]) AS given (organization_id) OFFSET 0) AS organization
    WHERE revision IS NOT NULL`;
 
-/** Segments kept in memory, of all organizations together; an organization without any counts as one. */
-const MOST_KEPT = 20_000;
+/** Bytes of rules kept in memory, of all organizations together. */
+const MOST_KEPT = 20 * 1024 * 1024;
+/** A segment counts as so many bytes at least, and so does an organization without any. */
+const LEAST_WEIGHT = 1024;
 
 interface RevisionRow {
   organization_id: string;
@@ -98,6 +100,6 @@ export class SegmentIndexes {
   }
 }
 
-function weightOf(index: SegmentIndex): number {
-  return Math.max(1, index.segments.size);
+function weightOf({ segments, bytes }: SegmentIndex): number {
+  return Math.max(LEAST_WEIGHT * Math.max(1, segments.size), bytes);
 }

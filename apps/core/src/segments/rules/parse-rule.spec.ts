@@ -1,11 +1,11 @@
 import { Problem } from '@customer-platform/problem-json';
-import { parseRule } from './parse-rule.js';
+import { parseNewRule, parseRule } from './parse-rule.js';
 import { leavesOf, type EventNode } from './rule.js';
 
 /** The pointers of what is wrong with a rule; every error carries the one code. */
-function pointersOf(rule: unknown): string[] {
+function pointersOf(rule: unknown, parse = parseNewRule): string[] {
   try {
-    parseRule(rule);
+    parse(rule);
   } catch (error) {
     expect(error).toBeInstanceOf(Problem);
     const { code, errors = [] } = error as Problem;
@@ -98,6 +98,34 @@ describe('a rule', () => {
     ],
   ])('may not be %s', (_, rule, pointers) => {
     expect(pointersOf(rule)).toEqual(pointers);
+  });
+
+  const where = (op: string, value: unknown) => paid({ where: [{ property: 'plan', op, value }] });
+  const list = (length: number) => Array.from({ length: 100 }, () => 'x'.repeat(length));
+  it.each<[string, string, unknown, unknown]>([
+    ['200 characters to look for', 'contains', '😀'.repeat(200), '😀'.repeat(201)],
+    ['200 characters to begin with', 'prefix', 'x'.repeat(200), 'x'.repeat(201)],
+    ['1,000 characters to equal', 'eq', 'x'.repeat(1_000), 'x'.repeat(1_001)],
+    ['1,000 characters to differ from', 'ne', 'x'.repeat(1_000), 'x'.repeat(1_001)],
+    ['1,000 characters to come after', 'gt', 'x'.repeat(1_000), 'x'.repeat(1_001)],
+    ['1,000 characters of one in a list', 'in', [1, 'x'.repeat(1_000)], [1, 'x'.repeat(1_001)]],
+  ])('may have %s, not one more unless it is stored', (_, op, most, more) => {
+    expect(pointersOf({ all: [plan(op, most), where(op, most)] })).toEqual([]);
+    const rule = { all: [plan(op, more), where(op, more)] };
+    expect(pointersOf(rule)).toEqual(['/rule/all/0/value', '/rule/all/1/where/0/value']);
+    expect(pointersOf(rule, parseRule)).toEqual([]);
+  });
+
+  it('may have 32 KiB as JSON, not one byte more unless it is stored', () => {
+    const room = 32 * 1024 - JSON.stringify({ all: [plan('in', list(300)), plan('eq', '')] }).length;
+    const filled = Math.floor((room - 900) / 100);
+    const wide = (more: number) => ({
+      all: [plan('in', list(300 + filled)), plan('eq', 'x'.repeat(room - 100 * filled + more))],
+    });
+    expect(JSON.stringify(wide(0))).toHaveLength(32 * 1024);
+    expect(pointersOf(wide(0))).toEqual([]);
+    expect(pointersOf(wide(1))).toEqual(['/rule']);
+    expect(pointersOf(wide(1), parseRule)).toEqual([]);
   });
 
   it('matches the same events as another one whatever it counts and in whichever order it asks', () => {

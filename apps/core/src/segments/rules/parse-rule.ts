@@ -3,13 +3,14 @@ import { canonicalJson, pointerToken } from '@customer-platform/http';
 import { FieldErrors, Problem } from '@customer-platform/problem-json';
 import { CONSENT_CHANNELS, isPurpose, STATES } from '../../consents/consent.js';
 import { LONGEST_MS, parseDuration, SHORTEST_MS } from './duration.js';
-import { readCount, readTest } from './parse-test.js';
+import { readCount, readTest, tooLongOf } from './parse-test.js';
 import { isAttributePath } from './vocabulary.js';
-import type { EventNode, PropertyTest, RuleNode } from './rule.js';
+import type { EventNode, PropertyTest, RuleNode, Test } from './rule.js';
 
 const DEEPEST = 8;
 const MOST_LEAVES = 50;
 const LONGEST_NAME = 200;
+const MOST_BYTES = 32 * 1024;
 
 /** What an unreadable node stands as, until its errors are thrown. */
 const NOTHING: RuleNode = { kind: 'any', nodes: [] };
@@ -19,10 +20,16 @@ const NOTHING: RuleNode = { kind: 'any', nodes: [] };
  * @throws Problem `invalid_segment_rule` with the pointers of the bad nodes
  */
 export function parseRule(value: unknown, pointer = '/rule'): RuleNode {
-  const reading = new Reading();
-  const node = reading.node(value, pointer, 1);
-  reading.done(pointer);
-  return node;
+  return new Reading(false).whole(value, pointer);
+}
+
+/**
+ * As {@link parseRule}, a rule that is to be stored: it must also be small, for it is kept in memory and asked of every
+ * event. Those that are stored stay what they are.
+ * @throws Problem `invalid_segment_rule` with the pointers of the bad nodes
+ */
+export function parseNewRule(value: unknown, pointer = '/rule'): RuleNode {
+  return new Reading(true).whole(value, pointer);
 }
 
 /** One pass over a rule, which gathers what is wrong with it. */
@@ -30,13 +37,25 @@ class Reading {
   private readonly errors = new FieldErrors();
   private leaves = 0;
 
-  done(pointer: string): void {
+  /** `bounded`: whether it must be small too. */
+  constructor(private readonly bounded: boolean) {}
+
+  whole(value: unknown, pointer: string): RuleNode {
+    const large = this.bounded && isRecord(value) && Buffer.byteLength(JSON.stringify(value)) > MOST_BYTES;
+    const node = large
+      ? this.fail(pointer, `A rule has at most ${MOST_BYTES} bytes of JSON.`)
+      : this.node(value, pointer, 1);
+    this.done(pointer);
+    return node;
+  }
+
+  private done(pointer: string): void {
     if (this.leaves > MOST_LEAVES)
       this.fail(pointer, `A rule has at most ${MOST_LEAVES} leaves; this one has ${this.leaves}.`);
     if (this.errors.total > 0) throw Problem.validation(this.errors);
   }
 
-  node(value: unknown, pointer: string, depth: number): RuleNode {
+  private node(value: unknown, pointer: string, depth: number): RuleNode {
     if (depth > DEEPEST) return this.fail(pointer, `A rule is at most ${DEEPEST} levels deep.`);
     if (!isRecord(value)) return this.fail(pointer, 'A rule is an object.');
     for (const kind of ['all', 'any'] as const) {
@@ -78,7 +97,7 @@ class Reading {
         `${pointer}/attribute`,
         'It must be a field of contacts that rules can ask for, or `attributes.<key>`.',
       );
-    const test = readTest(value, pointer, (at, detail) => this.fail(at, detail));
+    const test = this.test(value, pointer);
     return test ? { kind: 'attribute', path: path as string, test } : NOTHING;
   }
 
@@ -128,9 +147,16 @@ class Reading {
       const { property } = item;
       if (typeof property !== 'string' || property === '' || property.length > LONGEST_NAME)
         this.fail(`${at}/property`, `It must name a property, in 1 to ${LONGEST_NAME} characters.`);
-      const test = readTest(item, at, (place, detail) => this.fail(place, detail));
+      const test = this.test(item, at);
       return test ? [{ property: property as string, test }] : [];
     });
+  }
+
+  private test(value: Record<string, unknown>, pointer: string): Test | undefined {
+    const test = readTest(value, pointer, (at, detail) => this.fail(at, detail));
+    const long = test && this.bounded ? tooLongOf(test) : undefined;
+    if (long !== undefined) this.fail(`${pointer}/value`, long);
+    return test;
   }
 
   private within(value: unknown, pointer: string): number {

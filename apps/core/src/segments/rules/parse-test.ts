@@ -1,7 +1,12 @@
+import { isLongerThan } from '@customer-platform/http';
 import { LONGEST_MS, parseDuration, SHORTEST_MS } from './duration.js';
 import { COUNT_OPS, OPS, type CountOp, type EventNode, type Op, type Scalar, type Test } from './rule.js';
 
 const MOST_VALUES = 100;
+
+/** Characters of a text that is compared with, and of one that is looked for within another. */
+const LONGEST_TEXT = 1_000;
+const LONGEST_PART = 200;
 
 /** Says what is wrong, and where. */
 export type Refuse = (pointer: string, detail: string) => void;
@@ -21,6 +26,14 @@ export function readTest(
   if (typeof test === 'object') return test;
   refuse(`${pointer}/value`, test);
   return undefined;
+}
+
+/** What is too long about the value of a test, undefined if nothing is. */
+export function tooLongOf(test: Test): string | undefined {
+  const most = test.op === 'contains' || test.op === 'prefix' ? LONGEST_PART : LONGEST_TEXT;
+  const texts = test.op === 'in' ? test.values : 'value' in test ? [test.value] : [];
+  const long = texts.some((text) => typeof text === 'string' && isLongerThan(text, most));
+  return long ? `It may have at most ${most} characters.` : undefined;
 }
 
 /** Reads `count`; at least one event where it is absent. */

@@ -1,4 +1,5 @@
 import { parseInstant } from '@customer-platform/http';
+import { contains } from './contents.js';
 import type { Scalar, Test } from './rule.js';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -20,9 +21,10 @@ export function valueAt(holder: unknown, path: string): unknown {
 
 /**
  * Whether a value passes a test at an instant. An absent value passes none but `exists: false`, `ne` included
- * (core.md §7), and a value of another type than the test's passes none but `ne`.
+ * (core.md §7), and a value of another type than the test's passes none but `ne`. Whoever tests much of the same values
+ * gives a `search` that remembers them.
  */
-export function passes(actual: unknown, test: Test, now: number): boolean {
+export function passes(actual: unknown, test: Test, now: number, search = contains): boolean {
   if (test.op === 'exists') return (actual !== undefined && actual !== null) === test.value;
   if (actual === undefined || actual === null) return false;
   switch (test.op) {
@@ -33,7 +35,7 @@ export function passes(actual: unknown, test: Test, now: number): boolean {
     case 'in':
       return test.values.includes(actual as Scalar);
     case 'contains':
-      return contains(actual, test.value);
+      return search(actual, test.value);
     case 'prefix':
       return typeof actual === 'string' && actual.startsWith(test.value);
     case 'within_last': {
@@ -58,12 +60,6 @@ export function instantOf(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   const instant = parseInstant(DATE.test(value) ? `${value}T00:00:00Z` : value);
   return instant === undefined ? undefined : Date.parse(instant);
-}
-
-/** A text contains a text; a list contains an element. */
-function contains(actual: unknown, wanted: Scalar): boolean {
-  if (typeof actual === 'string') return typeof wanted === 'string' && actual.includes(wanted);
-  return Array.isArray(actual) && actual.includes(wanted);
 }
 
 function compares(actual: unknown, op: 'gt' | 'gte' | 'lt' | 'lte', wanted: string | number): boolean {
