@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { containsText } from '@customer-platform/http';
 import { refuse } from '../shapes/refuse.js';
 
 /** What a condition and a template look into. */
@@ -104,7 +105,7 @@ function compares(found: unknown, op: ConditionLeaf['op'], value: ConditionLeaf[
     case 'contains':
       return Array.isArray(found)
         ? found.includes(value)
-        : typeof found === 'string' && found.includes(String(value));
+        : typeof found === 'string' && containsText(found, String(value));
     default:
       return typeof found === typeof value && inOrder(op, found as string | number, value as string | number);
   }
