@@ -62,6 +62,7 @@ export class Preparation extends SendPreparation {
         contact: passed.contact?.profile,
         event: send.event,
         unsubscribeUrl,
+        purpose: 'send',
       });
       return { ...(await messageOf(passed, rendered, unsubscribeUrl, now)), keys };
     } catch (error) {

@@ -12,6 +12,16 @@ export class FairQueue<Item extends InLane> {
     return this.lanes.size === 0;
   }
 
+  /** How many wait, in all lanes. */
+  get size(): number {
+    return [...this.lanes.values()].reduce((sum, items) => sum + items.length, 0);
+  }
+
+  /** How many wait in one lane. */
+  sizeOf(lane: string): number {
+    return this.lanes.get(lane)?.length ?? 0;
+  }
+
   add(item: Item): void {
     const lane = this.lanes.get(item.lane);
     if (lane) lane.push(item);

@@ -1,3 +1,4 @@
+import { Problem } from '@customer-platform/problem-json';
 import { FairQueue } from './fair-queue.js';
 import { Pace } from './pace.js';
 import { RenderFailure } from './render-failure.js';
@@ -9,6 +10,12 @@ import type { RenderProfile } from './render-profile.js';
 const AHEAD = 8;
 /** A process that died for no reason of the template's is not held against it. */
 const TRIES = 3;
+
+/** How many may wait before a question is refused. */
+export interface WaitingBounds {
+  readonly inLane: number;
+  readonly inAll: number;
+}
 
 type JobBody = RenderJob extends infer Job ? (Job extends RenderJob ? Omit<Job, 'id'> : never) : never;
 
@@ -33,8 +40,9 @@ export class RenderPool {
     for (const process of this.processes) process.kill();
   }
 
-  /** @throws RenderFailure */
-  ask(lane: string, body: JobBody): Promise<Record<string, string>> {
+  /** @throws RenderFailure, Problem `rate_limited` when as many wait as the bounds allow */
+  async ask(lane: string, body: JobBody, bounds?: WaitingBounds): Promise<Record<string, string>> {
+    if (bounds) this.refuseBeyond(bounds, lane);
     return new Promise((resolve, reject) => {
       const job = { ...body, id: this.nextId++ } as RenderJob;
       const question: Question = {
@@ -50,6 +58,12 @@ export class RenderPool {
       this.waiting.add(question);
       this.pump();
     });
+  }
+
+  private refuseBeyond({ inLane, inAll }: WaitingBounds, lane: string): void {
+    if (this.waiting.sizeOf(lane) < inLane && this.waiting.size < inAll) return;
+    const detail = 'Too many templates wait to be rendered or checked.';
+    throw new Problem('rate_limited', { detail, headers: { 'Retry-After': '1' } });
   }
 
   private pump(): void {

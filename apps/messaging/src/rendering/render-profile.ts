@@ -23,6 +23,9 @@ export const LIQUID_PROFILE: RenderProfile = {
   idleMilliseconds: 60_000,
 };
 
+/** Liquid that somebody waits for at a desk, previewed or checked on saving: never in the way of what is sent. */
+export const DESK_PROFILE: RenderProfile = { ...LIQUID_PROFILE, processes: 1, idleMilliseconds: 15_000 };
+
 /**
  * MJML, which is compiled when somebody saves it and never when a message is sent. The compiler alone takes 57 MiB of
  * heap, so it has more room than liquid, is one process, and goes away soon.

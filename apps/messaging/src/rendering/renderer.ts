@@ -1,7 +1,20 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { PartSource, RenderScope } from './render-job.js';
-import { RenderPool } from './render-pool.js';
-import { LIQUID_PROFILE } from './render-profile.js';
+import { RenderPool, type WaitingBounds } from './render-pool.js';
+import { DESK_PROFILE, LIQUID_PROFILE } from './render-profile.js';
+
+/** What a rendering or a check is for. Whatever becomes a send shares nothing with the other two. */
+export type RenderPurpose = 'send' | 'preview' | 'save';
+
+/**
+ * Of one organization and of all. What is for a send is not refused: how much of that there is is bounded where sends
+ * are taken, and it waits in its own lane.
+ */
+const BOUNDS: Record<RenderPurpose, WaitingBounds | undefined> = {
+  send: undefined,
+  preview: { inLane: 4, inAll: 64 },
+  save: { inLane: 16, inAll: 64 },
+};
 
 /**
  * Renders liquid in processes of its own (messaging.md §4): a template that loops, eats memory or grows without end is
@@ -10,29 +23,42 @@ import { LIQUID_PROFILE } from './render-profile.js';
  */
 @Injectable()
 export class Renderer implements OnApplicationShutdown {
-  private readonly pool = new RenderPool(LIQUID_PROFILE);
+  private readonly sends = new RenderPool(LIQUID_PROFILE);
+  private readonly desk = new RenderPool(DESK_PROFILE);
 
-  /** All parts of one message. @throws RenderFailure */
+  /** All parts of one message. @throws RenderFailure, Problem `rate_limited` unless it is for a send */
   async render(
     organizationId: string,
     parts: readonly PartSource[],
     scope: RenderScope,
     strict: boolean,
+    purpose: RenderPurpose = 'send',
   ): Promise<Record<string, string>> {
-    return this.pool.ask(organizationId, { kind: 'render', parts, scope, strict });
+    const job = { kind: 'render', parts, scope, strict } as const;
+    return this.poolFor(purpose).ask(organizationId, job, BOUNDS[purpose]);
   }
 
-  /** Parses without rendering. @throws RenderFailure `template_invalid` with the part at fault */
-  async check(organizationId: string, parts: readonly PartSource[]): Promise<void> {
-    await this.pool.ask(organizationId, { kind: 'check', parts });
+  /** Parses without rendering. @throws RenderFailure `template_invalid` with the part at fault; as `render` */
+  async check(
+    organizationId: string,
+    parts: readonly PartSource[],
+    purpose: RenderPurpose = 'send',
+  ): Promise<void> {
+    await this.poolFor(purpose).ask(organizationId, { kind: 'check', parts }, BOUNDS[purpose]);
   }
 
   /** The text part derived from an HTML template; liquid in it stays liquid. @throws RenderFailure */
-  async deriveText(organizationId: string, html: string): Promise<string> {
-    return (await this.pool.ask(organizationId, { kind: 'derive_text', html })).text ?? '';
+  async deriveText(organizationId: string, html: string, purpose: RenderPurpose = 'send'): Promise<string> {
+    const job = { kind: 'derive_text', html } as const;
+    return (await this.poolFor(purpose).ask(organizationId, job, BOUNDS[purpose])).text ?? '';
   }
 
   onApplicationShutdown(): void {
-    this.pool.close();
+    this.sends.close();
+    this.desk.close();
+  }
+
+  private poolFor(purpose: RenderPurpose): RenderPool {
+    return purpose === 'send' ? this.sends : this.desk;
   }
 }

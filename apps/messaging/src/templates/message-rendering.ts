@@ -3,7 +3,7 @@ import type { Channel } from '../addresses/channel.js';
 import { UNKNOWN_PROFILE, type ContactProfile } from '../contacts/contact.js';
 import type { PartSource } from '../rendering/render-job.js';
 import { RenderFailure } from '../rendering/render-failure.js';
-import { Renderer } from '../rendering/renderer.js';
+import { Renderer, type RenderPurpose } from '../rendering/renderer.js';
 import { chooseLocale, LONGEST_SMS } from './template-content.js';
 import { completeData } from './template-data.js';
 import type { TemplateVersion } from './template-versions.js';
@@ -20,6 +20,7 @@ export interface MessageInput {
   readonly contact: ContactProfile | undefined;
   readonly event: Record<string, unknown> | null;
   readonly unsubscribeUrl: string | null;
+  readonly purpose: RenderPurpose;
 }
 
 /** A message in one language, every byte of it final. */
@@ -43,7 +44,7 @@ export class MessageRendering {
       event: input.event,
       unsubscribe_url: input.unsubscribeUrl,
     };
-    const rendered = await this.renderer.render(input.organizationId, parts, scope, strict);
+    const rendered = await this.renderer.render(input.organizationId, parts, scope, strict, input.purpose);
     refuseTooLong(input.channel, rendered);
     return { locale, parts: rendered };
   }

@@ -32,7 +32,7 @@ export class TemplatePreview {
 
   /**
    * @throws Problem `validation_failed` (a required variable is missing), `permission_denied`, `reference_not_found`,
-   * `render_failed`, `render_limit_exceeded`
+   * `render_failed`, `render_limit_exceeded`, `rate_limited`
    */
   async preview(context: RequestContext, id: string, dto: PreviewDto): Promise<PreviewResultDto> {
     const version = await this.version(context, id, dto.version);
@@ -66,6 +66,7 @@ export class TemplatePreview {
         contact,
         event: null,
         unsubscribeUrl,
+        purpose: 'preview',
       });
     } catch (error) {
       if (!(error instanceof RenderFailure)) throw error;

@@ -6,7 +6,7 @@ import type { Channel } from '../addresses/channel.js';
 import { MjmlCompiler } from '../rendering/mjml-compiler.js';
 import type { PartSource } from '../rendering/render-job.js';
 import { RenderFailure } from '../rendering/render-failure.js';
-import { Renderer } from '../rendering/renderer.js';
+import { Renderer, type RenderPurpose } from '../rendering/renderer.js';
 import {
   sourcesOf,
   type LocaleParts,
@@ -71,7 +71,7 @@ export class TemplateVersions {
   ): Promise<CompiledLocales> {
     const compiled: Record<string, readonly PartSource[]> = {};
     for (const [locale, parts] of Object.entries(locales)) {
-      compiled[locale] = await this.compileLocale(organizationId, parts, `/locales/${locale}`);
+      compiled[locale] = await this.compileLocale(organizationId, parts, `/locales/${locale}`, 'save');
     }
     return compiled;
   }
@@ -81,11 +81,13 @@ export class TemplateVersions {
     organizationId: string,
     parts: LocaleParts,
     pointer: string,
+    purpose: RenderPurpose = 'send',
   ): Promise<readonly PartSource[]> {
     const text = JSON.stringify(sourcesOf(parts));
-    if (text.length > LARGEST_REMEMBERED) return this.compileParts(organizationId, parts, pointer);
+    if (text.length > LARGEST_REMEMBERED) return this.compileParts(organizationId, parts, pointer, purpose);
     const digest = createHash('sha256').update(text).digest('base64');
-    const compiled = this.compiled.get(digest) ?? (await this.compileParts(organizationId, parts, pointer));
+    const compiled =
+      this.compiled.get(digest) ?? (await this.compileParts(organizationId, parts, pointer, purpose));
     this.compiled.delete(digest);
     this.compiled.set(digest, compiled);
     const [oldest] = this.compiled.keys();
@@ -97,16 +99,17 @@ export class TemplateVersions {
     organizationId: string,
     parts: LocaleParts,
     pointer: string,
+    purpose: RenderPurpose,
   ): Promise<readonly PartSource[]> {
     try {
-      await this.renderer.check(organizationId, sourcesOf(parts));
-      const given = await this.withHtml(organizationId, sourcesOf(parts));
+      await this.renderer.check(organizationId, sourcesOf(parts), purpose);
+      const given = await this.withHtml(organizationId, sourcesOf(parts), purpose);
       const html = given.find(({ name }) => name === 'html');
       if (html === undefined || given.some(({ name }) => name === 'text')) return given;
-      const source = await this.renderer.deriveText(organizationId, html.source);
+      const source = await this.renderer.deriveText(organizationId, html.source, purpose);
       const text: PartSource = { name: 'text', mode: 'text', source };
       // Derived from a tag that stood half outside of it: the author has to say the text.
-      await this.renderer.check(organizationId, [text]);
+      await this.renderer.check(organizationId, [text], purpose);
       return [...given, text];
     } catch (error) {
       if (!(error instanceof RenderFailure)) throw error;
@@ -121,6 +124,7 @@ export class TemplateVersions {
   private async withHtml(
     organizationId: string,
     given: readonly PartSource[],
+    purpose: RenderPurpose,
   ): Promise<readonly PartSource[]> {
     const compiled = given.map(async (part): Promise<PartSource> => {
       if (part.name !== 'mjml') return part;
@@ -130,7 +134,7 @@ export class TemplateVersions {
         source: await this.mjml.compile(organizationId, part.source),
       };
       try {
-        await this.renderer.check(organizationId, [html]);
+        await this.renderer.check(organizationId, [html], purpose);
       } catch (error) {
         if (!(error instanceof RenderFailure)) throw error;
         throw new RenderFailure({ ...error.reason, part: 'mjml' });

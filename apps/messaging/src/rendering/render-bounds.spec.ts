@@ -1,0 +1,67 @@
+import { Problem } from '@customer-platform/problem-json';
+import type { RenderScope } from './render-job.js';
+import { RenderPool } from './render-pool.js';
+import { LIQUID_PROFILE } from './render-profile.js';
+import { Renderer, type RenderPurpose } from './renderer.js';
+
+const SCOPE: RenderScope = { data: {}, contact: {}, event: null, unsubscribe_url: null };
+const ENDLESS = '{% for a in (1..99999) %}{% for b in (1..99999) %}{% endfor %}{% endfor %}';
+
+/** The codes of those that were refused so far; what waits is not waited for. */
+async function refused(asked: readonly Promise<unknown>[]): Promise<(string | undefined)[]> {
+  const codes: (string | undefined)[] = [];
+  for (const one of asked) {
+    one.catch((error: unknown) => {
+      if (error instanceof Problem) codes.push(`${error.code} ${error.headers['Retry-After']}`);
+    });
+  }
+  await new Promise(setImmediate);
+  return codes;
+}
+
+const times = <T>(count: number, make: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+
+describe('what waits to be rendered', () => {
+  let renderer: Renderer;
+  beforeEach(() => {
+    renderer = new Renderer();
+  });
+  afterEach(() => renderer.onApplicationShutdown());
+
+  const render = (lane: string, source: string, purpose: RenderPurpose): Promise<Record<string, string>> =>
+    renderer.render(lane, [{ name: 'part', mode: 'text', source }], SCOPE, false, purpose);
+
+  it('refuses a preview where four of its organization wait, and takes those of others', async () => {
+    const codes = await refused(times(7, () => render('shop', ENDLESS, 'preview')));
+    expect(codes).toEqual(['rate_limited 1', 'rate_limited 1']);
+    expect(await refused([render('another', 'x', 'preview')])).toEqual([]);
+  });
+
+  it('refuses a check of the seventeenth that waits, and nothing that is for a send', async () => {
+    const check = (purpose: RenderPurpose) => () =>
+      renderer.check('shop', [{ name: 'part', mode: 'text', source: 'x' }], purpose);
+    expect(await refused(times(18, check('save')))).toEqual(['rate_limited 1']);
+    expect(await refused(times(100, check('send')))).toEqual([]);
+  });
+
+  it('refuses everybody when as many wait as may in all', async () => {
+    const pool = new RenderPool({ ...LIQUID_PROFILE, processes: 1 });
+    const ask = (n: number) =>
+      pool.ask(`shop ${n}`, { kind: 'derive_text', html: 'x' }, { inLane: 4, inAll: 64 });
+    // Eight are with the process, whoever's they are.
+    expect(await refused(times(8 + 64 + 3, ask))).toHaveLength(3);
+    pool.close();
+  });
+
+  it('renders what is for a send while many organizations preview what does not end', async () => {
+    await render('victim', 'warm', 'send');
+    let ended = 0;
+    const previews = times(64, async (n) => {
+      await render(`child ${n % 16}`, ENDLESS, 'preview').catch(() => undefined);
+      ended += 1;
+    });
+    expect(await render('victim', 'sent', 'send')).toEqual({ part: 'sent' });
+    expect(ended).toBeLessThan(previews.length);
+  });
+});
