@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import type { Admin, ITopicMetadata, KafkaJSAggregateError } from 'kafkajs';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
-import { pause } from '../within.js';
+import { pause, within } from '../within.js';
 import { KafkaClient } from './kafka.client.js';
 import { protocolErrorType } from './protocol-error.js';
 import { TopicSettings, type TopicAsFound } from './topic.settings.js';
@@ -13,6 +13,8 @@ export const RETENTION_MS = 7 * 24 * 3_600_000;
 /** How long the partitions of a topic that was just made may be without leaders. */
 const LED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
+/** So long is asked which partitions are led, when a leader did not answer. */
+const LOOK_MS = 500;
 
 /** The topics this process needs, made or put right if need be, and which partitions they have. */
 @Injectable()
@@ -62,9 +64,15 @@ export class Topics {
     return this.leaders.get(topic)?.[partition] ?? 0;
   }
 
-  /** How many brokers there were when they were last asked. */
-  get brokers(): number {
-    return this.brokerCount;
+  /** Whether there is more than one broker, and one of them says who leads what: then one leader is away, not Kafka. */
+  async othersAnswer(topics: readonly string[]): Promise<boolean> {
+    if (this.brokerCount < 2) return false;
+    try {
+      await within(LOOK_MS, this.look(topics));
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Asks anew who leads the partitions of these topics. @throws the client's error when no broker answers */

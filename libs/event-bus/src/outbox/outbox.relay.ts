@@ -1,21 +1,17 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { databaseConfig, readConfig, serviceConfig } from '@customer-platform/config';
-import { Database, type WorkerTransaction } from '@customer-platform/database';
+import { Database, jsons, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import type { TopicMessages } from 'kafkajs';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { ProducerLine } from '../producing/producer.line.js';
+import { RecordSending } from '../producing/record.sending.js';
 import { pause, within } from '../within.js';
+import { watchAge } from './outbox.age.js';
 import { OutboxListener } from './outbox.listener.js';
+import { OutboxPublishing, type OutboxRow, type Published } from './outbox.publishing.js';
 import { OutboxSignal } from './outbox.signal.js';
 import { SHARDS } from './shards.js';
-
-interface OutboxRow {
-  id: string;
-  topic: string;
-  messages: [key: string, value: string][];
-}
 
 /** Shards one relay takes at once; the rest is left to relays of other processes. */
 const SHARDS_AT_ONCE = SHARDS / 2;
@@ -27,14 +23,11 @@ const ENOUGH_ROWS = ROWS_PER_SHARD;
 const POLL_MS = 250;
 /** How long the rows of one transaction wait for those of others, to share a look, a request and a commit. */
 const GATHER_MS = 20;
-const SEND_TIMEOUT_MS = 10_000;
 /** A shutdown has 10 s in all. */
 const STOP_MS = 3_000;
 /** An outage is told when it begins and then about every half minute. */
 const SAY_EVERY = 75;
 const OUTAGE_PAUSE_MS = [100, 200, 400];
-/** One request's bytes: all may be of one partition, and the broker takes 1 MiB for one. */
-const REQUEST_BYTES = 900_000;
 /** First of the two numbers of the advisory locks that the shards are. */
 const LOCK_SPACE = 0x6f626f78;
 
@@ -59,45 +52,53 @@ const LOCK_SHARDS = `
    LIMIT ${String(SHARDS_AT_ONCE)}`;
 
 /**
- * Taking is deleting: the rows are gone if the transaction commits, and it does once they are published. A shard gives
- * its first row and as many more as stay within the bound; after an outage rows are many and small, so a bound by
- * their number would make the backlog crawl. `pg_column_size` does not unpack what it measures.
+ * A shard gives its first row and as many more as stay within the bound; after an outage rows are many and small, so a
+ * bound by their number would make the backlog crawl. `pg_column_size` does not unpack what it measures. Rows that wait
+ * for a partition that cannot be written are passed over.
  */
 const TAKE = `
-  DELETE FROM outbox USING (
-    SELECT head.organization_id, head.id
-      FROM unnest($1::smallint[]) AS taken (shard)
-     CROSS JOIN LATERAL (
-       SELECT waiting.organization_id, waiting.id, waiting.size,
-              sum(waiting.size) OVER (ORDER BY waiting.id) AS total
-         FROM (SELECT organization_id, id, pg_column_size(messages) AS size FROM outbox
-                WHERE outbox.shard = taken.shard
-                ORDER BY id LIMIT ${String(ROWS_PER_SHARD)} FOR UPDATE SKIP LOCKED) AS waiting) AS head
-     WHERE head.total - head.size < ${String(BYTES_PER_SHARD)}) AS going
-   WHERE outbox.organization_id = going.organization_id AND outbox.id = going.id
-  RETURNING outbox.id, outbox.topic, outbox.messages`;
+  SELECT head.organization_id, head.id, head.topic, head.messages
+    FROM unnest($1::smallint[]) AS taken (shard)
+   CROSS JOIN LATERAL (
+     SELECT waiting.*, sum(waiting.size) OVER (ORDER BY waiting.id) AS total
+       FROM (SELECT organization_id, id, topic, messages, pg_column_size(messages) AS size FROM outbox
+              WHERE outbox.shard = taken.shard AND outbox.id <> ALL ($2::bigint[])
+              ORDER BY id LIMIT ${String(ROWS_PER_SHARD)}) AS waiting) AS head
+   WHERE head.total - head.size < ${String(BYTES_PER_SHARD)}`;
+
+const FORGET = `
+  DELETE FROM outbox USING unnest($1::uuid[], $2::bigint[]) AS gone (organization_id, id)
+   WHERE outbox.organization_id = gone.organization_id AND outbox.id = gone.id`;
+
+const SHORTEN = `
+  UPDATE outbox SET messages = rest.messages
+    FROM unnest($1::uuid[], $2::bigint[], $3::json[]) AS rest (organization_id, id, messages)
+   WHERE outbox.organization_id = rest.organization_id AND outbox.id = rest.id`;
 
 /**
  * Publishes what transactions left in the outbox. A shard is relayed by one relay at a time (an advisory lock for the
- * length of the transaction), in the order of its rows: take, publish with `acks=-1`, commit. A crash in between
- * publishes again; consumers recognise repeats. Several processes share the shards.
+ * length of the transaction), in the order of its rows: take, publish with `acks=-1`, delete what was written, commit.
+ * A crash in between publishes again; consumers recognise repeats. Several processes share the shards.
  */
 @Injectable()
 export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly line: ProducerLine;
+  private readonly publishing: OutboxPublishing;
   private stopping = false;
   private running: Promise<void> | undefined;
   private raised = false;
   private wake: (() => void) | undefined;
   private listener: OutboxListener | undefined;
+  private unwatch: (() => void) | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly signal: OutboxSignal,
-    private readonly client: KafkaClient,
-    private readonly topics: Topics,
+    client: KafkaClient,
+    topics: Topics,
   ) {
     this.line = new ProducerLine(() => client.producer());
+    this.publishing = new OutboxPublishing(topics, new RecordSending(client, topics, this.line));
   }
 
   onApplicationBootstrap(): void {
@@ -114,11 +115,13 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     this.signal.listen(raise);
     this.listener = new OutboxListener(readConfig(databaseConfig).DATABASE_URL, raise);
     this.listener.start();
+    this.unwatch = watchAge(this.database);
     this.running = this.run();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
+    this.unwatch?.();
     this.wake?.();
     try {
       await within(STOP_MS, this.running ?? Promise.resolve());
@@ -150,38 +153,32 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     }
   }
 
-  /** Relays the heads of the shards that wait and are free; returns how many rows went. */
-  private relayOnce(): Promise<number> {
+  /** Relays the heads of the shards that wait and are free; returns how many rows were settled. */
+  private async relayOnce(): Promise<number> {
+    await this.publishing.release();
     return this.database.acrossOrganizations(async (tx: WorkerTransaction) => {
       await tx.query(BY_INDEX);
       const shards = await tx.query<{ shard: number }>(LOCK_SHARDS);
       if (shards.length === 0) return 0;
-      const rows = await tx.query<OutboxRow>(TAKE, [shards.map(({ shard }) => shard)]);
+      const taken = shards.map(({ shard }) => shard);
+      const rows = await tx.query<OutboxRow>(TAKE, [taken, this.publishing.heldIds]);
+      if (rows.length === 0) return 0;
       rows.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
-      await this.topics.ensure([...new Set(rows.map(({ topic }) => topic))]);
-      for (const request of this.requests(rows)) await this.line.sendWhole(request, SEND_TIMEOUT_MS);
-      return rows.length;
+      const published = await this.publishing.publish(rows);
+      await this.settle(tx, published);
+      return published.settled;
     });
   }
 
-  private *requests(rows: readonly OutboxRow[]): Generator<TopicMessages[]> {
-    let byTopic = new Map<string, TopicMessages>();
-    let bytes = 0;
-    for (const { topic, messages } of rows) {
-      for (const [key, value] of messages) {
-        const size = Buffer.byteLength(value) + 128;
-        if (bytes > 0 && bytes + size > REQUEST_BYTES) {
-          yield [...byTopic.values()];
-          byTopic = new Map();
-          bytes = 0;
-        }
-        const entry = byTopic.get(topic) ?? { topic: this.client.named(topic), messages: [] };
-        entry.messages.push({ key, value });
-        byTopic.set(topic, entry);
-        bytes += size;
-      }
-    }
-    if (bytes > 0) yield [...byTopic.values()];
+  private async settle(tx: WorkerTransaction, { gone, shortened }: Published): Promise<void> {
+    const keys = (rows: readonly OutboxRow[]): [string[], string[]] => [
+      rows.map(({ organization_id: organizationId }) => organizationId),
+      rows.map(({ id }) => id),
+    ];
+    if (gone.length > 0) await tx.query(FORGET, keys(gone));
+    if (shortened.length === 0) return;
+    const rest = jsons(shortened.map(({ messages }) => JSON.stringify(messages)));
+    await tx.query(SHORTEN, [...keys(shortened), rest]);
   }
 
   /** Waits until something is appended, at most `ms`; during an outage appends do not wake it. */

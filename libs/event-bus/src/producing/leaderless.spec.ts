@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { aBus, aDatabase, anIsolatedKafka, eventually, reading } from '../../test/a-bus.js';
+import { aTopicOn } from '../../test/a-topic-on.js';
 import { OwnBroker } from '../../test/own-broker.js';
 import { Topics } from '../kafka/topics.js';
 import { RecordProducer } from './record.producer.js';
@@ -24,7 +25,7 @@ beforeAll(async () => {
   second = await OwnBroker.beside(first);
   await second.start();
   anIsolatedKafka(`${first.address},${second.address}`);
-  await assign({ 0: [1], 1: [2], 2: [1] });
+  await aTopicOn(TOPIC, { 0: [1], 1: [2], 2: [1] });
   app = await aBus([], { role: 'api' });
   producer = app.get(RecordProducer);
   await eventually(() => producer.prepare([TOPIC]), 60_000);
@@ -37,29 +38,6 @@ afterAll(async () => {
   await first.remove();
   await database.drop();
 }, 60_000);
-
-/** Makes the topic with one replica of each partition, on these brokers. */
-async function assign(replicas: Record<number, number[]>): Promise<void> {
-  const { Kafka, logLevel } = await import('kafkajs');
-  const brokers = String(process.env['KAFKA_BROKERS']).split(',');
-  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
-  await eventually(async () => {
-    await admin.connect();
-    expect((await admin.describeCluster()).brokers).toHaveLength(2);
-    await admin.createTopics({
-      topics: [
-        {
-          topic: `${String(process.env['KAFKA_TOPIC_PREFIX'])}${TOPIC}`,
-          replicaAssignment: Object.entries(replicas).map(([partition, on]) => ({
-            partition: Number(partition),
-            replicas: on,
-          })),
-        },
-      ],
-    });
-  }, 60_000);
-  await admin.disconnect();
-}
 
 function send(partition: number, value: string): Promise<void> {
   return producer.sendToPartition(TOPIC, partition, value);

@@ -1,6 +1,5 @@
 import { log } from '@customer-platform/http';
 import type { Producer, RecordMetadata, TopicMessages } from 'kafkajs';
-import { createErrorFromCode } from '../kafka/protocol-error.js';
 import { SendTimeout, within } from '../within.js';
 
 /** What the broker said of each partition, or why it could not be asked. */
@@ -46,14 +45,6 @@ export class ProducerLine {
         : await settled(sent, timeoutMs, answered);
     if (deliveries.some(isFlawed)) this.discard(producer);
     return deliveries;
-  }
-
-  /** As `send`, of one request. @throws also when one of its partitions was not written; which were is not known */
-  async sendWhole(topicMessages: TopicMessages[], timeoutMs: number): Promise<void> {
-    const [delivery] = await this.send([topicMessages], timeoutMs);
-    if (delivery && 'error' in delivery) throw delivery.error;
-    const flawed = delivery?.answers.find(({ errorCode }) => errorCode !== 0);
-    if (flawed) throw createErrorFromCode(flawed.errorCode);
   }
 
   /** Disconnects; what is in flight is waited for, a short time. */

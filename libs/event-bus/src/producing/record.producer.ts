@@ -21,8 +21,6 @@ export interface OutgoingRecord {
 const LINGER_MS = 1;
 /** Below the 1 MiB that the broker takes, with room for key and headers. */
 const RECORD_BYTES = 1_000_000;
-/** So long is asked which partitions are led, when a leader did not answer. */
-const LOOK_MS = 500;
 
 /**
  * Sends records and resolves each when the broker has acknowledged it on all replicas. Records are gathered for 1 ms
@@ -128,7 +126,7 @@ export class RecordProducer implements OnApplicationShutdown {
     const batch = this.buffer.take();
     if (batch.length === 0) return;
     try {
-      await within(REQUEST_MS, this.topics.ensure([...new Set(batch.map(({ topic }) => topic))]));
+      await within(REQUEST_MS, this.topics.ensure(topicsOf(batch)));
       await this.settle(batch, await this.sending.send(batch, REQUEST_MS));
     } catch (error) {
       this.brokerAway(batch, error);
@@ -149,7 +147,7 @@ export class RecordProducer implements OnApplicationShutdown {
       const refusal = refusalIn(error);
       if (refusal && place.records.length === 1) this.buffer.refused(place.records, refusal);
     }
-    if (unanswered.length > 0 && !(await this.othersAnswer(batch))) {
+    if (unanswered.length > 0 && !(await this.topics.othersAnswer(topicsOf(batch)))) {
       this.brokerAway(batch, unanswered[0]?.error);
       return;
     }
@@ -159,17 +157,6 @@ export class RecordProducer implements OnApplicationShutdown {
 
   private setFree(written: readonly Outcome[]): void {
     for (const { place } of written) this.buffer.landed(place.records);
-  }
-
-  /** Whether there is more than one broker, and one of them says who leads what: then one leader is away, not Kafka. */
-  private async othersAnswer(batch: readonly BufferedRecord[]): Promise<boolean> {
-    if (this.topics.brokers < 2) return false;
-    try {
-      await within(LOOK_MS, this.topics.look([...new Set(batch.map(({ topic }) => topic))]));
-      return true;
-    } catch {
-      return false;
-    }
   }
 
   private brokerAway(batch: readonly BufferedRecord[], error: unknown): void {
@@ -188,4 +175,8 @@ export class RecordProducer implements OnApplicationShutdown {
       await pause(RETRY_MS);
     }
   }
+}
+
+function topicsOf(batch: readonly BufferedRecord[]): string[] {
+  return [...new Set(batch.map(({ topic }) => topic))];
 }

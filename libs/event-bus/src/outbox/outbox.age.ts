@@ -1,0 +1,43 @@
+import type { Database } from '@customer-platform/database';
+import { log, metrics } from '@customer-platform/http';
+import { Gauge } from 'prom-client';
+import { SHARDS } from './shards.js';
+
+/** The first row of each shard, by the index; the table is not read. */
+const OLDEST = `
+  SELECT coalesce(extract(epoch FROM clock_timestamp() - min(head.created_at)), 0)::float8 AS age
+    FROM generate_series(0, ${String(SHARDS - 1)}) AS shard
+   CROSS JOIN LATERAL (
+     SELECT created_at FROM outbox WHERE outbox.shard = shard.shard ORDER BY outbox.id LIMIT 1) AS head`;
+
+const databases = new Set<Database>();
+
+new Gauge({
+  name: 'outbox_oldest_age_seconds',
+  help: 'How long the oldest row of the outbox has waited to be published; 0 while none does',
+  registers: [metrics],
+  async collect() {
+    try {
+      const ages = await Promise.all([...databases].map(ageIn));
+      this.set(Math.max(0, ...ages));
+    } catch (error) {
+      log.debug({ err: error }, 'The age of the outbox could not be read');
+    }
+  },
+});
+
+/** Tells of the outbox of this database from now on; returns what ends it. */
+export function watchAge(database: Database): () => void {
+  databases.add(database);
+  return () => databases.delete(database);
+}
+
+async function ageIn(database: Database): Promise<number> {
+  return database.acrossOrganizations(async (tx) => {
+    await tx.query(
+      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
+    );
+    const [oldest] = await tx.query<{ age: number }>(OLDEST);
+    return oldest?.age ?? 0;
+  });
+}
