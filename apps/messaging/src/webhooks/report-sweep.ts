@@ -40,7 +40,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly clock: Clock,
   ) {
     this.unapplied = new Setbacks('provider-reports', clock);
-    this.unforgotten = new Setbacks('provider-report-retention', clock);
+    this.unforgotten = new Setbacks('provider-report-retention', clock, 2 * FORGET_EVERY_MS);
   }
 
   onApplicationBootstrap(): void {

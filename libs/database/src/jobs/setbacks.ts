@@ -8,6 +8,8 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 /** So many failures in a row say that it does not pass by itself. */
 const ATTEMPTS = 5;
+/** An item that was not tried again for so long after its wait is gone, or another process has done it. */
+const FORGOTTEN_AFTER_MS = 2 * LONGEST_WAIT_MS;
 /** Beyond it those that failed longest ago are forgotten, and tried at once again. */
 const MOST_REMEMBERED = 10_000;
 
@@ -17,11 +19,16 @@ const failures = new Counter({
   labelNames: [JOB_LABEL],
   registers: [metrics],
 });
-const setAside = new Gauge({
+/** Of each job the items that failed. */
+const ofJobs = new Map<string, Setbacks>();
+new Gauge({
   name: 'job_items_set_aside',
   help: 'Items of a job that have failed several times in a row; each is still tried every few minutes',
   labelNames: [JOB_LABEL],
   registers: [metrics],
+  collect() {
+    for (const [job, setbacks] of ofJobs) this.set({ [JOB_LABEL]: job }, setbacks.aside());
+  },
 });
 
 interface Setback {
@@ -37,12 +44,16 @@ interface Setback {
 export class Setbacks {
   private readonly items = new Map<string, Setback>();
 
-  /** @param job as metrics and log lines call it */
+  /**
+   * @param job as metrics and log lines call it
+   * @param forgottenAfterMs how long after its wait an item that is not tried again is forgotten: longer than the job's pace
+   */
   constructor(
     private readonly job: string,
     private readonly clock: Pick<Clock, 'now'>,
+    private readonly forgottenAfterMs = FORGOTTEN_AFTER_MS,
   ) {
-    setAside.set({ [JOB_LABEL]: job }, 0);
+    ofJobs.set(job, this);
     failures.inc({ [JOB_LABEL]: job }, 0);
   }
 
@@ -63,6 +74,7 @@ export class Setbacks {
    * @returns how often in a row the item has failed
    */
   failed(item: string, error: unknown): number {
+    this.forget();
     const attempts = (this.items.get(item)?.attempts ?? 0) + 1;
     const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_WAIT_MS);
     this.items.delete(item);
@@ -72,7 +84,6 @@ export class Setbacks {
       this.items.delete(oldest);
     }
     failures.inc({ [JOB_LABEL]: this.job });
-    this.count();
     const said = { err: error, job: this.job, item, attempts };
     if (attempts === ATTEMPTS)
       log.error(said, 'An item of a job is set aside; it is tried every few minutes');
@@ -82,7 +93,7 @@ export class Setbacks {
 
   /** Forgets the failures of an item: it came through, or is no more. */
   passed(item: string): void {
-    if (this.items.delete(item)) this.count();
+    this.items.delete(item);
   }
 
   /** Whether so many failures in a row make an item one that is set aside. */
@@ -90,9 +101,14 @@ export class Setbacks {
     return attempts >= ATTEMPTS;
   }
 
-  private count(): void {
-    let aside = 0;
-    for (const { attempts } of this.items.values()) if (Setbacks.isAside(attempts)) aside += 1;
-    setAside.set({ [JOB_LABEL]: this.job }, aside);
+  /** How many items are set aside. */
+  aside(): number {
+    this.forget();
+    return [...this.items.values()].filter(({ attempts }) => Setbacks.isAside(attempts)).length;
+  }
+
+  private forget(): void {
+    const past = this.clock.now().getTime() - this.forgottenAfterMs;
+    for (const [item, { until }] of this.items) if (until <= past) this.items.delete(item);
   }
 }
