@@ -1,3 +1,4 @@
+import { metrics } from '@customer-platform/http';
 import { aConsentWorld, aGrant } from './consents/consent.fixture.js';
 import { ConsentExpiry } from './consents/consent-expiry.js';
 import { SEGMENTS, SegmentWorld, type Given } from './segments/segment.fixture.js';
@@ -165,4 +166,18 @@ describe('a dead letter that cannot be run again', () => {
       }
     },
   );
+});
+
+it('is seen to come on with every organization, for one may always have more to do', async () => {
+  const lastPass = async (): Promise<number> => {
+    const text = await metrics.getSingleMetricAsString('job_last_pass_timestamp_seconds');
+    return Number(/\{job_name="segments"\} (.*)$/m.exec(text)?.[1] ?? 0);
+  };
+  const { id, caller } = world.anOrganization();
+  await world.segment(caller, PAID);
+  const before = await lastPass();
+  await world.store(id, [paid('ana')]);
+  // What a pass is made of, and not the pass, which stamps its end itself.
+  await world.evaluate();
+  expect(await lastPass()).toBeGreaterThan(before);
 });

@@ -78,6 +78,7 @@ export class ConsentExpiry implements OnApplicationBootstrap, OnModuleDestroy {
         await tx.query(DONE, [ending.organization_id, ending.event_id]);
       });
       if (ending) this.setbacks.passed(ending.event_id);
+      this.job.progressed();
     } catch (error) {
       if (ending) this.setbacks.failed(ending.event_id, error);
       if (!ending || isTransient(error)) throw error;

@@ -116,6 +116,7 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
         await (setback ? this.giveBack(tx, letter, setback) : this.settle(tx, letter));
       });
       if (letter) this.setbacks.passed(letter.id);
+      this.job.progressed();
     } catch (error) {
       if (!letter) throw error;
       await this.notRun(letter, error);

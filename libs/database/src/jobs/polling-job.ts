@@ -6,10 +6,12 @@ import { JOB_LABEL } from './job-label.js';
 /** Of its pace, so that the instances of a module do not look at the same moment. */
 const JITTER = 0.2;
 const LONGEST_PAUSE_MS = 30_000;
+/** Of failures in a row that pass by themselves, every so many is told: the first after about half a minute. */
+const SAY_EVERY = 5;
 
 const lastPass = new Gauge({
   name: 'job_last_pass_timestamp_seconds',
-  help: 'When a job last went through all that waited without failing as a whole; at first, when it started',
+  help: 'When a job last came on: went through what waited, or did some of it; at first, when it started',
   labelNames: [JOB_LABEL],
   registers: [metrics],
 });
@@ -47,8 +49,13 @@ export class PollingJob {
   /** Looks now, and from now on by itself. */
   start(): void {
     // A job that never comes through must be seen too.
-    lastPass.set({ [JOB_LABEL]: this.options.name }, Date.now() / 1_000);
+    this.progressed();
     this.look();
+  }
+
+  /** Some of the work is done: for a pass that goes on for as long as something waits, which may be always. */
+  progressed(): void {
+    lastPass.set({ [JOB_LABEL]: this.options.name }, Date.now() / 1_000);
   }
 
   /**
@@ -78,20 +85,29 @@ export class PollingJob {
   }
 
   private async run(): Promise<void> {
-    const { name, pass } = this.options;
+    const { pass } = this.options;
     while (this.woken && !this.ended) {
       this.woken = false;
       try {
         await pass();
         this.failures = 0;
-        lastPass.set({ [JOB_LABEL]: name }, Date.now() / 1_000);
+        this.progressed();
       } catch (error) {
         this.failures += 1;
         this.woken = false;
-        if (!isTransient(error))
-          log.error({ err: error, job: name }, 'A job could not go on; it tries again');
+        this.tell(error);
       }
     }
+  }
+
+  private tell(error: unknown): void {
+    const said = { err: error, job: this.options.name, failures: this.failures };
+    if (!isTransient(error)) log.error(said, 'A job could not go on; it tries again');
+    else if (this.failures % SAY_EVERY === 0)
+      log.warn(
+        said,
+        'A job has not come on for a while, though what it fails of should pass; it tries again',
+      );
   }
 
   private rest(): void {

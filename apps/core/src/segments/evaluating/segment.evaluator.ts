@@ -102,6 +102,7 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
     try {
       const busy = await this.turn(organizationId);
       this.setbacks.passed(organizationId);
+      this.job.progressed();
       return busy;
     } catch (error) {
       this.setbacks.failed(organizationId, error);
