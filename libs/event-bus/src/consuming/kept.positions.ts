@@ -11,12 +11,18 @@ const READ = `
   SELECT topic, partition, next_offset::text, latest_timestamp::text FROM consumer_positions
    WHERE consumer = $1 AND topic = ANY($2::text[])`;
 
+/**
+ * A position never goes back, whoever tells it late: one of a younger record is the later one, and of the same record's
+ * time the one with the higher offset. A topic that was made again counts from 0, with younger records.
+ */
 const WRITE = `
   INSERT INTO consumer_positions (consumer, topic, partition, next_offset, latest_timestamp)
   SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::bigint[])
    ORDER BY 1, 2, 3
   ON CONFLICT (consumer, topic, partition)
-  DO UPDATE SET next_offset = excluded.next_offset, latest_timestamp = excluded.latest_timestamp`;
+  DO UPDATE SET next_offset = excluded.next_offset, latest_timestamp = excluded.latest_timestamp
+   WHERE (coalesce(excluded.latest_timestamp, -1), excluded.next_offset)
+       > (coalesce(consumer_positions.latest_timestamp, -1), consumer_positions.next_offset)`;
 
 interface Row {
   topic: string;
@@ -50,28 +56,41 @@ export class KeptPositions implements Positions, OnModuleDestroy {
   /** One that was never kept begins where Kafka's offset stands, and is kept from now on. */
   async read(group: string, ranges: readonly PartitionRange[]): Promise<Position[]> {
     await this.flush();
-    const topics = [...new Set(ranges.map(({ topic }) => this.client.named(topic)))];
-    const rows = await this.database.acrossOrganizations((tx) =>
-      tx.query<Row>(READ, [this.client.named(group), topics]),
-    );
-    const found = new Map(rows.map((row) => [`${row.topic}/${String(row.partition)}`, row]));
-    const positions = ranges.map(({ topic, partition, low, committed }): Position => {
-      const row = found.get(`${this.client.named(topic)}/${String(partition)}`);
-      if (!row) return { next: committed ?? low, latest: undefined };
-      const latest = row.latest_timestamp === null ? undefined : Number(row.latest_timestamp);
-      return { next: BigInt(row.next_offset), latest };
-    });
+    const kept = await this.kept(group, ranges);
+    const positions = ranges.map((range, at) => kept[at] ?? startOf(range));
     const fresh = ranges.flatMap(({ topic, partition }, at): Moved[] => {
       const position = positions[at];
-      const known = found.has(`${this.client.named(topic)}/${String(partition)}`);
-      return known || !position ? [] : [{ group, topic, partition, position }];
+      return kept[at] || !position ? [] : [{ group, topic, partition, position }];
     });
     if (fresh.length > 0) await this.write(fresh);
     return positions;
   }
 
+  async look(group: string, ranges: readonly PartitionRange[]): Promise<Position[]> {
+    const kept = await this.kept(group, ranges);
+    return ranges.map((range, at) => kept[at] ?? startOf(range));
+  }
+
+  private async kept(group: string, ranges: readonly PartitionRange[]): Promise<(Position | undefined)[]> {
+    const topics = [...new Set(ranges.map(({ topic }) => this.client.named(topic)))];
+    const rows = await this.database.acrossOrganizations((tx) =>
+      tx.query<Row>(READ, [this.client.named(group), topics]),
+    );
+    const found = new Map(rows.map((row) => [`${row.topic}/${String(row.partition)}`, row]));
+    return ranges.map(({ topic, partition }) => {
+      const row = found.get(`${this.client.named(topic)}/${String(partition)}`);
+      if (!row) return undefined;
+      const latest = row.latest_timestamp === null ? undefined : Number(row.latest_timestamp);
+      return { next: BigInt(row.next_offset), latest };
+    });
+  }
+
   moved(group: string, topic: string, partition: number, position: Position): void {
-    this.unwritten.set(`${group} ${topic}/${String(partition)}`, { group, topic, partition, position });
+    const key = `${group} ${topic}/${String(partition)}`;
+    const told = this.unwritten.get(key);
+    if (!told || isLater(position, told.position)) {
+      this.unwritten.set(key, { group, topic, partition, position });
+    }
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.flush().catch((error: unknown) => {
@@ -117,4 +136,15 @@ export class KeptPositions implements Positions, OnModuleDestroy {
       ]),
     );
   }
+}
+
+/** Where one begins that was never kept. */
+function startOf({ low, committed }: PartitionRange): Position {
+  return { next: committed ?? low, latest: undefined };
+}
+
+/** As the statement that writes them has it. */
+function isLater(one: Position, other: Position): boolean {
+  const [time, otherTime] = [one.latest ?? -1, other.latest ?? -1];
+  return time === otherTime ? one.next > other.next : time > otherTime;
 }

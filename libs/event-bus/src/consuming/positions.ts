@@ -25,6 +25,8 @@ export interface PartitionRange {
 export interface Positions {
   /** The position in each of these partitions; where there is none yet, what it says is where reading begins. */
   read(group: string, ranges: readonly PartitionRange[]): Promise<(Position | undefined)[]>;
+  /** As `read`, for who only measures: nothing is written. Without it, `read` writes nothing. */
+  look?(group: string, ranges: readonly PartitionRange[]): Promise<(Position | undefined)[]>;
   /** The effects of all records below it are in the database; told after every chunk. */
   moved?(group: string, topic: string, partition: number, position: Position): void;
   /** Writes what was told, before the process leaves the group. */
