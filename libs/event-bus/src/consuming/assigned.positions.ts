@@ -5,6 +5,7 @@ import { Gauge } from 'prom-client';
 import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
 import { pause } from '../within.js';
+import { rangesOfTopic } from './partition.ranges.js';
 import type { PartitionRange, Position, Positions } from './positions.js';
 
 const TRY_AGAIN_MS = 500;
@@ -21,7 +22,24 @@ const gapGauge = new Gauge({
 interface Assigned {
   /** As the broker calls it. */
   readonly topic: string;
-  readonly partitions: readonly number[];
+  readonly partition: number;
+}
+
+/** What was found out about a partition. */
+interface Decision extends Assigned {
+  readonly latest: number;
+  /** Where reading begins; undefined where it must not, for a gap that nobody has accepted. */
+  readonly start: bigint | undefined;
+  /** How many records the gap is of. */
+  readonly missing: bigint;
+}
+
+/** Nobody leads these partitions, or who does gives no answer. */
+class Undecided extends Error {
+  constructor(places: readonly Assigned[]) {
+    super(`No leader tells what there is of ${places.map(nameOf).join(', ')}`);
+    this.name = 'Undecided';
+  }
 }
 
 /**
@@ -37,6 +55,8 @@ export class AssignedPositions {
   private readonly expected = new Map<string, bigint>();
   /** When the youngest record of each partition that had its effect was written. */
   private readonly latest = new Map<string, number>();
+  /** The partitions that stand still for a gap, as their metric names them. */
+  private readonly gaps = new Map<string, { group: string; topic: string; partition: number }>();
   private generation = 0;
 
   constructor(
@@ -50,15 +70,18 @@ export class AssignedPositions {
   joined(consumer: Consumer, assignment: Record<string, number[]>): void {
     this.expected.clear();
     this.latest.clear();
-    this.generation += 1;
-    const assigned = Object.entries(assignment).map(([topic, partitions]) => ({ topic, partitions }));
-    if (assigned.every(({ partitions }) => partitions.length === 0)) return;
+    this.left();
+    const assigned = Object.entries(assignment).flatMap(([topic, partitions]) =>
+      partitions.map((partition) => ({ topic, partition })),
+    );
     void this.begin(consumer, assigned, this.generation, true);
   }
 
-  /** To be called when the member is no more: what is still being asked for is not used. */
+  /** To be called when the member is no more: what is still being asked for is not used, its gaps are another's. */
   left(): void {
     this.generation += 1;
+    for (const labels of this.gaps.values()) gapGauge.remove(labels);
+    this.gaps.clear();
   }
 
   /**
@@ -66,11 +89,11 @@ export class AssignedPositions {
    * begun anew, or refused.
    */
   follows(consumer: Consumer, topic: string, partition: number, first: string): boolean {
-    const expected = this.expected.get(`${topic}/${String(partition)}`);
+    const expected = this.expected.get(placeName(topic, partition));
     if (expected === undefined || BigInt(first) <= expected) return true;
     // Told once: where nothing is missing (an offset that no record ever had), the next batch is taken as it comes.
-    this.expected.delete(`${topic}/${String(partition)}`);
-    void this.begin(consumer, [{ topic, partitions: [partition] }], this.generation, false);
+    this.expected.delete(placeName(topic, partition));
+    void this.begin(consumer, [{ topic, partition }], this.generation, false);
     return false;
   }
 
@@ -78,7 +101,7 @@ export class AssignedPositions {
   processed(topic: string, partition: number, messages: readonly KafkaMessage[]): void {
     const last = messages.at(-1);
     if (!last) return;
-    const name = `${topic}/${String(partition)}`;
+    const name = placeName(topic, partition);
     const next = BigInt(last.offset) + 1n;
     const times = messages.map(({ timestamp }) => Number(timestamp));
     const latest = Math.max(this.latest.get(name) ?? 0, ...times);
@@ -87,6 +110,7 @@ export class AssignedPositions {
     this.positions.moved?.(this.group, this.client.unnamed(topic), partition, { next, latest });
   }
 
+  /** Each partition begins as soon as it can; what cannot be decided yet is asked for again, alone. */
   private async begin(
     consumer: Consumer,
     assigned: readonly Assigned[],
@@ -94,18 +118,16 @@ export class AssignedPositions {
     strict: boolean,
   ): Promise<void> {
     const current = (): boolean => generation === this.generation;
-    consumer.pause(assigned.map(({ topic, partitions }) => ({ topic, partitions: [...partitions] })));
-    for (let tried = 0; current(); tried += 1) {
+    consumer.pause(assigned.map(({ topic, partition }) => ({ topic, partitions: [partition] })));
+    let waiting = assigned;
+    for (let tried = 0; current() && waiting.length > 0; tried += 1) {
       try {
-        const starts = await this.startsOf(assigned);
+        const decisions = await this.decide(waiting);
         if (!current()) return;
-        for (const { topic, partition, start } of starts) {
-          if (start === undefined) continue;
-          if (strict) this.expected.set(`${topic}/${String(partition)}`, start);
-          consumer.seek({ topic, partition, offset: start.toString() });
-          consumer.resume([{ topic, partitions: [partition] }]);
-        }
-        return;
+        for (const decision of decisions) this.settle(consumer, decision, strict);
+        const decided = new Set(decisions.map(nameOf));
+        waiting = waiting.filter((each) => !decided.has(nameOf(each)));
+        if (waiting.length > 0) throw new Undecided(waiting);
       } catch (error) {
         const context = { err: error, group: this.group, tried };
         if (tried % SAY_EVERY === 0) log.warn(context, 'Where a consumer stands is not known yet');
@@ -114,78 +136,87 @@ export class AssignedPositions {
     }
   }
 
-  private startsOf(
-    assigned: readonly Assigned[],
-  ): Promise<{ topic: string; partition: number; start: bigint | undefined }[]> {
+  private settle(
+    consumer: Consumer,
+    { topic, partition, start, latest, missing }: Decision,
+    strict: boolean,
+  ): void {
+    const name = placeName(topic, partition);
+    this.latest.set(name, latest);
+    const labels = this.gaps.get(name) ?? { group: this.group, topic: this.client.unnamed(topic), partition };
+    if (start === undefined) {
+      this.gaps.set(name, labels);
+      gapGauge.set(labels, Number(missing));
+      return;
+    }
+    if (this.gaps.delete(name)) gapGauge.remove(labels);
+    if (strict) this.expected.set(name, start);
+    consumer.seek({ topic, partition, offset: start.toString() });
+    consumer.resume([{ topic, partitions: [partition] }]);
+  }
+
+  /** What can be said now: nothing of a partition that nobody leads, or whose leader does not answer. */
+  private decide(assigned: readonly Assigned[]): Promise<Decision[]> {
     return this.topics.withAdmin(async (admin) => {
       const ranges = await this.rangesOf(admin, assigned);
-      const positions = await this.positions.read(this.group, ranges);
-      return Promise.all(
-        ranges.map(async (range, at) => {
-          const topic = this.client.named(range.topic);
-          const position = positions[at];
-          this.latest.set(`${topic}/${String(range.partition)}`, position?.latest ?? 0);
-          return { topic, partition: range.partition, start: await this.startOf(admin, range, position) };
-        }),
+      const positions = ranges.length === 0 ? [] : await this.positions.read(this.group, ranges);
+      const decisions = await Promise.all(
+        ranges.map((range, at) =>
+          this.decisionOn(admin, range, positions[at]).catch((error: unknown) => {
+            log.debug({ err: error, group: this.group }, 'Where a partition begins is not known yet');
+            return undefined;
+          }),
+        ),
       );
+      return decisions.filter((each) => each !== undefined);
     });
   }
 
   private async rangesOf(admin: Admin, assigned: readonly Assigned[]): Promise<PartitionRange[]> {
-    const groupId = this.client.named(this.group);
-    const topics = assigned.filter(({ partitions }) => partitions.length > 0);
-    const committed = await admin.fetchOffsets({ groupId, topics: topics.map(({ topic }) => topic) });
-    const ranges = await Promise.all(
-      topics.map(async ({ topic, partitions }) => {
-        const offsets = await admin.fetchTopicOffsets(topic);
-        const own = committed.find((each) => each.topic === topic)?.partitions ?? [];
-        return offsets
-          .filter(({ partition }) => partitions.includes(partition))
-          .map(({ partition, low, high }): PartitionRange => {
-            const offset = own.find((each) => each.partition === partition)?.offset ?? '-1';
-            // Below zero are Kafka's names for "none", "the end" and "the beginning".
-            const known = offset.startsWith('-') ? undefined : BigInt(offset);
-            return {
-              topic: this.client.unnamed(topic),
-              partition,
-              low: BigInt(low),
-              high: BigInt(high),
-              committed: known,
-            };
-          });
-      }),
+    const topics = [...new Set(assigned.map(({ topic }) => topic))];
+    const names = new Set(assigned.map(nameOf));
+    const results = await Promise.allSettled(
+      topics.map((topic) => rangesOfTopic(admin, this.client, this.group, this.client.unnamed(topic))),
     );
-    return ranges.flat();
+    const failure = results.find((result) => result.status === 'rejected');
+    if (failure && results.every(({ status }) => status === 'rejected')) throw failure.reason;
+    return results
+      .flatMap((result) => (result.status === 'fulfilled' ? result.value.answered : []))
+      .filter(({ topic, partition }) => names.has(placeName(this.client.named(topic), partition)));
   }
 
-  /** Where reading begins; undefined where it must not, for a gap that nobody has accepted. */
-  private async startOf(
+  private async decisionOn(
     admin: Admin,
     range: PartitionRange,
     position: Position | undefined,
-  ): Promise<bigint | undefined> {
+  ): Promise<Decision> {
     const { topic, partition, low, high } = range;
-    if (!position) return low;
+    const decision = {
+      topic: this.client.named(topic),
+      partition,
+      latest: position?.latest ?? 0,
+      missing: 0n,
+    };
+    if (!position) return { ...decision, start: low };
     const labels = { group: this.group, topic, partition };
-    gapGauge.remove(labels);
     const anew = await this.begunAnew(admin, range, position);
     if (anew !== undefined) {
       log.warn({ ...labels, from: anew.toString() }, 'The topic was made anew: its offsets begin again');
-      return anew;
+      return { ...decision, start: anew };
     }
-    if (position.next >= low) return position.next;
-    const name = `${this.group}/${topic}/${String(partition)}@${position.next.toString()}`;
-    const missing = (low - position.next).toString();
+    if (position.next >= low) return { ...decision, start: position.next };
+    const name = `${this.group}/${placeName(topic, partition)}@${position.next.toString()}`;
+    const missing = low - position.next;
+    const context = { ...labels, missing: missing.toString() };
     if (this.accepted.has(name)) {
-      log.warn({ ...labels, missing, high: high.toString() }, 'A gap is passed over, as was said');
-      return low;
+      log.warn({ ...context, high: high.toString() }, 'A gap is passed over, as was said');
+      return { ...decision, start: low };
     }
-    gapGauge.set(labels, Number(low - position.next));
     log.error(
-      { ...labels, position: position.next.toString(), oldest: low.toString(), missing },
+      { ...context, position: position.next.toString(), oldest: low.toString() },
       `Kafka no longer holds records that the database has not seen; the partition stands still. To go on without them, set KAFKA_ACCEPT_GAPS=${name}`,
     );
-    return undefined;
+    return { ...decision, start: undefined, missing };
   }
 
   /**
@@ -200,7 +231,17 @@ export class AssignedPositions {
     if (latest === undefined) return next > high ? low : undefined;
     if (next === low && next === high) return undefined;
     const offsets = await admin.fetchTopicOffsetsByTimestamp(this.client.named(topic), latest + 1);
-    const younger = BigInt(offsets.find((each) => each.partition === partition)?.offset ?? high);
+    const found = offsets.find((each) => each.partition === partition);
+    if (!found) throw new Undecided([{ topic, partition }]);
+    const younger = BigInt(found.offset);
     return younger < next ? younger : undefined;
   }
+}
+
+function placeName(topic: string, partition: number): string {
+  return `${topic}/${String(partition)}`;
+}
+
+function nameOf({ topic, partition }: Assigned): string {
+  return placeName(topic, partition);
 }

@@ -5,14 +5,23 @@ import { Gauge } from 'prom-client';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { Consumers } from './consumers.js';
-import type { SupervisedConsumer } from './supervised.consumer.js';
+import { rangesOfTopic } from './partition.ranges.js';
+import type { PartitionRange, Position, Positions } from './positions.js';
+import type { Consumption } from './supervised.consumer.js';
 
 const LOOK_EVERY_MS = 10_000;
 /** Records wait and the offset has not moved for this long: said in the log, once. */
 const STUCK_MS = 60_000;
 
+interface Place {
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+}
+
 interface Progress {
-  committed: bigint;
+  /** The offset of the record that comes next; undefined where it was never known. */
+  next: bigint | undefined;
   /** Since when it stands there, in milliseconds. */
   since: number;
   said: boolean;
@@ -22,13 +31,13 @@ const watchdogs = new Set<LagWatchdog>();
 
 const lagGauge = new Gauge({
   name: 'event_consumer_lag',
-  help: 'Records of a partition that its consumer group has not committed yet',
+  help: 'Records of a partition that have not had their effect yet: behind the kept position, else behind Kafka’s offset of the group',
   labelNames: ['group', 'topic', 'partition'],
   registers: [metrics],
 });
 const stuckGauge = new Gauge({
   name: 'event_consumer_stuck_seconds',
-  help: 'How long a partition’s offset has not moved while records wait; 0 while none do',
+  help: 'How long a partition has not moved while records wait or nobody leads it; 0 while none do',
   labelNames: ['group', 'topic', 'partition'],
   registers: [metrics],
 });
@@ -87,51 +96,76 @@ export class LagWatchdog implements OnApplicationBootstrap, OnModuleDestroy {
     ]);
   }
 
-  /** Measures all consumers now. */
+  /** Measures all consumers now. That Kafka is silent is taken from what any broker can answer, and from nothing else. */
   async look(now: number): Promise<void> {
     try {
       await this.topics.withAdmin(async (admin) => {
         await admin.describeCluster();
         this.silent = false;
-        for (const consumer of this.consumers.all) await this.measure(admin, consumer, now);
+        for (const { consumption } of this.consumers.all) {
+          for (const topic of consumption.topics) await this.measure(admin, consumption, topic, now);
+        }
       });
     } catch (error) {
       this.silent = true;
-      log.debug({ err: error }, 'The lag could not be measured');
+      log.debug({ err: error }, 'Kafka did not answer');
     }
   }
 
-  private async measure(admin: Admin, consumer: SupervisedConsumer, now: number): Promise<void> {
-    const { group, topics } = consumer.consumption;
-    const names = topics.map((topic) => this.client.named(topic));
-    const positions = await admin.fetchOffsets({ groupId: this.client.named(group), topics: names });
-    for (const { topic, partitions } of positions) {
-      const ends = new Map((await admin.fetchTopicOffsets(topic)).map((end) => [end.partition, end]));
-      for (const { partition, offset } of partitions) {
-        const end = ends.get(partition);
-        if (!end) continue;
-        const committed = offset === '-1' ? BigInt(end.low) : BigInt(offset);
-        const place = { group, topic: this.client.unnamed(topic), partition };
-        this.note(place, { committed, lag: BigInt(end.high) - committed }, now);
-      }
-    }
-  }
-
-  private note(
-    place: { group: string; topic: string; partition: number },
-    { committed, lag }: { committed: bigint; lag: bigint },
+  /** What cannot be measured hinders no other measure. */
+  private async measure(
+    admin: Admin,
+    { group, positions }: Consumption,
+    topic: string,
     now: number,
-  ): void {
-    const key = `${place.group} ${place.topic} ${String(place.partition)}`;
-    const before = this.progress.get(key);
-    const moved = before?.committed !== committed || lag <= 0n;
-    const progress = moved ? { committed, since: now, said: false } : before;
-    this.progress.set(key, progress);
-    const stuckMs = now - progress.since;
+  ): Promise<void> {
+    try {
+      const { answered, unanswered } = await rangesOfTopic(admin, this.client, group, topic);
+      for (const partition of unanswered) this.stands({ group, topic, partition }, now);
+      const kept = await lookInto(positions, group, answered);
+      answered.forEach(({ partition, low, high, committed }, at) => {
+        // Kafka's own offset is of another age once the database was restored.
+        const next = (positions ? kept[at]?.next : committed) ?? low;
+        // A position beyond the end is one in a topic that was made again since.
+        this.note({ group, topic, partition }, next, next > high ? high - low : high - next, now);
+      });
+    } catch (error) {
+      log.debug({ err: error, group, topic }, 'The lag could not be measured');
+    }
+  }
+
+  private note(place: Place, next: bigint, lag: bigint, now: number): void {
+    const before = this.progress.get(keyOf(place));
+    const moved = before?.next !== next || lag <= 0n;
     lagGauge.set(place, Number(lag));
+    this.tell(place, moved ? { next, since: now, said: false } : before, now);
+  }
+
+  /** Nothing is known of a partition without a leader, but that it cannot move. */
+  private stands(place: Place, now: number): void {
+    const before = this.progress.get(keyOf(place));
+    this.tell(place, before ?? { next: undefined, since: now, said: false }, now);
+  }
+
+  private tell(place: Place, progress: Progress, now: number): void {
+    this.progress.set(keyOf(place), progress);
+    const stuckMs = Math.max(0, now - progress.since);
     stuckGauge.set(place, stuckMs / 1_000);
     if (stuckMs <= STUCK_MS || progress.said) return;
     progress.said = true;
-    log.warn({ ...place, lag: String(lag) }, 'A partition stands still while records wait');
+    log.warn(place, 'A partition stands still while records wait, or nobody leads it');
   }
+}
+
+async function lookInto(
+  positions: Positions | undefined,
+  group: string,
+  ranges: readonly PartitionRange[],
+): Promise<(Position | undefined)[]> {
+  if (!positions || ranges.length === 0) return [];
+  return (await positions.look?.(group, ranges)) ?? positions.read(group, ranges);
+}
+
+function keyOf({ group, topic, partition }: Place): string {
+  return `${group} ${topic} ${String(partition)}`;
 }

@@ -14,6 +14,14 @@ const NEW_TOPIC = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE',
 const LED_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 
+/** Nobody leads some partitions of a topic, or who does gives no answer. */
+class PartitionsUnanswered extends Error {
+  constructor(topic: string, partitions: number) {
+    super(`${topic}: the ends of ${String(partitions)} partitions are not known`);
+    this.name = 'PartitionsUnanswered';
+  }
+}
+
 /** Reads a topic once, from its beginning to where it ends when asked: for commands, not for consuming. */
 @Injectable()
 export class TopicReader {
@@ -29,7 +37,7 @@ export class TopicReader {
   async readAll(topic: string): Promise<string[]> {
     await this.topics.ensure([topic]);
     return this.topics.withAdmin(async (admin) => {
-      const missing = await endsOf(admin, this.client.named(topic));
+      const missing = await endsOf(admin, this.client.named(topic), this.topics.partitionsOf(topic));
       if (missing.size === 0) return [];
       const group = `reader-${randomUUID()}`;
       const consumer = this.client.consumer(group);
@@ -71,8 +79,8 @@ export class TopicReader {
 }
 
 /** Where each partition that holds anything ends. */
-async function endsOf(admin: Admin, topic: string): Promise<Map<number, bigint>> {
-  const offsets = await offsetsOf(admin, topic);
+async function endsOf(admin: Admin, topic: string, partitions: number): Promise<Map<number, bigint>> {
+  const offsets = await offsetsOf(admin, topic, partitions);
   return new Map(
     offsets
       .filter(({ low, high }) => BigInt(high) > BigInt(low))
@@ -80,10 +88,17 @@ async function endsOf(admin: Admin, topic: string): Promise<Map<number, bigint>>
   );
 }
 
-async function offsetsOf(admin: Admin, topic: string): ReturnType<Admin['fetchTopicOffsets']> {
+/** Of all partitions: what is read without one of them is not the topic. */
+async function offsetsOf(
+  admin: Admin,
+  topic: string,
+  partitions: number,
+): ReturnType<Admin['fetchTopicOffsets']> {
   for (const deadline = performance.now() + LED_WITHIN_MS; ;) {
     try {
-      return await admin.fetchTopicOffsets(topic);
+      const offsets = await admin.fetchTopicOffsets(topic);
+      if (offsets.length < partitions) throw new PartitionsUnanswered(topic, partitions - offsets.length);
+      return offsets;
     } catch (error) {
       if (!isOfNewTopic(error) || performance.now() > deadline) throw error;
       await pause(LOOK_EVERY_MS);
@@ -93,6 +108,7 @@ async function offsetsOf(admin: Admin, topic: string): ReturnType<Admin['fetchTo
 
 /** The client gives up after some tries of its own, and tells the broker's answer as the cause. */
 function isOfNewTopic(error: unknown): boolean {
+  if (error instanceof PartitionsUnanswered) return true;
   for (let at = error; at instanceof Error; at = at.cause) {
     if (NEW_TOPIC.has(protocolErrorType(at) ?? '')) return true;
   }

@@ -3,12 +3,15 @@ import { kafkaConfig, readConfig } from '@customer-platform/config';
 import { Kafka, logLevel, Partitioners, type Admin, type Consumer, type Producer } from 'kafkajs';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { pinoLogCreator } from './kafka.log.js';
+import { askLeadersApart } from './leader-answers.js';
 import { keepPartitionErrors } from './partition-answers.js';
 import { repairRequestQueue } from './request-queue.js';
 import { kafkaSecurity } from './security.js';
 
 /** Below this the broker refuses a group member (its `group.min.session.timeout.ms`). */
 const SESSION_TIMEOUT_MS = 6_000;
+/** A partition that nobody led is fetched again so long after somebody does; nothing else tells the client. */
+const LEADERS_KNOWN_MS = 10_000;
 
 /** What is enough for a fetch to be answered at once … */
 const FETCH_BYTES = 128 * 1024;
@@ -29,6 +32,7 @@ export class KafkaClient {
     const config = readConfig(kafkaConfig);
     repairRequestQueue();
     keepPartitionErrors();
+    askLeadersApart();
     this.partitions = config.KAFKA_PARTITIONS;
     this.prefix = config.KAFKA_TOPIC_PREFIX;
     const security = kafkaSecurity();
@@ -74,6 +78,7 @@ export class KafkaClient {
       sessionTimeout: SESSION_TIMEOUT_MS,
       heartbeatInterval: SESSION_TIMEOUT_MS / 4,
       rebalanceTimeout: 20_000,
+      metadataMaxAge: LEADERS_KNOWN_MS,
       // A fetch gathers what comes within a fifth of a second, or enough: each costs the broker, the consumer and its
       // database the more, the fewer messages it brings.
       minBytes: FETCH_BYTES,
