@@ -118,7 +118,7 @@ export class CreateContactDto {
     selfRequired: false,
     nullable: true,
     additionalProperties: true,
-    description: 'At most 200 keys, 64 KiB together.',
+    description: 'At most 200 keys, 64 KiB together; one request sets or takes away at most 400.',
   })
   @MayBeAbsent()
   @MayBeNull()

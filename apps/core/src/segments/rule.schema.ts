@@ -9,7 +9,7 @@ const GROUP = { type: 'array', minItems: 1, maxItems: 50, items: { type: 'object
 const VALUE: Schema = {
   description:
     'What it is compared with: a list of 1 to 100 for `in`, true or false for `exists`, an ISO 8601 duration for ' +
-    '`within_last`.',
+    '`within_last`. A text has at most 1,000 characters, for `contains` and `prefix` at most 200.',
 };
 const DURATION: Schema = {
   type: 'string',
@@ -81,7 +81,7 @@ const CONSENT: Schema = {
 
 /** A rule as the API describes it; groups hold rules again, at most 8 levels deep and with 50 leaves in all. */
 export const RULE_SCHEMA: { oneOf: Schema[]; description: string } = {
-  description: 'Groups hold rules again; at most 8 levels deep, with at most 50 leaves.',
+  description: 'Groups hold rules again; at most 8 levels deep, with at most 50 leaves, in at most 32 KiB.',
   oneOf: [
     EVENT,
     ATTRIBUTE,

@@ -1,8 +1,8 @@
 import { containsText } from '@customer-platform/http';
 import type { Scalar } from './rule.js';
 
-/** So often a text is searched as it is; to be asked more often it is indexed. */
-const FEW = 16;
+/** So often a text is searched as it is; asked more often it is indexed, which costs as much as some hundred searches. */
+const FEW = 256;
 
 /** A text contains a text; a list contains an element. */
 export function contains(actual: unknown, wanted: Scalar): boolean {
@@ -18,6 +18,8 @@ export class Contents {
   private readonly texts = new Map<string, { asked: number; index?: TextIndex }>();
   private readonly lists = new Map<unknown, Set<unknown>>();
 
+  constructor(private readonly few = FEW) {}
+
   readonly contains = (actual: unknown, wanted: Scalar): boolean => {
     if (typeof actual === 'string') return typeof wanted === 'string' && this.textContains(actual, wanted);
     return Array.isArray(actual) && this.setOf(actual).has(wanted);
@@ -28,7 +30,7 @@ export class Contents {
     const known = this.texts.get(text) ?? { asked: 0 };
     this.texts.set(text, known);
     known.asked += 1;
-    if (known.asked <= FEW) return containsText(text, part);
+    if (known.asked <= this.few) return containsText(text, part);
     known.index ??= new TextIndex(text);
     return known.index.contains(part);
   }
