@@ -120,6 +120,40 @@ describe('pageOf', () => {
     );
   });
 
+  it('ends a page of large rows at 4 MiB, never before the first, and goes on after it', async () => {
+    const organizationId = anOrganization().id;
+    const mebibytes = [1, 2, 1, 3, 6, 0, 0, 0, 0, 0, 0, 0, 5];
+    const sizes = mebibytes.map((size) => Math.max(0, size * 1_048_576 - 500));
+    await insert(
+      organizationId,
+      sizes.map((_, at) => ({ name: String(at), weight: null, at })),
+    );
+    await world.database.inOrganization({ organizationId }, (tx) =>
+      tx.query(
+        `UPDATE widgets SET settings = jsonb_build_object('text', repeat('x', ($1::int[])[name::int + 1]))
+          WHERE organization_id = $2`,
+        [sizes, organizationId],
+      ),
+    );
+    const pages: number[][] = [];
+    let cursor: string | null = null;
+    do {
+      const asked = request(organizationId, {
+        sort: 'created_at',
+        limit: '10',
+        ...(cursor ? { cursor } : {}),
+      });
+      const { data, page }: Page<Row> = await world.database.inOrganization({ organizationId }, (tx) =>
+        pageOf<Row>(tx, 'SELECT id, name, weight, settings, created_at FROM widgets', asked, {
+          largeRows: true,
+        }),
+      );
+      pages.push(data.map(({ name }) => Number(name)));
+      cursor = page.next_cursor;
+    } while (cursor);
+    expect(pages).toEqual([[0, 1, 2], [3], [4], [5, 6, 7, 8, 9, 10, 11], [12]]);
+  });
+
   it('brings what stays exactly once while other rows come and go', async () => {
     const organizationId = anOrganization().id;
     const stay = await insert(

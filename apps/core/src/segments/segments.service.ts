@@ -54,6 +54,7 @@ export class SegmentsService {
       entity: Segment,
       module: 'core',
       resource: 'segments',
+      largeRows: true,
       limit: MOST_SEGMENTS,
       constraints: { unique: { segments_name: { field: 'name', pointer: '/name', value: 'lower(name)' } } },
       bookkeeping: ['state', 'memberCount', 'evaluatedAt'],

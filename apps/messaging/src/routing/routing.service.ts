@@ -32,6 +32,7 @@ export class RoutingService {
       entity: RuleEntity,
       module: 'messaging',
       resource: 'routing',
+      largeRows: true,
       limit: MOST_RULES,
       constraints: { unique: { event_routing_name: { field: 'name', pointer: '/name' } } },
       afterChange: (tx, _context, change) => this.afterChange(tx, change),

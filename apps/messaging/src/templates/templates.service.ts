@@ -43,6 +43,7 @@ export class TemplatesService {
       entity: TemplateEntity,
       module: 'messaging',
       resource: 'templates',
+      largeRows: true,
       constraints: {
         unique: { templates_name: { field: 'name', pointer: '/name' } },
         references: { event_routing_template: { module: 'messaging', resource: 'event-routing' } },

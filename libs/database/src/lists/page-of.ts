@@ -1,5 +1,6 @@
 import type { ListQuery, Page } from '@customer-platform/http';
 import type { Transaction } from '../transaction.js';
+import { boundedRows, type FirstRows } from './bounded-rows.js';
 import { filterCondition } from './filter-conditions.js';
 import { Parameters } from './parameters.js';
 import { cursorText, keysetCondition, orderBy } from './keyset.js';
@@ -10,6 +11,8 @@ export interface PageOptions<Row, Item> {
   parameters?: readonly unknown[];
   /** From the row of the select to the item that is answered; the row itself unless given. */
   map?: (row: Row) => Item;
+  /** For rows that may be large: the page ends early, with a cursor, at 4 MiB of them, and no more are read. */
+  largeRows?: boolean;
 }
 
 /**
@@ -24,7 +27,7 @@ export async function pageOf<Row extends object, Item = Row>(
   options: PageOptions<Row, Item> = {},
 ): Promise<Page<Item>> {
   const parameters = new Parameters(options.parameters);
-  return readPage(tx, { branches: [select], parameters }, query, options.map);
+  return readPage(tx, { branches: [select], parameters }, query, options);
 }
 
 /**
@@ -43,7 +46,7 @@ export async function pageOfOwners<Row extends object, Item = Row>(
   if (owners.length === 0) return { data: [], page: { limit: query.limit, next_cursor: null } };
   const parameters = new Parameters(options.parameters);
   const branches = [...new Set(owners)].map((owner) => select(parameters.add(owner, 'uuid')));
-  return readPage(tx, { branches, parameters }, query, options.map);
+  return readPage(tx, { branches, parameters }, query, options);
 }
 
 /** Selects of rows that no two of them share, and the values of their places. */
@@ -56,7 +59,7 @@ async function readPage<Row extends object, Item>(
   tx: Transaction,
   { branches, parameters }: Source,
   query: ListQuery,
-  map: ((row: Row) => Item) | undefined,
+  { map, largeRows }: PageOptions<Row, Item>,
 ): Promise<Page<Item>> {
   const conditions = [
     ...query.filters.map((filter) => filterCondition(filter, parameters)),
@@ -68,14 +71,15 @@ async function readPage<Row extends object, Item>(
   const keys = query.sort.map((sort, at) => `${cursorText(sort)} AS page_key_${at}`);
   const columns = `SELECT page_source.*, ${keys.join(', ')}`;
   const [only] = branches;
-  const rows = await tx.query<Row>(
+  const sql =
     branches.length === 1
       ? `${columns} FROM (${only}) AS page_source ${where} ${bounds}`
       : `${columns} FROM (${branches.map((branch) => merged(branch, where, bounds)).join(' UNION ALL ')}) AS page_source
-         ${bounds}`,
-    parameters.values,
-  );
-  return toPage(rows, query, map);
+         ${bounds}`;
+  const read: FirstRows<Row> = largeRows
+    ? await boundedRows<Row>(tx, sql, parameters.values)
+    : { rows: await tx.query<Row>(sql, parameters.values), cut: false };
+  return toPage(read, query, map);
 }
 
 /** The first rows of one branch, in the order in which they are merged. */
@@ -84,12 +88,12 @@ function merged(branch: string, where: string, bounds: string): string {
 }
 
 function toPage<Row extends object, Item>(
-  rows: Row[],
+  { rows, cut }: FirstRows<Row>,
   query: ListQuery,
   map: ((row: Row) => Item) | undefined,
 ): Page<Item> {
   const shown = rows.slice(0, query.limit);
-  const last = rows.length > query.limit ? shown.at(-1) : undefined;
+  const last = cut || rows.length > query.limit ? shown.at(-1) : undefined;
   const keysOf = (row: Row): (string | null)[] =>
     query.sort.map((_, at) => (row as Record<string, string | null>)[`page_key_${at}`] ?? null);
   const next_cursor = last ? query.cursorFor(keysOf(last)) : null;

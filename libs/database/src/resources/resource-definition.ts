@@ -51,6 +51,8 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   constraints?: ConstraintMap;
   /** How many active rows an organization may have; beyond it 409 `limit_reached`. */
   limit?: number;
+  /** For rows that may be large: pages of the list end early at 4 MiB. */
+  largeRows?: boolean;
   /** The domain event of a change. */
   event?: (change: ResourceChange<E>) => ChangeEvent | undefined;
   /** Further rows that belong to the change (a version, a count), in its transaction; before the delete on a purge. */

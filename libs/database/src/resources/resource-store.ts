@@ -59,6 +59,7 @@ export class ResourceStore<E extends SoftDeletable> {
       return pageOf<Record<string, unknown>, E>(tx, select, query, {
         parameters: [context.organizationId, ...(scope?.values ?? [])],
         map: (row) => table.toEntity(row),
+        ...(this.definition.largeRows ? { largeRows: true } : {}),
       });
     });
   }

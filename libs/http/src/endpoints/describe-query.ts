@@ -13,7 +13,7 @@ export function describeList(definition: ListDefinition): MethodDecorator {
     parameter(
       'limit',
       { type: 'integer', minimum: 1, default: 50 },
-      'At most 200; a larger one is taken as 200',
+      'At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor`',
     ),
     parameter('cursor', { type: 'string', minLength: 1 }, '`next_cursor` of the page before'),
     parameter(
