@@ -35,11 +35,13 @@ const ATTEMPTS = 3;
 const AS_WORKER = `SET LOCAL app.worker = 'on'`;
 
 /**
- * A statement that is planned once, while its tables are small or not analyzed yet, would go on reading all of them
- * when they are large.
+ * A statement that is planned while its tables are small or not analyzed yet would go on reading all of them when they
+ * are large. What it is given is keys: no plan is better for some of them than for others.
  */
-const ALONG_INDEXES =
-  'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off';
+const ALONG_INDEXES = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off']
+  .concat('plan_cache_mode = force_generic_plan')
+  .map((setting) => `SET LOCAL ${setting}`)
+  .join('; ');
 
 /** How a transaction that crosses organizations works. */
 export interface AcrossOptions {

@@ -16,7 +16,7 @@ export interface Transaction {
   /** Runs one parametrised statement and returns its rows (`RETURNING` included). For bulk and hot paths. */
   query<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * As `query`, planned once on each connection: for statements of hot paths whose text never changes and whose plan does
+   * As `query`, planned once in five seconds on each connection: for statements of hot paths whose text never changes and whose plan does
    * not depend on its values, such as inserts and look-ups by a key. What lists and reports ask is planned each time.
    */
   prepared<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
@@ -86,6 +86,7 @@ export class OpenTransaction implements WorkerTransaction {
     sql: string,
     parameters: readonly unknown[] = [],
   ): Promise<Row[]> {
+    if (!plannedAt.has(this.client)) plannedAt.set(this.client, performance.now());
     return this.run({ name: nameOf(sql), text: sql, values: [...parameters] });
   }
 
@@ -113,12 +114,17 @@ export class OpenTransaction implements WorkerTransaction {
     this.hooks.push(run);
   }
 
-  /** Begins; the settings travel with the beginning, for half of what a small read costs is its ways to Postgres. */
+  /**
+   * Begins; the settings travel with the beginning, for half of what a small read costs is its ways to Postgres. So does
+   * the end of plans that have become old.
+   */
   async open({ organizationId, settings, question }: Opening): Promise<Record<string, unknown> | undefined> {
     const begun = this.runner as unknown as Begun;
     begun.isTransactionActive = true;
     begun.transactionDepth = 1;
-    const statements = ['START TRANSACTION', settings, question].filter((text) => text !== undefined);
+    const statements = ['START TRANSACTION', forgetOldPlans(this.client), settings, question].filter(
+      (text) => text !== undefined,
+    );
     const answers: unknown = await this.client.query(statements.join('; '));
     this.organization = organizationId;
     if (question === undefined) return undefined;
@@ -173,6 +179,23 @@ export class OpenTransaction implements WorkerTransaction {
   takeHooks(): (() => void)[] {
     return this.hooks.splice(0);
   }
+}
+
+/**
+ * How long a connection keeps its plans. One that was made while a table was empty takes any index to be as good as any
+ * other, or none: with ten thousand rows, and before Postgres analyzes them within a minute, it reads all of them for
+ * each that it seeks.
+ */
+const PLANS_LIVE_MS = 5_000;
+/** Since when a connection keeps plans. */
+const plannedAt = new WeakMap<PoolClient, number>();
+
+/** The statement that ends the plans of a connection which has kept them for long enough. */
+function forgetOldPlans(client: PoolClient): string | undefined {
+  const since = plannedAt.get(client);
+  if (since === undefined || performance.now() - since < PLANS_LIVE_MS) return undefined;
+  plannedAt.delete(client);
+  return 'DISCARD PLANS';
 }
 
 const names = new Map<string, string>();

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { jest } from '@jest/globals';
 import { anOrganization, eventually } from '@customer-platform/testing';
 import {
   DatabaseUnavailable,
@@ -115,6 +116,36 @@ describe('transactions', () => {
         expect(known).toHaveLength(1);
       });
     }
+  });
+
+  it('plans a prepared statement anew after a while, for its table may have grown', async () => {
+    const where = scope();
+    const others = 'SELECT id FROM jobs WHERE id <> $1::uuid';
+    /** How many rows the plan that a connection keeps expects. */
+    const expectedRows = (): Promise<number> =>
+      world.database.inOrganization(where, async (tx) => {
+        // From the sixth time on a plan is kept.
+        for (let times = 0; times < 6; times += 1) await tx.prepared(others, [newId()]);
+        const [known] = await tx.query<{ name: string }>(
+          'SELECT name FROM pg_prepared_statements WHERE statement = $1',
+          [others],
+        );
+        const [answer] = await tx.query<{ 'QUERY PLAN': { Plan: { 'Plan Rows': number } }[] }>(
+          `EXPLAIN (FORMAT JSON) EXECUTE ${known?.name ?? ''} ('${newId()}')`,
+        );
+        return answer?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? NaN;
+      });
+    const few = await expectedRows();
+    await world.database.inOrganization(where, (tx) =>
+      tx.query('INSERT INTO jobs SELECT $1, gen_random_uuid() FROM generate_series(1, 100_000)', [
+        where.organizationId,
+      ]),
+    );
+    const now = performance.now.bind(performance);
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + 5_001);
+    const many = await expectedRows();
+    clock.mockRestore();
+    expect(many).toBeGreaterThan(10 * few);
   });
 
   it('cannot be used after its end', async () => {
