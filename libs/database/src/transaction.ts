@@ -86,7 +86,7 @@ export class OpenTransaction implements WorkerTransaction {
     sql: string,
     parameters: readonly unknown[] = [],
   ): Promise<Row[]> {
-    if (!plannedAt.has(this.client)) plannedAt.set(this.client, performance.now());
+    notePlans(this.client);
     return this.run({ name: nameOf(sql), text: sql, values: [...parameters] });
   }
 
@@ -182,19 +182,32 @@ export class OpenTransaction implements WorkerTransaction {
 }
 
 /**
- * How long a connection keeps its plans. One that was made while a table was empty takes any index to be as good as any
- * other, or none: with ten thousand rows, and before Postgres analyzes them within a minute, it reads all of them for
- * each that it seeks.
+ * How long a connection keeps its plans, the first ones for less, each for twice as long as the last. One that was made
+ * while a table was empty takes any index to be as good as any other, or none: with ten thousand rows, and before
+ * Postgres analyzes them within a minute, it reads all of them for each that it seeks.
  */
 const PLANS_LIVE_MS = 5_000;
-/** Since when a connection keeps plans. */
-const plannedAt = new WeakMap<PoolClient, number>();
+const FIRST_PLANS_LIVE_MS = 150;
+
+/** Since when a connection keeps plans, and until when. */
+interface PlansOf {
+  readonly liveMs: number;
+  since: number | undefined;
+}
+const plansOf = new WeakMap<PoolClient, PlansOf>();
+
+/** From the first statement on that is planned. */
+function notePlans(client: PoolClient): void {
+  const plans = plansOf.get(client);
+  if (plans) plans.since ??= performance.now();
+  else plansOf.set(client, { liveMs: FIRST_PLANS_LIVE_MS, since: performance.now() });
+}
 
 /** The statement that ends the plans of a connection which has kept them for long enough. */
 function forgetOldPlans(client: PoolClient): string | undefined {
-  const since = plannedAt.get(client);
-  if (since === undefined || performance.now() - since < PLANS_LIVE_MS) return undefined;
-  plannedAt.delete(client);
+  const plans = plansOf.get(client);
+  if (plans?.since === undefined || performance.now() - plans.since < plans.liveMs) return undefined;
+  plansOf.set(client, { liveMs: Math.min(2 * plans.liveMs, PLANS_LIVE_MS), since: undefined });
   return 'DISCARD PLANS';
 }
 

@@ -3,13 +3,19 @@ import { emptyProfile, type ContactProfile } from '../contacts/contact-profile.j
 import { later, RaceLost, within, type ContactState, type IdentityState } from './contact-state.js';
 import type { WorkItem } from './work-item.js';
 
+/*
+ * What is wanted is sought row by row, however few rows a table that was not analyzed yet is taken to have: with a plain
+ * join the planner reads the table once for each row (3,000 identities and 500 events: 1.4 s instead of 2 ms).
+ */
+
 const OWNERS = `
   SELECT i.organization_id AS "organizationId", i.id, i.contact_id AS "contactId", i.origin_id AS "originId", i.type, i.value, i.normal_value AS normal,
          i.first_seen_at AS "firstSeenAt", i.last_seen_at AS "lastSeenAt"
-    FROM unnest($1::uuid[], $2::text[], $3::text[]) AS wanted (organization_id, type, normal_value)
-    JOIN identities i
-      ON i.organization_id = wanted.organization_id AND i.type = wanted.type AND i.normal_value = wanted.normal_value
-     AND i.yielded_at IS NULL`;
+    FROM unnest($1::uuid[], $2::text[], $3::text[]) AS wanted (organization_id, type, normal_value),
+         LATERAL (SELECT * FROM identities
+                   WHERE organization_id = wanted.organization_id AND type = wanted.type
+                     AND normal_value = wanted.normal_value AND yielded_at IS NULL
+                  OFFSET 0) AS i`;
 
 const TOUCH = `
   UPDATE contact_activity AS activity SET last_seen_at = greatest(activity.last_seen_at, seen.seen_at)
@@ -19,18 +25,21 @@ const TOUCH = `
 
 const STATES = `
   SELECT contact.organization_id, contact.id, external_id, version, deleted_at IS NOT NULL AS deleted
-    FROM unnest($1::uuid[], $2::uuid[]) AS wanted (organization_id, id)
-    JOIN contacts AS contact ON contact.organization_id = wanted.organization_id AND contact.id = wanted.id
+    FROM unnest($1::uuid[], $2::uuid[]) AS wanted (organization_id, id),
+         LATERAL (SELECT * FROM contacts WHERE organization_id = wanted.organization_id AND id = wanted.id OFFSET 0)
+           AS contact
    WHERE merged_into IS NULL AND erased_at IS NULL`;
 
 const PROFILES = `
   SELECT contact.organization_id, contact.id, external_id, version, deleted_at IS NOT NULL AS deleted, email,
          email_normal AS "emailNormal", phone, first_name, last_name, locale, timezone, country, attributes,
          field_times AS times
-    FROM unnest($1::uuid[], $2::uuid[]) AS wanted (organization_id, id)
-    JOIN contacts AS contact ON contact.organization_id = wanted.organization_id AND contact.id = wanted.id
-   WHERE merged_into IS NULL AND erased_at IS NULL
-   ORDER BY contact.organization_id, contact.id FOR NO KEY UPDATE OF contact`;
+    FROM (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS given (organization_id, id)
+           ORDER BY organization_id, id) AS wanted,
+         LATERAL (SELECT * FROM contacts
+                   WHERE organization_id = wanted.organization_id AND id = wanted.id
+                     AND merged_into IS NULL AND erased_at IS NULL
+                  FOR NO KEY UPDATE) AS contact`;
 
 const CONTACT_OF_EVENT = `SELECT contact_id AS id FROM events WHERE organization_id = $1 AND id = $2`;
 

@@ -9,9 +9,10 @@ import type { WorkItem } from './work-item.js';
 const OF_CONTACTS = `
   SELECT i.organization_id AS "organizationId", i.id, i.contact_id AS "contactId", i.origin_id AS "originId", i.type,
          i.value, i.normal_value AS normal, i.first_seen_at AS "firstSeenAt", i.last_seen_at AS "lastSeenAt"
-    FROM unnest($1::uuid[], $2::uuid[]) AS contact (organization_id, id)
-    JOIN identities i ON i.organization_id = contact.organization_id AND i.contact_id = contact.id
-     AND i.yielded_at IS NULL`;
+    FROM unnest($1::uuid[], $2::uuid[]) AS contact (organization_id, id),
+         LATERAL (SELECT * FROM identities
+                   WHERE organization_id = contact.organization_id AND contact_id = contact.id AND yielded_at IS NULL
+                  OFFSET 0) AS i`;
 
 /** What is unique is so among active contacts; by its external id a soft-deleted one still takes its events. */
 const YIELD = `
