@@ -137,7 +137,7 @@ export function recordedOf(organizationId: string, contactId: string, name: stri
 
 /** What a raw reader has read of a topic. */
 export interface Reading {
-  readonly messages: { key: string; value: string; partition: number }[];
+  readonly messages: { key: string; value: string; partition: number; type: string | undefined }[];
   stop(): Promise<void>;
 }
 
@@ -153,7 +153,8 @@ export async function reading(topic = topicOfModule('core') as string): Promise<
   await consumer.subscribe({ topics: [name], fromBeginning: true });
   await consumer.run({
     eachMessage: ({ message, partition }) => {
-      messages.push({ key: String(message.key), value: String(message.value), partition });
+      const type = message.headers?.['ce_type']?.toString();
+      messages.push({ key: String(message.key), value: String(message.value), partition, type });
       return Promise.resolve();
     },
   });

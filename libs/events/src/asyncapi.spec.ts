@@ -11,6 +11,7 @@ const definition = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0
 >;
 
 interface Message {
+  headers: unknown;
   payload: { allOf: [{ $ref: string }, { properties: { data: Record<string, unknown> } }] };
 }
 
@@ -42,6 +43,14 @@ describe('asyncApiDocument', () => {
     );
     expect(stated.map(([, type]) => type).sort()).toEqual([...EVENT_TYPES].sort());
     for (const [topic, type] of stated) expect(topic).toBe(`${type?.split('.')[0] ?? ''}.domain-events`);
+  });
+
+  it('states the Kafka header that repeats the type of each event', () => {
+    for (const type of EVENT_TYPES) {
+      expect(document.components.messages[type]?.headers).toMatchObject({
+        properties: { ce_type: { const: type } },
+      });
+    }
   });
 
   it('has no reference that leads nowhere', () => {

@@ -1,12 +1,15 @@
 import { EVENT_TYPES, EVENTS, publisherOf, topicOfModule, type EventType } from './catalogue.js';
 import { PUBLISHERS, type Publisher } from './definition.js';
-import { sourceOf } from './envelope.js';
+import { sourceOf, TYPE_HEADER } from './envelope.js';
 import { dataSchema, envelopeJsonSchema, type JsonSchema } from './json-schema.js';
 
 const DESCRIPTION = [
   'Domain events that the modules of the platform publish, each to one Kafka topic.',
   'Structured CloudEvents 1.0 in JSON. Delivery is at least once: recognise an event by its id.',
   'Events with the same key keep their order. A version changes only by optional fields that are added.',
+  `The Kafka header ${TYPE_HEADER} repeats the type, so that a consumer passes over what it does not take without parsing`,
+  'the value. Records published before November 2026, which topics keep for seven days, are without it: read their type',
+  'in the value.',
 ].join(' ');
 
 /** The AsyncAPI 3.0 document of all domain events, made from the schemas that producers and consumers check by. */
@@ -59,6 +62,10 @@ function message(type: EventType): JsonSchema {
     title: type,
     summary,
     contentType: 'application/cloudevents+json',
+    headers: {
+      type: 'object',
+      properties: { [TYPE_HEADER]: { const: type, description: 'The type of the event, in UTF-8.' } },
+    },
     payload: {
       allOf: [
         { $ref: '#/components/schemas/CloudEvent' },

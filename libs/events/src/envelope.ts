@@ -25,6 +25,12 @@ export type DomainEvent<T extends EventType = EventType> = {
   };
 }[T];
 
+/**
+ * The Kafka header with the event's type, as the Kafka binding of CloudEvents names it: who is not interested in the
+ * type need not read the value. Records of older publishers are without it.
+ */
+export const TYPE_HEADER = 'ce_type';
+
 /** The envelope without its data. */
 export const envelopeSchema = z.object({
   specversion: z.literal('1.0'),

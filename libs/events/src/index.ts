@@ -17,6 +17,7 @@ export {
   InvalidDomainEvent,
   parseDomainEvent,
   sourceOf,
+  TYPE_HEADER,
   UnknownEventType,
   type DomainEvent,
 } from './envelope.js';

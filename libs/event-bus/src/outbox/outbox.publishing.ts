@@ -1,16 +1,18 @@
+import { TYPE_HEADER } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import type { Topics } from '../kafka/topics.js';
 import type { BufferedRecord } from '../producing/record.buffer.js';
 import { placeName, type Outcome, type RecordSending } from '../producing/record.sending.js';
 import { within } from '../within.js';
 import { HeldRows } from './held.rows.js';
+import type { StoredMessage } from './outbox.js';
 
 /** A row of the outbox. */
 export interface OutboxRow {
   readonly organization_id: string;
   readonly id: string;
   readonly topic: string;
-  readonly messages: [key: string, value: string][];
+  readonly messages: StoredMessage[];
 }
 
 /** What became of rows. */
@@ -66,9 +68,7 @@ export class OutboxPublishing {
    */
   async publish(rows: readonly OutboxRow[]): Promise<Published> {
     await this.topics.ensure([...new Set(rows.map(({ topic }) => topic))]);
-    const records = rows.map(({ topic, messages }) =>
-      messages.map(([key, value]): BufferedRecord => ({ topic, key, value })),
-    );
+    const records = rows.map(({ topic, messages }) => messages.map((message) => recordOf(topic, message)));
     const written = new Set<BufferedRecord>();
     for (const request of requestsOf(records.flat())) {
       try {
@@ -142,6 +142,10 @@ export class OutboxPublishing {
   private placeOf(record: BufferedRecord): string {
     return placeName(record.topic, this.sending.partitionOf(record));
   }
+}
+
+function recordOf(topic: string, [key, value, type]: StoredMessage): BufferedRecord {
+  return type === undefined ? { topic, key, value } : { topic, key, value, headers: { [TYPE_HEADER]: type } };
 }
 
 function* requestsOf(records: readonly BufferedRecord[]): Generator<BufferedRecord[]> {

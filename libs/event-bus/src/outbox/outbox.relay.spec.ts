@@ -85,7 +85,30 @@ describe('the outbox and one relay', () => {
         causationid: event.causationId,
         data: event.data,
       });
+      expect(message?.type).toBe('core.consent.recorded.v1');
       expect(await waiting(app)).toBe(0);
+    });
+  });
+
+  it('publishes what nobody told it of, and rows of a version that knew no header', async () => {
+    const [told, after] = [randomUUID(), randomUUID()];
+    const admin = await database.admin();
+    const messages = JSON.stringify([[told, '{"of":"an older version"}']]);
+    await admin.query(
+      `INSERT INTO outbox (organization_id, shard, topic, messages) VALUES ($1, 3, 'core.domain-events', $2)`,
+      [organizationId, messages],
+    );
+    await admin.end();
+    await eventually(() => {
+      expect(topic.messages.filter(({ key }) => key === told)).toMatchObject([
+        { value: '{"of":"an older version"}', type: undefined },
+      ]);
+    });
+    await inOrganization(app, organizationId, (tx) =>
+      app.get(Outbox).append(tx, consentOf(organizationId, after, 'after')),
+    );
+    await eventually(() => {
+      expect(topic.messages.some(({ key }) => key === after)).toBe(true);
     });
   });
 

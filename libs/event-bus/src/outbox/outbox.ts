@@ -37,13 +37,18 @@ export interface OutboxMessage {
   readonly topic: string;
   readonly key: string;
   readonly value: string;
+  /** Of a domain event: it travels as a header, too. */
+  readonly type?: string;
 }
+
+/** A message as a row holds it. Older versions of a service wrote none with a type, and pass it over where they read one. */
+export type StoredMessage = [key: string, value: string, type?: string];
 
 interface Row {
   organizationId: string;
   shard: number;
   topic: string;
-  messages: [key: string, value: string][];
+  messages: StoredMessage[];
   bytes: number;
 }
 
@@ -118,6 +123,7 @@ function messageOf(event: NewDomainEvent, now: string): OutboxMessage {
     topic: topicOf(event.type),
     key: event.key,
     value: JSON.stringify(envelope),
+    type: event.type,
   };
 }
 
@@ -125,7 +131,7 @@ function messageOf(event: NewDomainEvent, now: string): OutboxMessage {
 function toRows(messages: readonly OutboxMessage[]): Row[] {
   const rows: Row[] = [];
   const open = new Map<string, Row>();
-  for (const { organizationId, topic, key, value } of messages) {
+  for (const { organizationId, topic, key, value, type } of messages) {
     if (Buffer.byteLength(value) > MESSAGE_BYTES)
       throw new RangeError(`A message of ${topic} is too large to publish`);
     const shard = shardOf(key);
@@ -136,7 +142,7 @@ function toRows(messages: readonly OutboxMessage[]): Row[] {
       open.set(place, row);
       rows.push(row);
     }
-    row.messages.push([key, value]);
+    row.messages.push(type === undefined ? [key, value] : [key, value, type]);
     row.bytes += value.length;
   }
   return rows;

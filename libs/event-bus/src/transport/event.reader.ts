@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   InvalidDomainEvent,
   parseDomainEvent,
+  TYPE_HEADER,
   UnknownEventType,
   type EventType,
 } from '@customer-platform/events';
@@ -12,8 +13,9 @@ import { ParkedEvents } from '../parking/parked-events.js';
 import type { ReceivedEvent } from './received-event.js';
 
 /**
- * Reads those messages that are domain events of the wanted types. What is no event is parked; what a newer publisher
- * has added is passed over.
+ * Reads those messages that are domain events of the wanted types. One whose header tells of another type is passed over
+ * unread; one without the header, of an older publisher, is read for it. What is no event is parked; what a newer
+ * publisher has added is passed over.
  */
 @Injectable()
 export class EventReader {
@@ -22,6 +24,8 @@ export class EventReader {
   async read(chunk: Chunk, consumer: string, wanted: ReadonlySet<EventType>): Promise<ReceivedEvent[]> {
     const events: ReceivedEvent[] = [];
     for (const message of chunk.messages) {
+      const told = typeInHeader(message);
+      if (told !== undefined && !(wanted as ReadonlySet<string>).has(told)) continue;
       try {
         const event = parseDomainEvent(message.value?.toString('utf8') ?? '', wanted);
         if (!event) continue;
@@ -53,4 +57,10 @@ export class EventReader {
       error,
     });
   }
+}
+
+/** As the publisher says; undefined where it does not, or says it more than once. */
+function typeInHeader({ headers }: KafkaMessage): string | undefined {
+  const told = headers?.[TYPE_HEADER];
+  return Buffer.isBuffer(told) ? told.toString('utf8') : undefined;
 }

@@ -228,6 +228,31 @@ describe('handlers under @OnEvent', () => {
   });
 });
 
+describe('the header with the type', () => {
+  it('lets what nobody takes be passed over unread; without it the value is read', async () => {
+    const producer = app.get(RecordProducer);
+    const key = randomUUID();
+    const send = (value: string, type?: string): Promise<void> =>
+      producer.send('core.domain-events', { key, value, ...(type && { headers: { ce_type: type } }) });
+    const event = (name: string): string =>
+      envelopeOf('core.event.recorded.v1', recordedOf(organizationId, key, name));
+    await send('not even json', 'core.segment.entered.v1');
+    await send('not even json', 'core.something.newer.v1');
+    await send(event('of an older publisher'));
+    await send(event('with its type'), 'core.event.recorded.v1');
+    await send(`unreadable ${key}`, 'core.event.recorded.v1');
+    await publish(recordedOf(organizationId, key, 'from the outbox'));
+    await eventually(async () => {
+      const names = seen.taken.filter((each) => each.key === key).map(({ name }) => name);
+      expect(names).toEqual(['of an older publisher', 'with its type', 'from the outbox']);
+      const admin = await database.admin();
+      const { rows } = await admin.query('SELECT payload FROM parked_events WHERE key = $1', [key]);
+      await admin.end();
+      expect(rows).toEqual([{ payload: `unreadable ${key}` }]);
+    });
+  });
+});
+
 describe('Inbox.claim', () => {
   it('lets an effect happen once, though every event is delivered twice and runs fail in between', async () => {
     await eventually(async () => {
@@ -328,8 +353,9 @@ async function rewind(): Promise<void> {
   app = await aBus([Follower, Counter]);
 }
 
-function envelopeOf(type: string): string {
+function envelopeOf(type: string, { data }: { data?: unknown } = {}): string {
   return JSON.stringify({
+    data,
     specversion: '1.0',
     id: randomUUID(),
     type,
