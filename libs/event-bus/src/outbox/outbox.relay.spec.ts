@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
+import { Database } from '@customer-platform/database';
 import { InvalidDomainEvent, type DomainEvent } from '@customer-platform/events';
 import {
   aBus,
@@ -110,6 +111,26 @@ describe('the outbox and one relay', () => {
     await eventually(() => {
       expect(topic.messages.some(({ key }) => key === after)).toBe(true);
     });
+  });
+
+  it('takes events of several organizations from who crosses them, and from nobody else', async () => {
+    const stranger = randomUUID();
+    const events = [organizationId, stranger].map((each) => consentOf(each, randomUUID(), 'crossing'));
+    const bound = inOrganization(app, organizationId, (tx) => app.get(Outbox).append(tx, events));
+    await expect(bound).rejects.toThrow(/row-level security/);
+    const foreign = inOrganization(app, organizationId, (tx) =>
+      app.get(Outbox).append(tx, consentOf(stranger, randomUUID(), 'crossing')),
+    );
+    await expect(foreign).rejects.toThrow(/row-level security/);
+    await app.get(Database).acrossOrganizations((tx) => app.get(Outbox).append(tx, events));
+    await eventually(() => {
+      const crossing = topic.messages.filter(({ value }) => value.includes('crossing'));
+      expect(crossing.map(({ key }) => key).sort()).toEqual(events.map(({ key }) => key).sort());
+    });
+    for (const { key, organizationId: owner } of events) {
+      const message = topic.messages.find((each) => each.key === key);
+      expect(JSON.parse(message?.value ?? '{}')).toMatchObject({ organizationid: owner });
+    }
   });
 
   it('publishes nothing of a transaction that was rolled back', async () => {

@@ -45,7 +45,6 @@ export interface OutboxMessage {
 export type StoredMessage = [key: string, value: string, type?: string];
 
 interface Row {
-  organizationId: string;
   shard: number;
   topic: string;
   messages: StoredMessage[];
@@ -58,11 +57,16 @@ const ROW_BYTES = 128 * 1024;
 /** Below the 1 MiB that the broker takes, with room for headers. */
 const MESSAGE_BYTES = 900_000;
 
+/**
+ * Whose a row is that holds messages of several organizations. Only a transaction that crosses organizations can write
+ * one: the policy refuses it to every other, as it refuses them a row of another organization.
+ */
+const SEVERAL = '00000000-0000-0000-0000-000000000000';
+
 const INSERT = `
   INSERT INTO outbox (organization_id, shard, topic, messages)
-  SELECT organization_id, shard, topic, messages
-    FROM unnest($1::uuid[], $2::smallint[], $3::text[], $4::json[]) WITH ORDINALITY
-      AS row (organization_id, shard, topic, messages, place)
+  SELECT $1::uuid, shard, topic, messages
+    FROM unnest($2::smallint[], $3::text[], $4::json[]) WITH ORDINALITY AS row (shard, topic, messages, place)
    ORDER BY place`;
 
 /** Where a module leaves what it has to tell: rows of the business transaction, published by the relay. */
@@ -92,7 +96,7 @@ export class Outbox {
     if (messages.length === 0) return;
     const rows = toRows(messages);
     await tx.prepared(INSERT, [
-      rows.map((row) => row.organizationId),
+      ownerOf(messages),
       rows.map((row) => row.shard),
       rows.map((row) => row.topic),
       jsons(rows.map((row) => JSON.stringify(row.messages))),
@@ -127,18 +131,27 @@ function messageOf(event: NewDomainEvent, now: string): OutboxMessage {
   };
 }
 
-/** One row per (organization, shard, topic), split where it grows beyond its bound; in each the order of appending. */
+/** The organization of all messages, or what stands for several. */
+function ownerOf([first, ...rest]: readonly OutboxMessage[]): string {
+  const organizationId = first?.organizationId ?? SEVERAL;
+  return rest.every((message) => message.organizationId === organizationId) ? organizationId : SEVERAL;
+}
+
+/**
+ * One row per shard and topic, however many organizations there are, split where it grows beyond its bound; in each the
+ * order of appending.
+ */
 function toRows(messages: readonly OutboxMessage[]): Row[] {
   const rows: Row[] = [];
   const open = new Map<string, Row>();
-  for (const { organizationId, topic, key, value, type } of messages) {
+  for (const { topic, key, value, type } of messages) {
     if (Buffer.byteLength(value) > MESSAGE_BYTES)
       throw new RangeError(`A message of ${topic} is too large to publish`);
     const shard = shardOf(key);
-    const place = `${organizationId} ${String(shard)} ${topic}`;
+    const place = `${String(shard)} ${topic}`;
     let row = open.get(place);
     if (!row || row.bytes + value.length > ROW_BYTES) {
-      row = { organizationId, shard, topic, messages: [], bytes: 0 };
+      row = { shard, topic, messages: [], bytes: 0 };
       open.set(place, row);
       rows.push(row);
     }
