@@ -47,6 +47,10 @@ const ALONG_INDEXES = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_
 export interface AcrossOptions {
   /** Every statement seeks its rows by keys that it is given: no plan may read a table whole. */
   readonly byKeys?: boolean;
+  /** Statements without parameters that set what ends with the transaction; they travel with its beginning. */
+  readonly settings?: string;
+  /** Another, of its own snapshot, that travels with the beginning; its first row is given to the work. */
+  readonly question?: string;
 }
 
 /** An open transaction that units of work begun in the same call chain join instead of opening their own. */
@@ -80,10 +84,13 @@ export class Database {
 
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
   async acrossOrganizations<T>(
-    work: (tx: WorkerTransaction) => Promise<T>,
-    { byKeys = false }: AcrossOptions = {},
+    work: (tx: WorkerTransaction, answer: Record<string, unknown> | undefined) => Promise<T>,
+    { byKeys = false, settings, question }: AcrossOptions = {},
   ): Promise<T> {
-    return this.transact({ settings: byKeys ? `${AS_WORKER}; ${ALONG_INDEXES}` : AS_WORKER }, work);
+    const all = [AS_WORKER, byKeys ? ALONG_INDEXES : undefined, settings].filter(
+      (each) => each !== undefined,
+    );
+    return this.transact({ settings: all.join('; '), question }, work);
   }
 
   /**

@@ -133,8 +133,8 @@ export class SegmentWorld {
     const database = this.core.app.app.get(Database, { strict: false });
     const run = database.acrossOrganizations.bind(database);
     const spy = jest.spyOn(database, 'acrossOrganizations').mockImplementationOnce((inside) =>
-      run(async (tx) => {
-        await inside(tx);
+      run(async (tx, answer) => {
+        await inside(tx, answer);
         throw new Error('killed');
       }),
     );

@@ -1,7 +1,7 @@
 import type { Database } from '@customer-platform/database';
 import { log, metrics } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
-import { SHARDS } from './shards.js';
+import { BY_INDEX, SHARDS } from './shards.js';
 
 /** The first row of each shard, by the index; the table is not read. */
 const OLDEST = `
@@ -33,11 +33,8 @@ export function watchAge(database: Database): () => void {
 }
 
 async function ageIn(database: Database): Promise<number> {
-  return database.acrossOrganizations(async (tx) => {
-    await tx.query(
-      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
-    );
-    const [oldest] = await tx.query<{ age: number }>(OLDEST);
-    return oldest?.age ?? 0;
-  });
+  return database.acrossOrganizations(
+    (_, oldest) => Promise.resolve((oldest as { age: number } | undefined)?.age ?? 0),
+    { settings: BY_INDEX, question: OLDEST },
+  );
 }

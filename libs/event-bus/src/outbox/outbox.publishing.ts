@@ -21,7 +21,7 @@ export interface Published {
   readonly gone: OutboxRow[];
   /** Some of their messages are; here with the others. */
   readonly shortened: OutboxRow[];
-  /** How many rows went, became shorter, or are passed over from now on. */
+  /** How many messages were written, or are in rows that are passed over from now on. */
   readonly settled: number;
 }
 
@@ -134,9 +134,9 @@ export class OutboxPublishing {
       // Only where all that is left of the row is held: the rest of it was not tried, and is next.
       const places = new Set(rest.map(({ record }) => this.placeOf(record)));
       const waits = [...places].every((place) => this.held.holds(place));
-      if (waits && this.held.hold(row.id, places)) passedOver += 1;
+      if (waits && this.held.hold(row.id, places)) passedOver += rest.length;
     }
-    return { gone, shortened, settled: gone.length + passedOver };
+    return { gone, shortened, settled: written.size + passedOver };
   }
 
   private placeOf(record: BufferedRecord): string {

@@ -1,6 +1,6 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { databaseConfig, readConfig, serviceConfig } from '@customer-platform/config';
-import { Database, jsons, type WorkerTransaction } from '@customer-platform/database';
+import { Database, jsons, type Transaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
@@ -11,16 +11,19 @@ import { watchAge } from './outbox.age.js';
 import { OutboxListener } from './outbox.listener.js';
 import { OutboxPublishing, type OutboxRow, type Published } from './outbox.publishing.js';
 import { OutboxSignal } from './outbox.signal.js';
-import { SHARDS } from './shards.js';
+import { BY_INDEX, SHARDS } from './shards.js';
 
-/** Shards one relay takes at once; the rest is left to relays of other processes. */
-const SHARDS_AT_ONCE = SHARDS / 2;
+/** How many shards one relay takes of a backlog at once; the rest is left to relays of other processes. */
+const SHARDS_OF_BACKLOG = SHARDS / 2;
 /** What one shard gives at once, at most: so many rows, and about so many bytes as they are stored. */
 const ROWS_PER_SHARD = 256;
 const BYTES_PER_SHARD = 256 * 1024;
-/** After so many rows more may wait already. */
-const ENOUGH_ROWS = ROWS_PER_SHARD;
-const POLL_MS = 250;
+/** After so many messages more may wait already. */
+const ENOUGH_MESSAGES = 500;
+/** How soon it looks again at rows that are another relay's at the moment, or that a partition does not take. */
+const LOOK_AGAIN_MS = 250;
+/** Whoever appends tells the relay; it looks by itself for what nobody could tell of, for one that died just then. */
+const LOOK_UNTOLD_MS = 2_000;
 /** How long the rows of one transaction wait for those of others, to share a look, a request and a commit. */
 const GATHER_MS = 20;
 /** A shutdown has 10 s in all. */
@@ -32,24 +35,21 @@ const OUTAGE_PAUSE_MS = [100, 200, 400];
 const LOCK_SPACE = 0x6f626f78;
 
 /**
- * A queue's table is mostly rows that are gone, and was empty when it was last analyzed: the planner would rather read
- * all of it, once for each shard (measured: 5 ms instead of 0.1), and only a walk along the index clears the way for the
- * next one.
+ * Locks shards that wait and are free, and says whether any waits at all. The order makes the index give one row of
+ * each shard: with EXISTS the planner, which takes the table for an empty one, reads all rows of a backlog each time.
+ * What is locked is read by the next statement: the snapshot of this one may show rows that another relay, which held
+ * the lock until now, has just published.
  */
-const BY_INDEX =
-  'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off';
-
-/**
- * The order makes the index give one row of each shard. With EXISTS the planner, which takes the table for an empty
- * one, reads all rows of a backlog each time.
- */
-const LOCK_SHARDS = `
+const lockShards = (most: number): string => `
   WITH waiting AS MATERIALIZED (
     SELECT shard FROM generate_series(0, ${String(SHARDS - 1)}) AS shard
      WHERE (SELECT true FROM outbox WHERE outbox.shard = shard.shard ORDER BY outbox.id LIMIT 1)
-     ORDER BY random())
-  SELECT shard FROM waiting WHERE pg_try_advisory_xact_lock(${String(LOCK_SPACE)}, shard)
-   LIMIT ${String(SHARDS_AT_ONCE)}`;
+     ORDER BY random()),
+  taken AS MATERIALIZED (
+    SELECT shard FROM waiting WHERE pg_try_advisory_xact_lock(${String(LOCK_SPACE)}, shard) LIMIT ${String(most)})
+  SELECT ARRAY(SELECT shard FROM taken) AS taken, EXISTS (SELECT FROM waiting) AS waiting`;
+const LOCK_SHARDS = lockShards(SHARDS);
+const LOCK_SOME_SHARDS = lockShards(SHARDS_OF_BACKLOG);
 
 /**
  * A shard gives its first row and as many more as stay within the bound; after an outage rows are many and small, so a
@@ -74,6 +74,16 @@ const SHORTEN = `
   UPDATE outbox SET messages = rest.messages
     FROM unnest($1::uuid[], $2::bigint[], $3::json[]) AS rest (organization_id, id, messages)
    WHERE outbox.organization_id = rest.organization_id AND outbox.id = rest.id`;
+
+/** What a look at the outbox came to. */
+interface Look {
+  /** How many messages were written, or are passed over from now on. */
+  readonly settled: number;
+  /** Whether rows wait that this relay could not take, or not publish. */
+  readonly waiting: boolean;
+}
+
+const NOTHING: Look = { settled: 0, waiting: false };
 
 /**
  * Publishes what transactions left in the outbox. A shard is relayed by one relay at a time (an advisory lock for the
@@ -136,46 +146,54 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private async run(): Promise<void> {
+    let last = NOTHING;
     for (let failures = 0; !this.stopping;) {
       try {
         await this.line.connect();
         this.raised = false;
-        const relayed = await this.relayOnce();
+        last = await this.relayOnce(last.settled >= ENOUGH_MESSAGES);
         failures = 0;
-        if (relayed === 0) await this.idle(POLL_MS);
-        if (relayed < ENOUGH_ROWS && !this.stopping) await pause(GATHER_MS);
+        if (last.settled === 0) await this.idle(last.waiting ? LOOK_AGAIN_MS : LOOK_UNTOLD_MS);
+        if (last.settled < ENOUGH_MESSAGES && !this.stopping) await pause(GATHER_MS);
       } catch (error) {
         if (failures % SAY_EVERY === 0)
           log.warn({ err: error, failures }, 'The outbox cannot be relayed; trying again');
-        await this.idle(OUTAGE_PAUSE_MS[Math.min(failures, OUTAGE_PAUSE_MS.length - 1)] ?? POLL_MS, true);
+        await this.idle(
+          OUTAGE_PAUSE_MS[Math.min(failures, OUTAGE_PAUSE_MS.length - 1)] ?? LOOK_AGAIN_MS,
+          true,
+        );
         failures += 1;
       }
     }
   }
 
-  /** Relays the heads of the shards that wait and are free; returns how many rows were settled. */
-  private async relayOnce(): Promise<number> {
+  /**
+   * Relays the heads of the shards that wait and are free: a statement takes them, a request publishes them, a statement
+   * settles them, of however many organizations they are.
+   */
+  private async relayOnce(backlog: boolean): Promise<Look> {
     await this.publishing.release();
-    return this.database.acrossOrganizations(async (tx: WorkerTransaction) => {
-      await tx.query(BY_INDEX);
-      const shards = await tx.query<{ shard: number }>(LOCK_SHARDS);
-      if (shards.length === 0) return 0;
-      const taken = shards.map(({ shard }) => shard);
-      const rows = await tx.query<OutboxRow>(TAKE, [taken, this.publishing.heldIds]);
-      if (rows.length === 0) return 0;
-      rows.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
-      const published = await this.publishing.publish(rows);
-      await this.settle(tx, published);
-      return published.settled;
-    });
+    return this.database.acrossOrganizations(
+      async (tx, answer): Promise<Look> => {
+        const { taken, waiting } = answer as unknown as { taken: number[]; waiting: boolean };
+        if (taken.length === 0) return { settled: 0, waiting };
+        const rows = await tx.prepared<OutboxRow>(TAKE, [taken, this.publishing.heldIds]);
+        if (rows.length === 0) return { settled: 0, waiting: true };
+        rows.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+        const published = await this.publishing.publish(rows);
+        await this.settle(tx, published);
+        return { settled: published.settled, waiting: true };
+      },
+      { settings: BY_INDEX, question: backlog ? LOCK_SOME_SHARDS : LOCK_SHARDS },
+    );
   }
 
-  private async settle(tx: WorkerTransaction, { gone, shortened }: Published): Promise<void> {
+  private async settle(tx: Transaction, { gone, shortened }: Published): Promise<void> {
     const keys = (rows: readonly OutboxRow[]): [string[], string[]] => [
       rows.map(({ organization_id: organizationId }) => organizationId),
       rows.map(({ id }) => id),
     ];
-    if (gone.length > 0) await tx.query(FORGET, keys(gone));
+    if (gone.length > 0) await tx.prepared(FORGET, keys(gone));
     if (shortened.length === 0) return;
     const rest = jsons(shortened.map(({ messages }) => JSON.stringify(messages)));
     await tx.query(SHORTEN, [...keys(shortened), rest]);
