@@ -124,19 +124,11 @@ export class Router {
 
   private async notSeenBefore<T extends { event: RoutedEvent }>(
     tx: WorkerTransaction,
-    found: T[],
+    found: readonly T[],
   ): Promise<T[]> {
-    const fresh: T[] = [];
-    for (const [organizationId, group] of Map.groupBy(found, ({ event }) => event.organizationId)) {
-      await tx.useOrganization(organizationId);
-      const claimed = await this.inbox.claim(
-        tx,
-        CONSUMER,
-        group.map(({ event }) => event.id),
-      );
-      fresh.push(...group.filter(({ event }) => claimed.has(event.id)));
-    }
-    return fresh;
+    const events = [...new Set(found.map(({ event }) => event))];
+    const fresh = new Set(await this.inbox.claimAcross(tx, CONSUMER, events));
+    return found.filter(({ event }) => fresh.has(event));
   }
 
   private async contactsOf(

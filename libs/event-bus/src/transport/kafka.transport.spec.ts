@@ -315,6 +315,21 @@ describe('Inbox.claim', () => {
     });
   });
 
+  it('tells apart organizations whose events share an id, in one statement for all', async () => {
+    const [mine, theirs] = [organizationId, randomUUID()];
+    const [first, second] = [randomUUID(), randomUUID()];
+    const inbox = app.get(Inbox);
+    await inOrganization(app, mine, (tx) => inbox.claim(tx, 'across', [first]));
+    const events = [mine, theirs].flatMap((each) => [
+      { organizationId: each, id: first },
+      { organizationId: each, id: second },
+    ]);
+    const claim = (): Promise<typeof events> =>
+      app.get(Database).acrossOrganizations((tx) => inbox.claimAcross(tx, 'across', events));
+    expect(await claim()).toEqual(events.slice(1));
+    expect(await claim()).toEqual([]);
+  });
+
   it('lets one of two transactions at once have an event', async () => {
     const ids = Array.from({ length: 100 }, () => randomUUID());
     const inbox = app.get(Inbox);
