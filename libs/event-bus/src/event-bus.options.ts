@@ -6,7 +6,7 @@ export interface EventBusOptions {
   readonly module: Publisher;
   /** Consumer group of the domain events; default `<module>.domain-events`. The topic prefix is put before it. */
   readonly group?: string;
-  /** How many partitions are worked on at once; default 3. */
+  /** How many runs of events are worked on at once, each of what some partitions brought together; default 3. */
   readonly concurrency?: number;
   /** Topics that are made without an end to what they keep; all others keep a record for 7 days. */
   readonly keptForEver?: readonly string[];

@@ -1,10 +1,9 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database } from '@customer-platform/database';
-import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { Gathering, RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { decodeAcceptances, UnreadableRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
-import { Gathering } from '../processing/gathering.js';
 import { QueuePositions } from '../processing/queue-positions.js';
 
 /** The reader whose position says what has been counted. */

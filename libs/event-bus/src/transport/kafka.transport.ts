@@ -7,6 +7,7 @@ import { KeptPositions } from '../consuming/kept.positions.js';
 import type { Chunk, SupervisedConsumer } from '../consuming/supervised.consumer.js';
 import { ChunkDelivery } from '../delivery/chunk.delivery.js';
 import { EventDelivery } from '../delivery/event-delivery.js';
+import { Gathering } from '../delivery/gathering.js';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
@@ -32,10 +33,13 @@ export class NobodySubscribes extends Error {
 }
 
 const CHUNK_SIZE = 500;
+/** How long what one partition brings waits for what the others of the same answer bring: a moment, for it is there. */
+const GATHER_MS = 5;
 
 /**
  * The `@nestjs/microservices` transport of the domain events: handlers are controllers' methods under `@OnEvent`, fed
- * from kafkajs's `eachBatch` in runs. Connect it with `connectEventBus(app)`.
+ * from kafkajs's `eachBatch` in runs. What several partitions bring at a time is delivered together: a transaction costs
+ * its effects the more, the fewer events share it. Connect it with `connectEventBus(app)`.
  */
 @Injectable()
 export class KafkaTransport extends Server implements CustomTransportStrategy, OnModuleDestroy {
@@ -43,6 +47,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
   private readonly subscribers = new Map<object, Subscriber>();
   private types: ReadonlySet<EventType> = new Set();
   private consumer: SupervisedConsumer | undefined;
+  private readonly gathering: Gathering<Chunk>;
 
   constructor(
     @Inject(EVENT_BUS_OPTIONS) private readonly options: EventBusOptions,
@@ -54,6 +59,12 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     private readonly kept: KeptPositions,
   ) {
     super();
+    this.gathering = new Gathering<Chunk>({
+      forMs: GATHER_MS,
+      enough: CHUNK_SIZE,
+      parallel: options.concurrency ?? 3,
+      run: (chunks) => this.process(chunks),
+    });
   }
 
   override addHandler(
@@ -78,10 +89,11 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
       this.consumer = this.consumers.start(this.client, this.topics, {
         group: this.group,
         topics,
-        concurrency: this.options.concurrency ?? 3,
+        // A partition waits while its events are gathered; the others must not wait for it.
+        concurrency: topics.length * this.client.partitions,
         chunkSize: CHUNK_SIZE,
         positions: this.kept,
-        process: (chunk) => this.process(chunk),
+        process: (chunk) => this.gathering.add(chunk, chunk.messages.length),
       });
     }
     callback();
@@ -126,12 +138,13 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     return this.options.group ?? `${this.options.module}.domain-events`;
   }
 
-  private async process(chunk: Chunk): Promise<void> {
-    const events = await this.reader.read(chunk, this.group, this.types);
+  /** Chunks of several partitions: the order of a key, whose events are all in one of them, is that of its chunk. */
+  private async process(chunks: readonly Chunk[]): Promise<void> {
+    const events: ReceivedEvent[] = [];
+    for (const chunk of chunks) events.push(...(await this.reader.read(chunk, this.group, this.types)));
     for (const [subscriber, types] of this.subscribers) {
       const wanted = events.filter(({ type }) => types.has(type));
-      if (wanted.length > 0) await this.deliver(this.nameOf(subscriber), types, wanted, chunk);
-      await chunk.heartbeat();
+      if (wanted.length > 0) await this.deliver(this.nameOf(subscriber), types, wanted, chunks);
     }
   }
 
@@ -139,7 +152,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     name: string,
     subscriber: Subscriber,
     events: readonly ReceivedEvent[],
-    chunk: Chunk,
+    chunks: readonly Chunk[],
   ): Promise<void> {
     const delivery = new ChunkDelivery<ReceivedEvent>({
       handle: async (type, run) => {
@@ -151,10 +164,17 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
         if (!subscription?.failed) await this.parked.park(name, received, failure);
         else await call(subscription.handle, new EventDelivery([received.event], failure));
       },
-      pause: (ms) => chunk.pause(ms),
+      pause: (ms) => pauseAll(chunks, ms),
     });
     await delivery.deliver(events);
   }
+}
+
+/** Waits for as long as any of these partitions is still this member's; throws when none is. */
+async function pauseAll(chunks: readonly Chunk[], ms: number): Promise<void> {
+  const waits = await Promise.allSettled(chunks.map((chunk) => chunk.pause(ms)));
+  const [over] = waits.filter((wait) => wait.status === 'rejected');
+  if (over && waits.every(({ status }) => status === 'rejected')) throw over.reason;
 }
 
 /** Calls a handler as Nest wrapped it; the error it ends in is the method's own. */

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
+import { Controller, type INestApplication } from '@nestjs/common';
+import type { DomainEvent } from '@customer-platform/events';
+import type { KafkaMessage } from 'kafkajs';
+import { aBus, aDatabase, anIsolatedKafka, given, recordedOf } from '../../test/a-bus.js';
+import { Consumers } from '../consuming/consumers.js';
+import type { Chunk, Consumption, SupervisedConsumer } from '../consuming/supervised.consumer.js';
+import { ConsumptionEnded } from '../errors.js';
+import { OnEvent } from '../on-event.decorator.js';
+import { KafkaTransport } from './kafka.transport.js';
+
+const organizationId = randomUUID();
+const runs: string[][] = [];
+let failing = new Set<string>();
+
+@Controller()
+class Runs {
+  @OnEvent('core.event.recorded.v1')
+  take(events: DomainEvent<'core.event.recorded.v1'>[]): Promise<void> {
+    const names = events.map(({ data }) => data.event);
+    if (names.some((name) => failing.has(name))) return Promise.reject(new Error('this event is at fault'));
+    runs.push(names);
+    return Promise.resolve();
+  }
+}
+
+let database: Awaited<ReturnType<typeof aDatabase>>;
+let app: INestApplication;
+let consumption: Consumption;
+
+beforeAll(async () => {
+  database = await aDatabase();
+  anIsolatedKafka();
+  // What is consumed is handed over here, partition by partition.
+  app = await aBus([Runs], { role: 'api' });
+  const started = jest.spyOn(app.get(Consumers), 'start').mockReturnValue({
+    stop: () => Promise.resolve(),
+  } as unknown as SupervisedConsumer);
+  app.connectMicroservice({ strategy: app.get(KafkaTransport) });
+  await app.startAllMicroservices();
+  consumption = given(started.mock.calls[0], 'a consumption')[2];
+});
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+beforeEach(() => {
+  runs.length = 0;
+  failing = new Set();
+});
+
+/** What a partition brings: events of one key by these names. */
+function aChunk(partition: number, names: readonly string[], over = false): Chunk {
+  const key = randomUUID();
+  const messages = names.map((name, offset) => {
+    const { type, subject, data, correlationId } = recordedOf(organizationId, key, name);
+    const value = {
+      specversion: '1.0',
+      id: randomUUID(),
+      type,
+      source: 'urn:customer-platform:core',
+      subject,
+      time: new Date().toISOString(),
+      datacontenttype: 'application/json',
+      organizationid: organizationId,
+      correlationid: correlationId,
+      data,
+    };
+    return { offset: String(offset), key: Buffer.from(key), value: Buffer.from(JSON.stringify(value)) };
+  });
+  return {
+    topic: 'core.domain-events',
+    partition,
+    messages: messages as KafkaMessage[],
+    heartbeat: () => Promise.resolve(),
+    pause: () => (over ? Promise.reject(new ConsumptionEnded()) : Promise.resolve()),
+  };
+}
+
+describe('what several partitions bring at a time', () => {
+  it('is one run of the handler, in which each partition keeps its order', async () => {
+    await Promise.all([
+      consumption.process(aChunk(0, ['a1', 'a2'])),
+      consumption.process(aChunk(1, ['b1'])),
+      consumption.process(aChunk(2, ['c1', 'c2'])),
+    ]);
+    expect(runs).toEqual([['a1', 'a2', 'b1', 'c1', 'c2']]);
+  });
+
+  it('has its effect though an event of one of them is at fault', async () => {
+    failing.add('a1');
+    await Promise.all([consumption.process(aChunk(0, ['a1', 'a2'])), consumption.process(aChunk(1, ['b1']))]);
+    expect(runs.flat().sort()).toEqual(['a2', 'b1']);
+  });
+
+  it('goes on though one of them is lost meanwhile, and ends when all are', async () => {
+    failing.add('a1');
+    await Promise.all([consumption.process(aChunk(0, ['a1'], true)), consumption.process(aChunk(1, ['b1']))]);
+    expect(runs).toEqual([['b1']]);
+    const lost = [consumption.process(aChunk(0, ['a1'], true)), consumption.process(aChunk(1, ['b2'], true))];
+    const ends = await Promise.allSettled(lost);
+    expect(ends).toMatchObject([{ reason: new ConsumptionEnded() }, { reason: new ConsumptionEnded() }]);
+  });
+
+  it('is asked for of all partitions at once: none waits for the others to be gathered', () => {
+    expect(consumption.concurrency).toBe(3);
+  });
+});
