@@ -5,6 +5,7 @@ import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
 import { pause, within } from '../within.js';
 import { AssignedPositions } from './assigned.positions.js';
+import { OffsetCommits } from './offset.commits.js';
 import type { Positions } from './positions.js';
 
 /** A stretch of one partition, with what its processing may use. */
@@ -58,6 +59,8 @@ export class SupervisedConsumer {
   private signOfLife = Date.now();
   private downSince: number | undefined = Date.now();
   private readonly assigned: AssignedPositions | undefined;
+  /** Where the database keeps the positions; without them Kafka's offsets are the positions, and told of at once. */
+  private readonly commits: OffsetCommits | undefined;
 
   constructor(
     private readonly client: KafkaClient,
@@ -65,7 +68,9 @@ export class SupervisedConsumer {
     readonly consumption: Consumption,
   ) {
     const { group, positions } = consumption;
-    if (positions) this.assigned = new AssignedPositions(client, topics, group, positions);
+    if (!positions) return;
+    this.assigned = new AssignedPositions(client, topics, group, positions);
+    this.commits = new OffsetCommits(group);
   }
 
   /** Since when it has been no member of its group, in milliseconds; undefined while it is one. */
@@ -133,6 +138,8 @@ export class SupervisedConsumer {
     } finally {
       over = true;
       this.assigned?.left();
+      if (this.stopping) await this.commits?.commit();
+      else this.commits?.left();
       clearInterval(watch);
       this.end = undefined;
       await this.leave(consumer, begun);
@@ -168,7 +175,7 @@ export class SupervisedConsumer {
     });
     if (!wanted()) return;
     await consumer.run({
-      autoCommit: true,
+      autoCommit: this.commits === undefined,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: this.consumption.concurrency,
       eachBatch: (payload) => this.eachBatch(consumer, payload),
@@ -221,6 +228,8 @@ export class SupervisedConsumer {
         const last = messages.at(-1);
         if (last) payload.resolveOffset(last.offset);
         this.assigned?.processed(topic, partition, messages);
+        this.commits?.resolved(payload);
+        if (this.stopping) await this.commits?.commit();
         await beat();
       }
       if (batch.messages.length >= BUSY_MESSAGES && batch.offsetLag() === '0') {
