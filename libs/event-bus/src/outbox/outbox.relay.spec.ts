@@ -220,6 +220,35 @@ describe('the outbox and one relay', () => {
   });
 });
 
+describe('a process without a relay that stops', () => {
+  it('tells of what it appended last', async () => {
+    anIsolatedKafka();
+    let heard = 0;
+    const listener = new OutboxListener(database.url, () => (heard += 1));
+    listener.start();
+    await eventually(() => {
+      expect(heard).toBe(1);
+    });
+    const server = await aBus([], { role: 'api' });
+    // The second is told of some time after the first: by then the process is gone.
+    for (const note of ['first', 'last']) {
+      await inOrganization(server, organizationId, (tx) =>
+        server.get(Outbox).append(tx, consentOf(organizationId, randomUUID(), note)),
+      );
+      if (note === 'first') {
+        await eventually(() => {
+          expect(heard).toBe(2);
+        });
+      }
+    }
+    await server.close();
+    await eventually(() => {
+      expect(heard).toBe(3);
+    });
+    await listener.stop();
+  });
+});
+
 describe('several relays at once', () => {
   it('publish everything, each key in its order, while connections to Postgres are cut', async () => {
     anIsolatedKafka();

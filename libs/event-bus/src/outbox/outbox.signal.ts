@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 
@@ -20,7 +20,7 @@ const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(
  * notification costs at most the relay's own look every two seconds.
  */
 @Injectable()
-export class OutboxSignal implements OnApplicationShutdown {
+export class OutboxSignal implements BeforeApplicationShutdown {
   private listener: (() => void) | undefined;
   private timer: NodeJS.Timeout | undefined;
   private notifiedAt = 0;
@@ -38,8 +38,11 @@ export class OutboxSignal implements OnApplicationShutdown {
     else this.timer ??= setTimeout(() => void this.notify(), this.pause());
   }
 
-  onApplicationShutdown(): void {
+  /** What was appended last is told of at once. */
+  async beforeApplicationShutdown(): Promise<void> {
+    if (this.timer === undefined) return;
     clearTimeout(this.timer);
+    await this.notify();
   }
 
   private pause(): number {
