@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Share } from './plan.ts';
 
 const DAY_MS = 86_400_000;
@@ -52,10 +52,11 @@ function timedId(ms: number, kind: number, place: number, number: number): strin
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(place % 4096, 3)}-${hex(0x8000 + kind * 0x100 + Math.floor(place / 4096), 4)}-${hex(number, 12)}`;
 }
 
-/** A version 8 UUID, as an event's id is: a digest. */
-function digestId(text: string): string {
-  const digest = createHash('md5').update(text).digest('hex');
-  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-a${digest.slice(17, 20)}-${digest.slice(20)}`;
+/** An event's id as core makes it of organization and key: a version 8 UUID, by which a key is found. */
+export function eventIdOf(organizationId: string, key: string): string {
+  const digest = hash('sha256', `event\n${organizationId}\n${key}`, 'hex');
+  const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }
 
 /** One line of COPY's text format; no value holds a tab, a line break or a backslash. */
@@ -78,7 +79,7 @@ export class SeedRows {
   }
 
   eventId(number: number): string {
-    return digestId(`${this.share.organizationId}:${this.key(number)}`);
+    return eventIdOf(this.share.organizationId, this.key(number));
   }
 
   /** Lines of every table that a contact has rows in. */

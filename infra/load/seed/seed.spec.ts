@@ -16,6 +16,11 @@ interface Contact {
   external_id: string;
   email: string;
 }
+interface StoredEvent {
+  id: string;
+  contact_id: string;
+  idempotency_key: string;
+}
 
 let core: TestCore;
 let organizationId: string;
@@ -69,8 +74,13 @@ it('writes what core lists as it does its own: contacts with identities, events 
     `/v1/core/contacts/${contact?.id ?? ''}/identities`,
   );
   expect(identities.body.data.map(({ type }) => type).sort()).toEqual(['email', 'external_id', 'phone']);
-  const events = await caller.get<Page<{ contact_id: string }>>('/v1/core/events?limit=200');
+  const events = await caller.get<Page<StoredEvent>>('/v1/core/events?limit=200');
   expect(events.body.data).toHaveLength(150);
+  const [event] = events.body.data;
+  const byKey = await caller.get<Page<{ id: string }>>(
+    `/v1/core/events?idempotency_key=${event?.idempotency_key ?? ''}`,
+  );
+  expect(byKey.body.data.map(({ id }) => id)).toEqual([event?.id]);
   const known = new Set(body.data.map(({ id }) => id));
   expect(events.body.data.every((event) => known.has(event.contact_id))).toBe(true);
   const found = await caller.get<Page<Contact>>(`/v1/core/contacts?email=${contact?.email ?? ''}`);

@@ -9,7 +9,7 @@ interface Finding {
 
 const CHECKS = `
 WITH tables AS (
-  SELECT c.oid, c.relname, c.relowner, c.relrowsecurity, c.relforcerowsecurity FROM pg_class c
+  SELECT c.oid, c.relname, c.relowner, c.relrowsecurity, c.relforcerowsecurity, c.relispartition FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relname = ANY($1)
 ), keys AS (
@@ -25,7 +25,12 @@ WITH tables AS (
 SELECT relname || ': row level security is not enabled' AS finding FROM tables WHERE NOT relrowsecurity
 UNION ALL SELECT relname || ': row level security is not forced' FROM tables WHERE NOT relforcerowsecurity
 UNION ALL SELECT relname || ': no policy binds it to an organization' FROM tables t
-  WHERE NOT EXISTS (SELECT 1 FROM policies p WHERE p.relname = t.relname AND p.polname = 'own_organization')
+  WHERE NOT relispartition
+    AND NOT EXISTS (SELECT 1 FROM policies p WHERE p.relname = t.relname AND p.polname = 'own_organization')
+UNION ALL SELECT relname || ': a partition that the service''s role may name, past the policies of its table'
+  FROM tables WHERE relispartition AND has_table_privilege($2, oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')
+UNION ALL SELECT t.relname || ': a partition with a policy of its own' FROM tables t
+  JOIN policies p ON p.relname = t.relname WHERE relispartition
 UNION ALL SELECT relname || ': the policy ' || polname || ' lets rows of other organizations through' FROM policies
   WHERE polname NOT IN ('own_organization', 'worker')
     OR (polname = 'own_organization' AND expression !~ 'organization_id = .*app.organization_id')
@@ -43,8 +48,8 @@ ORDER BY 1`;
 
 /**
  * Proves that no table of the module can show a row to another organization: row level security enabled and forced,
- * only the two known policies, `organization_id` first in every primary, unique and foreign key, and a role that is
- * bound by all that. `exempt` names tables without organization, `expected` findings that are meant so, each with a
+ * only the two known policies, partitions that the service's role cannot name, `organization_id` first in every primary,
+ * unique and foreign key, and a role that is bound by all that. `exempt` names tables without organization, `expected` findings that are meant so, each with a
  * reason beside the call.
  */
 export async function expectEveryTableIsolated(

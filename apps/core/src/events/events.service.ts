@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, pageOf, type Transaction } from '@customer-platform/database';
-import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
+import { eventIdOf } from '../ingestion/event-id.js';
 import { toEventDto, type EventDto, type EventRow } from './event.dto.js';
 
 const EVENTS = `
@@ -18,7 +19,8 @@ export class EventsService {
   ) {}
 
   /** One page; every order and filter of the list has an index that leads with it. */
-  async list(context: RequestContext, query: ListQuery): Promise<Page<EventDto>> {
+  async list(context: RequestContext, given: ListQuery): Promise<Page<EventDto>> {
+    const query = byIds(given, context.organizationId);
     return this.database.inOrganization(context, async (tx) => {
       if (!isOfOneContact(query)) return pageOfEvents(tx, await this.resolved(tx, query));
       // A merge gives a contact's events to its survivor: an id that events stand under needs no looking up.
@@ -32,6 +34,16 @@ export class EventsService {
   private resolved(tx: Transaction, query: ListQuery): Promise<ListQuery> {
     return this.lookup.resolveFilters(tx, tx.organizationId, query);
   }
+}
+
+/** An idempotency key is sought by the id that is made of it: it has no index of its own. */
+function byIds(query: ListQuery, organizationId: string): ListQuery {
+  const filters = query.filters.map((filter): ListFilter => {
+    if (filter.field !== 'idempotency_key' || (filter.op !== 'eq' && filter.op !== 'in')) return filter;
+    const [value = '', ...others] = filter.values.map((key) => eventIdOf(organizationId, String(key)));
+    return { ...filter, type: 'uuid', column: 'id', value, values: [value, ...others] };
+  });
+  return { ...query, filters };
 }
 
 function pageOfEvents(tx: Transaction, query: ListQuery): Promise<Page<EventDto>> {

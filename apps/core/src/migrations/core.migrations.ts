@@ -22,6 +22,7 @@ import { CreateReferenceHolds1764730070000 } from './1764730070000-create-refere
 import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
 import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
+import { PartitionEvents1766900000000 } from './1766900000000-partition-events.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -48,4 +49,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   SteadyStatistics1766200000000,
   OpenEventsToWorkers1766210000000,
   CreateConsumerPositions1766700000000,
+  PartitionEvents1766900000000,
 ];
