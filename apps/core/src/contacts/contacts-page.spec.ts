@@ -1,7 +1,9 @@
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { accepted, anIdentify, START_MS } from '../core.fixture.js';
+import { newId } from '@customer-platform/database';
 import { CONTACTS, ContactWorld } from './contact.fixture.js';
 import type { ContactDto } from './contact.dto.js';
+import { OWNERS } from './contacts-page.js';
 
 let world: ContactWorld;
 beforeAll(async () => {
@@ -46,6 +48,50 @@ describe('GET /v1/core/contacts', () => {
     expect(await ids(caller, 'last_seen_at[gte]=2100-01-01T00:00:00Z')).toEqual([]);
     expectProblem(await caller.get(`${CONTACTS}?identity=tablet`), 400, 'invalid_filter');
     expectProblem(await caller.get(`${CONTACTS}?national_id=12345678-5`), 400, 'unknown_parameter');
+  });
+
+  it('finds a soft-deleted contact by an identity that another has now', async () => {
+    const { caller } = world.anOrganization();
+    const former = await world.created(caller, { external_id: 'former', email: 'ana@example.com' });
+    expectStatus(await caller.delete(`${CONTACTS}/${former.id}`), 204);
+    await world.created(caller, { external_id: 'present', email: 'ana@example.com' });
+    expect(await ids(caller, 'identity=email:ana@example.com')).toEqual(['present']);
+    expect(await ids(caller, 'include_deleted=true&identity=email:ana@example.com')).toEqual([
+      'present',
+      'former',
+    ]);
+  });
+
+  describe('over many identities', () => {
+    const large = newId();
+    beforeAll(async () => {
+      const { query } = world.core.database;
+      const contact = newId();
+      await query(`INSERT INTO contacts (organization_id, id, source) VALUES ($1, $2, 'api')`, [
+        large,
+        contact,
+      ]);
+      await query(
+        `INSERT INTO identities (organization_id, id, contact_id, type, value, normal_value, source, first_seen_at,
+                                 last_seen_at, yielded_at)
+         SELECT $1, gen_random_uuid(), $2, 'device_id', n, n, 'api', now(), now(), CASE WHEN n % 100 = 0 THEN now() END
+           FROM generate_series(1, 20000) AS n`,
+        [large, contact],
+      );
+      await query('ANALYZE identities');
+    });
+
+    it.each([true, false])('seeks by type and value (with deleted ones: %s)', async (any) => {
+      const rows = await world.core.database.query<{ 'QUERY PLAN': string }>(
+        `EXPLAIN (COSTS OFF) ${OWNERS}`,
+        [large, ['device_id', 'device_id'], ['100', '101'], any],
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']);
+      const conditions = plan.filter((line) => line.includes('Index Cond'));
+      expect(conditions).toHaveLength(any ? 2 : 1);
+      for (const condition of conditions) expect(condition).toContain('normal_value = ');
+      expect(plan.join('\n')).not.toContain('Seq Scan on identities');
+    });
   });
 
   it.each([
