@@ -23,6 +23,7 @@ import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics
 import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { PartitionEvents1766900000000 } from './1766900000000-partition-events.js';
+import { CreateSegmentEvaluators1766900100000 } from './1766900100000-create-segment-evaluators.js';
 import { IndexYieldedIdentities1766900200000 } from './1766900200000-index-yielded-identities.js';
 
 /** Core's migrations, oldest first. */
@@ -51,5 +52,6 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   OpenEventsToWorkers1766210000000,
   CreateConsumerPositions1766700000000,
   PartitionEvents1766900000000,
+  CreateSegmentEvaluators1766900100000,
   IndexYieldedIdentities1766900200000,
 ];

@@ -13,6 +13,7 @@ import { startCore, type TestCore } from '../core.fixture.js';
 import { SegmentFollower, type ContactChange } from './following/segment-follower.js';
 import { SegmentBuilder } from './building/segment-builder.js';
 import { Evaluation } from './evaluating/evaluation.js';
+import { EvaluatorShares } from './evaluating/evaluator-shares.js';
 import { FailedEvaluations } from './evaluating/failed-evaluations.js';
 import { SegmentIndexes } from './following/segment-indexes.js';
 import { SegmentSignal } from './following/segment.signal.js';
@@ -154,6 +155,7 @@ export class SegmentWorld {
       new SegmentBuilder(evaluation),
       new FailedEvaluations(evaluation, of(Outbox)),
       new SegmentSignal(),
+      new EvaluatorShares(of(Database)),
     );
   }
 

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { SegmentBuilder } from './building/segment-builder.js';
 import { Evaluation } from './evaluating/evaluation.js';
+import { EvaluatorShares } from './evaluating/evaluator-shares.js';
 import { FailedEvaluations } from './evaluating/failed-evaluations.js';
 import { SegmentEvaluator } from './evaluating/segment.evaluator.js';
 import { FollowingModule } from './following/following.module.js';
@@ -12,6 +13,13 @@ import { SegmentsService } from './segments.service.js';
 @Module({
   imports: [ContactsModule, FollowingModule],
   controllers: [SegmentsController],
-  providers: [Evaluation, FailedEvaluations, SegmentBuilder, SegmentEvaluator, SegmentsService],
+  providers: [
+    Evaluation,
+    EvaluatorShares,
+    FailedEvaluations,
+    SegmentBuilder,
+    SegmentEvaluator,
+    SegmentsService,
+  ],
 })
 export class SegmentsModule {}

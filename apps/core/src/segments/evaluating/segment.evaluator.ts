@@ -16,6 +16,7 @@ import { SegmentSignal } from '../following/segment.signal.js';
 import { addDue, takeChanges, tasksOf } from './change-queue.js';
 import { dueContacts, readDues } from './dues.js';
 import { Evaluation } from './evaluation.js';
+import { EvaluatorShares } from './evaluator-shares.js';
 import { CLOCK_TOLERANCE_MS, evaluationTime } from './segment-clock.js';
 import { FailedEvaluations } from './failed-evaluations.js';
 
@@ -52,14 +53,14 @@ const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evalua
 /**
  * Moves contacts into and out of segments: by what changed of them, by time, and by new rules. One transaction at a
  * time evaluates an organization, whichever instance runs it: nobody enters twice, and what a contact is told of
- * keeps its order. Runs where PROCESS_ROLE is not api.
+ * keeps its order. Runs where PROCESS_ROLE is not api; each instance looks at its share of the organizations.
  */
 @Injectable()
 export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly job = new PollingJob({
     name: JOB,
     everyMs: LOOK_EVERY_MS,
-    pass: () => this.runAll(),
+    pass: () => this.runShare(),
   });
   private readonly setbacks: Setbacks;
 
@@ -71,6 +72,7 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
     private readonly builder: SegmentBuilder,
     private readonly failed: FailedEvaluations,
     private readonly signal: SegmentSignal,
+    private readonly shares: EvaluatorShares,
   ) {
     this.setbacks = new Setbacks(JOB, clock);
   }
@@ -83,15 +85,33 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
 
   async onModuleDestroy(): Promise<void> {
     await this.job.stop();
+    await this.shares.leave();
   }
 
   /** Evaluates until nothing is left to do; organizations take turns, and one that fails holds up no other. */
   async runAll(): Promise<void> {
+    await this.run(() => Promise.resolve(true));
+  }
+
+  /** As `runAll`, of this instance's share of the organizations. */
+  private async runShare(): Promise<void> {
+    const tell = (): Promise<void> => this.shares.tell(() => this.setbacks.waiting());
+    // Also where nothing is to be done: the others count on it for what comes.
+    await tell();
+    await this.run(async (organizationId) => {
+      if (!this.shares.has(organizationId)) return false;
+      // A round may be long: whoever comes or goes meanwhile counts, and so does this instance.
+      await tell();
+      return this.shares.has(organizationId);
+    });
+  }
+
+  private async run(isMine: (organizationId: string) => Promise<boolean>): Promise<void> {
     for (let busy = true; busy && !this.job.stopping;) {
       busy = false;
       for (const organizationId of await this.organizations()) {
         if (this.job.stopping) return;
-        if (this.setbacks.waits(organizationId)) continue;
+        if (this.setbacks.waits(organizationId) || !(await isMine(organizationId))) continue;
         busy = (await this.turnOf(organizationId)) || busy;
       }
     }
