@@ -7,6 +7,7 @@
  * `npm run load -- provider-webhooks [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  * `npm run load -- segments|loyalty [--events N]`
+ * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
  * `npm run load -- authorization [--organizations N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
@@ -20,7 +21,8 @@
  * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
  * consumes, `authorization` what keys and permissions cost, on an identity of its own. `tenants` sends the same load from
- * one organization, from a hundred and from a thousand.
+ * one organization, from a hundred and from a thousand. `inserts` prints what storing an event costs beside how many are
+ * stored already, on a PostgreSQL of its own.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,13 +40,14 @@ import {
   readCounts,
   readPlatform,
 } from '@customer-platform/client/platform.ts';
+import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
 import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
 import { runOutboundWebhooks } from './outbound-webhooks/command.ts';
 import { runPasswords } from './passwords/command.ts';
 import { runProviderWebhooks } from './provider-webhooks/command.ts';
-import { runSeed } from './seed/command.ts';
+import { runSeed, sizeOf } from './seed/command.ts';
 import { runSends } from './sends/command.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
 import { measureSegments } from './segments.bench.ts';
@@ -71,6 +74,8 @@ const { values, positionals } = parseArgs({
     events: { type: 'string' },
     organizations: { type: 'string' },
     backlog: { type: 'string', default: '5000' },
+    postgres: { type: 'string', default: '' },
+    without: { type: 'string', default: '' },
     'points-every': { type: 'string', default: '10' },
     'no-probe': { type: 'boolean', default: false },
     data: { type: 'string', default: join(root, '.data') },
@@ -115,6 +120,15 @@ async function main(): Promise<void> {
     const { contacts = '1000000', events = '10000000', organizations = '1000' } = values;
     return runSeed({ ...values, contacts, events, organizations }, say);
   }
+  if (kind === 'inserts') {
+    const { events = '10000000', organizations = '1000' } = values;
+    const size = sizeOf({ contacts: events, events, organizations });
+    const [without = [], settings = []] = [values.without, values.postgres].map((list) =>
+      list.split(',').filter((each) => each !== ''),
+    );
+    const parameters = Object.fromEntries(settings.map((each) => each.split('=')) as [string, string][]);
+    return measureInserts({ ...size, parameters, without }, say);
+  }
   if (kind === 'authorization') return measureAuthorization(Number(values.organizations ?? '10000'));
   if (kind === 'loyalty') return measureLoyalty(Number(values.events ?? '30000'));
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
@@ -145,7 +159,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, outbound-webhooks, tenants; ` +
-        'or seed, segments, loyalty, authorization.',
+        'or seed, inserts, segments, loyalty, authorization.',
     );
   await measureRates(found, duration);
 }

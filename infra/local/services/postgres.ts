@@ -29,6 +29,8 @@ export interface PostgresOptions {
   /** false: nothing is flushed to disk; for tests only, a power cut loses the cluster. */
   durable: boolean;
   maxConnections?: number;
+  /** Of `postgresql.conf`, instead of those used here. */
+  parameters?: Readonly<Record<string, string>>;
   /** Of the server and its backends, 0 to 19. */
   niceness?: number;
 }
@@ -86,7 +88,13 @@ async function findPrograms(): Promise<Programs> {
   }
 }
 
-function settings({ folder, port, durable, maxConnections = 200 }: PostgresOptions): string[] {
+function settings({
+  folder,
+  port,
+  durable,
+  maxConnections = 200,
+  parameters = {},
+}: PostgresOptions): string[] {
   const values: Record<string, string | number> = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -101,6 +109,7 @@ function settings({ folder, port, durable, maxConnections = 200 }: PostgresOptio
     log_min_messages: 'warning',
     timezone: 'UTC',
     ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }),
+    ...parameters,
   };
   return [
     ...['-D', folder, '-p', String(port)],
