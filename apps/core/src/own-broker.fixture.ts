@@ -3,6 +3,9 @@ export interface OwnBroker {
   readonly address: string;
   start(): Promise<void>;
   kill(): Promise<void>;
+  /** Stops it from answering while its sockets stay open. */
+  freeze(): void;
+  thaw(): void;
   remove(): Promise<void>;
 }
 

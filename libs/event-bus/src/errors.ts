@@ -12,6 +12,14 @@ export class QueueUnavailable extends Problem {
   }
 }
 
+/** A record is larger than the broker takes: it was not written and never will be. */
+export class RecordTooLarge extends RangeError {
+  constructor(cause?: unknown) {
+    super('The record is larger than the broker takes', { cause });
+    this.name = 'RecordTooLarge';
+  }
+}
+
 /** The consumer is being stopped or has lost its partition: what is left is delivered again, to whoever has it then. */
 export class ConsumptionEnded extends Error {
   constructor() {

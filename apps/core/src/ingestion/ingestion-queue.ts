@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { RecordProducer, Topics } from '@customer-platform/event-bus';
+import { RecordProducer, RecordTooLarge, Topics } from '@customer-platform/event-bus';
+import { metrics } from '@customer-platform/http';
+import { Counter } from 'prom-client';
 import { encodeFrame, encodeRecord, type QueuedEvent } from './event-frame.js';
 
 /** The topic between the API and the worker. */
@@ -11,6 +13,23 @@ const RECORD_BYTES = 512 * 1024;
 /** How long the first event of a record waits for others: fewer, larger records cost all of their readers less. */
 const GATHER_MS = 4;
 
+/**
+ * How long it waits at most while a request is in flight that the record would have to wait for anyway. What is left
+ * of the second within which an event is answered is the producer's.
+ */
+const LONGEST_GATHER_MS = 100;
+
+const recordsCounter = new Counter({
+  name: 'ingestion_records_total',
+  help: 'Kafka records that accepted events were gathered in; events a record are events over records',
+  registers: [metrics],
+});
+const eventsCounter = new Counter({
+  name: 'ingestion_record_events_total',
+  help: 'Events in the Kafka records of ingestion',
+  registers: [metrics],
+});
+
 /** An accepted event and the identifier whose order must be kept. */
 export interface EventToQueue extends QueuedEvent {
   readonly externalId: string;
@@ -18,6 +37,7 @@ export interface EventToQueue extends QueuedEvent {
 
 /** A record in the making: the frames of one partition, and whoever waits for them. */
 interface OpenRecord {
+  readonly since: number;
   frames: Buffer[];
   bytes: number;
   readonly sent: PromiseWithResolvers<void>;
@@ -26,16 +46,26 @@ interface OpenRecord {
 /**
  * Queues accepted events: several in one Kafka record, since a record costs each of its producers and consumers more
  * than the events in it. The events of one contact go to one partition, in the order in which they came.
+ *
+ * A record is open for 4 ms, and beyond that while a request to Kafka is in flight: closed, it would only wait in the
+ * producer for that request to be over.
  */
 @Injectable()
 export class IngestionQueue {
   private readonly open = new Map<number, OpenRecord>();
-  private flushing = false;
+  private timer: NodeJS.Timeout | undefined;
+  /** Whether the records are open for nothing but the request in flight. */
+  private held = false;
+  private recordBytes = RECORD_BYTES;
 
   constructor(
     private readonly producer: RecordProducer,
     private readonly topics: Topics,
-  ) {}
+  ) {
+    producer.onRequestOver(() => {
+      if (this.held) this.flush();
+    });
+  }
 
   /**
    * Resolves when the broker has acknowledged every one of the events on all replicas.
@@ -44,10 +74,7 @@ export class IngestionQueue {
   async add(events: readonly EventToQueue[]): Promise<void> {
     const records = new Set<OpenRecord>();
     for (const event of events) records.add(this.place(event));
-    if (!this.flushing) {
-      this.flushing = true;
-      setTimeout(() => this.flush(), GATHER_MS);
-    }
+    this.timer ??= setTimeout(() => this.gathered(), GATHER_MS);
     await Promise.all([...records].map(({ sent }) => sent.promise));
   }
 
@@ -56,10 +83,10 @@ export class IngestionQueue {
     const partition = hashOf(key) % this.topics.partitionsOf(INGESTION_TOPIC);
     const frame = encodeFrame(event);
     const current = this.open.get(partition);
-    if (current && current.bytes + frame.length > RECORD_BYTES) this.send(partition, current);
+    if (current && current.bytes + frame.length > this.recordBytes) this.close(partition, current);
     let record = this.open.get(partition);
     if (!record) {
-      record = { frames: [], bytes: 0, sent: Promise.withResolvers<void>() };
+      record = { since: Date.now(), frames: [], bytes: 0, sent: Promise.withResolvers<void>() };
       this.open.set(partition, record);
     }
     record.frames.push(frame);
@@ -67,16 +94,40 @@ export class IngestionQueue {
     return record;
   }
 
-  private flush(): void {
-    this.flushing = false;
-    for (const [partition, record] of this.open) this.send(partition, record);
+  private gathered(): void {
+    if (!this.producer.busy) {
+      this.flush();
+      return;
+    }
+    this.held = true;
+    this.timer = setTimeout(() => this.flush(), LONGEST_GATHER_MS - GATHER_MS);
   }
 
-  private send(partition: number, record: OpenRecord): void {
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.held = false;
+    for (const [partition, record] of this.open) this.close(partition, record);
+  }
+
+  private close(partition: number, record: OpenRecord): void {
     this.open.delete(partition);
-    this.producer
-      .sendToPartition(INGESTION_TOPIC, partition, encodeRecord(record.frames))
-      .then(record.sent.resolve, record.sent.reject);
+    this.send(partition, record.frames, record.since).then(record.sent.resolve, record.sent.reject);
+  }
+
+  /** A record that the broker refuses for its size was not written: its halves go instead, and later ones are smaller. */
+  private async send(partition: number, frames: readonly Buffer[], since: number): Promise<void> {
+    try {
+      await this.producer.sendToPartition(INGESTION_TOPIC, partition, encodeRecord(frames), { since });
+      recordsCounter.inc();
+      eventsCounter.inc(frames.length);
+    } catch (error) {
+      if (!(error instanceof RecordTooLarge) || frames.length === 1) throw error;
+      const middle = Math.ceil(frames.length / 2);
+      this.recordBytes = Math.min(this.recordBytes, Math.ceil(encodeRecord(frames).length / 2));
+      await this.send(partition, frames.slice(0, middle), since);
+      await this.send(partition, frames.slice(middle), since);
+    }
   }
 }
 

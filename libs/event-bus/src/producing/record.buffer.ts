@@ -8,6 +8,8 @@ export interface BufferedRecord {
   readonly key?: string;
   readonly value: Buffer | string;
   readonly headers?: Record<string, string>;
+  /** Since when it has waited, in milliseconds since 1970, where it was gathered before it came here. */
+  readonly since?: number;
 }
 
 /** One request takes at most this many records … */
@@ -19,7 +21,7 @@ const BUFFER_BYTES = 32 * 1024 * 1024;
 
 /** A record with whoever waits for its fate, which is told once. */
 class Waiter {
-  readonly since = Date.now();
+  readonly since: number;
   readonly bytes: number;
   readonly fate: Promise<void>;
   private readonly fulfil: () => void;
@@ -31,6 +33,7 @@ class Waiter {
     /** Called once its fate is told, by whichever buffer holds it then. */
     public settled: (waiter: Waiter) => void,
   ) {
+    this.since = record.since ?? Date.now();
     this.bytes = Buffer.byteLength(record.value) + (record.key?.length ?? 0) + 64;
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     this.fate = promise;

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { log } from '@customer-platform/http';
-import { QueueUnavailable } from '../errors.js';
+import { QueueUnavailable, RecordTooLarge } from '../errors.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { AilingPartitions } from './ailing.partitions.js';
@@ -38,6 +38,8 @@ export class RecordProducer implements OnApplicationShutdown {
   private readonly ailing: AilingPartitions;
   private awaySince: number | undefined;
   private pumping = false;
+  private requesting = false;
+  private readonly gatherers: (() => void)[] = [];
   private closed = false;
 
   constructor(
@@ -54,6 +56,16 @@ export class RecordProducer implements OnApplicationShutdown {
     return this.buffer.unsettled + this.ailing.unsettled;
   }
 
+  /** Whether a request is in flight: what is handed over now waits until it is over. */
+  get busy(): boolean {
+    return this.requesting;
+  }
+
+  /** Calls back each time a request is over, before the next one is made up: for who gathers records until then. */
+  onRequestOver(gatherer: () => void): void {
+    this.gatherers.push(gatherer);
+  }
+
   /** Which partition of the topic records with this key go to (murmur2, as every Kafka client). */
   partitionOf(topic: string, key: string): number {
     return partitionOfKey(topic, key, this.topics.partitionsOf(topic));
@@ -62,15 +74,23 @@ export class RecordProducer implements OnApplicationShutdown {
   /**
    * Resolves when the record is on all replicas.
    * @throws QueueUnavailable within 1 s when the broker did not acknowledge; it may have been written all the same
-   * @throws RangeError when the value is larger than 1,000,000 bytes
+   * @throws RecordTooLarge when the value is larger than 1,000,000 bytes, or than the broker takes: it is not written
    */
   send(topic: string, record: OutgoingRecord): Promise<void> {
     return this.enqueue({ topic, ...record });
   }
 
-  /** As `send`, to a partition of one's choice; for records that gather several keys of one partition. */
-  sendToPartition(topic: string, partition: number, value: Buffer | string, key?: string): Promise<void> {
-    return this.enqueue({ topic, partition, value, key });
+  /**
+   * As `send`, to a partition of one's choice; for records that gather several keys of one partition. One that was
+   * gathered before says since when: that is part of the second within which it is settled.
+   */
+  sendToPartition(
+    topic: string,
+    partition: number,
+    value: Buffer | string,
+    { key, since }: { key?: string; since?: number } = {},
+  ): Promise<void> {
+    return this.enqueue({ topic, partition, value, key, since });
   }
 
   /** Makes the topics known, and connects, before the first record comes. Throws when the broker is away. */
@@ -87,7 +107,7 @@ export class RecordProducer implements OnApplicationShutdown {
 
   private enqueue(record: BufferedRecord): Promise<void> {
     if (Buffer.byteLength(record.value) > RECORD_BYTES) {
-      return Promise.reject(new RangeError('The record is larger than the broker takes'));
+      return Promise.reject(new RecordTooLarge());
     }
     const away = this.awaySince !== undefined && Date.now() - this.awaySince > PATIENCE_MS;
     if (this.closed || away || this.buffer.full) return Promise.reject(new QueueUnavailable());
@@ -125,12 +145,15 @@ export class RecordProducer implements OnApplicationShutdown {
     this.refuseLate();
     const batch = this.buffer.take();
     if (batch.length === 0) return;
+    this.requesting = true;
     try {
       await within(REQUEST_MS, this.topics.ensure(topicsOf(batch)));
       await this.settle(batch, await this.sending.send(batch, REQUEST_MS));
     } catch (error) {
       this.brokerAway(batch, error);
     }
+    this.requesting = false;
+    for (const gatherer of this.gatherers) gatherer();
   }
 
   /** Tells what was written, sets partitions that ail apart, and puts the rest back to the head. */

@@ -1,5 +1,6 @@
 import { Partitioners, type PartitionMetadata, type TopicMessages } from 'kafkajs';
 import type { KafkaClient } from '../kafka/kafka.client.js';
+import { RecordTooLarge } from '../errors.js';
 import { createErrorFromCode, protocolErrorType } from '../kafka/protocol-error.js';
 import type { Topics } from '../kafka/topics.js';
 import type { Delivery, ProducerLine } from './producer.line.js';
@@ -143,17 +144,15 @@ export class RecordSending {
   }
 }
 
-const REFUSALS = new Set([
-  'MESSAGE_TOO_LARGE',
-  'RECORD_LIST_TOO_LARGE',
-  'INVALID_RECORD',
-  'INVALID_TIMESTAMP',
-]);
+const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
+const INVALID = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP']);
 
 /** The broker's answer that this very record will never be taken, if that is what the error is. */
 export function refusalIn(error: unknown): Error | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (REFUSALS.has(protocolErrorType(at) ?? '')) return at;
+    const type = protocolErrorType(at) ?? '';
+    if (TOO_LARGE.has(type)) return new RecordTooLarge(at);
+    if (INVALID.has(type)) return at;
   }
   return undefined;
 }

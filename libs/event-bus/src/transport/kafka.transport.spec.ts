@@ -209,9 +209,9 @@ describe('handlers under @OnEvent', () => {
     const producer = app.get(RecordProducer);
     const partition = producer.partitionOf('core.domain-events', 'k');
     const unknown = { ...JSON.parse(envelopeOf('core.event.recorded.v7')), data: {} } as object;
-    await producer.sendToPartition('core.domain-events', partition, 'no json \u0000', 'k');
-    await producer.sendToPartition('core.domain-events', partition, JSON.stringify(unknown), 'k');
-    await producer.sendToPartition('core.domain-events', partition, '', 'k');
+    await producer.sendToPartition('core.domain-events', partition, 'no json \u0000', { key: 'k' });
+    await producer.sendToPartition('core.domain-events', partition, JSON.stringify(unknown), { key: 'k' });
+    await producer.sendToPartition('core.domain-events', partition, '', { key: 'k' });
     await publish(recordedOf(organizationId, randomUUID(), 'after the noise'));
     await eventually(async () => {
       expect(seen.taken.map(({ name }) => name)).toEqual(['after the noise']);
