@@ -6,6 +6,7 @@ export {
   addressPeppersConfig,
   consoleConfig,
   databaseConfig,
+  drainMs,
   encryptionConfig,
   gatewayAddressesConfig,
   initialLogLevel,

@@ -19,6 +19,8 @@ export const serviceConfig = z.object({
   PROCESS_ROLE: oneOf(['api', 'worker', 'all']).default('all'),
   LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   PLATFORM_MODE: oneOf(['local', 'production']).default('production'),
+  /** How long a process that is told to end still answers, not ready any more, 3 at most; 3 in production, 0 locally. */
+  DRAIN_SECONDS: wholeNumber(0, 3).optional(),
   /** The gateway's base address, as callers see it. */
   PUBLIC_URL: httpUrl().default('http://127.0.0.1:8080'),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl().optional(),
@@ -26,6 +28,14 @@ export const serviceConfig = z.object({
 
 /** What {@link serviceConfig} reads. */
 export type ServiceConfig = z.infer<typeof serviceConfig>;
+
+/**
+ * How long a process that is told to end still answers, in milliseconds: until a balancer has learned that it is not
+ * ready, and those who keep connections to it have let go of what they do not use, within 3 s.
+ */
+export function drainMs(config: Pick<ServiceConfig, 'DRAIN_SECONDS' | 'PLATFORM_MODE'>): number {
+  return 1_000 * (config.DRAIN_SECONDS ?? (config.PLATFORM_MODE === 'production' ? 3 : 0));
+}
 
 /** From where the gateway calls the modules: what it says of a caller's address is believed from there alone. */
 export const gatewayAddressesConfig = z.object({

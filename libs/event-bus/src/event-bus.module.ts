@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
+import { DRAINABLE } from '@customer-platform/http';
 import { Consumers } from './consuming/consumers.js';
 import { KeptPositions } from './consuming/kept.positions.js';
 import { LagWatchdog } from './consuming/lag.watchdog.js';
@@ -38,6 +39,7 @@ export class EventBusModule {
         { provide: EVENT_BUS_OPTIONS, useValue: options },
         ...exported,
         Consumers,
+        { provide: DRAINABLE, useExisting: Consumers },
         EventReader,
         InboxRetention,
         KafkaClient,

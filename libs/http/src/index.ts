@@ -133,5 +133,6 @@ export { registerDependency, type Dependency } from './observe/dependencies.js';
 export { registerReadiness, type ReadinessCheck } from './observe/readiness.js';
 export { createApp, type BootOptions, type RunningApp } from './boot/create-app.js';
 export { bootstrap } from './boot/bootstrap.js';
+export { DRAINABLE, type Drainable } from './boot/drainable.js';
 export { BootError, type ModuleName, type Route } from './boot/route-table.js';
 export { openApiDocument, writeOpenApi, type OpenApiOptions } from './openapi/write-open-api.js';

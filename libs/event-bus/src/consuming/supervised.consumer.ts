@@ -54,6 +54,7 @@ const BUSY_EVERY_MS = 300;
  */
 export class SupervisedConsumer {
   private stopping = false;
+  private stopped: Promise<void> | undefined;
   private running: Promise<void> | undefined;
   private end: ((reason: Error | undefined) => void) | undefined;
   private signOfLife = Date.now();
@@ -83,8 +84,12 @@ export class SupervisedConsumer {
     this.running ??= this.supervise();
   }
 
-  /** Finishes the chunks in hand, commits their offsets, leaves the group. */
-  async stop(): Promise<void> {
+  /** Finishes the chunks in hand, commits their offsets, leaves the group: resolves when it is no member any more. */
+  stop(): Promise<void> {
+    return (this.stopped ??= this.leaveForGood());
+  }
+
+  private async leaveForGood(): Promise<void> {
     this.stopping = true;
     this.end?.(undefined);
     await this.running;

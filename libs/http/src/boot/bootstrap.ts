@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConfigError, readConfig, serviceConfig } from '@customer-platform/config';
+import { ConfigError, drainMs, readConfig, serviceConfig } from '@customer-platform/config';
 import { log } from '../observe/log.js';
 import { startTracing, stopTracing } from '../observe/tracing.js';
 import { createApp, type BootOptions, type RunningApp } from './create-app.js';
 import { BootError } from './route-table.js';
 
-/** A balancer needs a moment to learn that an instance is not ready any more; at home there is none. */
-const ROTATION_MS = 2_000;
 /** The part of `process` that a start and an end need; tests give their own. */
 export interface ProcessHost {
   readonly stderr: { write(text: string): unknown };
@@ -22,8 +20,8 @@ const DEADLINE_MS = 9_500;
 
 /**
  * Starts an app as a process: `await bootstrap({ module: 'core', root: CoreModule })` is its whole `main.ts`.
- * SIGTERM and SIGINT end it within 10 s: not ready, requests in flight answered, consumers stopped with their offsets
- * committed, exit 0. A bad environment or a route without authorization: one sentence on stderr, exit 1.
+ * SIGTERM and SIGINT end it within 10 s: not ready, consumers out of their groups at once with what they had in hand
+ * done, requests answered for DRAIN_SECONDS on connections that end with the answer, exit 0. A bad environment or a route without authorization: one sentence on stderr, exit 1.
  */
 export async function bootstrap(options: BootOptions, host: ProcessHost = process): Promise<void> {
   try {
@@ -32,7 +30,7 @@ export async function bootstrap(options: BootOptions, host: ProcessHost = proces
     const openApi = options.openApi ?? committedOpenApi();
     const running = await createApp({ ...options, ...(openApi ? { openApi } : {}) });
     log.info({ module: options.module, url: running.url, internal_url: running.internalUrl }, 'listening');
-    endOnSignal(host, running, config.PLATFORM_MODE === 'production' ? ROTATION_MS : 0);
+    endOnSignal(host, running, drainMs(config));
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof BootError))
       log.fatal({ err: error }, 'cannot start');
@@ -41,7 +39,7 @@ export async function bootstrap(options: BootOptions, host: ProcessHost = proces
   }
 }
 
-function endOnSignal(host: ProcessHost, running: RunningApp, rotationMs: number): void {
+function endOnSignal(host: ProcessHost, running: RunningApp, drainForMs: number): void {
   let ending = false;
   const end = async (reason: string, code: number) => {
     if (ending) return;
@@ -50,7 +48,7 @@ function endOnSignal(host: ProcessHost, running: RunningApp, rotationMs: number)
     setTimeout(() => host.exit(code || 1), DEADLINE_MS).unref();
     try {
       running.drain();
-      await pause(rotationMs);
+      await pause(drainForMs);
       await running.close();
       await stopTracing();
       host.exit(code);

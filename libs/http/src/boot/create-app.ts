@@ -27,6 +27,7 @@ import { Cursors } from '../lists/cursors.js';
 import { log, nestLogger } from '../observe/log.js';
 import { collectProcessMetrics } from '../observe/metrics.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
+import { DRAINABLE, type Drainable } from './drainable.js';
 import { FastExpressAdapter } from './fast-express.adapter.js';
 import { Listener } from './listener.js';
 import { Operations, readOpenApi } from './operations.js';
@@ -62,7 +63,7 @@ export interface RunningApp {
   /** Base address of the listener between modules. */
   readonly internalUrl: string;
   readonly routes: readonly Route[];
-  /** Takes the app out of rotation: `/health/ready` answers 503, kept connections end. */
+  /** Takes the app out of rotation: `/health/ready` answers 503, kept connections end, consumers leave their groups. */
   drain(): void;
   /** Ends requests in flight, then the app; within about 8 s. */
   close(): Promise<void>;
@@ -202,10 +203,13 @@ function optional<T>(app: INestApplication, token: symbol): T | undefined {
 }
 
 function stopping(app: INestApplication, operations: Operations, listeners: Listeners) {
+  const drainable = optional<Drainable>(app, DRAINABLE);
+  let draining: Promise<void> | undefined;
   const drain = () => {
     operations.accepting = false;
     listeners.public.drain();
     listeners.internal.drain();
+    draining ??= drainable?.drain();
   };
   let closing: Promise<void> | undefined;
   const close = async () => {
@@ -213,6 +217,7 @@ function stopping(app: INestApplication, operations: Operations, listeners: List
     await listeners.public.close(DRAIN_MS);
     // Last, because other modules still need answers for the requests they are ending themselves.
     await listeners.internal.close(1_000);
+    await draining;
     await app.close();
   };
   return { drain, close: () => (closing ??= close()) };

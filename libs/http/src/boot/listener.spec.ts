@@ -1,9 +1,17 @@
 import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { Module } from '@nestjs/common';
 import { created, gate } from '../../test/things.controller.js';
 import { call, problemOf, raw, startThings } from '../../test/things.fixture.js';
-import { registerDependency, registerReadiness, type RunningApp } from '../index.js';
+import { ThingsModule } from '../../test/things.module.js';
+import {
+  DRAINABLE,
+  registerDependency,
+  registerReadiness,
+  type Drainable,
+  type RunningApp,
+} from '../index.js';
 
 let app: RunningApp;
 beforeAll(async () => {
@@ -194,6 +202,38 @@ describe('the end of an app', () => {
     expect(received).toContain('{"slow":true}');
     await expect(call(ending.url, '/health/live')).rejects.toThrow();
     await expect(call(ending.internalUrl, '/internal/things')).rejects.toThrow();
+  });
+
+  it('takes no more work from elsewhere at its first sign, while it still answers requests', async () => {
+    const steps: string[] = [];
+    const left = Promise.withResolvers<void>();
+    @Module({
+      imports: [ThingsModule],
+      providers: [
+        {
+          provide: DRAINABLE,
+          useValue: { drain: () => left.promise.then(() => void steps.push('left')) } satisfies Drainable,
+        },
+        {
+          provide: 'spec',
+          useValue: { onModuleDestroy: () => void steps.push('destroyed') },
+        },
+      ],
+    })
+    class Root {}
+    const ending = await startThings({ root: Root });
+    ending.drain();
+    expect((await call(ending.url, '/health/live')).status).toBe(200);
+    const closed = ending.close();
+    left.resolve();
+    await closed;
+    expect(steps).toEqual(['left', 'destroyed']);
+  });
+
+  it('tells callers to let go of connections that they do not use, sooner than it lets go of them', async () => {
+    const live = (headers: string): string => get(`Host: x\r\n${headers}`, '/health/live');
+    const answer = await raw(app.url, live('') + live('Connection: close\r\n'));
+    expect(answer).toContain('Keep-Alive: timeout=4\r\n');
   });
 
   it('closing twice is closing once', async () => {

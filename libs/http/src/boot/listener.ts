@@ -18,8 +18,11 @@ const MAX_HEADER_BYTES = 24 * 1024;
 const HEADERS_TIMEOUT_MS = 20_000;
 /** Long enough for an import of 512 MiB on a slow line; the gateway watches bodies for stalling. */
 const REQUEST_TIMEOUT_MS = 600_000;
-/** Longer than the gateway keeps an idle connection (30 s), so that it is never the module that closes first. */
-const KEEP_ALIVE_MS = 75_000;
+/**
+ * Told to whoever calls: undici lets an idle connection go 2 s before, so that it is never the module that closes first,
+ * and a module that ends has none left by then that a request could be on its way on.
+ */
+const KEEP_ALIVE_MS = 4_000;
 
 /** Answers a request; the listener has attached its state. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
