@@ -65,10 +65,15 @@ export class FrontListener {
     return `${config.tls === undefined ? 'http' : 'https'}://${host}:${port}`;
   }
 
-  /** Takes no new connection, lets what runs finish, at most `graceMs`. */
-  async close(graceMs: number): Promise<void> {
+  /** Lets kept connections end: every answer from now on closes its own. New ones are still taken. */
+  drain(): void {
     this.draining = true;
     for (const response of this.inFlight) if (!response.headersSent) response.shouldKeepAlive = false;
+  }
+
+  /** Takes no new connection, lets what runs finish, at most `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.drain();
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeIdleConnections();
     const late = setTimeout(() => this.server.closeAllConnections(), graceMs);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   type AddressList,
   addressList,
+  drainMs,
   publicUrlsConfig,
   readConfig,
   serviceConfig,
@@ -9,7 +10,15 @@ import {
 import { z } from 'zod';
 import type { ModuleName } from './routes.js';
 
-const service = { HOST: true, PORT: true, INTERNAL_PORT: true, LOG_LEVEL: true, PUBLIC_URL: true } as const;
+const service = {
+  HOST: true,
+  PORT: true,
+  INTERNAL_PORT: true,
+  LOG_LEVEL: true,
+  PUBLIC_URL: true,
+  PLATFORM_MODE: true,
+  DRAIN_SECONDS: true,
+} as const;
 
 const schema = serviceConfig.pick(service).extend({
   ...publicUrlsConfig.shape,
@@ -32,6 +41,8 @@ export interface GatewayConfig {
   host: string;
   port: number;
   internalPort: number;
+  /** How long it still answers once it is told to end, in milliseconds. */
+  drainMs: number;
   upstreams: Record<ModuleName, string>;
   tls: { cert: Buffer; key: Buffer } | undefined;
   trustedProxies: AddressList;
@@ -53,6 +64,7 @@ export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
     host: values.HOST,
     port: values.PORT,
     internalPort: values.INTERNAL_PORT,
+    drainMs: drainMs(values),
     upstreams: {
       core: values.CORE_URL,
       crm: values.CRM_URL,

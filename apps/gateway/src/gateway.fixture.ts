@@ -25,6 +25,7 @@ export async function aGateway(
       host: '127.0.0.1',
       port: 0,
       internalPort: 0,
+      drainMs: 0,
       upstreams: Object.fromEntries(MODULES.map((name) => [name, origin])) as GatewayConfig['upstreams'],
       release: 'test',
       logLevel: 'silent',

@@ -289,6 +289,15 @@ describe('its own documents', () => {
 });
 
 describe('stopping', () => {
+  it('still answers while it drains, and ends each kept connection with its answer', async () => {
+    stage = await aGateway((_request, response) => response.end('done'));
+    const before = await fetch(`${stage.gateway.url}/v1/core/events`);
+    expect([await before.text(), before.headers.get('connection')]).toEqual(['done', 'keep-alive']);
+    stage.gateway.drain();
+    const during = await fetch(`${stage.gateway.url}/v1/core/events`);
+    expect([await during.text(), during.headers.get('connection')]).toEqual(['done', 'close']);
+  });
+
   it('finishes what it has begun and takes nothing new', async () => {
     let release: () => void = () => undefined;
     stage = await aGateway((_request, response) => {

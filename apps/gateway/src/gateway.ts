@@ -19,6 +19,8 @@ export interface RunningGateway {
   url: string;
   observed: Observed;
   server: Server;
+  /** Ends each kept connection with its next answer, so that none is closed under a request. */
+  drain(): void;
   /** Stops taking connections, lets what runs finish, at most `graceMs`. */
   close(graceMs?: number): Promise<void>;
 }
@@ -47,6 +49,7 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
     url: await listener.listen(),
     observed,
     server: listener.server,
+    drain: () => listener.drain(),
     close: async (graceMs = 8_000) => {
       await listener.close(graceMs);
       await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));

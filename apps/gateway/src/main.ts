@@ -1,9 +1,13 @@
 import type { Server as SecureServer } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
 import { asyncApiDocument } from '@customer-platform/events';
 import { pino } from 'pino';
 import { type GatewayConfig, readGatewayConfig, readTls } from './gateway.config.js';
 import { startGateway } from './gateway.js';
 import { startOperations } from './operations.js';
+
+/** What is still answered when all is drained has so long: with up to 3 s before, all is over within ten. */
+const GRACE_MS = 6_000;
 
 const config = readOrExit();
 const log = pino({ name: 'gateway', level: config.logLevel });
@@ -44,7 +48,9 @@ async function stop(signal: string): Promise<void> {
   log.info({ signal }, 'draining');
   // Whatever hangs: nothing may keep the process beyond ten seconds.
   setTimeout(() => process.exit(1), 9_500).unref();
-  await gateway.close();
+  gateway.drain();
+  await pause(config.drainMs);
+  await gateway.close(GRACE_MS);
   operations.server.close();
   operations.server.closeAllConnections();
   log.info('stopped');

@@ -81,7 +81,7 @@ export class Upstream {
     this.pool = new Pool(origin, {
       connections,
       pipelining: 1,
-      // Shorter than the modules keep theirs (75 s), so that it is the gateway that lets go first.
+      // A module says itself for how long it keeps one (4 s): the gateway lets go 2 s before. This is for who says nothing.
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 50_000,
       connect: { timeout: this.patience.connect },
