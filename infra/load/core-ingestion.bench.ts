@@ -1,9 +1,11 @@
 /**
- * `TEST_POSTGRES_URL=… TEST_KAFKA_BROKERS=… node infra/load/core-ingestion.bench.ts [--role api|all] [--seconds N] [--profile]`
+ * `TEST_POSTGRES_URL=… TEST_KAFKA_BROKERS=… node infra/load/core-ingestion.bench.ts [--role api|all] [--seconds N]
+ *    [--rates 500,2000] [--profile]`
  * (after `npm run build`)
  *
  * Prints what ingestion costs core on this machine: requests per second and CPU of core's own process per request for
  * `track` and for batches of 100, accepting only and with the processing, and how fast what was accepted is stored.
+ * `--rates` sends single events at these steady rates instead, and prints how many share a Kafka record.
  * `--profile` writes a CPU profile of core into `.data/profiles` and prints where its time went. Needs a Postgres
  * superuser and a broker; CPU figures hold on a busy machine too, the rates do not.
  */
@@ -22,6 +24,7 @@ const { values: options } = parseArgs({
   options: {
     role: { type: 'string' },
     seconds: { type: 'string', default: '8' },
+    rates: { type: 'string' },
     profile: { type: 'boolean', default: false },
   },
 });
@@ -61,7 +64,12 @@ async function startCore(
       KAFKA_TOPIC_PREFIX: prefix,
       KAFKA_PARTITIONS: '6',
       IDENTITY_INTERNAL_URL: registry.url,
+      // Nobody is asked: the bench refers to no other module's rows.
+      ...Object.fromEntries(
+        ['CRM', 'LOYALTY', 'MESSAGING'].map((name) => [`${name}_INTERNAL_URL`, 'http://127.0.0.1:9']),
+      ),
       CURSOR_SECRET: 'a secret of benches, long enough for cursors',
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
       ...serviceKeys('core'),
     },
   });
@@ -185,6 +193,47 @@ async function load(core: Core, key: string, { path, eventsPerRequest, connectio
   return events;
 }
 
+/** An open loop: requests begin when they are due, whether those before them are answered or not. */
+async function steady(core: Core, key: string, perSecond: number): Promise<void> {
+  const pool = new Pool(`http://127.0.0.1:${PORT}`, { connections: 128, pipelining: 1 });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const latencies: number[] = [];
+  let refused = 0;
+  const one = async (): Promise<void> => {
+    const due = performance.now();
+    const body = JSON.stringify(anEvent());
+    const answer = await pool.request({ path: '/v1/core/track', method: 'POST', headers, body });
+    await answer.body.dump();
+    if (answer.statusCode === 202) latencies.push(performance.now() - due);
+    else refused += 1;
+  };
+  const [before, cpuBefore, began] = [await recordsOf(), cpuSeconds(core.child.pid ?? 0), performance.now()];
+  const open: Promise<void>[] = [];
+  while (open.length < perSecond * SECONDS) {
+    const due = Math.floor(((performance.now() - began) / 1_000) * perSecond);
+    while (open.length < Math.min(due, perSecond * SECONDS)) open.push(one());
+    await pause(2);
+  }
+  await Promise.all(open);
+  const cpu = cpuSeconds(core.child.pid ?? 0) - cpuBefore;
+  const after = await recordsOf();
+  await pool.close();
+  latencies.sort((a, b) => a - b);
+  const at = (share: number): string => (latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(1);
+  const [records, events] = [after.records - before.records, after.events - before.events];
+  console.log(
+    `${perSecond}/s: ${(events / records).toFixed(1)} events a record (${records} records), p50 ${at(0.5)} ` +
+      `p95 ${at(0.95)} p99 ${at(0.99)} ms, ${((cpu / events) * 1e6).toFixed(0)} µs of core an event, ${refused} refused`,
+  );
+}
+
+/** How many records core has written, and how many events are in them. */
+async function recordsOf(): Promise<{ records: number; events: number }> {
+  const text = await (await fetch(`http://127.0.0.1:${PORT}/metrics`)).text();
+  const value = (name: string): number => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  return { records: value('ingestion_records_total'), events: value('ingestion_record_events_total') };
+}
+
 async function drained(key: string, began: number, label: string): Promise<void> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${PORT}/v1/core/usage`, {
@@ -217,6 +266,11 @@ for (const role of options.role ? [options.role] : ['api', 'all']) {
   console.log(role === 'api' ? '\nAccepting only' : '\nAccepting and processing');
   const core = await startCore(role, database, registry, `bench-${newId()}-`);
   const began = performance.now();
+  if (options.rates !== undefined) {
+    for (const rate of options.rates.split(',')) await steady(core, key, Number(rate));
+    await stopCore(core);
+    continue;
+  }
   for (const connections of [16, 64])
     await load(core, key, { path: '/v1/core/track', eventsPerRequest: 1, connections });
   const single = performance.now();
