@@ -29,6 +29,22 @@ export function readPlatform(dataFolder: string): Platform {
   return platform;
 }
 
+/** How long a front door may take to answer anything at all before it counts as gone. */
+const ANSWERS_WITHIN_MS = 10_000;
+
+/** As {@link readPlatform}, and it runs. @throws Error with the remedy where nobody answers at its address. */
+export async function runningPlatform(dataFolder: string): Promise<Platform> {
+  const platform = readPlatform(dataFolder);
+  try {
+    const answer = await fetch(platform.base_url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
+    await answer.body?.cancel();
+  } catch (cause) {
+    const remedy = 'It has ended, or hangs: start it again with "npm start".';
+    throw new Error(`Nobody answers at ${platform.base_url}, where the platform ran. ${remedy}`, { cause });
+  }
+  return platform;
+}
+
 /** GET with the administrator key. @throws Error with status and problem code. */
 export async function get<T>(platform: Platform, path: string): Promise<T> {
   return (await request(platform, 'GET', path)).body as T;

@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, drained, get, readPlatform } from '@customer-platform/client/platform.ts';
+import { type Platform, drained, get, runningPlatform } from '@customer-platform/client/platform.ts';
 import { movePoints } from './points.ts';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
 import { replay } from '@customer-platform/replay/replay.ts';
@@ -20,7 +20,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const EFFECTS_WITHIN_MS = 15_000;
 
 async function main(): Promise<void> {
-  const platform = readPlatform(values.data);
+  const platform = await runningPlatform(values.data);
   mkdirSync(join(values.data, 'demo'), { recursive: true });
   const run = new Date().toISOString().slice(0, 19).replaceAll(/\D/g, '');
   await feed(platform, 'webhooks of a code host', 'webhooks.jsonl', webhookEvents());

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startOwnPlatform } from '@customer-platform/client/own-platform.ts';
-import { readPlatform } from '@customer-platform/client/platform.ts';
+import { runningPlatform } from '@customer-platform/client/platform.ts';
 import { equipOrganization } from '../local/platform/operator.ts';
 import { ensureSchemathesis, runSchemathesis } from './schemathesis.ts';
 import { seedOf, summarize, type Report } from './summary.ts';
@@ -30,7 +30,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** The key of an organization that the run may change and delete things in, and what must outlive it. */
 async function ownOrganization(data: string): Promise<{ key: string; spared: string[] }> {
-  const { base_url: baseUrl, database_urls: urls } = readPlatform(data);
+  const { base_url: baseUrl, database_urls: urls } = await runningPlatform(data);
   if (urls?.['identity'] === undefined)
     throw new Error('demo.json names no database of identity; start the platform anew.');
   const fuzzed = await equipOrganization(urls['identity'], { name: 'Fuzz', slug: 'fuzz' }, ['administrator']);
@@ -41,8 +41,8 @@ async function ownOrganization(data: string): Promise<{ key: string; spared: str
 }
 
 async function fuzz(data: string): Promise<number> {
+  const { base_url: baseUrl } = await runningPlatform(data);
   const program = await ensureSchemathesis(root, say);
-  const { base_url: baseUrl } = readPlatform(data);
   const { key, spared } = await ownOrganization(data);
   const reportFolder = mkdtempSync(join(tmpdir(), 'fuzz-report-'));
   const { phases, examples, seed } = values;

@@ -38,7 +38,7 @@ import {
   type Platform,
   drained,
   readCounts,
-  readPlatform,
+  runningPlatform,
 } from '@customer-platform/client/platform.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
@@ -137,22 +137,22 @@ async function main(): Promise<void> {
     throw new Error(`--duration is in seconds, at most ${LONGEST_S}.`);
   if (kind === 'passwords') {
     const [rate = 0] = ratesOf(values.rate ?? '20');
-    return runPasswords({ platform: readPlatform(values.data), rate, duration }, say);
+    return runPasswords({ platform: await runningPlatform(values.data), rate, duration }, say);
   }
   if (kind === 'tenants') {
     const [rate = 0] = ratesOf(values.rate ?? '300');
     const organizations = (values.organizations ?? '1,100,1000').split(',').map(Number);
-    const platform = readPlatform(values.data);
+    const platform = await runningPlatform(values.data);
     return runTenants({ platform, k6: await findK6(root, say), rate, duration, organizations }, say);
   }
   if (kind === 'outbound-webhooks') {
     const [rate = 0] = ratesOf(values.rate ?? '4');
-    return runOutboundWebhooks({ platform: readPlatform(values.data), rate, duration }, say);
+    return runOutboundWebhooks({ platform: await runningPlatform(values.data), rate, duration }, say);
   }
   const mixed = kind === undefined ? undefined : MIXED[kind];
   if (mixed) {
     const [rate = 0] = ratesOf(values.rate ?? mixed.rate);
-    const platform = readPlatform(values.data);
+    const platform = await runningPlatform(values.data);
     return mixed.run({ platform, k6: await findK6(root, say), rate, duration, backlog: countOf('backlog') });
   }
   const found = KINDS.find((each) => each === kind);
@@ -166,7 +166,7 @@ async function main(): Promise<void> {
 
 async function measureRates(kind: Kind, duration: number): Promise<void> {
   const rates = ratesOf(values.rate ?? '500');
-  const platform = readPlatform(values.data);
+  const platform = await runningPlatform(values.data);
   const k6 = await findK6(root, say);
   const chosen = await chooseTarget(platform);
   const attempts: Attempt[] = [];

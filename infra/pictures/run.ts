@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, readPlatform, request } from '@customer-platform/client/platform.ts';
+import { type Platform, runningPlatform, request } from '@customer-platform/client/platform.ts';
 import { Chromium, type Screen, findChromium } from './chromium.ts';
 import { NEWSLETTER } from './newsletter.ts';
 
@@ -61,7 +61,7 @@ async function sendNewsletter(platform: Platform): Promise<string> {
 
 async function main(): Promise<void> {
   const program = findChromium(values.chromium);
-  const platform = readPlatform(values.data);
+  const platform = await runningPlatform(values.data);
   const mail = await sendNewsletter(platform);
   const chromium = await Chromium.start(program);
   mkdirSync(values.out, { recursive: true });

@@ -13,7 +13,7 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, get, readPlatform, request } from '@customer-platform/client/platform.ts';
+import { type Platform, get, request, runningPlatform } from '@customer-platform/client/platform.ts';
 import { Sink } from '@customer-platform/client/sink.ts';
 import { type OpenWays, type Way, WAYS, openWays, unlessBusy, wayOf } from './ways.ts';
 
@@ -42,7 +42,7 @@ interface Tally {
 }
 
 async function main(): Promise<void> {
-  const platform = readPlatform(values.data);
+  const platform = await runningPlatform(values.data);
   const deferred = new Set<string>();
   const sink = new Sink(SLOWEST_SINK_MS, Math.random, (address) => {
     if (wayOf(address).way !== 'retry' || deferred.has(address)) return false;
@@ -51,8 +51,9 @@ async function main(): Promise<void> {
   });
   const port = await sink.listen();
   const run = randomUUID().slice(0, 8);
-  const ways = await openWays(platform, run, port);
+  let ways: OpenWays | undefined;
   try {
+    ways = await openWays(platform, run, port);
     const mailboxes = Array.from(
       { length: Number(values.addresses) },
       (_, i) => `race-${run}-${i}@example.com`,
@@ -61,8 +62,8 @@ async function main(): Promise<void> {
     await settled(platform, ways, tally);
     report(tally, sink, deferred);
   } finally {
-    await ways.close();
-    await sink.close();
+    // Also where the settings cannot be put back: a server that listens would keep this process from ending.
+    await (ways?.close() ?? Promise.resolve()).finally(() => sink.close());
   }
 }
 

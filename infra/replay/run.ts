@@ -12,7 +12,7 @@ import {
   type Platform,
   drained,
   readCounts,
-  readPlatform,
+  runningPlatform,
 } from '@customer-platform/client/platform.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { countLines } from './lines.ts';
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   }
   const rate = values.rate === undefined ? undefined : Number(values.rate);
   if (rate !== undefined && !(rate > 0)) throw new Error('--rate is in events a second, more than 0.');
-  const platform = process.env['BASE_URL'] === undefined ? readPlatform(values.data) : undefined;
+  const platform = process.env['BASE_URL'] === undefined ? await runningPlatform(values.data) : undefined;
   const to = {
     baseUrl: process.env['BASE_URL'] ?? platform?.base_url ?? '',
     key: process.env['API_KEY'] ?? platform?.ingestion_key ?? '',

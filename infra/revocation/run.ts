@@ -16,7 +16,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startOwnPlatform } from '@customer-platform/client/own-platform.ts';
-import { readPlatform } from '@customer-platform/client/platform.ts';
+import { runningPlatform } from '@customer-platform/client/platform.ts';
 import { fillPaused, kafkaStopped, oneCutOff, UNDISTURBED } from './disturbances.ts';
 import { firstInstances, RunningPlatform, SecondInstances } from './instances.ts';
 import { LOSSES } from './losses.ts';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
 }
 
 async function tryAll(data: string): Promise<void> {
-  const platform = readPlatform(data);
+  const platform = await runningPlatform(data);
   const running = new RunningPlatform(data);
   const environment = running.environmentOf('identity');
   const closing: (() => Promise<void>)[] = [];

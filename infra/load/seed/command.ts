@@ -3,7 +3,7 @@
  * there is passed over, so that an interrupted run goes on; `npm start -- --reset` begins anew.
  */
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
-import { readPlatform } from '@customer-platform/client/platform.ts';
+import { runningPlatform } from '@customer-platform/client/platform.ts';
 import type { SeedSize } from './plan.ts';
 import { rowsToSeed, seed } from './seed.ts';
 
@@ -37,7 +37,7 @@ export function sizeOf(words: Omit<SeedWords, 'data'>): SeedSize {
 /** Seeds the platform whose data are in a folder, its demo organization most. */
 export async function runSeed(words: SeedWords, say: (line: string) => void): Promise<void> {
   const size = sizeOf(words);
-  const platform = readPlatform(words.data);
+  const platform = await runningPlatform(words.data);
   const { postgres_url: server, database_urls: databases } = platform;
   if (server === undefined || databases?.['core'] === undefined)
     throw new Error('demo.json names no postgres_url or no database of core; start the platform anew.');
