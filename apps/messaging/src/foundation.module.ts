@@ -13,6 +13,7 @@ import { BackgroundJobs } from './jobs/background-jobs.js';
 import { MESSAGING_CONFIG, messagingConfig } from './messaging.config.js';
 import { MjmlCompiler } from './rendering/mjml-compiler.js';
 import { Renderer } from './rendering/renderer.js';
+import { Tenants } from './organizations/tenants.js';
 import { EventWaits } from './routing/event-waits.repository.js';
 import { DispatchSignal } from './sends/dispatch-signal.js';
 import { SendJournal } from './sends/send-journal.js';
@@ -44,6 +45,7 @@ const shared = [
   Suppressions,
   SuppressionsRepository,
   TemplateVersions,
+  Tenants,
   UnsubscribeLinks,
   WebhookKeys,
 ];

@@ -9,6 +9,8 @@ export interface ResolvedCredential {
     id: string;
     status: 'active' | 'suspended';
     settings: Record<string, unknown>;
+    /** The one directly below the root that it belongs to, itself perhaps; absent for the root. It never changes. */
+    tenant_id?: string;
     /** Those above it whose rate limits it uses up too, the highest first; absent where there is none. */
     ancestors?: { id: string; organization_per_second: number }[];
   };

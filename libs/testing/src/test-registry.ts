@@ -28,6 +28,8 @@ export interface TestKey {
 export interface TestOrganizationState {
   settings?: Record<string, unknown>;
   suspended?: boolean;
+  /** The organization directly below the root that it belongs to. */
+  tenant?: string;
 }
 
 /** Whether a user belongs to an organization, as identity tells other modules; `failing`: it cannot tell. */
@@ -247,6 +249,7 @@ export class TestRegistry {
         id,
         status: known.suspended ? 'suspended' : 'active',
         settings: { ...anOrganization().settings, ...known.settings },
+        ...(known.tenant === undefined ? {} : { tenant_id: known.tenant }),
       },
       permissions: [],
       restriction: known.suspended ? 'organization_suspended' : null,

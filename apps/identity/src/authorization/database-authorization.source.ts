@@ -109,6 +109,7 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
 function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
   const type = typeOf(row);
   const { limits, chain } = effectiveLimits(row.settings, row.ancestors);
+  const tenant = tenantOf(row);
   return {
     principal: { type, id: row.id },
     actor: { type, id: row.id },
@@ -116,6 +117,7 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
       id: row.organization_id,
       status: row.status,
       settings: { ...effectiveSettings(row.settings, limits), locale: row.locale, timezone: row.timezone },
+      ...(tenant === undefined ? {} : { tenant_id: tenant }),
       ...(chain.length === 0 ? {} : { ancestors: chain }),
     },
     permissions: row.permissions,
@@ -124,6 +126,12 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
     epoch: Number(row.epoch),
     expires_in_ms: row.expires_in_ms,
   };
+}
+
+/** Of those above the root is the first; whoever has none above is the root. */
+function tenantOf({ organization_id: id, ancestors }: ResolvedKeyRow): string | undefined {
+  if (ancestors === null) return undefined;
+  return ancestors[1]?.id ?? id;
 }
 
 function typeOf(row: ResolvedKeyRow): 'organization' | 'user' | 'api_key' {

@@ -99,7 +99,8 @@ describe('settings.rate_limits', () => {
   const resolved = async (key: string) => {
     const source = bench.app.app.get(DatabaseAuthorizationSource, { strict: false });
     const { organization, epoch } = await source.resolve(hashApiKey(key), 10_000);
-    return { limits: organization.settings['rate_limits'], ancestors: organization.ancestors ?? [], epoch };
+    const { settings, ancestors = [], tenant_id: tenant } = organization;
+    return { limits: settings['rate_limits'], ancestors, tenant, epoch };
   };
 
   /** A parent with limits of its own, given by the root. */
@@ -144,6 +145,8 @@ describe('settings.rate_limits', () => {
     await above.lower(25, 50);
     const after = await resolved(key);
     expect(after.epoch).toBeGreaterThan(before.epoch);
+    // Whoever stands below the root in whichever depth belongs to the one directly below it.
+    expect([after.tenant, (await resolved(child.api_key?.key ?? '')).tenant]).toEqual([above.id, above.id]);
     expect(after).toMatchObject({ limits: { key_per_second: 25, organization_per_second: 50 } });
     expect(after.ancestors).toEqual([
       { id: above.id, organization_per_second: 50 },

@@ -1,39 +1,54 @@
-import { FairQueue } from './fair-queue.js';
+import { FairQueue, type InLane } from './fair-queue.js';
 import { Pace } from './pace.js';
 
-describe('FairQueue', () => {
-  const items = (lane: string, count: number) => Array.from({ length: count }, (_, n) => ({ lane, n }));
-  const take = (queue: FairQueue<{ lane: string; n: number }>, count: number): string =>
-    Array.from({ length: count }, () => queue.take(() => true)?.lane).join('');
+interface Numbered extends InLane {
+  readonly n: number;
+}
 
-  it('lets a newcomer go next but one, however many wait in another lane', () => {
-    const queue = new FairQueue<{ lane: string; n: number }>();
+describe('FairQueue', () => {
+  const items = (tenant: string, count: number, organization = tenant): Numbered[] =>
+    Array.from({ length: count }, (_, n) => ({ tenant, organization, n }));
+  const take = (queue: FairQueue<Numbered>, count: number): string =>
+    Array.from({ length: count }, () => queue.take(() => true)?.organization).join('');
+
+  it('lets a newcomer go next but one, however many wait of another tenant', () => {
+    const queue = new FairQueue<Numbered>();
     for (const item of items('a', 1_000)) queue.add(item);
     for (const item of items('b', 2)) queue.add(item);
     expect(take(queue, 6)).toBe('ababaa');
   });
 
-  it('keeps the order within a lane, passes over who must wait, and gives back what was taken', () => {
-    const queue = new FairQueue<{ lane: string; n: number }>();
+  it('gives a tenant of many organizations the turns of one, and its organizations turns in them', () => {
+    const queue = new FairQueue<Numbered>();
+    for (const child of ['x', 'y', 'z']) for (const item of items('a', 2, child)) queue.add(item);
+    for (const item of items('b', 4)) queue.add(item);
+    expect([queue.size, queue.sizeOfTenant('a'), queue.sizeOf({ tenant: 'a', organization: 'y' })]).toEqual([
+      10, 6, 2,
+    ]);
+    expect(take(queue, 10)).toBe('xbybzbxbyz');
+    expect([queue.size, queue.isEmpty]).toEqual([0, true]);
+  });
+
+  it('keeps the order of an organization, passes over who must wait, and gives back what was taken', () => {
+    const queue = new FairQueue<Numbered>();
     for (const item of [...items('a', 2), ...items('b', 2)]) queue.add(item);
-    const first = queue.take((lane) => lane !== 'a');
-    expect(first).toEqual({ lane: 'b', n: 0 });
+    const first = queue.take((tenant) => tenant !== 'a');
+    expect(first).toMatchObject({ tenant: 'b', n: 0 });
     if (first) queue.putBack(first);
-    expect([queue.take(() => true), queue.take((lane) => lane === 'b')]).toEqual([
-      { lane: 'b', n: 0 },
-      { lane: 'b', n: 1 },
+    expect([queue.take(() => true), queue.take((tenant) => tenant === 'b')]).toMatchObject([
+      { tenant: 'b', n: 0 },
+      { tenant: 'b', n: 1 },
     ]);
-    expect([queue.take(() => true), queue.take(() => true), queue.take(() => true)]).toEqual([
-      { lane: 'a', n: 0 },
-      { lane: 'a', n: 1 },
-      undefined,
+    expect([queue.take(() => true), queue.take(() => true)]).toMatchObject([
+      { tenant: 'a', n: 0 },
+      { tenant: 'a', n: 1 },
     ]);
-    expect(queue.isEmpty).toBe(true);
+    expect([queue.take(() => true), queue.isEmpty]).toEqual([undefined, true]);
   });
 });
 
 describe('Pace', () => {
-  it('gives one ahead until a lane turns out to be quick, and one again after it was slow', () => {
+  it('gives one ahead until a tenant turns out to be quick, and one again after it was slow', () => {
     const pace = new Pace();
     expect(pace.of('a')).toBe(1);
     for (let n = 0; n < 10; n += 1) pace.note('a', 1);

@@ -1,51 +1,78 @@
-/** What waits in a lane of its own: an organization's. */
+/** What waits in its organization's turn, and that in its tenant's. */
 export interface InLane {
-  readonly lane: string;
+  readonly tenant: string;
+  readonly organization: string;
 }
 
-/** A queue in which lanes take turns: a long one makes those in it wait, and nobody else. */
+/** Turns of one tenant's organizations, in their order. */
+type Turns<Item> = Map<string, Item[]>;
+
+/**
+ * A queue in which tenants take turns, and within a tenant its organizations: a long one makes those in it wait, and
+ * nobody else, and whoever has many organizations has the turns of one tenant.
+ */
 export class FairQueue<Item extends InLane> {
   /** In the order of their turns. */
-  private readonly lanes = new Map<string, Item[]>();
+  private readonly tenants = new Map<string, Turns<Item>>();
+  private count = 0;
 
   get isEmpty(): boolean {
-    return this.lanes.size === 0;
+    return this.count === 0;
   }
 
-  /** How many wait, in all lanes. */
+  /** How many wait, of all tenants. */
   get size(): number {
-    return [...this.lanes.values()].reduce((sum, items) => sum + items.length, 0);
+    return this.count;
   }
 
-  /** How many wait in one lane. */
-  sizeOf(lane: string): number {
-    return this.lanes.get(lane)?.length ?? 0;
+  /** How many of one organization wait. */
+  sizeOf({ tenant, organization }: InLane): number {
+    return this.tenants.get(tenant)?.get(organization)?.length ?? 0;
+  }
+
+  /** How many of a tenant's organizations, all together, wait. */
+  sizeOfTenant(tenant: string): number {
+    return [...(this.tenants.get(tenant)?.values() ?? [])].reduce((sum, items) => sum + items.length, 0);
   }
 
   add(item: Item): void {
-    const lane = this.lanes.get(item.lane);
-    if (lane) lane.push(item);
-    else this.lanes.set(item.lane, [item]);
+    const turns = this.tenants.get(item.tenant) ?? new Map<string, Item[]>();
+    const items = turns.get(item.organization);
+    if (items) items.push(item);
+    else turns.set(item.organization, [item]);
+    this.tenants.set(item.tenant, turns);
+    this.count += 1;
   }
 
-  /** Puts back what was taken, before what has come since; its lane is next. */
+  /** Puts back what was taken, before what has come since; its turn is next. */
   putBack(item: Item): void {
-    const lane = [item, ...(this.lanes.get(item.lane) ?? [])];
-    const others = [...this.lanes].filter(([name]) => name !== item.lane);
-    this.lanes.clear();
-    this.lanes.set(item.lane, lane);
-    for (const [name, items] of others) this.lanes.set(name, items);
+    const turns = this.tenants.get(item.tenant) ?? new Map<string, Item[]>();
+    const items = [item, ...(turns.get(item.organization) ?? [])];
+    toFront(this.tenants, item.tenant, toFront(turns, item.organization, items));
+    this.count += 1;
   }
 
-  /** Takes the oldest of the first lane that may go on, whose next turn is after all others'. */
-  take(mayGoOn: (lane: string) => boolean): Item | undefined {
-    for (const [name, items] of this.lanes) {
-      if (!mayGoOn(name)) continue;
-      this.lanes.delete(name);
+  /** Takes the oldest of the first tenant that may go on, whose next turn is after all others'. */
+  take(mayGoOn: (tenant: string) => boolean): Item | undefined {
+    for (const [tenant, turns] of this.tenants) {
+      if (!mayGoOn(tenant)) continue;
+      const [[organization, items] = ['', []]] = turns;
       const item = items.shift();
-      if (items.length > 0) this.lanes.set(name, items);
+      turns.delete(organization);
+      if (items.length > 0) turns.set(organization, items);
+      this.tenants.delete(tenant);
+      if (turns.size > 0) this.tenants.set(tenant, turns);
+      if (item) this.count -= 1;
       return item;
     }
     return undefined;
   }
+}
+
+function toFront<Value>(turns: Map<string, Value>, name: string, value: Value): Map<string, Value> {
+  const others = [...turns].filter(([other]) => other !== name);
+  turns.clear();
+  turns.set(name, value);
+  for (const [other, waiting] of others) turns.set(other, waiting);
+  return turns;
 }

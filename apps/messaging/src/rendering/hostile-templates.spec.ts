@@ -1,3 +1,4 @@
+import { tenantsOf } from '../organizations/tenants.fixture.js';
 import {
   BOMBS,
   MALFORMED,
@@ -25,7 +26,10 @@ const SCOPE: RenderScope = {
 };
 const NEIGHBOURS = 3;
 
-const renderer = new Renderer();
+let renderer: Renderer;
+beforeAll(async () => {
+  renderer = new Renderer(await tenantsOf());
+});
 afterAll(() => renderer.onApplicationShutdown());
 
 async function render(source: string, mode: PartMode = 'html', strict = false): Promise<string> {

@@ -1,3 +1,4 @@
+import { tenantsOf } from '../organizations/tenants.fixture.js';
 import { MjmlCompiler } from './mjml-compiler.js';
 import { RenderFailure } from './render-failure.js';
 
@@ -7,7 +8,10 @@ const text = (content: string): string =>
   document(`<mj-section><mj-column><mj-text>${content}</mj-text></mj-column></mj-section>`);
 
 describe('MjmlCompiler', () => {
-  const compiler = new MjmlCompiler();
+  let compiler: MjmlCompiler;
+  beforeAll(async () => {
+    compiler = new MjmlCompiler(await tenantsOf());
+  });
   afterAll(() => compiler.onApplicationShutdown());
 
   async function failure(mjml: string): Promise<RenderFailure['reason']> {

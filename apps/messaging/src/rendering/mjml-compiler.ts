@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Tenants } from '../organizations/tenants.js';
 import { RenderPool } from './render-pool.js';
 import { MJML_PROFILE } from './render-profile.js';
 
@@ -8,7 +9,11 @@ import { MJML_PROFILE } from './render-profile.js';
  */
 @Injectable()
 export class MjmlCompiler implements OnApplicationShutdown {
-  private readonly pool = new RenderPool(MJML_PROFILE);
+  private readonly pool: RenderPool;
+
+  constructor(tenants: Tenants) {
+    this.pool = new RenderPool(MJML_PROFILE, (organizationId) => tenants.of(organizationId));
+  }
 
   /** @throws RenderFailure `template_invalid` with the line, `render_limit_exceeded` */
   async compile(organizationId: string, mjml: string): Promise<string> {

@@ -1,11 +1,15 @@
 import { Problem } from '@customer-platform/problem-json';
+import { tenantsOf } from '../organizations/tenants.fixture.js';
 import type { RenderScope } from './render-job.js';
 import { RenderPool } from './render-pool.js';
-import { LIQUID_PROFILE } from './render-profile.js';
+import { DESK_PROFILE, LIQUID_PROFILE } from './render-profile.js';
 import { Renderer, type RenderPurpose } from './renderer.js';
 
 const SCOPE: RenderScope = { data: {}, contact: {}, event: null, unsubscribe_url: null };
 const ENDLESS = '{% for a in (1..99999) %}{% for b in (1..99999) %}{% endfor %}{% endfor %}';
+
+/** Sixteen organizations of one customer. */
+const CHILDREN = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`child ${String(n)}`, 'customer']));
 
 /** The codes of those that were refused so far; what waits is not waited for. */
 async function refused(asked: readonly Promise<unknown>[]): Promise<(string | undefined)[]> {
@@ -24,8 +28,8 @@ const times = <T>(count: number, make: (n: number) => T): T[] =>
 
 describe('what waits to be rendered', () => {
   let renderer: Renderer;
-  beforeEach(() => {
-    renderer = new Renderer();
+  beforeEach(async () => {
+    renderer = new Renderer(await tenantsOf(CHILDREN));
   });
   afterEach(() => renderer.onApplicationShutdown());
 
@@ -46,11 +50,38 @@ describe('what waits to be rendered', () => {
   });
 
   it('refuses everybody when as many wait as may in all', async () => {
-    const pool = new RenderPool({ ...LIQUID_PROFILE, processes: 1 });
-    const ask = (n: number) =>
-      pool.ask(`shop ${n}`, { kind: 'derive_text', html: 'x' }, { inLane: 4, inAll: 64 });
+    const pool = new RenderPool({ ...LIQUID_PROFILE, processes: 1 }, (id) => id);
+    const bounds = { ofOrganization: 4, ofTenant: 16, inAll: 64 };
+    const ask = (n: number) => pool.ask(`shop ${n}`, { kind: 'derive_text', html: 'x' }, bounds);
     // Eight are with the process, whoever's they are.
     expect(await refused(times(8 + 64 + 3, ask))).toHaveLength(3);
+    pool.close();
+  });
+
+  it('refuses a preview where sixteen of its tenant wait, of any of its organizations', async () => {
+    // One is with each of the processes, which are given one of a tenant at a time.
+    const previews = times(40, (n) => render(`child ${n % 16}`, ENDLESS, 'preview'));
+    const codes = await refused(previews);
+    expect(codes.length).toBeGreaterThanOrEqual(40 - 16 - DESK_PROFILE.processes);
+    expect(await refused([render('another', 'x', 'preview')])).toEqual([]);
+  });
+
+  it('gives a tenant with sixteen organizations the turns of one', async () => {
+    const pool = new RenderPool({ ...LIQUID_PROFILE, processes: 1 }, (id) => CHILDREN[id] ?? id);
+    const ask = (id: string, source: string) =>
+      pool.ask(id, {
+        kind: 'render',
+        parts: [{ name: 'part', mode: 'text', source }],
+        scope: SCOPE,
+        strict: false,
+      });
+    let ended = 0;
+    const end = (): number => (ended += 1);
+    const slow = times(16, (n) => ask(`child ${n}`, ENDLESS).then(end, end));
+    expect(await ask('victim', 'sent')).toEqual({ part: 'sent' });
+    // One may stand before it, of whichever organization, and be killed for it.
+    expect(ended).toBeLessThanOrEqual(1);
+    expect(slow).toHaveLength(16);
     pool.close();
   });
 

@@ -1,27 +1,31 @@
 import { Problem } from '@customer-platform/problem-json';
-import { FairQueue } from './fair-queue.js';
+import { FairQueue, type InLane } from './fair-queue.js';
 import { Pace } from './pace.js';
 import { RenderFailure } from './render-failure.js';
 import type { RenderFailureReason, RenderJob, RenderReply } from './render-job.js';
 import { RenderProcess, type Ending, type Question } from './render-process.js';
 import type { RenderProfile } from './render-profile.js';
 
-/** Questions a process is given ahead, of all lanes, so that it never waits for the way back and forth. */
+/** Questions a process is given ahead, of all tenants, so that it never waits for the way back and forth. */
 const AHEAD = 8;
 /** A process that died for no reason of the template's is not held against it. */
 const TRIES = 3;
 
 /** How many may wait before a question is refused. */
 export interface WaitingBounds {
-  readonly inLane: number;
+  readonly ofOrganization: number;
+  readonly ofTenant: number;
   readonly inAll: number;
 }
+
+/** Which tenant's turns an organization has; its own where that is not known. */
+export type TenantOf = (organizationId: string) => string;
 
 type JobBody = RenderJob extends infer Job ? (Job extends RenderJob ? Omit<Job, 'id'> : never) : never;
 
 /**
  * Processes of one profile: started when there is work, killed with the question that breaks a limit, gone when idle.
- * Lanes take turns: an organization whose templates are slow, or many, waits for itself.
+ * Tenants take turns, and within a tenant its organizations: whose templates are slow, or many, waits for itself.
  */
 export class RenderPool {
   private readonly processes = new Set<RenderProcess>();
@@ -31,7 +35,10 @@ export class RenderPool {
   private closed = false;
   private idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly profile: RenderProfile) {}
+  constructor(
+    private readonly profile: RenderProfile,
+    private readonly tenantOf: TenantOf,
+  ) {}
 
   /** Ends all processes; nothing is answered any more. */
   close(): void {
@@ -41,16 +48,17 @@ export class RenderPool {
   }
 
   /** @throws RenderFailure, Problem `rate_limited` when as many wait as the bounds allow */
-  async ask(lane: string, body: JobBody, bounds?: WaitingBounds): Promise<Record<string, string>> {
+  async ask(organization: string, body: JobBody, bounds?: WaitingBounds): Promise<Record<string, string>> {
+    const lane = { organization, tenant: this.tenantOf(organization) };
     if (bounds) this.refuseBeyond(bounds, lane);
     return new Promise((resolve, reject) => {
       const job = { ...body, id: this.nextId++ } as RenderJob;
       const question: Question = {
         job,
-        lane,
+        ...lane,
         tries: 0,
         settle: (reply: RenderReply): void => {
-          this.pace.note(lane, question.cost ?? Infinity);
+          this.pace.note(lane.tenant, question.cost ?? Infinity);
           if ('parts' in reply) resolve({ ...reply.parts });
           else reject(new RenderFailure(reply.failure));
         },
@@ -60,8 +68,10 @@ export class RenderPool {
     });
   }
 
-  private refuseBeyond({ inLane, inAll }: WaitingBounds, lane: string): void {
-    if (this.waiting.sizeOf(lane) < inLane && this.waiting.size < inAll) return;
+  private refuseBeyond({ ofOrganization, ofTenant, inAll }: WaitingBounds, lane: InLane): void {
+    const { waiting } = this;
+    const isRoom = waiting.size < inAll && waiting.sizeOfTenant(lane.tenant) < ofTenant;
+    if (isRoom && waiting.sizeOf(lane) < ofOrganization) return;
     const detail = 'Too many templates wait to be rendered or checked.';
     throw new Problem('rate_limited', { detail, headers: { 'Retry-After': '1' } });
   }
@@ -69,17 +79,17 @@ export class RenderPool {
   private pump(): void {
     while (!this.closed) {
       let place = undefined as RenderProcess | undefined;
-      const question = this.waiting.take((lane) => (place = this.placeFor(lane)) !== undefined);
+      const question = this.waiting.take((tenant) => (place = this.placeFor(tenant)) !== undefined);
       if (!question || !place) break;
       place.ask(question);
     }
     this.watchIdleness();
   }
 
-  /** The freest process with room for the lane; a further one is started only when those there have work ahead. */
-  private placeFor(lane: string): RenderProcess | undefined {
+  /** The freest process with room for the tenant; a further one is started only when those there have work ahead. */
+  private placeFor(tenant: string): RenderProcess | undefined {
     const [freest] = [...this.processes]
-      .filter((process) => process.load < AHEAD && process.loadOf(lane) < this.pace.of(lane))
+      .filter((process) => process.load < AHEAD && process.loadOf(tenant) < this.pace.of(tenant))
       .sort((a, b) => a.load - b.load);
     if (freest) return freest;
     return this.processes.size < this.profile.processes ? this.start() : undefined;

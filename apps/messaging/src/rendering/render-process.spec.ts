@@ -22,7 +22,7 @@ describe('RenderProcess', () => {
   function ask(process: RenderProcess, id: number, html: string): Promise<RenderReply> {
     return new Promise((resolve) => {
       const job: RenderJob = { id, kind: 'derive_text', html };
-      const question: Question = { job, lane: 'shop', tries: 0, settle: resolve };
+      const question: Question = { job, organization: 'shop', tenant: 'shop', tries: 0, settle: resolve };
       process.ask(question);
     });
   }

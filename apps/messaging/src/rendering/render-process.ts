@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { InLane } from './fair-queue.js';
 import type { RenderFailureReason, RenderJob, RenderReply } from './render-job.js';
 import type { RenderProfile } from './render-profile.js';
 
@@ -8,10 +9,8 @@ const START_LIMIT_MS = 15_000;
 const TICK_MS = 10;
 
 /** A question to the process and what to do with its answer. */
-export interface Question {
+export interface Question extends InLane {
   readonly job: RenderJob;
-  /** Whose it is. */
-  readonly lane: string;
   /** Milliseconds of CPU it took, once it is answered. */
   cost?: number;
   tries: number;
@@ -65,9 +64,9 @@ export class RenderProcess {
     return this.asked.length;
   }
 
-  /** How many of one lane. */
-  loadOf(lane: string): number {
-    return this.asked.filter((question) => question.lane === lane).length;
+  /** How many of one tenant's. */
+  loadOf(tenant: string): number {
+    return this.asked.filter((question) => question.tenant === tenant).length;
   }
 
   /** Of the process, to find it by; undefined when it could not be started. */

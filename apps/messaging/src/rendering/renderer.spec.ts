@@ -1,3 +1,4 @@
+import { tenantsOf } from '../organizations/tenants.fixture.js';
 import type { PartMode, RenderScope } from './render-job.js';
 import { RenderFailure } from './render-failure.js';
 import { Renderer } from './renderer.js';
@@ -10,7 +11,10 @@ const SCOPE: RenderScope = {
 };
 
 describe('Renderer', () => {
-  const renderer = new Renderer();
+  let renderer: Renderer;
+  beforeAll(async () => {
+    renderer = new Renderer(await tenantsOf());
+  });
   afterAll(() => renderer.onApplicationShutdown());
 
   async function render(source: string, mode: PartMode = 'text', strict = true): Promise<string> {

@@ -1,30 +1,37 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Tenants } from '../organizations/tenants.js';
 import type { PartSource, RenderScope } from './render-job.js';
-import { RenderPool, type WaitingBounds } from './render-pool.js';
+import { RenderPool, type TenantOf, type WaitingBounds } from './render-pool.js';
 import { DESK_PROFILE, LIQUID_PROFILE } from './render-profile.js';
 
 /** What a rendering or a check is for. Whatever becomes a send shares nothing with the other two. */
 export type RenderPurpose = 'send' | 'preview' | 'save';
 
 /**
- * Of one organization and of all. What is for a send is not refused: how much of that there is is bounded where sends
- * are taken, and it waits in its own lane.
+ * Of one organization, of all organizations of a tenant, and of all. What is for a send is not refused: how much of that there is is bounded where sends
+ * are taken, and it waits in its own turn.
  */
 const BOUNDS: Record<RenderPurpose, WaitingBounds | undefined> = {
   send: undefined,
-  preview: { inLane: 4, inAll: 64 },
-  save: { inLane: 16, inAll: 64 },
+  preview: { ofOrganization: 4, ofTenant: 16, inAll: 64 },
+  save: { ofOrganization: 16, ofTenant: 32, inAll: 64 },
 };
 
 /**
  * Renders liquid in processes of its own (messaging.md §4): a template that loops, eats memory or grows without end is
  * stopped by 500 ms, 64 MiB and 512 KiB and fails with `render_limit_exceeded`, while its neighbours are rendered.
- * Organizations take turns. Deterministic: preview and dispatch call the same method and get the same bytes.
+ * Tenants take turns, and in a tenant its organizations. Deterministic: preview and dispatch call the same method and get the same bytes.
  */
 @Injectable()
 export class Renderer implements OnApplicationShutdown {
-  private readonly sends = new RenderPool(LIQUID_PROFILE);
-  private readonly desk = new RenderPool(DESK_PROFILE);
+  private readonly sends: RenderPool;
+  private readonly desk: RenderPool;
+
+  constructor(tenants: Tenants) {
+    const tenantOf: TenantOf = (organizationId) => tenants.of(organizationId);
+    this.sends = new RenderPool(LIQUID_PROFILE, tenantOf);
+    this.desk = new RenderPool(DESK_PROFILE, tenantOf);
+  }
 
   /** All parts of one message. @throws RenderFailure, Problem `rate_limited` unless it is for a send */
   async render(

@@ -1,0 +1,76 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AuthorizationSource } from '@customer-platform/authorization';
+import { Clock } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+
+/** Organizations of which it is known; of those that were asked about longest ago it is forgotten. */
+const MOST_KNOWN = 10_000;
+const AT_ONCE = 2;
+const ANSWER_WITHIN_MS = 2_000;
+/** Whom the registry does not know, or could not be asked about, it is asked about again. */
+const AGAIN_AFTER_MS = 60_000;
+
+interface Known {
+  readonly tenant: string;
+  /** Milliseconds since the epoch; what the registry has said holds for ever. */
+  readonly until: number;
+}
+
+/**
+ * The tenant of an organization: the one directly below the root that it belongs to. The registry is asked behind the
+ * caller, once for each organization, which never moves; until it has answered, an organization is a tenant of its own.
+ * For turns and bounds only, where that makes somebody wait and permits nothing.
+ */
+@Injectable()
+export class Tenants {
+  private readonly known = new Map<string, Known>();
+  private readonly waiting = new Set<string>();
+  private asking = 0;
+
+  constructor(
+    @Inject(AuthorizationSource) private readonly registry: Pick<AuthorizationSource, 'resolveTenant'>,
+    private readonly clock: Clock,
+  ) {}
+
+  of(organizationId: string): string {
+    const known = this.known.get(organizationId);
+    if (!known || known.until <= this.clock.now().getTime()) this.ask(organizationId);
+    return known?.tenant ?? organizationId;
+  }
+
+  private ask(organizationId: string): void {
+    this.waiting.add(organizationId);
+    while (this.asking < AT_ONCE && this.waiting.size > 0) void this.askNext();
+  }
+
+  private async askNext(): Promise<void> {
+    const [id] = this.waiting;
+    if (id === undefined) return;
+    this.note(id, { tenant: id, until: this.clock.now().getTime() + AGAIN_AFTER_MS });
+    this.waiting.delete(id);
+    this.asking += 1;
+    try {
+      const { organization } = await this.registry.resolveTenant(
+        { organization_id: id },
+        ANSWER_WITHIN_MS,
+        'strangers', // never before those that a request waits for
+      );
+      if (organization.tenant_id !== undefined)
+        this.note(id, { tenant: organization.tenant_id, until: Infinity });
+    } catch (error) {
+      // Unknown, deleted, or nobody was there to ask: it stays a tenant of its own for a while.
+      log.debug({ err: error, organization_id: id }, 'The tenant of an organization is not known');
+    } finally {
+      this.asking -= 1;
+      const [next] = this.waiting;
+      if (next !== undefined) this.ask(next);
+    }
+  }
+
+  private note(id: string, known: Known): void {
+    this.known.delete(id);
+    this.known.set(id, known);
+    const [oldest] = this.known.keys();
+    if (this.known.size > MOST_KNOWN && oldest !== undefined) this.known.delete(oldest);
+  }
+}
