@@ -11,6 +11,8 @@ export interface StandardHeaders {
 const PREFIX = 'whsec_';
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const [LEAST_BYTES, MOST_BYTES] = [24, 64];
+/** One for each secret that is being replaced, and some to spare; a header has room for four thousand. */
+const MOST_SIGNATURES = 20;
 
 /** Whether a text can be the secret of a symmetric signature: 24 to 64 bytes in base64, `whsec_` before them or not. */
 export function isStandardSecret(text: string): boolean {
@@ -28,12 +30,12 @@ export function signStandard(secret: string, id: string, seconds: number, body: 
   };
 }
 
-/** Whether one of the signatures given, separated by spaces, is the one that the secret makes of these very bytes. */
+/** Whether one of the first twenty signatures given, separated by spaces, is the one that the secret makes of these very bytes. */
 export function verifyStandard(secret: string, headers: StandardHeaders, body: Buffer): boolean {
   const expected = signature(secret, headers['webhook-id'], headers['webhook-timestamp'], body);
   // Each is compared: which one fits, and how much of it, takes no less time.
   return headers['webhook-signature']
-    .split(' ')
+    .split(' ', MOST_SIGNATURES)
     .map((given) => given.startsWith('v1,') && equalInConstantTime(given.slice(3), expected))
     .includes(true);
 }

@@ -136,7 +136,9 @@ const queryPipe = new DtoPipe((dto, request: never) => {
   refuseUnstorable(parameters);
   for (const { name, value } of parameters) {
     const former = values[name];
-    values[name] = former === undefined ? value : [former, value].flat();
+    if (former === undefined) values[name] = value;
+    else if (typeof former === 'string') values[name] = [former, value];
+    else former.push(value); // a list made anew for each would grow with the square of a repeated name
   }
   return validateQuery(dto, values);
 });
