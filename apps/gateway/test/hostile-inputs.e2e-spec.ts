@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
 import { jest } from '@jest/globals';
 import { done, obtainCredentials, type Credentials } from './credentials.fixture.js';
 import {
   bodyRoutes,
-  FORMS,
+  headerRoutes,
   hostileBody,
-  SHAPES,
+  queryRoutes,
   type BodyRoute,
-  type Shape,
+  type HeaderRoute,
+  type QueryRoute,
+  type Route,
 } from './hostile-inputs.fixture.js';
+import { Judge, type Call } from './hostile-judge.fixture.js';
+import { FULL, PARTS, SHAPES, TEXTS, type Shape, type TextShape } from './hostile-shapes.fixture.js';
+import { PROVIDERS } from './hostile-webhooks.fixture.js';
 import {
   END_WITHIN_MS,
   MODULES,
@@ -18,177 +24,251 @@ import {
   type Tenant,
 } from './platform.fixture.js';
 
-/** What a module did since it was asked last. */
-interface Work {
-  readonly cpuSeconds: number;
-  /** The longest that the loop was held, in milliseconds. */
-  readonly heldMs: number;
-}
+const KIB = 1024;
+/** What the server takes: a target of 8 KiB, a head of 16 KiB with all that a call carries besides. */
+const LONGEST_QUERY = 8 * KIB - 300;
+const LONGEST_HEADER = 14 * KIB;
+const WEBHOOK_LIMIT = FULL ? KIB * KIB : 128 * KIB;
 
-/** Its own histogram of the loop looks every 10 ms, which is in what it tells. */
-const RESOLUTION_MS = 10;
-
-/**
- * No time is asserted, for machines differ: work that is in proportion to a body is four times as much for four times
- * the bytes, on each of them, work with its square sixteen times. Below a second of CPU nothing is judged, because
- * neither is then told from what else the process does.
- */
-const JUDGED_FROM_S = 1;
-const MOST_TIMES = 8;
-
-const routes = bodyRoutes();
-const worst = new Map<string, { heldMs: number; by: string }>();
+const WEBHOOKS = '/v1/messaging/webhooks/{provider}';
+const SECRETS = {
+  http: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+  twilio: 'a token of tests that nobody else has',
+};
 
 jest.setTimeout(600_000);
 
 let platform: PlatformUnderTest;
 let mine: Tenant;
 let credentials: Credentials;
-let twilioPath: string;
+let judge: Judge;
+/** The address of each provider's account, as the provider is told it. */
+let webhookUrls: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start();
+  // What proxies say of callers is read from those that are trusted: here from everybody.
+  platform = await PlatformUnderTest.start({ gateway: { TRUSTED_PROXIES: '127.0.0.1' } });
+  judge = new Judge(platform);
   mine = await platform.tenant();
   credentials = await obtainCredentials(platform, mine);
   const sms = {
     provider: 'twilio',
     from: '+56961234567',
     account_sid: `AC${'a'.repeat(32)}`,
-    auth_token: 'a token of tests that nobody else has',
+    auth_token: SECRETS.twilio,
   };
-  const { channels } = await done<{ channels: { sms: { webhook_url: string } } }>(
-    mine.admin.call('PUT', '/v1/messaging/channel-settings', { body: { channels: { sms } } }),
+  const push = { provider: 'http', url: 'https://push.shop.example/messages', secret: SECRETS.http };
+  const { channels } = await done<{ channels: Record<'sms' | 'push', { webhook_url: string }> }>(
+    mine.admin.call('PUT', '/v1/messaging/channel-settings', { body: { channels: { sms, push } } }),
   );
-  const { pathname, search } = new URL(channels.sms.webhook_url);
-  twilioPath = pathname + search;
+  webhookUrls = {
+    standard: channels.push.webhook_url,
+    generic: channels.push.webhook_url.replace('/standard', '/generic'),
+    twilio: channels.sms.webhook_url,
+  };
 }, START_WITHIN_MS);
 afterAll(() => platform.stop(), END_WITHIN_MS);
-afterAll(() => {
-  const lines = [...worst].sort(([, one], [, other]) => other.heldMs - one.heldMs);
-  const table = lines.map(
-    ([route, { heldMs, by }]) => `${heldMs.toFixed(0).padStart(6)} ms  ${route}  (${by})`,
-  );
-  process.stdout.write(`\nThe longest that a route held the loop:\n${table.join('\n')}\n`);
-});
+afterAll(() => void process.stdout.write(`\nThe longest that a route held a loop:\n${judge.report}`));
 
-/** What a module has done since the last call; asking sets its histogram back. */
-async function workOf(module: Module, before = 0): Promise<Work> {
-  const text = await (await fetch(`${platform.urlOf(module)}/metrics`)).text();
-  const value = (name: string): number =>
-    Number(
-      text
-        .split('\n')
-        .find((line) => line.startsWith(`${name} `))
-        ?.split(' ')[1] ?? NaN,
-    );
-  return {
-    cpuSeconds: value('process_cpu_seconds_total') - before,
-    heldMs: value('nodejs_eventloop_lag_max_seconds') * 1_000 - RESOLUTION_MS,
-  };
-}
-
-function tokenFor({ authorization }: BodyRoute): string | undefined {
-  if (authorization === 'member_token') return credentials.memberToken;
-  return authorization === undefined ? mine.adminKey : undefined;
-}
-
-/** Sends bytes through the front door. @returns the status */
-async function send(
-  method: string,
-  path: string,
-  body: string,
-  type: string,
-  token?: string,
-): Promise<number> {
-  const answer = await fetch(platform.url + path.replaceAll(/\{\w+\}/g, randomUUID()), {
-    method,
-    body,
-    headers: {
-      'content-type': type,
-      'idempotency-key': randomUUID(),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-  });
-  await answer.arrayBuffer();
-  return answer.status;
-}
-
-/** What all of `calls` cost the module together, and the statuses that are no refusals. */
-async function costOf(
-  module: Module,
-  calls: readonly (() => Promise<number>)[],
-): Promise<Work & { failed: number[] }> {
-  const { cpuSeconds } = await workOf(module);
-  const failed: number[] = [];
-  for (const call of calls) {
-    const status = await call();
-    if (status >= 500 && status !== 503) failed.push(status);
-  }
-  return { ...(await workOf(module, cpuSeconds)), failed };
-}
-
-async function judge(
-  name: string,
-  by: string,
-  module: Module,
-  callsOf: (share: number) => readonly (() => Promise<number>)[],
-): Promise<void> {
-  const whole = await costOf(module, callsOf(1));
-  if (whole.heldMs > (worst.get(name)?.heldMs ?? 0)) worst.set(name, { heldMs: whole.heldMs, by });
-  expect([name, by, whole.failed]).toEqual([name, by, []]);
-  if (whole.cpuSeconds < JUDGED_FROM_S) return;
-  const quarter = await costOf(module, callsOf(1 / 4));
-  const most = JUDGED_FROM_S + MOST_TIMES * quarter.cpuSeconds;
-  expect([
-    name,
-    by,
-    whole.cpuSeconds > most ? `${whole.cpuSeconds} s, a quarter ${quarter.cpuSeconds} s` : '',
-  ]).toEqual([name, by, '']);
-}
-
-function moduleOf(path: string): Module {
+function moduleOf({ path }: Route): Module {
   return MODULES.find((module) => path.startsWith(`/v1/${module}/`)) ?? 'identity';
 }
 
-function callsOf(route: BodyRoute, shape: Shape, share: number): (() => Promise<number>)[] {
-  const room = route.limit - JSON.stringify(route.example).length - 200;
-  const value = shape.of(room * share);
-  const bodies = [undefined, ...route.fields].map((field) => hostileBody(route, field, value));
-  return [...new Set(bodies)].map(
-    (body) => () => send(route.method, route.path, body, 'application/json', tokenFor(route)),
-  );
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+
+function authorizationOf({ authorization }: Route): Record<string, string> {
+  if (authorization === 'member_token') return { authorization: `Bearer ${credentials.memberToken}` };
+  return authorization === undefined ? { authorization: `Bearer ${mine.adminKey}` } : {};
 }
 
-describe.each(routes)('$method $path', (route) => {
+interface Sent {
+  readonly query?: string;
+  readonly body?: string;
+  readonly type?: string;
+  /** Beside the credential, or in its place. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends what no client library would let through, as it is. @returns the status */
+function send(route: Route, { query, body, type = 'application/json', headers }: Sent): Promise<number> {
+  const path = route.path.replaceAll(/\{\w+\}/g, randomUUID());
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      platform.url,
+      {
+        method: route.method,
+        path: query === undefined ? path : `${path}?${query}`,
+        headers: {
+          ...authorizationOf(route),
+          ...(body === undefined
+            ? {}
+            : {
+                'content-type': type,
+                'content-length': Buffer.byteLength(body),
+                'idempotency-key': randomUUID(),
+              }),
+          ...headers,
+        },
+      },
+      (answer) => answer.resume().once('end', () => resolve(answer.statusCode ?? 0)),
+    );
+    request.once('error', reject);
+    request.end(body);
+  });
+}
+
+/** What a text needs to show a square is less than what a list needs, whose items are several bytes each. */
+const TEXT_SHARE = FULL ? 1 : 1 / 3;
+
+function bodyCalls(route: BodyRoute, shape: Shape, share: number): Call[] {
+  const room = (route.limit - JSON.stringify(route.example).length - 200) * share;
+  const text = TEXTS.find((one) => one === shape);
+  const value = shape.of(text ? room * TEXT_SHARE : room);
+  const whole = [undefined, ...route.fields].map((field) => hostileBody(route, field?.path, value));
+  // What is within its bounds is looked at by more than its bounds.
+  const bounded = route.fields.flatMap(({ path, maxLength, maxItems }) => {
+    if (text && maxLength !== undefined)
+      return [
+        hostileBody(
+          route,
+          path,
+          text.of(maxLength * share, ({ length }) => length),
+        ),
+      ];
+    if (Array.isArray(value) && maxItems !== undefined)
+      return [hostileBody(route, path, value.slice(0, Math.ceil(maxItems * share)))];
+    return [];
+  });
+  return [...new Set([...whole, ...bounded])].map((body) => () => send(route, { body }));
+}
+
+describe.each(bodyRoutes().filter(({ path }) => path !== WEBHOOKS))('body of $method $path', (route) => {
   it('takes time in proportion to any field filled with any shape', async () => {
-    for (const shape of SHAPES) {
-      const name = `${route.method} ${route.path}`;
-      await judge(name, shape.name, moduleOf(route.path), (share) => callsOf(route, shape, share));
-    }
+    await judge.bodies(nameOf(route), moduleOf(route), SHAPES, (shape, share) =>
+      bodyCalls(route, shape, share),
+    );
+    await judge.noteHold(nameOf(route), 'in its body', moduleOf(route));
   });
 });
 
-describe('POST /v1/messaging/webhooks/twilio', () => {
-  it.each(Object.entries(FORMS))('takes time in proportion to an unsigned form of %s', async (name, form) => {
-    await judge('POST /v1/messaging/webhooks/twilio', name, 'messaging', (share) => [
-      () => {
-        const body = form(1024 * 1024 * share);
-        const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': 'x' };
-        return fetch(platform.url + twilioPath, { method: 'POST', body, headers }).then(
-          ({ status }) => status,
-        );
-      },
-    ]);
+describe.each(PROVIDERS)('webhook of $name', (provider) => {
+  const route = {
+    method: 'POST',
+    path: `/v1/messaging/webhooks/${provider.name}`,
+    authorization: 'signature',
+  };
+  const sendTo = (body: string, secret: string): Promise<number> => {
+    const url = webhookUrls[provider.name] ?? '';
+    const headers = provider.sign(secret, url, body);
+    return send(route, { query: new URL(url).search.slice(1), body, type: provider.contentType, headers });
+  };
+
+  it('takes what is signed and refuses what is not', async () => {
+    const secret = provider.name === 'twilio' ? SECRETS.twilio : SECRETS.http;
+    expect(await sendTo(provider.example, secret)).toBe(200);
+    expect(await sendTo(provider.example, SECRETS.http.toLowerCase())).toBe(401);
+  });
+
+  it.each(['signed', 'unsigned'])('takes time in proportion to any %s body', async (how) => {
+    const right = provider.name === 'twilio' ? SECRETS.twilio : SECRETS.http;
+    const secret = how === 'signed' ? right : `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+    await judge.bodies(`${nameOf(route)}, ${how}`, 'messaging', provider.hostile, ({ of }, share) =>
+      of(WEBHOOK_LIMIT * share).map((body) => () => sendTo(body, secret)),
+    );
+  });
+});
+
+const TEXTS_OF_HEADS = [...TEXTS, ...PARTS];
+
+/** A text as a header may hold it: other letters as bytes that are none. */
+function inHeader(shape: TextShape, share: number): string {
+  return shape
+    .of(Math.max(1, LONGEST_HEADER * share), ({ length }) => length)
+    .replaceAll(/[^\x20-\x7e]/g, '\xff');
+}
+
+/** Other letters are all alike in a header. */
+const TEXTS_OF_HEADERS = [...new Map(TEXTS_OF_HEADS.map((shape) => [inHeader(shape, 1), shape])).values()];
+
+describe.each(PROVIDERS)(
+  'headers of the webhook of $name',
+  ({ name: provider, contentType, sign, example }) => {
+    it('takes time in proportion to any header that signs, filled with any shape', async () => {
+      const route = {
+        method: 'POST',
+        path: `/v1/messaging/webhooks/${provider}`,
+        authorization: 'signature',
+      };
+      const query = new URL(webhookUrls[provider] ?? '').search.slice(1);
+      const signed = sign(SECRETS.http, '', example);
+      const callsOf = (shape: TextShape, share: number): Call[] =>
+        Object.keys(signed).map((name) => () => {
+          const headers = { ...signed, [name]: inHeader(shape, share) };
+          return send(route, { query, body: example, type: contentType, headers });
+        });
+      await judge.heads(nameOf(route), 'messaging', TEXTS_OF_HEADERS, callsOf);
+    });
+  },
+);
+
+/** As short as it can be written in a query: what need not be escaped is not. */
+const inQuery = (text: string): string =>
+  encodeURIComponent(text)
+    .replaceAll('%20', '+')
+    .replaceAll(/%(?:2[CF]|3[AB]|40|7[BD]|5[BD])/g, decodeURIComponent);
+
+/** A query filled by one of its parameters, by each in turn, and by parameters that nobody asked for. */
+function queryCalls(route: QueryRoute, shape: TextShape, share: number): Call[] {
+  const room = (LONGEST_QUERY - route.path.length - route.required.length) * share;
+  const filled = route.parameters.map((name) => {
+    const written = inQuery(name);
+    const value = shape.of(Math.max(1, room - written.length), (text) => inQuery(text).length);
+    return `${written}=${inQuery(value)}`;
+  });
+  const repeat = (piece: string): string => piece.repeat(Math.max(1, room / piece.length));
+  const [first = ''] = route.parameters;
+  const unknown = shape.of(Math.max(1, room), (text) => inQuery(text).length);
+  return [
+    ...filled,
+    inQuery(unknown),
+    repeat(`${inQuery(first)}=1&`),
+    repeat('&'),
+    Array.from({ length: room / 8 }, (_, at) => `n${String(at)}=1`).join('&'),
+  ].map((query) => () => send(route, { query: [route.required, query].filter(Boolean).join('&') }));
+}
+
+describe.each(queryRoutes())('query of $method $path', (route) => {
+  it('takes time in proportion to any parameter filled with any shape', async () => {
+    await judge.heads(nameOf(route), moduleOf(route), TEXTS_OF_HEADS, (shape, share) =>
+      queryCalls(route, shape, share),
+    );
+  });
+});
+
+function headerCalls(route: HeaderRoute, shape: TextShape, share: number): Call[] {
+  const body = route.example === undefined ? undefined : JSON.stringify(route.example);
+  const value = inHeader(shape, share);
+  return route.headers.flatMap((name) => {
+    const written = name === 'authorization' ? ['', 'Bearer ', 'Bearer cpk_live_', 'Basic '] : [''];
+    return written.map((before) => () => send(route, { body, headers: { [name]: before + value } }));
+  });
+}
+
+describe.each(headerRoutes())('headers of $method $path', (route) => {
+  it('takes time in proportion to any header filled with any shape', async () => {
+    await judge.heads(nameOf(route), moduleOf(route), TEXTS_OF_HEADERS, (shape, share) =>
+      headerCalls(route, shape, share),
+    );
   });
 });
 
 it('events are taken beside hostile bodies as without them', async () => {
-  const hostile = routes.find(({ method, path }) => method === 'POST' && path === '/v1/core/contacts');
+  const hostile = bodyRoutes().find(({ method, path }) => method === 'POST' && path === '/v1/core/contacts');
   const alone = await trackSome();
   let going = true;
   const attack = (async () => {
     while (going && hostile) {
-      for (const shape of SHAPES) for (const call of callsOf(hostile, shape, 1)) if (going) await call();
+      for (const shape of SHAPES) for (const call of bodyCalls(hostile, shape, 1)) if (going) await call();
     }
   })();
   const beside = await trackSome();

@@ -44,6 +44,8 @@ export interface CaughtMail {
   correlation_id: string | null;
 }
 
+type Variables = Readonly<Record<string, Record<string, string>>>;
+
 interface Database {
   url: string;
   ownerUrl: string;
@@ -64,14 +66,18 @@ export class PlatformUnderTest {
   private readonly run = randomBytes(5).toString('hex');
   private readonly databases: Partial<Record<Module, Database>> = {};
 
-  private constructor(ports: number[]) {
+  private constructor(
+    ports: number[],
+    private readonly extra: Variables,
+  ) {
     const names = [...MODULES, 'gateway'].flatMap((name) => [name, `${name} internal`]);
     this.ports = record([...names, 'smtp', 'mail'], (_, at) => ports[at] ?? 0);
   }
 
-  static async start(): Promise<PlatformUnderTest> {
+  /** @param extra variables of apps beyond the usual ones, or instead of them */
+  static async start(extra: Variables = {}): Promise<PlatformUnderTest> {
     await buildAll();
-    const platform = new PlatformUnderTest(await freePorts(14));
+    const platform = new PlatformUnderTest(await freePorts(14), extra);
     try {
       await Promise.all(MODULES.map((module) => platform.migrate(module)));
       const printed = await runScript(
@@ -100,7 +106,7 @@ export class PlatformUnderTest {
     return local(this.ports[module]);
   }
 
-  internalUrlOf(module: Module): string {
+  internalUrlOf(module: Module | 'gateway'): string {
     return local(this.ports[`${module} internal`]);
   }
 
@@ -285,6 +291,7 @@ export class PlatformUnderTest {
       ADDRESS_PEPPERS: 'a pepper of tests, long enough',
       LEDGER_KEY: 'a ledger key of tests, long enough for it',
       SMTP_URL: `smtp://127.0.0.1:${String(this.ports['smtp'])}`,
+      ...this.extra[app],
     };
   }
 }

@@ -63,6 +63,11 @@ export class AppProcess {
     });
   }
 
+  /** To look at what it uses; undefined where it could not be started. */
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
   /** Everything the process has written so far. */
   get log(): string {
     return this.output;

@@ -1,0 +1,131 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { hostileBody } from './hostile-inputs.fixture.js';
+import { FORMS, PARTS, SHAPES, TEXTS } from './hostile-shapes.fixture.js';
+
+/** Bodies of about so many bytes each, as a provider would send them. */
+interface HostileBodies {
+  readonly name: string;
+  readonly of: (bytes: number) => readonly string[];
+}
+
+/** A provider that reports to us: how it signs and what it sends. */
+export interface WebhookProvider {
+  readonly name: string;
+  readonly contentType: string;
+  /** The headers that sign this body, sent to this address. */
+  readonly sign: (secret: string, url: string, body: string) => Record<string, string>;
+  /** One that is taken when it is signed. */
+  readonly example: string;
+  readonly hostile: readonly HostileBodies[];
+}
+
+const seconds = (): string => String(Math.floor(Date.now() / 1_000));
+
+const REPORT = {
+  provider_message_id: '<019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f@shop.example>',
+  event: 'bounced',
+  occurred_at: '2026-11-21T09:30:00.000Z',
+  provider_event_id: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e10',
+  bounce_type: 'hard',
+};
+const MOST_REPORTS = 500;
+const LONGEST_ID = 500;
+
+/** Each field of a report, a list of reports, and the body itself filled with each shape; and the longest list taken. */
+const REPORTS: readonly HostileBodies[] = [
+  ...SHAPES.map(({ name, of }) => ({
+    name,
+    of: (bytes: number) => {
+      const value = of(bytes - 500);
+      const fields = Object.keys(REPORT).map((field) => hostileBody({ example: REPORT }, [field], value));
+      return [
+        ...fields,
+        hostileBody({ example: REPORT }, undefined, value),
+        hostileBody({ example: {} }, ['events'], value),
+      ];
+    },
+  })),
+  {
+    name: 'as many reports as are taken',
+    of: (bytes) =>
+      TEXTS.map((text) => {
+        const count = Math.max(1, Math.floor(Math.min(MOST_REPORTS, bytes / LONGEST_ID / 2)));
+        const events = Array.from({ length: count }, (_, at) => ({
+          ...REPORT,
+          provider_message_id: `${String(at)}${text.of(LONGEST_ID - 10)}`.slice(0, LONGEST_ID),
+          provider_event_id: `${String(at)}${text.of(200)}`.slice(0, 255),
+        }));
+        return JSON.stringify({ events });
+      }),
+  },
+];
+
+/** An answer that somebody wrote, and what became of a message: the fields that are read of either. */
+const ANSWER: Readonly<Record<string, string>> = {
+  SmsStatus: 'received',
+  Body: 'stop',
+  From: '+56987654321',
+  MessageSid: `SM${'1'.repeat(32)}`,
+  OptOutType: 'STOP',
+};
+const OUTCOME: Readonly<Record<string, string>> = {
+  MessageStatus: 'undelivered',
+  MessageSid: `SM${'2'.repeat(32)}`,
+  SmsSid: 'SM2',
+  ErrorCode: '30005',
+};
+
+const TWILIO: readonly HostileBodies[] = [
+  ...Object.entries(FORMS).map(([name, form]) => ({ name, of: (bytes: number) => [form(bytes)] })),
+  ...[...TEXTS, ...PARTS].map(({ name, of }) => ({
+    name,
+    of: (bytes: number) => {
+      const value = of(bytes - 500, (text) => encodeURIComponent(text).length);
+      return [ANSWER, OUTCOME].flatMap((example) =>
+        Object.keys(example).map((field) => new URLSearchParams({ ...example, [field]: value }).toString()),
+      );
+    },
+  })),
+];
+
+/** Every provider of `POST /v1/messaging/webhooks/{provider}`; each signs without the service's own code. */
+export const PROVIDERS: readonly WebhookProvider[] = [
+  {
+    name: 'standard',
+    contentType: 'application/json',
+    example: JSON.stringify(REPORT),
+    hostile: REPORTS,
+    sign: (secret, _url, body) => {
+      const [id, at] = [randomUUID(), seconds()];
+      const mac = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'));
+      const signature = mac.update(`${id}.${at}.${body}`).digest('base64');
+      return { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': `v1,${signature}` };
+    },
+  },
+  {
+    name: 'generic',
+    contentType: 'application/json',
+    example: JSON.stringify(REPORT),
+    hostile: REPORTS,
+    sign: (secret, _url, body) => {
+      const at = seconds();
+      const mac = createHmac('sha256', secret).update(`${at}.${body}`).digest('hex');
+      return { 'x-timestamp': at, 'x-signature': `sha256=${mac}` };
+    },
+  },
+  {
+    name: 'twilio',
+    contentType: 'application/x-www-form-urlencoded',
+    example: new URLSearchParams(ANSWER).toString(),
+    hostile: TWILIO,
+    sign: (secret, url, body) => {
+      const form = new URLSearchParams(body);
+      const names = [...new Set(form.keys())].sort();
+      const signed = names.flatMap((name) =>
+        [...new Set(form.getAll(name))].sort().map((text) => name + text),
+      );
+      const mac = createHmac('sha1', secret).update(url + signed.join(''));
+      return { 'x-twilio-signature': mac.digest('base64') };
+    },
+  },
+];
