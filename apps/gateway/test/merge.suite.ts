@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { eventually } from '@customer-platform/testing';
 import { EVENT, prepareChain, sendPurchase } from './chain.fixture.js';
-import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
+import { START_WITHIN_MS, type PlatformUnderTest, type Tenant } from './platform.fixture.js';
+import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Listed<T = { id: string }> {
   data: T[];
@@ -16,18 +16,15 @@ interface Item {
 
 const SETTLED = { within: 30_000 };
 
-jest.setTimeout(120_000);
-
 describe('a merge, followed by all modules', () => {
   let platform: PlatformUnderTest;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    platform = await PlatformUnderTest.start();
+    platform = sharedPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
   }, START_WITHIN_MS);
-  afterAll(() => platform.stop(), END_WITHIN_MS);
 
   const idOf = (externalId: string): Promise<string> =>
     eventually(async () => {

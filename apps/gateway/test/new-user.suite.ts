@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { eventually, type Answer, type Caller } from '@customer-platform/testing';
 import { Secret, TOTP } from 'otpauth';
-import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS } from './platform.fixture.js';
+import type { PlatformUnderTest } from './platform.fixture.js';
+import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Listed<T> {
   data: T[];
@@ -15,14 +15,11 @@ interface Key {
 const SETTLED = { within: 30_000 };
 const PASSWORD = 'un paraguas verde bajo la lluvia';
 
-jest.setTimeout(180_000);
-
 describe('the walk of a new user, from the bootstrap to a revoked key', () => {
   let platform: PlatformUnderTest;
-  beforeAll(async () => {
-    platform = await PlatformUnderTest.start();
-  }, START_WITHIN_MS);
-  afterAll(() => platform.stop(), END_WITHIN_MS);
+  beforeAll(() => {
+    platform = sharedPlatform();
+  });
 
   it('invites, reads the mail, accepts, enrols, makes a role, issues, uses, rotates and revokes a key', async () => {
     const email = `${randomUUID()}@example.com`;

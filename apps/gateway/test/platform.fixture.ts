@@ -129,7 +129,7 @@ export class PlatformUnderTest {
 
   /** A client of the front door with this key, or without one. */
   as(key?: string): Caller {
-    return new Caller(this.url, key);
+    return new Caller(this.url, key, () => this.processes['identity']?.isRunning === true);
   }
 
   /** Founds an organization below the root, as an operator does. */

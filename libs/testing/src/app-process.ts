@@ -68,6 +68,11 @@ export class AppProcess {
     return this.child.pid;
   }
 
+  /** Whether it has not ended yet. */
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
   /** Everything the process has written so far. */
   get log(): string {
     return this.output;

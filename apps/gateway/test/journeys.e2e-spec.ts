@@ -1,0 +1,12 @@
+import { jest } from '@jest/globals';
+import './merge.suite.js';
+import './new-user.suite.js';
+import { END_WITHIN_MS, START_WITHIN_MS } from './platform.fixture.js';
+import './purge.suite.js';
+import { startSharedPlatform, stopSharedPlatform } from './shared-platform.fixture.js';
+
+jest.setTimeout(180_000);
+
+/** Each suite makes organizations of its own and leaves the platform as it was: one is started for all of them. */
+beforeAll(startSharedPlatform, START_WITHIN_MS);
+afterAll(stopSharedPlatform, END_WITHIN_MS);
