@@ -9,6 +9,7 @@
  * `npm run load -- segments|loyalty [--events N]`
  * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
  * `npm run load -- authorization [--organizations N]`
+ * `npm run load -- background-work [--rows N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
@@ -20,7 +21,8 @@
  * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `seed` fills core by
  * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
- * consumes, `authorization` what keys and permissions cost, on an identity of its own. `tenants` sends the same load from
+ * consumes, `authorization` what keys and permissions cost, on an identity of its own, `background-work` what is done to
+ * a million rows behind an answer, on a messaging of its own. `tenants` sends the same load from
  * one organization, from a hundred and from a thousand. `inserts` prints what storing an event costs beside how many are
  * stored already, on a PostgreSQL of its own.
  */
@@ -40,6 +42,7 @@ import {
   readCounts,
   runningPlatform,
 } from '@customer-platform/client/platform.ts';
+import { runBackgroundWork } from './background-work.bench.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
 import { runManagement } from './management/command.ts';
@@ -73,6 +76,7 @@ const { values, positionals } = parseArgs({
     contacts: { type: 'string' },
     events: { type: 'string' },
     organizations: { type: 'string' },
+    rows: { type: 'string', default: '1000000' },
     backlog: { type: 'string', default: '5000' },
     postgres: { type: 'string', default: '' },
     without: { type: 'string', default: '' },
@@ -131,6 +135,7 @@ async function main(): Promise<void> {
   }
   if (kind === 'authorization') return measureAuthorization(Number(values.organizations ?? '10000'));
   if (kind === 'loyalty') return measureLoyalty(Number(values.events ?? '30000'));
+  if (kind === 'background-work') return runBackgroundWork(Number(values.rows), say);
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   const duration = Number(values.duration);
   if (!(duration > 0 && duration <= LONGEST_S))
@@ -159,7 +164,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, outbound-webhooks, tenants; ` +
-        'or seed, inserts, segments, loyalty, authorization.',
+        'or seed, inserts, segments, loyalty, authorization, background-work.',
     );
   await measureRates(found, duration);
 }
