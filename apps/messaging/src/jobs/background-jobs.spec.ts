@@ -90,6 +90,14 @@ async function largestTransaction(table: string, organizationId: string): Promis
   return row?.count ?? 0;
 }
 
+/** Rows of `sends` that were read and changed so far, as far as the server was told by its processes. */
+async function worked(): Promise<{ read: number; written: number }> {
+  const [row] = await world.database.query<{ read: number; written: number }>(
+    `SELECT (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS read, n_tup_upd::int AS written FROM pg_stat_user_tables WHERE relname = 'sends'`,
+  );
+  return row ?? { read: NaN, written: NaN };
+}
+
 const jobsOf = (organizationId: string) =>
   world.database.query<{ kind: string }>('SELECT kind FROM background_jobs WHERE organization_id = $1', [
     organizationId,
@@ -106,6 +114,22 @@ describe('disabling a rule', () => {
     });
     expect(await largestTransaction('sends', rule.organizationId)).toBeLessThanOrEqual(ROWS_OF_A_PIECE);
     await eventually(async () => expect(await jobsOf(rule.organizationId)).toEqual([]), { within: 10_000 });
+  });
+
+  it('reads what waits a few times in all, however many pieces there are before and after it', async () => {
+    const rule = await aRule();
+    const count = 40 * ROWS_OF_A_PIECE;
+    await sends(rule, count);
+    // By these statistics nearly every send of the organization is one of the rule's.
+    await world.database.query('ANALYZE sends');
+    const before = await worked();
+    await rule.api.patch(`${ROUTING}/${rule.ruleId}`, { enabled: false });
+    await eventually(async () => expect(await jobsOf(rule.organizationId)).toEqual([]), { within: 60_000 });
+    expect(await inState(rule.organizationId, 'canceled')).toBe(count);
+    const isTold = async () =>
+      expect((await worked()).written).toBeGreaterThanOrEqual(before.written + count);
+    await eventually(isTold, { within: 30_000 });
+    expect((await worked()).read - before.read).toBeLessThan(8 * count);
   });
 
   it('lets nothing leave from its answer on, while all of it is under way', async () => {

@@ -40,11 +40,17 @@ const cancel = (which: string): string => `
    WHERE organization_id = $1 AND ${which} AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced')
   RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
 
-/** So many at a time: not what another transaction has in its hands. */
+/**
+ * So many at a time, from one id on: not what another transaction has in its hands. The order by a column that is given
+ * leaves the planner no index but the one of what is unfinished of a source. By the primary key, which it takes where
+ * most rows are of the source, a piece would read all that the pieces before it have done (measured: 1.5 s a piece
+ * after a tenth of a million).
+ */
 const CANCEL_SOME_OF_SOURCE = cancel(`id IN (
-    SELECT id FROM sends WHERE organization_id = $1 AND source_id = $2 AND due_at IS NOT NULL
+    SELECT id FROM sends
+     WHERE organization_id = $1 AND (source_id, id) > ($2::uuid, $7::uuid) AND source_id <= $2 AND due_at IS NOT NULL
        AND state NOT IN ('dispatching', 'bounced', 'complained') AND ($5::timestamptz IS NULL OR created_at <= $5)
-     ORDER BY id LIMIT $6 FOR UPDATE SKIP LOCKED)`);
+     ORDER BY source_id, id LIMIT $6 FOR UPDATE SKIP LOCKED)`);
 const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'id' = $2`);
 
 /**
@@ -92,6 +98,18 @@ export interface Person {
   readonly addressKeys: readonly string[];
 }
 
+/** Which of a source's unfinished sends. */
+export interface SomeOfSource {
+  readonly sourceId: string;
+  readonly before: Date | null;
+  /** Null from the first one on. */
+  readonly after: string | null;
+  readonly most: number;
+}
+
+/** Before every id. */
+const NIL = '00000000-0000-0000-0000-000000000000';
+
 interface CanceledRow {
   id: string;
   channel: SendFacts['channel'];
@@ -134,16 +152,17 @@ export class SendsRepository {
   }
 
   /**
-   * Calls off some unfinished sends of a rule, of those that there were at `before`.
-   * @returns how many
+   * Calls off some unfinished sends of a rule, of those that there were at `before`, from the one after `after` on.
+   * @returns their ids, in order
    */
   async cancelSomeOfSource(
     tx: Transaction,
-    { sourceId, before, most }: { sourceId: string; before: Date | null; most: number },
+    { sourceId, before, after, most }: SomeOfSource,
     reason: string,
     now: Date,
-  ): Promise<number> {
-    return (await this.cancel(tx, CANCEL_SOME_OF_SOURCE, [sourceId, reason, now, before, most])).length;
+  ): Promise<string[]> {
+    const given = [sourceId, reason, now, before, most, after ?? NIL] as const;
+    return (await this.cancel(tx, CANCEL_SOME_OF_SOURCE, [...given])).sort();
   }
 
   /** Calls off every unfinished send whose link leads nowhere any more. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type WorkerTransaction } from '@customer-platform/database';
-import { BackgroundJobs, ROWS_OF_A_PIECE, type Piece } from '../jobs/background-jobs.js';
+import { BackgroundJobs, ROWS_OF_A_PIECE, type Job, type Piece } from '../jobs/background-jobs.js';
 import { DispatchSignal } from './dispatch-signal.js';
 
 const SUSPENDED = `SELECT 1 FROM organizations WHERE organization_id = $1 AND status = 'suspended'`;
@@ -9,8 +9,9 @@ const RELEASE = `
   UPDATE sends SET due_at = $2, release_at = NULL
    WHERE organization_id = $1 AND id IN (
      SELECT id FROM sends WHERE organization_id = $1 AND state = 'held' AND reason = 'organization_suspended'
-        AND due_at = 'infinity' ORDER BY id LIMIT $3 FOR UPDATE)
-  RETURNING 1`;
+        AND due_at = 'infinity' AND id > coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')
+      ORDER BY id LIMIT $3 FOR UPDATE)
+  RETURNING id`;
 
 /** Lets go on, piece by piece, what an organization that is active again has held. */
 @Injectable()
@@ -20,15 +21,21 @@ export class SuspendedSends {
     private readonly clock: Clock,
     jobs: BackgroundJobs,
   ) {
-    jobs.handle('release_sends', (tx) => this.piece(tx));
+    jobs.handle('release_sends', (tx, job) => this.piece(tx, job));
   }
 
-  private async piece(tx: WorkerTransaction): Promise<Piece> {
+  private async piece(tx: WorkerTransaction, { position }: Job): Promise<Piece> {
     // Suspended again: its next reactivation begins this anew.
     const suspended = await tx.query(SUSPENDED, [tx.organizationId]);
     if (suspended.length > 0) return 'done';
-    const rows = await tx.query(RELEASE, [tx.organizationId, this.clock.now(), ROWS_OF_A_PIECE]);
+    const given = [tx.organizationId, this.clock.now(), ROWS_OF_A_PIECE, position];
+    const rows = await tx.query<{ id: string }>(RELEASE, given);
     tx.afterCommit(() => this.signal.raise());
-    return rows.length === ROWS_OF_A_PIECE ? { position: null } : 'done';
+    const last = rows
+      .map(({ id }) => id)
+      .sort()
+      .at(-1);
+    // From there on: what was let go is still held until it is dispatched, and would be read again by every piece.
+    return last && rows.length === ROWS_OF_A_PIECE ? { position: last } : 'done';
   }
 }
