@@ -30,6 +30,8 @@ const HEAD_ODD_FROM_S = 0.05;
 const HEAD_ODD_TIMES = 1.5;
 const HEADS_OF_ONE = 20;
 const HEAD_JUDGED_FROM_S = 0.1;
+/** What no request may hold a loop. Longer once may be the machine's doing, or several requests' in one turn. */
+const LONGEST_HOLD_MS = 50;
 
 /** Holds what hostile inputs cost against what a quarter of them costs. */
 export class Judge {
@@ -55,7 +57,7 @@ export class Judge {
     for (const shape of shapes) {
       const ofShape: CallsOf = (share) => callsOf(shape, share);
       const whole = await this.costOf(route, shape.name, module, ofShape(1));
-      if (FULL) await this.noteHold(route, shape.name, module);
+      if (FULL) await this.noteHoldOfOne(route, shape.name, module, ofShape(1));
       if (whole < JUDGED_FROM_S) continue;
       await this.compare(route, shape.name, module, { callsOf: ofShape, from: JUDGED_FROM_S, whole });
     }
@@ -94,11 +96,33 @@ export class Judge {
 
   /** The longest that a loop was held since this was asked last. */
   async noteHold(route: string, by: string, module: Module): Promise<void> {
+    this.note(route, by, await this.holdOf(module));
+  }
+
+  /** Where the loop was held for long: the longest hold of the same calls one after the other, the least of three. */
+  private async noteHoldOfOne(
+    route: string,
+    by: string,
+    module: Module,
+    calls: readonly Call[],
+  ): Promise<void> {
+    let heldMs = await this.holdOf(module);
+    for (let tries = 0; heldMs > LONGEST_HOLD_MS && tries < TRIES; tries += 1) {
+      for (const call of calls) await call();
+      heldMs = Math.min(heldMs, await this.holdOf(module));
+    }
+    this.note(route, by, heldMs);
+  }
+
+  private note(route: string, by: string, heldMs: number): void {
+    if (heldMs > (this.holds.get(route)?.heldMs ?? -Infinity)) this.holds.set(route, { heldMs, by });
+  }
+
+  private async holdOf(module: Module): Promise<number> {
     const text = await (await fetch(`${this.platform.urlOf(module)}/metrics`)).text();
     const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)?.[1];
     // The histogram looks every 10 ms, which is in what it tells.
-    const heldMs = Number(seconds) * 1_000 - 10;
-    if (heldMs > (this.holds.get(route)?.heldMs ?? -Infinity)) this.holds.set(route, { heldMs, by });
+    return Number(seconds) * 1_000 - 10;
   }
 
   private async headsOf(
