@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
@@ -9,6 +10,9 @@ export const OUTBOX_CHANNEL = 'outbox_appended';
 const GATHER_MS = 5;
 /** Between two notifications; a relay that has been told looks until nothing waits, so it hears of few in a row late. */
 const APART_MS = 50;
+
+/** A shutdown has 10 s in all. */
+const STOP_MS = 1_000;
 
 /** One statement. Nothing is lost that a crash of the server could lose: nobody need wait for its disk. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, '')`;
@@ -35,17 +39,18 @@ export class OutboxSignal implements BeforeApplicationShutdown {
   /** Says that committed rows wait. */
   raise(): void {
     if (this.listener) this.listener();
-    else this.timer ??= setTimeout(() => void this.notify(), this.pause());
+    else this.timer ??= setTimeout(() => void this.notify(), this.untilNext());
   }
 
   /** What was appended last is told of at once. */
   async beforeApplicationShutdown(): Promise<void> {
     if (this.timer === undefined) return;
     clearTimeout(this.timer);
-    await this.notify();
+    // A database that hangs holds up no stop: the relay looks by itself.
+    await Promise.race([this.notify(), pause(STOP_MS, undefined, { ref: false })]);
   }
 
-  private pause(): number {
+  private untilNext(): number {
     return Math.max(GATHER_MS, this.notifiedAt + APART_MS - performance.now());
   }
 
