@@ -7,6 +7,10 @@ export interface ClientLog {
   purchases: Set<string>;
   /** Answers other than 202 and broken connections, by kind; each was tried again. */
   hiccups: Map<string, number>;
+  /** Each attempt: when it was over and how long it took, in milliseconds, and the event's id where it was a 202, or what else it was. */
+  attempts: { at: number; ms: number; id?: string; hiccup?: string }[];
+  /** How many were not made because too many were open. */
+  notSent: number;
 }
 
 const CONTACTS = 200;
@@ -18,7 +22,13 @@ const PURCHASE_EVERY = 5;
  * answered 202.
  */
 export class SteadyClient {
-  readonly log: ClientLog = { accepted: new Map(), purchases: new Set(), hiccups: new Map() };
+  readonly log: ClientLog = {
+    accepted: new Map(),
+    purchases: new Set(),
+    hiccups: new Map(),
+    attempts: [],
+    notSent: 0,
+  };
   private readonly run = randomUUID().slice(0, 8);
   private readonly open = new Set<Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
@@ -42,11 +52,15 @@ export class SteadyClient {
     }
   }
 
-  start(perSecond: number): void {
+  /** While `atMost` are open, none is begun: a machine that is too slow for the rate is not buried under it. */
+  start(perSecond: number, atMost = Infinity): void {
     const began = performance.now();
     this.timer = setInterval(() => {
       const due = Math.floor(((performance.now() - began) / 1000) * perSecond);
-      while (this.made < due) this.begin(this.made++);
+      for (; this.made < due; this.made += 1) {
+        if (this.open.size < atMost) this.begin(this.made);
+        else this.log.notSent += 1;
+      }
     }, 10);
   }
 
@@ -82,7 +96,9 @@ export class SteadyClient {
 
   private async post(path: string, body: object): Promise<string> {
     for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
+      const began = performance.now();
       const outcome = await this.attempt(path, body);
+      this.log.attempts.push({ at: Date.now(), ms: performance.now() - began, ...outcome });
       if ('id' in outcome) return outcome.id;
       this.log.hiccups.set(outcome.hiccup, (this.log.hiccups.get(outcome.hiccup) ?? 0) + 1);
       await new Promise((resolve) => setTimeout(resolve, pause * (this.stopped ? 0.5 : 1)));

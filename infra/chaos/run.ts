@@ -24,6 +24,7 @@ import { type Process, descendantsOf, readProcesses } from '@customer-platform/c
 import { Sink } from '@customer-platform/client/sink.ts';
 import { SteadyClient } from './client.ts';
 import { SteadyTill } from './postings.ts';
+import { settled } from './settled.ts';
 import { type Verdict, judge } from './verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -174,25 +175,6 @@ async function answering(platform: Platform): Promise<void> {
     if (up) return;
     if (Date.now() > deadline) throw new Error('The platform does not answer any more.');
     await sleep(500);
-  }
-}
-
-/** Waits until the queue is empty and no send can still change. */
-async function settled(platform: Platform): Promise<EventCounts> {
-  const open = '/v1/messaging/sends?state[in]=accepted,rendering,gated,dispatching&limit=1';
-  const deadline = Date.now() + SETTLED_WITHIN_MS;
-  let quiet = 0;
-  for (;;) {
-    try {
-      const counts = await readCounts(platform);
-      const sends = await get<{ data: unknown[] }>(platform, open);
-      quiet = counts.pending === 0 && sends.data.length === 0 ? quiet + 1 : 0;
-      if (quiet >= 6 || Date.now() > deadline) return counts;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      quiet = 0;
-    }
-    await sleep(1000);
   }
 }
 

@@ -98,7 +98,7 @@ function countBy<T>(items: readonly T[], key: (item: T) => string): Map<string, 
   return counts;
 }
 
-async function walk<T>(platform: Platform, path: string): Promise<T[]> {
+export async function walk<T>(platform: Platform, path: string): Promise<T[]> {
   const rows: T[] = [];
   let cursor: string | null = null;
   do {
