@@ -15,6 +15,7 @@ export {
   ledgerConfig,
   peersConfig,
   publicUrlsConfig,
+  redisConfig,
   secretsConfig,
   serviceConfig,
   type DatabaseConfig,

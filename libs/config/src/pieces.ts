@@ -59,6 +59,18 @@ export const databaseConfig = z.object({
 /** What {@link databaseConfig} reads. */
 export type DatabaseConfig = z.infer<typeof databaseConfig>;
 
+/** Where the instances of a module share what they count; unless it is given, in the module's database. */
+export const redisConfig = z.object({
+  /** Redis or Valkey, one server or what stands before several. */
+  REDIS_URL: z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && /^rediss?:\/\//.test(text),
+      'must be a redis:// or rediss:// address',
+    )
+    .optional(),
+});
+
 /** The brokers, and what isolates one use of them from another. */
 export const kafkaConfig = z.object({
   KAFKA_BROKERS: commaList(),

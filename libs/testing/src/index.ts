@@ -8,6 +8,7 @@ export { expectMigrationsReversible } from './expect-migrations-reversible.js';
 export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
 export { InternalPeer, type InternalAnswer } from './internal-peer.js';
 export { KafkaProbe, kafkaProbe, type ProbeEvent } from './kafka-probe.js';
+export { startRedis, type RedisServer } from './redis/redis-server.js';
 export { serviceKeys } from './service-keys.js';
 export { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';
 export { startTestProcess, type TestProcess, type TestProcessOptions } from './test-process.js';

@@ -8,7 +8,7 @@ import { judgeItem, kindOf } from './event-validation.js';
 import { IngestionQueue, type EventToQueue } from './ingestion-queue.js';
 import { limitHeaders, rateLimited, readJson, toQueue, type IngestionCaller } from './ingestion.service.js';
 import { sliceArrayItems } from './json-slices.js';
-import { limitsOf, RateLimiter, type Grant } from './rate-limiter.js';
+import { limitsOf, RateLimiter, type Grant } from './rate-limits/rate-limiter.js';
 
 /** One event, alone or in a batch, may be this large. */
 export const EVENT_BYTES = 32 * 1024;

@@ -5,21 +5,14 @@ import { IngestionController } from './ingestion.controller.js';
 import { IngestionQueue } from './ingestion-queue.js';
 import { IngestionRequests } from './ingestion-request.js';
 import { IngestionService } from './ingestion.service.js';
-import { RateLimiter } from './rate-limiter.js';
+import { RateLimitsModule } from './rate-limits/rate-limits.module.js';
 import { Refusals } from './refusals.js';
 
 /** Takes events: validated, limited and durable before they are answered. */
 @Module({
+  imports: [RateLimitsModule],
   controllers: [IngestionController],
-  providers: [
-    BatchService,
-    HotRoute,
-    IngestionQueue,
-    IngestionRequests,
-    IngestionService,
-    { provide: RateLimiter, useFactory: () => new RateLimiter(() => performance.now()) },
-    Refusals,
-  ],
+  providers: [BatchService, HotRoute, IngestionQueue, IngestionRequests, IngestionService, Refusals],
   exports: [HotRoute, IngestionQueue, Refusals],
 })
 export class IngestionModule {}

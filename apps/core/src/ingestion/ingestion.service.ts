@@ -7,7 +7,7 @@ import { eventIdOf } from './event-id.js';
 import type { EventKind, IdentifyBody, TrackBody } from './event-schemas.js';
 import { judgeEvent } from './event-validation.js';
 import { IngestionQueue, type EventToQueue } from './ingestion-queue.js';
-import { limitHeader, limitsOf, policyHeader, RateLimiter, type Grant } from './rate-limiter.js';
+import { limitHeader, limitsOf, policyHeader, RateLimiter, type Grant } from './rate-limits/rate-limiter.js';
 
 /** A caller whose key's hash is known, so that an event accepted unconfirmed can be confirmed later. */
 export type IngestionCaller = AuthenticatedCaller & { readonly keyHash?: string };

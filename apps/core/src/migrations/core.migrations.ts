@@ -22,6 +22,7 @@ import { CreateReferenceHolds1764730070000 } from './1764730070000-create-refere
 import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
 import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
+import { ShareRateLimits1766800000000 } from './1766800000000-share-rate-limits.js';
 import { PartitionEvents1766900000000 } from './1766900000000-partition-events.js';
 import { CreateSegmentEvaluators1766900100000 } from './1766900100000-create-segment-evaluators.js';
 import { IndexYieldedIdentities1766900200000 } from './1766900200000-index-yielded-identities.js';
@@ -51,6 +52,7 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   SteadyStatistics1766200000000,
   OpenEventsToWorkers1766210000000,
   CreateConsumerPositions1766700000000,
+  ShareRateLimits1766800000000,
   PartitionEvents1766900000000,
   CreateSegmentEvaluators1766900100000,
   IndexYieldedIdentities1766900200000,

@@ -23,7 +23,13 @@ describe('the migrations of core', () => {
     try {
       // Positions in the queue, records that nobody can read, the service's own keys and its instances belong to no
       // organization; workers alone see them.
-      const exempt = ['queue_positions', 'segment_evaluators', 'signing_keys', 'unreadable_records'];
+      const exempt = [
+        'queue_positions',
+        'rate_limit_instances',
+        'segment_evaluators',
+        'signing_keys',
+        'unreadable_records',
+      ];
       await expectEveryTableIsolated(database, { exempt });
       const rows = await database.query<{ tablename: string; policyname: string }>(
         `SELECT tablename, policyname FROM pg_policies

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { DEFAULT_LIMITS, limitHeader, limitsOf, policyHeader, RateLimiter } from './rate-limiter.js';
+import { SharedBuckets } from './shared-buckets.js';
 
 const limits = { keyPerSecond: 10, organizationPerSecond: 15 };
 
 function limiterAt(clock: { now: number }): RateLimiter {
-  return new RateLimiter(() => clock.now);
+  return new RateLimiter(new SharedBuckets(() => clock.now));
 }
 
 describe('RateLimiter', () => {

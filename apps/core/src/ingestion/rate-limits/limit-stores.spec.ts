@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { Database, newId } from '@customer-platform/database';
+import { eventually, startRedis, type RedisServer } from '@customer-platform/testing';
+import { startCore, type TestCore } from '../../core.fixture.js';
+import { ModelStore } from './fleet.fixture.js';
+import type { LimitRequest, LimitStore } from './limit-store.js';
+import { PostgresLimitStore } from './postgres-limit-store.js';
+import { RedisLimitStore } from './redis-limit-store.js';
+
+/** So slow that nothing fills while a test runs. */
+const STILL = 1e-9;
+
+/** A bucket as one test after the other may use it. */
+function aRequest(wishes: Partial<LimitRequest> = {}): LimitRequest {
+  return {
+    organizationId: newId(),
+    id: newId(),
+    perSecond: STILL,
+    capacity: 100,
+    owed: 0,
+    wanted: 0,
+    ...wishes,
+  };
+}
+
+describe('what the instances share their limits in', () => {
+  let core: TestCore;
+  let redis: RedisServer;
+  const stores = new Map<string, LimitStore>();
+  beforeAll(async () => {
+    [core, redis] = await Promise.all([startCore(), startRedis()]);
+    const inRedis = new RedisLimitStore(redis.url);
+    stores.set('PostgreSQL', new PostgresLimitStore(core.app.app.get(Database)));
+    stores.set('Redis', inRedis);
+    await eventually(() => inRedis.beat(newId()));
+  }, 120_000);
+  afterAll(async () => {
+    await stores.get('Redis')?.close();
+    await redis.stop();
+    await core.close();
+  });
+
+  const storeOf = (name: string): LimitStore => {
+    const store = stores.get(name);
+    if (!store) throw new Error(`${name} has not been started`);
+    return store;
+  };
+
+  describe.each(['PostgreSQL', 'Redis'])('%s', (name) => {
+    const exchange = async (request: LimitRequest) => {
+      const [answer] = await storeOf(name).exchange([request]);
+      return answer;
+    };
+
+    it('answers as the model does, whatever is asked', async () => {
+      const amount = fc.double({ min: -50, max: 150, noNaN: true });
+      const asked = fc.record({
+        bucket: fc.integer({ min: 0, max: 2 }),
+        owed: amount,
+        wanted: fc.integer({ min: 0, max: 120 }),
+        capacity: fc.constantFrom(2, 100, 250),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 12 }), async (all) => {
+          const model = new ModelStore();
+          const buckets = [aRequest(), aRequest(), aRequest()];
+          for (const { bucket, ...wishes } of all) {
+            const request = { ...aRequest(), ...buckets[bucket], ...wishes };
+            const [expected] = model.exchange([request]);
+            const answer = await exchange(request);
+            expect(answer?.granted).toBe(expected?.granted);
+            expect(answer?.balance).toBeCloseTo(expected?.balance ?? NaN, 4);
+          }
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it('fills a bucket at its rate by its own clock, and no further than it holds', async () => {
+      const bucket = aRequest({ perSecond: 50 });
+      expect((await exchange({ ...bucket, owed: 150 }))?.balance).toBeCloseTo(-50, 0);
+      const before = performance.now();
+      const full = await eventually(async () => {
+        const answer = await exchange(bucket);
+        if ((answer?.balance ?? 0) < 100) throw new Error('not full yet');
+        return answer;
+      });
+      expect(full?.balance).toBe(100);
+      expect(performance.now() - before).toBeGreaterThanOrEqual(2_900);
+    });
+
+    it('gives whole tokens to those who ask at the same time, and none twice', async () => {
+      const bucket = aRequest({ wanted: 7 });
+      const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(bucket)));
+      const granted = answers.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0);
+      expect(granted).toBe(100);
+      expect(answers.every((answer) => Number.isInteger(answer?.granted))).toBe(true);
+    });
+
+    it('answers for thousands of organizations at once, while others ask for them in another order', async () => {
+      const requests = Array.from({ length: 1_000 }, () => aRequest({ owed: 1, wanted: 1 }));
+      const [one, other] = await Promise.all([
+        storeOf(name).exchange(requests),
+        storeOf(name).exchange(requests.toReversed()),
+      ]);
+      expect(new Set(one.map(({ granted }) => granted))).toEqual(new Set([1]));
+      expect(new Set([...one, ...other].map(({ balance }) => Math.round(balance)))).toEqual(
+        new Set([98, 96]),
+      );
+    });
+
+    it('counts the instances that live', async () => {
+      const [one, other] = [newId(), newId()];
+      const alone = await storeOf(name).beat(one);
+      expect(await storeOf(name).beat(other)).toBe(alone + 1);
+      await storeOf(name).leave(other);
+      expect(await storeOf(name).beat(one)).toBe(alone);
+    });
+  });
+
+  it('PostgreSQL forgets buckets that are full again, and instances that are gone', async () => {
+    const [full, indebted] = [
+      aRequest({ owed: 10, perSecond: 10 }),
+      aRequest({ owed: 2_000, perSecond: 10 }),
+    ];
+    const store = storeOf('PostgreSQL');
+    await store.exchange([full, indebted]);
+    await store.beat(newId());
+    const aged = `filled_at = filled_at - interval '61 seconds' WHERE id = ANY ($1)`;
+    await core.database.query(`UPDATE rate_limit_buckets SET ${aged}`, [[full.id, indebted.id]]);
+    await core.database.query(`UPDATE rate_limit_instances SET seen_at = seen_at - interval '61 seconds'`);
+    await store.sweep();
+    const left = await core.database.query<{ id: string }>(
+      'SELECT id FROM rate_limit_buckets WHERE id = ANY ($1)',
+      [[full.id, indebted.id]],
+    );
+    expect(left).toEqual([{ id: indebted.id }]);
+    expect(await core.database.query('SELECT 1 FROM rate_limit_instances')).toEqual([]);
+  });
+
+  it('Redis that hangs or is gone makes an exchange fail, and one that is back takes it', async () => {
+    const store = storeOf('Redis');
+    await redis.crash();
+    await expect(store.exchange([aRequest()])).rejects.toThrow();
+    await redis.restart();
+    const [answer] = await eventually(() => store.exchange([aRequest({ wanted: 5 })]), { within: 20_000 });
+    expect(answer).toEqual({ granted: 5, balance: 95 });
+    redis.freeze();
+    try {
+      await expect(store.exchange([aRequest()])).rejects.toThrow();
+    } finally {
+      redis.thaw();
+    }
+    await eventually(() => store.exchange([aRequest()]), { within: 20_000 });
+  }, 60_000);
+});

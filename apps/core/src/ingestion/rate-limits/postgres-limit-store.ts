@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { Database, uuids } from '@customer-platform/database';
+import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
+
+/**
+ * One statement for the buckets of all organizations, in one order for all instances, so that they wait for each other
+ * instead of deadlocking. The time is the server's at the moment in which the row is held, rounded before it is used:
+ * what is cut off of one interval is part of the next. `owed` and `wanted` are columns because nothing else of a row
+ * that is there already reaches its update.
+ */
+const EXCHANGE = `
+  INSERT INTO rate_limit_buckets AS bucket
+    (organization_id, id, per_second, capacity, owed, wanted, granted, balance, filled_at)
+  SELECT asked.organization_id, asked.id, asked.per_second, asked.capacity, asked.owed, asked.wanted,
+         lease.granted, full_now.tokens - lease.granted, clock_timestamp()
+    FROM unnest($1::uuid[], $2::uuid[], $3::float8[], $4::float8[], $5::float8[], $6::float8[])
+           AS asked (organization_id, id, per_second, capacity, owed, wanted),
+         LATERAL (SELECT least(capacity, capacity - owed) AS tokens) AS full_now,
+         LATERAL (SELECT greatest(0, floor(least(wanted, full_now.tokens))) AS granted) AS lease
+   ORDER BY asked.organization_id, asked.id
+  ON CONFLICT (organization_id, id) DO UPDATE
+     SET (per_second, capacity, owed, wanted, granted, balance, filled_at) = (
+       SELECT excluded.per_second, excluded.capacity, excluded.owed, excluded.wanted,
+              lease.granted, left_over.tokens - lease.granted, present.instant
+         FROM (SELECT greatest(bucket.filled_at, clock_timestamp()::timestamptz(3)) AS instant) AS present,
+              LATERAL (SELECT least(excluded.capacity, bucket.balance + excluded.per_second
+                         * extract(epoch FROM present.instant - bucket.filled_at)::float8) AS tokens) AS filled,
+              LATERAL (SELECT least(excluded.capacity, filled.tokens - excluded.owed) AS tokens) AS left_over,
+              LATERAL (SELECT greatest(0, floor(least(excluded.wanted, left_over.tokens))) AS granted) AS lease)
+  RETURNING id, granted, balance`;
+
+const BEAT = `
+  WITH beaten AS (
+    INSERT INTO rate_limit_instances AS known (instance_id, seen_at) VALUES ($1, clock_timestamp())
+    ON CONFLICT (instance_id) DO UPDATE SET seen_at = excluded.seen_at)
+  SELECT 1 + count(*)::int AS instances FROM rate_limit_instances
+   WHERE instance_id <> $1 AND seen_at > clock_timestamp() - make_interval(secs => $2)`;
+
+const LEAVE = 'DELETE FROM rate_limit_instances WHERE instance_id = $1';
+
+const GONE = `DELETE FROM rate_limit_instances WHERE seen_at < clock_timestamp() - make_interval(secs => $1)`;
+
+/** Rows that an exchange holds are left to the next sweep: whoever waited here could wait for one that waits for it. */
+const SWEEP = `
+  DELETE FROM rate_limit_buckets swept
+   USING (SELECT organization_id, id FROM rate_limit_buckets
+           WHERE filled_at < clock_timestamp() - interval '1 minute'
+             AND balance + per_second * extract(epoch FROM clock_timestamp() - filled_at)::float8 >= capacity
+             FOR UPDATE SKIP LOCKED) AS full_again
+   WHERE swept.organization_id = full_again.organization_id AND swept.id = full_again.id`;
+
+/** Limits shared in the module's own PostgreSQL, in tables that a crash of the server empties: all buckets are full then. */
+@Injectable()
+export class PostgresLimitStore implements LimitStore {
+  constructor(private readonly database: Database) {}
+
+  async exchange(requests: readonly LimitRequest[]): Promise<LimitAnswer[]> {
+    const rows = await this.database.acrossOrganizations((tx) =>
+      tx.prepared<LimitAnswer & { id: string }>(EXCHANGE, [
+        uuids(requests.map(({ organizationId }) => organizationId)),
+        uuids(requests.map(({ id }) => id)),
+        requests.map(({ perSecond }) => perSecond),
+        requests.map(({ capacity }) => capacity),
+        requests.map(({ owed }) => owed),
+        requests.map(({ wanted }) => wanted),
+      ]),
+    );
+    const answers = new Map(rows.map((row) => [row.id, row]));
+    return requests.map(({ id }) => {
+      const answer = answers.get(id);
+      if (!answer) throw new Error('A rate limit was exchanged without an answer');
+      return answer;
+    });
+  }
+
+  async beat(instanceId: string): Promise<number> {
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ instances: number }>(BEAT, [instanceId, INSTANCE_SECONDS]),
+    );
+    return row?.instances ?? 1;
+  }
+
+  async leave(instanceId: string): Promise<void> {
+    await this.database.acrossOrganizations((tx) => tx.query(LEAVE, [instanceId]));
+  }
+
+  async sweep(): Promise<void> {
+    await this.database.acrossOrganizations(async (tx) => {
+      await tx.query(SWEEP);
+      await tx.query(GONE, [INSTANCE_SECONDS * 4]);
+    });
+  }
+
+  /** The pool is the database module's to close. */
+  async close(): Promise<void> {
+    await Promise.resolve();
+  }
+}

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { newId } from '@customer-platform/database';
+import {
+  Caller,
+  DatabaseProxy,
+  eventually,
+  startTestProcess,
+  testDatabase,
+  TestRegistry,
+  type TestDatabase,
+  type TestProcess,
+} from '@customer-platform/testing';
+import { aTrack } from '../src/core.fixture.js';
+import { CORE_MIGRATIONS } from '../src/migrations/core.migrations.js';
+
+const PER_SECOND = 100;
+const BATCH = 20;
+/** Between two requests to one instance: several times the limit comes to each. */
+const PAUSE_MS = 20;
+
+/** What came of a while in which more was sent than the limit allows. */
+interface Sent {
+  accepted: number;
+  seconds: number;
+  /** Answers that were neither 202 nor 429. */
+  others: number[];
+}
+
+describe('three processes of core with one PostgreSQL', () => {
+  let registry: TestRegistry;
+  let database: TestDatabase;
+  let proxy: DatabaseProxy;
+  let processes: TestProcess[] = [];
+  beforeAll(async () => {
+    registry = await TestRegistry.start();
+    database = await testDatabase('core', CORE_MIGRATIONS);
+    proxy = new DatabaseProxy();
+    await proxy.open();
+    const env = { PROCESS_ROLE: 'api', DATABASE_URL: proxy.through(database.url) };
+    const start = (): Promise<TestProcess> => startTestProcess({ module: 'core', registry, database, env });
+    const first = await start();
+    processes = [first, ...(await Promise.all([start(), start()]))];
+  }, 240_000);
+  afterAll(async () => {
+    await Promise.all(processes.map((process) => process.stop()));
+    await proxy.cut();
+    await registry.close();
+    await database.drop();
+  });
+
+  /** Sends more than the limit to each of these, until so many seconds are over. */
+  async function send(to: readonly TestProcess[], key: string, forSeconds: number): Promise<Sent> {
+    const sent: Sent = { accepted: 0, seconds: 0, others: [] };
+    const began = performance.now();
+    const keepSending = async (caller: Caller): Promise<void> => {
+      while (performance.now() - began < forSeconds * 1_000) {
+        const events = Array.from({ length: BATCH }, () => aTrack());
+        const { status, body } = await caller.post<{ accepted?: number }>('/v1/core/batch', { events });
+        if (status === 202) sent.accepted += body.accepted ?? 0;
+        else if (status !== 429) sent.others.push(status);
+        await pause(PAUSE_MS);
+      }
+    };
+    await Promise.all(to.map(({ url }) => keepSending(new Caller(url, key))));
+    sent.seconds = (performance.now() - began) / 1_000;
+    return sent;
+  }
+
+  function aLimitedKey(): string {
+    const settings = {
+      rate_limits: { key_per_second: 10 * PER_SECOND, organization_per_second: PER_SECOND },
+    };
+    return registry.key({ organizationId: newId(), permissions: ['core.events.write'], settings });
+  }
+
+  const expectWithin = (ratio: number, part: number): void => {
+    expect(ratio).toBeGreaterThan(1 - part);
+    expect(ratio).toBeLessThan(1 + part);
+  };
+
+  it('give an organization its burst and its limit, all together', async () => {
+    const { accepted, seconds, others } = await send(processes, aLimitedKey(), 10);
+    expect(others).toEqual([]);
+    expectWithin(accepted / ((2 + seconds) * PER_SECOND), 0.1);
+  }, 60_000);
+
+  it('go on with their shares while PostgreSQL is away, and hold the limit when it is back', async () => {
+    const key = aLimitedKey();
+    await send(processes, key, 6);
+    await proxy.cut();
+    const meanwhile = await send(processes, key, 8);
+    expect(meanwhile.others).toEqual([]);
+    expectWithin(meanwhile.accepted / (meanwhile.seconds * PER_SECOND), 0.35);
+    const shown = await Promise.all(processes.map(({ url }) => metricOf(url)));
+    expect(Math.min(...shown)).toBeGreaterThan(0);
+    await proxy.open();
+    await eventually(
+      async () => {
+        const away = await Promise.all(processes.map(({ url }) => metricOf(url)));
+        if (Math.max(...away) > 0) throw new Error('not shared yet');
+      },
+      { within: 60_000 },
+    );
+    await send(processes, key, 3);
+    const after = await send(processes, key, 8);
+    expect(after.others).toEqual([]);
+    expectWithin(after.accepted / (after.seconds * PER_SECOND), 0.1);
+  }, 180_000);
+
+  it('give all of it to those that are left when one is killed', async () => {
+    const key = aLimitedKey();
+    await send(processes, key, 4);
+    const [killed, ...left] = processes;
+    await killed?.crash();
+    const { accepted, seconds } = await send(left, key, 8);
+    expectWithin(accepted / (seconds * PER_SECOND), 0.1);
+  }, 60_000);
+});
+
+/** For how long this process has not reached what it shares its limits in. */
+async function metricOf(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const [, seconds] = /^rate_limit_store_away_seconds (\S+)$/m.exec(text) ?? [];
+  return Number(seconds);
+}

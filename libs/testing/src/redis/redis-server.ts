@@ -1,0 +1,86 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePorts, WORKSPACE } from '../app-process.js';
+
+const POM = join(WORKSPACE, 'libs/testing/src/redis/pom.xml');
+const CACHE = join(WORKSPACE, 'node_modules/.cache/customer-platform');
+const READY = 'Ready to accept connections';
+
+/** A Redis of a spec file's own, which keeps nothing. */
+export interface RedisServer {
+  url: string;
+  /** kill -STOP: it is there and answers nothing. */
+  freeze(): void;
+  /** Goes on after `freeze`. */
+  thaw(): void;
+  /** kill -9; resolves when the process is gone. */
+  crash(): Promise<void>;
+  /** Starts it again after a crash, empty, at the same address. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a Redis on a free port; Maven fetches it once. */
+export async function startRedis(): Promise<RedisServer> {
+  const program = await redisProgram();
+  const [port = 0] = await freePorts(1);
+  let child = await start(program, port);
+  const end = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  };
+  return {
+    url: `redis://127.0.0.1:${String(port)}`,
+    freeze: () => child.kill('SIGSTOP'),
+    thaw: () => child.kill('SIGCONT'),
+    crash: end,
+    restart: async () => {
+      child = await start(program, port);
+    },
+    stop: end,
+  };
+}
+
+async function start(program: string, port: number): Promise<ChildProcess> {
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawn(program, options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+  const ready = Promise.withResolvers<void>();
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    if (output.includes(READY)) ready.resolve();
+  });
+  child.once('exit', () => ready.reject(new Error(`Redis does not serve:\n${output}`)));
+  await ready.promise;
+  return child;
+}
+
+/** The program for this system, unpacked once per version of the pom. */
+async function redisProgram(): Promise<string> {
+  const version = createHash('sha256').update(readFileSync(POM)).digest('hex').slice(0, 12);
+  const folder = join(CACHE, `redis-${version}`);
+  if (!existsSync(folder)) {
+    const draft = `${folder}.${String(process.pid)}`;
+    mkdirSync(CACHE, { recursive: true });
+    const goal = ['dependency:unpack-dependencies', `-DoutputDirectory=${draft}`];
+    await promisify(execFile)('mvn', ['-q', '-B', '-f', POM, ...goal]);
+    // Another test may have been first; its copy is as good.
+    if (existsSync(folder)) rmSync(draft, { recursive: true });
+    else renameSync(draft, folder);
+  }
+  const system = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+  const name = readdirSync(folder).find((file) => file.endsWith(system));
+  if (name === undefined) throw new Error(`There is no Redis for ${system} in ${folder}`);
+  const program = join(folder, name);
+  chmodSync(program, 0o755);
+  return program;
+}
