@@ -125,17 +125,33 @@ describe('what the instances share their limits in', () => {
     ];
     const store = storeOf('PostgreSQL');
     await store.exchange([full, indebted]);
-    await store.beat(newId());
+    const instance = newId();
+    await store.beat(instance);
     const aged = `filled_at = filled_at - interval '61 seconds' WHERE id = ANY ($1)`;
     await core.database.query(`UPDATE rate_limit_buckets SET ${aged}`, [[full.id, indebted.id]]);
-    await core.database.query(`UPDATE rate_limit_instances SET seen_at = seen_at - interval '61 seconds'`);
+    await core.database.query(
+      `UPDATE rate_limit_instances SET seen_at = seen_at - interval '61 seconds' WHERE instance_id = $1`,
+      [instance],
+    );
     await store.sweep();
     const left = await core.database.query<{ id: string }>(
       'SELECT id FROM rate_limit_buckets WHERE id = ANY ($1)',
       [[full.id, indebted.id]],
     );
     expect(left).toEqual([{ id: indebted.id }]);
-    expect(await core.database.query('SELECT 1 FROM rate_limit_instances')).toEqual([]);
+    const known = 'SELECT 1 FROM rate_limit_instances WHERE instance_id = $1';
+    expect(await core.database.query(known, [instance])).toEqual([]);
+  });
+
+  it('PostgreSQL fills buckets on where its clock was set back', async () => {
+    const bucket = aRequest({ perSecond: 50 });
+    const balance = async (owed = 0): Promise<number> =>
+      (await storeOf('PostgreSQL').exchange([{ ...bucket, owed }]))[0]?.balance ?? NaN;
+    await balance(150);
+    const ahead = `UPDATE rate_limit_buckets SET filled_at = filled_at + interval '1 hour' WHERE id = $1`;
+    await core.database.query(ahead, [bucket.id]);
+    const before = await balance();
+    await eventually(async () => expect(await balance()).toBeGreaterThan(before));
   });
 
   it('Redis that hangs or is gone makes an exchange fail, and one that is back takes it', async () => {

@@ -5,7 +5,8 @@ import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore 
 /**
  * One statement for the buckets of all organizations, in one order for all instances, so that they wait for each other
  * instead of deadlocking. The time is the server's at the moment in which the row is held, rounded before it is used:
- * what is cut off of one interval is part of the next. `owed` and `wanted` are columns because nothing else of a row
+ * what is cut off of one interval is part of the next. Where it was set back (a failover) an interval is missing, and
+ * the next one counts. `owed` and `wanted` are columns because nothing else of a row
  * that is there already reaches its update.
  */
 const EXCHANGE = `
@@ -22,9 +23,10 @@ const EXCHANGE = `
      SET (per_second, capacity, owed, wanted, granted, balance, filled_at) = (
        SELECT excluded.per_second, excluded.capacity, excluded.owed, excluded.wanted,
               lease.granted, left_over.tokens - lease.granted, present.instant
-         FROM (SELECT greatest(bucket.filled_at, clock_timestamp()::timestamptz(3)) AS instant) AS present,
+         FROM (SELECT clock_timestamp()::timestamptz(3) AS instant) AS present,
               LATERAL (SELECT least(excluded.capacity, bucket.balance + excluded.per_second
-                         * extract(epoch FROM present.instant - bucket.filled_at)::float8) AS tokens) AS filled,
+                         * greatest(0, extract(epoch FROM present.instant - bucket.filled_at)::float8)) AS tokens)
+                AS filled,
               LATERAL (SELECT least(excluded.capacity, filled.tokens - excluded.owed) AS tokens) AS left_over,
               LATERAL (SELECT greatest(0, floor(least(excluded.wanted, left_over.tokens))) AS granted) AS lease)
   RETURNING id, granted, balance`;

@@ -18,9 +18,7 @@ local rate, capacity, owed, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonum
 local known = redis.call('HMGET', KEYS[1], 'balance', 'filled_at')
 local tokens = capacity
 if known[1] then
-  local since = tonumber(known[2])
-  now = math.max(now, since)
-  tokens = math.min(capacity, tonumber(known[1]) + (now - since) * rate)
+  tokens = math.min(capacity, tonumber(known[1]) + math.max(0, now - tonumber(known[2])) * rate)
 end
 tokens = math.min(capacity, tokens - owed)
 local granted = math.max(0, math.floor(math.min(wanted, tokens)))
