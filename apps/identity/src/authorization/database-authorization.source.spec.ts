@@ -32,6 +32,8 @@ describe('the authorization registry', () => {
           id: tenant.organizationId,
           status: 'active',
           settings: { ...effectiveSettings({}), locale: 'en', timezone: 'UTC' },
+          // Below none, it is its own tenant.
+          tenant_id: tenant.organizationId,
         },
         permissions: ['core.contacts.read', 'core.events.write'],
         restriction: null,
