@@ -27,6 +27,11 @@ export interface Published {
 
 const SEND_TIMEOUT_MS = 10_000;
 const LOOK_MS = 2_000;
+/**
+ * After so long no further request is made, and what is written is settled: the rows are held by a transaction, which
+ * Postgres ends when it has been idle for 30 s.
+ */
+const PUBLISH_WITHIN_MS = 10_000;
 /** One request's bytes: all may be of one partition, and the broker takes 1 MiB for one. */
 const REQUEST_BYTES = 900_000;
 
@@ -70,7 +75,9 @@ export class OutboxPublishing {
     await this.topics.ensure([...new Set(rows.map(({ topic }) => topic))]);
     const records = rows.map(({ topic, messages }) => messages.map((message) => recordOf(topic, message)));
     const written = new Set<BufferedRecord>();
+    const deadline = performance.now() + PUBLISH_WITHIN_MS;
     for (const request of requestsOf(records.flat())) {
+      if (written.size > 0 && performance.now() > deadline) break;
       try {
         await this.send(request, written);
       } catch (error) {

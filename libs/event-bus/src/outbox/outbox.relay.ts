@@ -16,7 +16,7 @@ import { BY_INDEX, SHARDS } from './shards.js';
 /** How many shards one relay takes of a backlog at once; the rest is left to relays of other processes. */
 const SHARDS_OF_BACKLOG = SHARDS / 2;
 /** What one shard gives at once, at most: so many rows, and about so many bytes as they are stored. */
-const ROWS_PER_SHARD = 256;
+const ROWS_PER_SHARD = 64;
 const BYTES_PER_SHARD = 256 * 1024;
 /** After so many messages more may wait already. */
 const ENOUGH_MESSAGES = 500;
@@ -84,6 +84,8 @@ interface Look {
 }
 
 const NOTHING: Look = { settled: 0, waiting: false };
+/** After a failure: what was too much at once may be borne in halves. */
+const MUCH: Look = { settled: ENOUGH_MESSAGES, waiting: true };
 
 /**
  * Publishes what transactions left in the outbox. A shard is relayed by one relay at a time (an advisory lock for the
@@ -156,6 +158,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
         if (last.settled === 0) await this.idle(last.waiting ? LOOK_AGAIN_MS : LOOK_UNTOLD_MS);
         if (last.settled < ENOUGH_MESSAGES && !this.stopping) await pause(GATHER_MS);
       } catch (error) {
+        last = MUCH;
         if (failures % SAY_EVERY === 0)
           log.warn({ err: error, failures }, 'The outbox cannot be relayed; trying again');
         await this.idle(
