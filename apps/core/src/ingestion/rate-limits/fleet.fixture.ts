@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { log } from '@customer-platform/http';
 import { LimitExchange } from './limit-exchange.js';
-import type { LimitAnswer, LimitRequest, LimitStore } from './limit-store.js';
+import { MOST_DEBT, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
 import { RateLimiter, type RateLimits } from './rate-limiter.js';
 import { SharedBuckets } from './shared-buckets.js';
 
@@ -23,7 +23,7 @@ export class ModelStore {
       const now = performance.now();
       const bucket = this.buckets.get(id) ?? { balance: capacity, filledAt: now };
       const filled = Math.min(capacity, bucket.balance + ((now - bucket.filledAt) / 1000) * perSecond);
-      const left = Math.min(capacity, filled - owed);
+      const left = Math.min(capacity, Math.max(-capacity * MOST_DEBT, filled - owed));
       const granted = Math.max(0, Math.floor(Math.min(wanted, left)));
       this.buckets.set(id, { balance: left - granted, filledAt: now });
       return { granted, balance: left - granted };

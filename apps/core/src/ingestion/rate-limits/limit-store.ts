@@ -37,5 +37,11 @@ export interface LimitStore {
   close(): Promise<void>;
 }
 
+/**
+ * How many times what a bucket holds it may be short of: a debt that was made at a high limit is not paid for hours at
+ * one that has been lowered since. More than all instances together can spend too much at once.
+ */
+export const MOST_DEBT = 5;
+
 /** An instance that has said nothing for so long counts no more. */
 export const INSTANCE_SECONDS = 15;

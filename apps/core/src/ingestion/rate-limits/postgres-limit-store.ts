@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database, uuids } from '@customer-platform/database';
-import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
+import {
+  INSTANCE_SECONDS,
+  MOST_DEBT,
+  type LimitAnswer,
+  type LimitRequest,
+  type LimitStore,
+} from './limit-store.js';
 
 /**
  * One statement for the buckets of all organizations, in one order for all instances, so that they wait for each other
@@ -16,7 +22,8 @@ const EXCHANGE = `
          lease.granted, full_now.tokens - lease.granted, clock_timestamp()
     FROM unnest($1::uuid[], $2::uuid[], $3::float8[], $4::float8[], $5::float8[], $6::float8[])
            AS asked (organization_id, id, per_second, capacity, owed, wanted),
-         LATERAL (SELECT least(capacity, capacity - owed) AS tokens) AS full_now,
+         LATERAL (SELECT least(capacity, greatest(-capacity * ${String(MOST_DEBT)}, capacity - owed)) AS tokens)
+           AS full_now,
          LATERAL (SELECT greatest(0, floor(least(wanted, full_now.tokens))) AS granted) AS lease
    ORDER BY asked.organization_id, asked.id
   ON CONFLICT (organization_id, id) DO UPDATE
@@ -27,7 +34,8 @@ const EXCHANGE = `
               LATERAL (SELECT least(excluded.capacity, bucket.balance + excluded.per_second
                          * greatest(0, extract(epoch FROM present.instant - bucket.filled_at)::float8)) AS tokens)
                 AS filled,
-              LATERAL (SELECT least(excluded.capacity, filled.tokens - excluded.owed) AS tokens) AS left_over,
+              LATERAL (SELECT least(excluded.capacity, greatest(-excluded.capacity * ${String(MOST_DEBT)},
+                         filled.tokens - excluded.owed)) AS tokens) AS left_over,
               LATERAL (SELECT greatest(0, floor(least(excluded.wanted, left_over.tokens))) AS granted) AS lease)
   RETURNING id, granted, balance`;
 
@@ -36,7 +44,8 @@ const BEAT = `
     INSERT INTO rate_limit_instances AS known (instance_id, seen_at) VALUES ($1, clock_timestamp())
     ON CONFLICT (instance_id) DO UPDATE SET seen_at = excluded.seen_at)
   SELECT 1 + count(*)::int AS instances FROM rate_limit_instances
-   WHERE instance_id <> $1 AND seen_at > clock_timestamp() - make_interval(secs => $2)`;
+   WHERE instance_id <> $1 AND seen_at > clock_timestamp() - make_interval(secs => $2)
+     AND seen_at < clock_timestamp() + interval '1 second'`;
 
 const LEAVE = 'DELETE FROM rate_limit_instances WHERE instance_id = $1';
 

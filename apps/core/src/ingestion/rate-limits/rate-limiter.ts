@@ -61,10 +61,13 @@ export class RateLimiter {
     const ofKey = Math.min(count, key.free);
     const granted = Math.min(ofKey, scarcest.free);
     const scope: RateScope = key.free <= scarcest.free ? 'key' : 'organization';
-    // What the key's own limit holds back is no demand on the others: nothing is leased for it.
-    buckets.spend(key, granted, count);
-    buckets.spend(organization, granted, ofKey);
-    for (const each of above) buckets.spend(each, granted, ofKey);
+    // What a limit holds back is no demand on those above it: nothing is leased for it.
+    let demand = count;
+    for (const bucket of [key, organization, ...above]) {
+      const { free } = bucket;
+      buckets.spend(bucket, granted, demand);
+      demand = Math.min(demand, free);
+    }
     const keyLeft = buckets.left(key, now);
     const organizationLeft = buckets.left(scarcest, now);
     if (granted === count) return { granted, limits, keyLeft, organizationLeft, retryAfter: 0 };

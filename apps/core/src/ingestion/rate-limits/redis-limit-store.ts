@@ -1,6 +1,12 @@
 import { createClient, defineScript, type CommandParser } from '@redis/client';
 import { log } from '@customer-platform/http';
-import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
+import {
+  INSTANCE_SECONDS,
+  MOST_DEBT,
+  type LimitAnswer,
+  type LimitRequest,
+  type LimitStore,
+} from './limit-store.js';
 
 const CONNECT_MS = 3_000;
 /** Something is said every five seconds: a connection on which nothing comes for longer hangs, and is given up. */
@@ -20,7 +26,7 @@ local tokens = capacity
 if known[1] then
   tokens = math.min(capacity, tonumber(known[1]) + math.max(0, now - tonumber(known[2])) * rate)
 end
-tokens = math.min(capacity, tokens - owed)
+tokens = math.min(capacity, math.max(-capacity * ${String(MOST_DEBT)}, tokens - owed))
 local granted = math.max(0, math.floor(math.min(wanted, tokens)))
 local balance = tokens - granted
 redis.call('HSET', KEYS[1], 'balance', string.format('%.17g', balance), 'filled_at', string.format('%.6f', now))

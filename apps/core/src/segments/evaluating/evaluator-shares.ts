@@ -13,7 +13,10 @@ const COUNTED_FOR_MS = 4_000;
 /** Beyond it, organizations that an instance has set aside are left to it. */
 const MOST_SET_ASIDE = 1_000;
 
-/** By the clock of the database alone: those of instances differ. */
+/**
+ * By the clock of the database alone: those of instances differ. What was told at a time to come is of before a failover
+ * to a server whose clock is behind; who lives tells again.
+ */
 const TELL = `
   WITH told AS (
     INSERT INTO segment_evaluators AS mine (id, seen_at, set_aside) VALUES ($1, clock_timestamp(), $2::uuid[])
@@ -23,7 +26,8 @@ const TELL = `
       SELECT id FROM segment_evaluators WHERE seen_at < now() - interval '1 minute' AND id <> $1
          FOR UPDATE SKIP LOCKED))
   SELECT id, set_aside FROM segment_evaluators
-   WHERE id <> $1 AND seen_at > clock_timestamp() - $3 * interval '1 millisecond'`;
+   WHERE id <> $1 AND seen_at > clock_timestamp() - $3 * interval '1 millisecond'
+     AND seen_at < clock_timestamp() + interval '1 second'`;
 
 const LEAVE = 'DELETE FROM segment_evaluators WHERE id = $1';
 
