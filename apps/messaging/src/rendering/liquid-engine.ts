@@ -9,6 +9,8 @@ import type { PartMode, PartSource, RenderFailureReason, RenderScope } from './r
 const OUTPUT_BYTES = 512 * 1024;
 /** Below the hard limits of the process, so that most hostile templates end in an error rather than in a kill. */
 const SOFT_LIMITS = { parseLimit: 2_000_000, renderLimit: 400, memoryLimit: 8_000_000 };
+/** How often a part is rendered that had to wait for the processor, on a busy machine, until its time was over. */
+const ATTEMPTS = 2;
 const CACHED_TEMPLATES = 300;
 /** Files, layouts and literal blocks have no place in a message; what would bypass escaping neither. */
 const REFUSED_TAGS = ['include', 'render', 'layout', 'block', 'raw'];
@@ -139,13 +141,29 @@ export function renderParts(
 
 function renderPart(part: PartSource, scope: RenderScope, strict: boolean): string {
   const templates = parse(part);
-  try {
-    const text = String(engines[part.mode].renderSync(templates, { ...scope }, { strictVariables: strict }));
-    // A header field is one line; whatever a value brings along must not begin another (RFC 5322 §2.2).
-    return part.mode === 'line' ? text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim() : text;
-  } catch (error) {
-    throw renderFailure(part.name, error);
+  const { bytes } = meter;
+  for (let attempt = 1; ; attempt += 1) {
+    const before = process.cpuUsage();
+    try {
+      const text = String(
+        engines[part.mode].renderSync(templates, { ...scope }, { strictVariables: strict }),
+      );
+      // A header field is one line; whatever a value brings along must not begin another (RFC 5322 §2.2).
+      return part.mode === 'line' ? text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim() : text;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !waitedForProcessor(error, before)) throw renderFailure(part.name, error);
+      meter.bytes = bytes;
+    }
   }
+}
+
+/** Whether Liquid's limit, which goes by the clock on the wall, ended what had not worked for half of it. */
+function waitedForProcessor(error: unknown, before: NodeJS.CpuUsage): boolean {
+  const { user, system } = process.cpuUsage(before);
+  return (
+    messageOf(error).includes('render limit exceeded') &&
+    (user + system) / 1_000 < SOFT_LIMITS.renderLimit / 2
+  );
 }
 
 function parse(part: PartSource): Template[] {

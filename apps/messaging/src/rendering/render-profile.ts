@@ -17,7 +17,7 @@ export interface RenderProfile {
 export const LIQUID_PROFILE: RenderProfile = {
   child: fileOf('render-child'),
   milliseconds: RENDER_LIMITS.milliseconds,
-  wallMilliseconds: 900,
+  wallMilliseconds: 2_000,
   heapMiB: RENDER_LIMITS.heapMiB,
   processes: 2,
   idleMilliseconds: 60_000,
