@@ -22,10 +22,10 @@ import {
 } from '@customer-platform/client/platform.ts';
 import { type Process, descendantsOf, readProcesses } from '@customer-platform/client/processes.ts';
 import { Sink } from '@customer-platform/client/sink.ts';
-import { SteadyClient } from './client.ts';
-import { SteadyTill } from './postings.ts';
-import { settled } from './settled.ts';
-import { type Verdict, judge } from './verdict.ts';
+import { SteadyClient } from '@customer-platform/client/steady-client.ts';
+import { SteadyTill } from '@customer-platform/client/postings.ts';
+import { settled } from '@customer-platform/client/settled.ts';
+import { type Verdict, judge } from '@customer-platform/client/verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({

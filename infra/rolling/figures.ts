@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Platform } from '@customer-platform/client/platform.ts';
-import type { ClientLog } from '@customer-platform/chaos/client.ts';
-import { walk } from '@customer-platform/chaos/verdict.ts';
+import type { ClientLog } from '@customer-platform/client/steady-client.ts';
+import { walk } from '@customer-platform/client/verdict.ts';
 import type { Read } from './readers.ts';
 
 /** What happened from one instant to another, by this machine's clock in milliseconds. */

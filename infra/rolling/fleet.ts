@@ -1,7 +1,13 @@
 import { type Wiring, appEnvironment } from '@customer-platform/local/platform/app-environment.ts';
 import { startNodeProcess } from '@customer-platform/local/platform/app-process.ts';
 import type { DataFolder } from '@customer-platform/local/platform/data-folder.ts';
-import { type AppName, APPS, ROOT, type ProcessRole, mainOf } from '@customer-platform/local/platform/modules.ts';
+import {
+  type AppName,
+  APPS,
+  ROOT,
+  type ProcessRole,
+  mainOf,
+} from '@customer-platform/local/platform/modules.ts';
 import type { Child } from '@customer-platform/local/services/child.ts';
 import type { Guardian } from '@customer-platform/local/services/guardian.ts';
 import { PortChoice } from '@customer-platform/local/services/ports.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Platform, get } from '@customer-platform/client/platform.ts';
+import { type Platform, get } from './platform.ts';
 
 /** What a till was promised: the id and the points of each posting that was answered 201, by its key. */
 export interface PostingLog {

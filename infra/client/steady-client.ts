@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Platform } from '@customer-platform/client/platform.ts';
+import type { Platform } from './platform.ts';
 
 /** What the client was promised: the ids of the events that were answered 202, by idempotency key. */
 export interface ClientLog {

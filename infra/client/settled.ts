@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventCounts, type Platform, get, readCounts } from '@customer-platform/client/platform.ts';
+import { type EventCounts, type Platform, get, readCounts } from './platform.ts';
 
 const SETTLED_WITHIN_MS = 240_000;
 

@@ -1,6 +1,6 @@
-import type { HandOff } from '@customer-platform/client/sink.ts';
-import { type Platform, get } from '@customer-platform/client/platform.ts';
-import type { ClientLog } from './client.ts';
+import type { HandOff } from './sink.ts';
+import { type Platform, get } from './platform.ts';
+import type { ClientLog } from './steady-client.ts';
 import { type PostingLog, judgePostings } from './postings.ts';
 
 interface EventRow {
