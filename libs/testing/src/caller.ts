@@ -10,7 +10,10 @@ export interface Answer<T = Record<string, never>> {
 
 /** What a call sends besides its path. */
 export interface CallOptions {
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  bytes?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
 }
 
@@ -72,15 +75,16 @@ export class Caller {
 
   private async exchange<T>(method: string, path: string, options: CallOptions): Promise<Answer<T>> {
     const { body, headers } = options;
+    const sent = options.bytes ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
       headers: {
         ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(sent === undefined ? {} : { body: sent }),
     });
     const text = await response.text();
     const json = response.headers.get('content-type')?.includes('json') && text !== '';

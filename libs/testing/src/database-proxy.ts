@@ -33,6 +33,11 @@ export class DatabaseProxy {
     return through.toString();
   }
 
+  /** Leaves what is connected without an answer, as a server that is gone from its address does. */
+  silence(): void {
+    for (const socket of this.sockets) socket.unpipe().pause();
+  }
+
   /** Resets what is connected, and refuses what comes. */
   async cut(): Promise<void> {
     const closed = new Promise((resolve) => this.server?.close(resolve));

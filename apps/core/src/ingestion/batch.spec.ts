@@ -167,12 +167,7 @@ describe('several events', () => {
       });
       expect(many).toMatchObject({ status: 202, body: { accepted: 500, rejected: 0 } });
       const padded = `{"events":[]${' '.repeat(500 * 1024 - 12)}}`;
-      const key = core.app.registry.key({ organizationId: newId(), permissions: ['core.events.write'] });
-      const answer = await fetch(`${core.app.url}/v1/core/batch`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: padded,
-      });
+      const answer = await caller.call('POST', '/v1/core/batch', { bytes: padded });
       expect(answer.status).toBe(413);
     });
 

@@ -27,18 +27,10 @@ describe('ingestion', () => {
   afterAll(() => core.close());
 
   /** Sends bytes as they are. */
-  const raw = async (path: string, body: Buffer | string, headers: Record<string, string> = {}) => {
-    const key = core.app.registry.key({
-      organizationId: newId(),
-      permissions: ['core.events.write', 'core.contacts.write'],
-    });
-    const answer = await fetch(`${core.app.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      body,
-    });
-    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as ProblemBody };
-  };
+  const raw = (path: string, bytes: Uint8Array<ArrayBuffer> | string, headers?: Record<string, string>) =>
+    core.app
+      .as(newId(), ['core.events.write', 'core.contacts.write'])
+      .call<ProblemBody>('POST', path, { bytes, headers });
 
   const refused = async (path: string, body: unknown) => {
     const answer = await caller.post<ProblemBody>(path, body);

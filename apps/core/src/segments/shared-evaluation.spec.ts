@@ -125,6 +125,17 @@ describe('the segments of many organizations, evaluated by three instances', () 
     await eventually(async () => expect(await shares(instances)).toEqual(before), PATIENCE);
   }, 300_000);
 
+  it('wait for none that is gone and told at a time to come, by a clock that has been set back since', async () => {
+    const before = await shares(instances);
+    const gone = newId();
+    await database.query(
+      `INSERT INTO segment_evaluators (id, seen_at, set_aside) VALUES ($1, now() + interval '1 hour', '{}')`,
+      [gone],
+    );
+    expect(await shares(instances)).toEqual(before);
+    await database.query('DELETE FROM segment_evaluators WHERE id = $1', [gone]);
+  }, 300_000);
+
   it('go to the others while one hangs in a turn', async () => {
     const before = await shares(instances);
     const [, ...others] = instances;

@@ -1,6 +1,6 @@
 import { newId } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
-import type { Caller } from '@customer-platform/testing';
+import { eventually, type Caller } from '@customer-platform/testing';
 import { anItem, startCrm, type Behaviour, type StubItem, type TestCrm } from '../crm.fixture.js';
 import type { ItemType } from './fragments.js';
 import type { TimelineDto } from './timeline.dto.js';
@@ -362,7 +362,9 @@ async function bytes(
   at: string,
 ): Promise<string> {
   const key = crm.app.registry.key({ organizationId, permissions });
-  const response = await fetch(crm.app.url + at, { headers: { authorization: `Bearer ${key}` } });
-  expect(response.status).toBe(200);
-  return response.text();
+  return eventually(async () => {
+    const response = await fetch(crm.app.url + at, { headers: { authorization: `Bearer ${key}` } });
+    expect(response.status).toBe(200);
+    return response.text();
+  });
 }

@@ -5,21 +5,26 @@ import { pause } from '../within.js';
 import { OUTBOX_CHANNEL } from './outbox.signal.js';
 
 const RECONNECT_MS = 1_000;
-const ASK_EVERY_MS = 10_000;
-const ANSWER_MS = 5_000;
 /** A server that hangs does not end the connection. */
 const END_MS = 1_000;
+const LISTEN = `LISTEN ${OUTBOX_CHANNEL}`;
+
+/** How a connection is known to be heard no more, where its end went without a word (a failover by address). */
+export interface ListenerPatience {
+  readonly askEveryMs: number;
+  readonly answerMs: number;
+}
 
 /** Hears the notifications of processes without a relay, on a connection of its own that is renewed when it breaks. */
 export class OutboxListener {
   private stopping = false;
-  private client: Client | undefined;
   private running: Promise<void> | undefined;
   private lost: (() => void) | undefined;
 
   constructor(
     private readonly url: string,
     private readonly heard: () => void,
+    private readonly patience: ListenerPatience = { askEveryMs: 10_000, answerMs: 5_000 },
   ) {}
 
   /** Begins to listen, now or as soon as the database is there. */
@@ -40,10 +45,9 @@ export class OutboxListener {
         connectionString: this.url,
         connectionTimeoutMillis: 2_000,
         keepAlive: true,
-        query_timeout: ANSWER_MS,
+        query_timeout: this.patience.answerMs,
       });
-      const lost = new Promise<false>((lose) => {
-        const resolve = (): void => lose(false);
+      const lost = new Promise<void>((resolve) => {
         this.lost = resolve;
         client.on('end', resolve);
         client.on('error', (error) => {
@@ -51,17 +55,21 @@ export class OutboxListener {
           resolve();
         });
       });
+      let asking: NodeJS.Timeout | undefined;
       try {
         await client.connect();
         client.on('notification', this.heard);
-        await client.query(`LISTEN ${OUTBOX_CHANNEL}`);
+        await client.query(LISTEN);
         this.heard(); // whatever was appended while nobody listened
-        while (await Promise.race([lost, after(ASK_EVERY_MS, true, { ref: false })])) {
-          // A server that went without a word (a failover by address) closes nothing.
-          await client.query('SELECT 1');
-        }
+        asking = setInterval(
+          () => void client.query(LISTEN).catch(this.lost),
+          this.patience.askEveryMs,
+        ).unref();
+        await lost;
       } catch (error) {
         log.debug({ err: error }, 'The outbox cannot be listened to yet');
+      } finally {
+        clearInterval(asking);
       }
       const ended = client.end().catch((error: unknown) => {
         log.debug({ err: error }, 'The connection that listened to the outbox did not end cleanly');

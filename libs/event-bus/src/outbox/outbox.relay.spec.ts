@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { InvalidDomainEvent, type DomainEvent } from '@customer-platform/events';
+import { DatabaseProxy } from '@customer-platform/testing';
 import {
   aBus,
   aDatabase,
@@ -217,6 +218,26 @@ describe('the outbox and one relay', () => {
     });
     await server.close();
     await listener.stop();
+  });
+});
+
+describe('a relay whose server goes without a word', () => {
+  it('listens on a new connection', async () => {
+    const wire = new DatabaseProxy();
+    await wire.open();
+    let heard = 0;
+    const patience = { askEveryMs: 50, answerMs: 500 };
+    const listener = new OutboxListener(wire.through(database.url), () => (heard += 1), patience);
+    listener.start();
+    await eventually(() => {
+      expect(heard).toBe(1);
+    });
+    wire.silence();
+    await eventually(() => {
+      expect(heard).toBe(2); // listening again
+    });
+    await listener.stop();
+    await wire.cut();
   });
 });
 

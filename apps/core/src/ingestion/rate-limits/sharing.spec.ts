@@ -222,6 +222,18 @@ describe('limits that instances share', () => {
     expect(passed).toBeLessThan(1.1 * 9_000);
   });
 
+  it('lease nothing of a parent for what the limit of a child refuses', async () => {
+    await begin(12);
+    const above = [{ id: 'parent', organization_per_second: 40 }];
+    const limits = { keyPerSecond: 10_000, organizationPerSecond: 1, above };
+    const refused = fleet.instances.map((_, instance) => ({
+      ...{ instance, organizationId: 'child', keyId: 'key', limits, batch: 100, perSecond: 400 },
+    }));
+    await fleet.run(4_000, refused);
+    const left = fleet.store.balanceOf('parent');
+    expect(Number.isNaN(left) ? 80 : left).toBeGreaterThan(60);
+  });
+
   it('hold the limit of a key over what its organization still has', async () => {
     await begin(4);
     const limits = { keyPerSecond: 100, organizationPerSecond: 1_000 };
