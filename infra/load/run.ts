@@ -1,6 +1,6 @@
 /**
  * `npm run load -- track|batch --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
- *    [--processing on|off]`
+ *    [--processing on|off] [--warm-up S]`
  * `npm run load -- management|member|timeline|lists [--rate N] [--duration S]`
  * `npm run load -- passwords|outbound-webhooks [--rate N] [--duration S]`
  * `npm run load -- sends [--rate N] [--duration S] [--backlog N]`
@@ -14,7 +14,8 @@
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
  * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
- * knee: the highest one that was held. `--processing off` measures acceptance alone, on a core started for it.
+ * knee: the highest one that was held. `--warm-up` sends before it measures: a process that has just started compiles
+ * what it runs, for about 40,000 events. `--processing off` measures acceptance alone, on a core started for it.
  * `management` mixes every list, read and write of core, `member` what a member's page calls. `timeline` reads pages
  * anywhere in a contact's 100,000 items, `lists` in a list's 100,000 members. `passwords` sets
  * some while others go on with their work, `outbound-webhooks` has events told to a hundred endpoints, `sends` follows
@@ -70,6 +71,7 @@ const { values, positionals } = parseArgs({
   options: {
     rate: { type: 'string' },
     duration: { type: 'string', default: '20' },
+    'warm-up': { type: 'string', default: '0' },
     target: { type: 'string' },
     processing: { type: 'string', default: 'on' },
     batch: { type: 'string', default: '100' },
@@ -108,6 +110,13 @@ const MIXED: Partial<Record<string, { rate: string; run(load: MixedLoad): Promis
   'provider-webhooks': { rate: '200', run: (load) => runProviderWebhooks(load, say) },
 };
 
+function secondsOf(option: 'duration' | 'warm-up', atLeast: number): number {
+  const seconds = Number(values[option]);
+  if (!(seconds >= atLeast && seconds <= LONGEST_S))
+    throw new Error(`--${option} is in seconds, at least ${atLeast} and at most ${LONGEST_S}.`);
+  return seconds;
+}
+
 function countOf(option: 'backlog'): number {
   const count = Number(values[option]);
   if (!(Number.isInteger(count) && count >= 0)) throw new Error(`--${option} is a whole number.`);
@@ -137,9 +146,7 @@ async function main(): Promise<void> {
   if (kind === 'loyalty') return measureLoyalty(Number(values.events ?? '30000'));
   if (kind === 'background-work') return runBackgroundWork(Number(values.rows), say);
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
-  const duration = Number(values.duration);
-  if (!(duration > 0 && duration <= LONGEST_S))
-    throw new Error(`--duration is in seconds, at most ${LONGEST_S}.`);
+  const duration = secondsOf('duration', 1);
   if (kind === 'passwords') {
     const [rate = 0] = ratesOf(values.rate ?? '20');
     return runPasswords({ platform: await runningPlatform(values.data), rate, duration }, say);
@@ -175,7 +182,9 @@ async function measureRates(kind: Kind, duration: number): Promise<void> {
   const k6 = await findK6(root, say);
   const chosen = await chooseTarget(platform);
   const attempts: Attempt[] = [];
+  const warmUp = secondsOf('warm-up', 0);
   try {
+    if (warmUp > 0) await send({ ...chosen, kind, rate: rates[0] ?? 0, duration: warmUp, platform, k6 });
     for (const rate of rates) attempts.push(await measure({ ...chosen, kind, rate, duration, platform, k6 }));
   } finally {
     await chosen.stop();
@@ -227,23 +236,10 @@ interface Load {
 
 async function measure(load: Load): Promise<Attempt> {
   const { kind, rate, duration, platform } = load;
-  const size = kind === 'batch' ? Number(values.batch) : 1;
+  const size = sizeOfRequest(kind);
   say(
     `\n${kind}: ${rate} requests/s for ${duration} s to ${load.name} (${load.target})${size > 1 ? `, ${size} events each` : ''}`,
   );
-  const folder = mkdtempSync(join(tmpdir(), 'load-'));
-  const summary = join(folder, 'summary.json');
-  const environment = {
-    KIND: kind,
-    TARGET: load.target,
-    KEY: platform.ingestion_key,
-    RATE: String(rate),
-    DURATION: String(duration),
-    BATCH: String(size),
-    CONTACTS: values.contacts ?? '10000',
-    POINTS: values['points-every'],
-    RUN: `load-${Date.now()}`,
-  };
   const countsBefore = await readCounts(platform);
   const before = readUsage();
   const probing =
@@ -251,13 +247,11 @@ async function measure(load: Load): Promise<Attempt> {
   // Read before k6 goes away, so that its own CPU is in the account.
   let after: Usage = before;
   const sampling = setInterval(() => (after = readUsage()), 500);
-  await runK6(load.k6, join(import.meta.dirname, 'script.k6.js'), environment, summary);
+  const metrics = await send(load);
   clearInterval(sampling);
   const delays = (await probing).sort((a, b) => a - b);
-  const metrics = JSON.parse(readFileSync(summary, 'utf8')) as Record<string, Trend>;
-  rmSync(folder, { recursive: true });
   const { requests, ...attempt } = report(metrics, rate * duration);
-  if (load.processing) reportCounts(countsBefore, await drained(platform, 120));
+  if (load.processing) await reportProcessing(platform, countsBefore);
   reportCpu(before, after, requests, size);
   if (delays.length > 0) {
     say(
@@ -265,6 +259,31 @@ async function measure(load: Load): Promise<Attempt> {
     );
   }
   return { rate, ...attempt };
+}
+
+const sizeOfRequest = (kind: Kind): number => (kind === 'batch' ? Number(values.batch) : 1);
+
+/** Sends at a steady rate, and resolves with what k6 measured. */
+async function send(load: Load): Promise<Record<string, Trend>> {
+  const folder = mkdtempSync(join(tmpdir(), 'load-'));
+  const summary = join(folder, 'summary.json');
+  const environment = {
+    KIND: load.kind,
+    TARGET: load.target,
+    KEY: load.platform.ingestion_key,
+    RATE: String(load.rate),
+    DURATION: String(load.duration),
+    BATCH: String(sizeOfRequest(load.kind)),
+    CONTACTS: values.contacts ?? '10000',
+    POINTS: values['points-every'],
+    RUN: `load-${Date.now()}`,
+  };
+  try {
+    await runK6(load.k6, join(import.meta.dirname, 'script.k6.js'), environment, summary);
+    return JSON.parse(readFileSync(summary, 'utf8')) as Record<string, Trend>;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 function report(
@@ -280,6 +299,18 @@ function report(
   );
   say(`  ${requests} requests of ${planned} planned, ${dropped} dropped, ${failed} not answered 2xx`);
   return { requests, p95: duration['p(95)'] ?? NaN, dropped, failed };
+}
+
+/** What became of the events, and how fast what was behind at the end of the load has been processed. */
+async function reportProcessing(platform: Platform, before: EventCounts): Promise<void> {
+  const ended = performance.now();
+  const { pending } = await readCounts(platform);
+  const after = await drained(platform, 120);
+  const seconds = (performance.now() - ended) / 1_000;
+  reportCounts(before, after);
+  say(
+    `  ${pending} were pending at the end, all was processed ${seconds.toFixed(1)} s later: ${(pending / seconds).toFixed(0)} events/s`,
+  );
 }
 
 function reportCounts(before: EventCounts, after: EventCounts): void {
