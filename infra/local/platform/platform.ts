@@ -76,7 +76,8 @@ export class Platform {
           log: data.log('postgres'),
           guardian: this.guardian,
           durable: true,
-          niceness: YIELDING,
+          // Who accepts asks identity, and nothing else here, before it answers.
+          niceness: { value: YIELDING, except: ['identity_app'] },
           began,
         }),
     });

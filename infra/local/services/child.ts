@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import type { Guardian, Stage } from './guardian.ts';
+import { yieldWith } from './niceness.ts';
 
 export interface ChildOptions {
   /** What the process is called in sentences to a person. */
@@ -81,7 +81,7 @@ export class Child {
       });
       const child = new Child(process, process.pid as number, options, logFrom);
       // Before it has threads or children, which inherit it.
-      if (options.niceness !== undefined && child.running) setPriority(child.pid, options.niceness);
+      if (options.niceness !== undefined && child.running) yieldWith(child, options.niceness);
       return child;
     } finally {
       closeSync(log);

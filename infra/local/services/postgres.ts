@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { Child, waitUntilReady } from './child.ts';
 import type { Guardian } from './guardian.ts';
+import { keepBackendsYielding } from './niceness.ts';
 import { endOrphan } from './orphans.ts';
 import { dataOwner, postgresAccount } from './postgres-account.ts';
 
@@ -31,8 +32,8 @@ export interface PostgresOptions {
   maxConnections?: number;
   /** Of `postgresql.conf`, instead of those used here. */
   parameters?: Readonly<Record<string, string>>;
-  /** Of the server and its backends, 0 to 19. */
-  niceness?: number;
+  /** Of all the server's processes but the first, 0 to 19; not of the backends of the roles in `except`. */
+  niceness?: { value: number; except: readonly string[] };
 }
 
 export interface Postgres {
@@ -59,11 +60,12 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     cwd: dirname(options.folder),
     ...(uid === undefined || gid === undefined ? {} : { uid, gid }),
     log: options.log,
-    ...(options.niceness === undefined ? {} : { niceness: options.niceness }),
     stopSignal: 'SIGINT', // fast shutdown: clients are cut, everything is on disk
     stage: 'service',
     guardian: options.guardian,
   });
+  const { niceness } = options;
+  if (niceness) keepBackendsYielding(child, niceness.value, niceness.except);
   options.began?.(child);
   const url = `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${options.port}/postgres`;
   await waitUntilReady(child, () => answers(url), READY_SECONDS);

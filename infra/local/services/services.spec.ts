@@ -8,9 +8,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
+import { waitUntilReady } from './child.ts';
 import { Guardian } from './guardian.ts';
 import { brokerAnswers, startKafka } from './kafka.ts';
 import { commandLine } from './orphans.ts';
@@ -87,6 +88,33 @@ describe('startPostgres', () => {
     writeFileSync(join(settings.folder, 'postmaster.pid'), `${process.pid}\n${settings.folder}\n`);
     const third = await startPostgres(settings);
     await third.child.stop(10_000);
+  }, 60_000);
+
+  it('yields to other sessions as to other processes, but for the backends of some roles', async () => {
+    const niceness = { value: 10, except: ['urgent'] };
+    const { child, url } = await startPostgres({ ...(await options('nice')), niceness });
+    await query(url, `CREATE ROLE urgent LOGIN SUPERUSER PASSWORD 'test-password'`);
+    const clients = [url, url.replace('postgres:test', 'urgent:test')].map(
+      (connectionString) => new pg.Client({ connectionString }),
+    );
+    const pids: number[] = [];
+    for (const client of clients) {
+      await client.connect();
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      pids.push(...rows.map(({ pid }) => pid));
+    }
+    const weighsSessions = existsSync('/proc/self/autogroup');
+    const nicenessOf = (pid: number): (number | string)[] => [
+      getPriority(pid),
+      weighsSessions
+        ? readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim().split(' ').slice(1).join(' ')
+        : '',
+    ];
+    const own = (value: number): (number | string)[] => [value, weighsSessions ? `nice ${value}` : ''];
+    await waitUntilReady(child, () => Promise.resolve(getPriority(pids[0] as number) === 10), 10);
+    expect(pids.map(nicenessOf)).toEqual([own(10), own(0)]);
+    for (const client of clients) await client.end();
+    await child.stop(10_000);
   }, 60_000);
 
   it('says what the server said when it cannot start', async () => {
