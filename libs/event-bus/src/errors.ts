@@ -1,4 +1,4 @@
-import { isTransient } from '@customer-platform/database';
+import { isTransient, postgresFailure } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 
 /** Kafka did not acknowledge in time. 503 with `Retry-After`; what was sent may or may not have been written. */
@@ -28,6 +28,15 @@ export class ConsumptionEnded extends Error {
   }
 }
 
+/** Events of a partition are left, because one of them stalls: they are read again, with what has come by then. */
+export class LeftForLater extends ConsumptionEnded {
+  constructor() {
+    super();
+    this.message = 'An event stalls, and is tried again later';
+    this.name = 'LeftForLater';
+  }
+}
+
 const AWAY_CODES = new Set([
   'dependency_unavailable',
   'authorization_unavailable',
@@ -47,4 +56,27 @@ export function isInfrastructureError(error: unknown): boolean {
   if (error instanceof Problem) return AWAY_CODES.has(error.code);
   if (error instanceof Error && (error.name.startsWith('KafkaJS') || BROKEN.has(error.name))) return true;
   return isTransient(error);
+}
+
+/** Time limits, memory, and locks that others hold: what one event's statement meets while others do not. */
+const OF_ONE = /^(57014|53200|55P03|40001|40P01)$/;
+/** Of these, what the values of the event alone may cause. */
+const OF_VALUES = /^(57014|53200)$/;
+/** pg's word for a statement that did not answer within its own limit. */
+const READ_TIMEOUT = 'Query read timeout';
+
+/** Whether an infrastructure error may as well be one event's: then others of its run may come through without it. */
+export function mayBeOfOneEvent(error: unknown): boolean {
+  return OF_ONE.test(postgresFailure(error)?.code ?? '') || isReadTimeout(error);
+}
+
+/** Whether it may be for the values of an event, and not only for what others do at the same time. */
+export function mayBeOfItsValues(error: unknown): boolean {
+  return OF_VALUES.test(postgresFailure(error)?.code ?? '') || isReadTimeout(error);
+}
+
+function isReadTimeout(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
+    if (at.message.startsWith(READ_TIMEOUT)) return true;
+  return false;
 }

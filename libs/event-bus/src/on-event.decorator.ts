@@ -29,7 +29,8 @@ export interface OnEventExtras {
  * What the method does must be one transaction (or repeatable): a throw means that nothing of the run happened. An
  * infrastructure error is tried again for as long as it lasts; any other makes the run be split until the events at
  * fault stand alone, and those are tried three times with growing pauses, holding back only later events of their own
- * key. Delivery is at least once: use `Inbox.claim` in the transaction of the effect.
+ * key. An error that may be an outage or one event's doing (a time limit, memory, locks) is told apart: an event that goes
+ * on meeting it alone while others come through is given up as well. Delivery is at least once: use `Inbox.claim` in the transaction of the effect.
  */
 export function OnEvent<T extends EventType>(
   types: T | readonly T[],

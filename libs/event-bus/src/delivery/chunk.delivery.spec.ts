@@ -1,10 +1,10 @@
 import { DatabaseUnavailable } from '@customer-platform/database';
 import fc from 'fast-check';
 import { ConsumptionEnded } from '../errors.js';
-import { ATTEMPTS, ChunkDelivery, type Receiver } from './chunk.delivery.js';
-import type { Keyed } from './layers.js';
+import { ATTEMPTS, ChunkDelivery, type Delivered, type Receiver, TRIES_TOGETHER } from './chunk.delivery.js';
+import { Stalls, STALLS } from './stalls.js';
 
-interface Numbered extends Keyed {
+interface Numbered extends Delivered {
   readonly place: number;
 }
 
@@ -41,6 +41,14 @@ class Recorder implements Receiver<Numbered> {
   }
 }
 
+function deliveryTo(receiver: Receiver<Numbered>, stalls = someStalls()): ChunkDelivery<Numbered> {
+  return new ChunkDelivery(receiver, stalls);
+}
+
+function someStalls(): Stalls<Numbered> {
+  return new Stalls(({ place }) => String(place));
+}
+
 const sequences = fc
   .array(
     fc.record({
@@ -60,7 +68,7 @@ describe('ChunkDelivery', () => {
     await fc.assert(
       fc.asyncProperty(sequences, async (events) => {
         const receiver = new Recorder(new Map(events.map(({ place, failures }) => [place, failures])));
-        await new ChunkDelivery(receiver).deliver(events);
+        await deliveryTo(receiver).deliver(events);
         const poison = events.filter(({ failures }) => failures >= ATTEMPTS).map(({ place }) => place);
         const good = events.filter(({ failures }) => failures < ATTEMPTS).map(({ place }) => place);
         expect(receiver.givenUp.map(({ place }) => place).sort((a, b) => a - b)).toEqual(poison);
@@ -73,7 +81,7 @@ describe('ChunkDelivery', () => {
     await fc.assert(
       fc.asyncProperty(sequences, async (events) => {
         const receiver = new Recorder(new Map(events.map(({ place, failures }) => [place, failures])));
-        await new ChunkDelivery(receiver).deliver(events);
+        await deliveryTo(receiver).deliver(events);
         for (const key of ['a', 'b', 'c', 'd']) {
           const places = receiver.done.filter((event) => event.key === key).map(({ place }) => place);
           expect(places).toEqual([...places].sort((a, b) => a - b));
@@ -90,7 +98,7 @@ describe('ChunkDelivery', () => {
       pauses.push(receiver.done.length, ms);
       return Promise.resolve();
     };
-    await new ChunkDelivery(receiver).deliver(events);
+    await deliveryTo(receiver).deliver(events);
     const [doneBeforeFirstPause] = pauses;
     // All but the ten events of the key of number 17 had their effect before anything was waited for.
     expect(doneBeforeFirstPause).toBe(390);
@@ -101,7 +109,7 @@ describe('ChunkDelivery', () => {
   it('waits once per round for a hundred events at fault, not once for each', async () => {
     const events = Array.from({ length: 100 }, (_, place) => ({ key: String(place), type: 'x', place }));
     const receiver = new Recorder(new Map(events.map(({ place }) => [place, 99])));
-    await new ChunkDelivery(receiver).deliver(events);
+    await deliveryTo(receiver).deliver(events);
     expect(receiver.givenUp).toHaveLength(100);
     expect(receiver.pauses).toHaveLength(2);
   });
@@ -115,7 +123,7 @@ describe('ChunkDelivery', () => {
       outage -= 1;
       return outage >= 0 ? Promise.reject(new DatabaseUnavailable(new Error('away'))) : handle(type, run);
     };
-    await new ChunkDelivery(receiver).deliver(events);
+    await deliveryTo(receiver).deliver(events);
     expect(receiver.done).toHaveLength(3);
     expect(receiver.givenUp).toHaveLength(0);
     expect(receiver.pauses).toHaveLength(25);
@@ -129,7 +137,7 @@ describe('ChunkDelivery', () => {
       away -= 1;
       return away >= 0 ? Promise.reject(new Error('the table is locked')) : kept(event);
     };
-    await new ChunkDelivery(receiver).deliver([{ key: 'a', type: 'x', place: 0 }]);
+    await deliveryTo(receiver).deliver([{ key: 'a', type: 'x', place: 0 }]);
     expect(receiver.givenUp).toHaveLength(1);
   });
 
@@ -137,8 +145,133 @@ describe('ChunkDelivery', () => {
     const receiver = new Recorder();
     receiver.handle = () => Promise.reject(new DatabaseUnavailable(new Error('away')));
     receiver.pause = () => Promise.reject(new ConsumptionEnded());
-    const delivery = new ChunkDelivery(receiver).deliver([{ key: 'a', type: 'x', place: 0 }]);
+    const delivery = deliveryTo(receiver).deliver([{ key: 'a', type: 'x', place: 0 }]);
     await expect(delivery).rejects.toBeInstanceOf(ConsumptionEnded);
     expect(receiver.givenUp).toHaveLength(0);
+  });
+});
+
+/** As pg tells of a failed statement. */
+function failedWith(code: string): Error {
+  return new DatabaseUnavailable(Object.assign(new Error('failed'), { severity: 'ERROR', code }));
+}
+
+describe('ChunkDelivery of an event that alone runs into a time limit', () => {
+  const partitions = (count: number): Numbered[] =>
+    Array.from({ length: count }, (_, place) => ({
+      key: String(place % 10),
+      type: 'x',
+      part: `topic/${String(place % 5)}`,
+      place,
+    }));
+  /** Stalls with whatever run holds one of these; all others come through. */
+  class Stalling extends Recorder {
+    runs: number[][] = [];
+    constructor(
+      readonly slow: ReadonlySet<number>,
+      private readonly code = '57014',
+    ) {
+      super();
+    }
+
+    override handle(type: string, run: readonly Numbered[]): Promise<void> {
+      this.runs.push(run.map(({ place }) => place));
+      if (run.some(({ place }) => this.slow.has(place))) return Promise.reject(failedWith(this.code));
+      return super.handle(type, run);
+    }
+  }
+  const placesOf = (events: readonly Numbered[]): number[] => events.map(({ place }) => place);
+  const runsWith = ({ runs }: Stalling, place: number): number =>
+    runs.filter((run) => run.includes(place)).length;
+
+  it('lets all others have their effect, but for what follows it by key', async () => {
+    const receiver = new Stalling(new Set([17]));
+    const left = await deliveryTo(receiver).deliver(partitions(50));
+    expect(placesOf(left)).toEqual([17, 27, 37, 47]);
+    expect(receiver.done).toHaveLength(46);
+    expect(receiver.givenUp).toEqual([]);
+    // Together, then its partition, then alone.
+    expect(runsWith(receiver, 17)).toBe(TRIES_TOGETHER + 2);
+    // Other partitions pass whole.
+    expect(receiver.runs).toContainEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45]);
+  });
+
+  it('gives it up once others came through between its tries, and then what follows it passes', async () => {
+    const receiver = new Stalling(new Set([17]));
+    const stalls = someStalls();
+    let left: readonly Numbered[] = partitions(50);
+    for (let times = 1; times < STALLS; times += 1) {
+      left = await deliveryTo(receiver, stalls).deliver(partitions(50));
+      expect(placesOf(left)).toEqual([17, 27, 37, 47]);
+    }
+    const before = receiver.done.length;
+    await expect(deliveryTo(receiver, stalls).deliver(partitions(50))).resolves.toEqual([]);
+    expect(placesOf(receiver.givenUp)).toEqual([17]);
+    // Once it is known, it is tried after all others.
+    expect(placesOf(receiver.done.slice(before, before + 46))).not.toContain(27);
+    expect(placesOf(receiver.done.slice(-3))).toEqual([27, 37, 47]);
+  });
+
+  it('blames none while nothing else comes through', async () => {
+    const receiver = new Stalling(new Set([0, 1, 2]));
+    const stalls = someStalls();
+    const events = partitions(3);
+    for (let times = 0; times < 3 * STALLS; times += 1)
+      expect(await deliveryTo(receiver, stalls).deliver(events)).toEqual(events);
+    expect(receiver.givenUp).toEqual([]);
+    const back = new Recorder();
+    await expect(deliveryTo(back, stalls).deliver(events)).resolves.toEqual([]);
+    expect(placesOf(back.done)).toEqual([0, 1, 2]);
+  });
+
+  it('takes what is delivered again for no proof by itself', async () => {
+    const receiver = new Stalling(new Set([2]));
+    const stalls = someStalls();
+    const events = partitions(3).map((event) => ({ ...event, part: 'topic/0' }));
+    const deliver = (list: readonly Numbered[]): Promise<readonly Numbered[]> =>
+      deliveryTo(receiver, stalls).deliver(list);
+    // It is the last of its partition: what is before it came through before it stalled first.
+    for (let times = 0; times < 3 * STALLS; times += 1) expect(placesOf(await deliver(events))).toEqual([2]);
+    expect(receiver.givenUp).toEqual([]);
+    await expect(deliver([...events, { key: '9', type: 'x', part: 'topic/0', place: 3 }])).resolves.toEqual(
+      [],
+    );
+    expect(placesOf(receiver.givenUp)).toEqual([2]);
+  });
+
+  it('does not give up one that waits for a lock of others', async () => {
+    const receiver = new Stalling(new Set([17]), '55P03');
+    const stalls = someStalls();
+    for (let times = 0; times < 2 * STALLS; times += 1)
+      expect(await deliveryTo(receiver, stalls).deliver(partitions(50))).toHaveLength(4);
+    expect(receiver.givenUp).toEqual([]);
+  });
+
+  it('keeps the order of every key, whatever stalls and whatever is at fault', async () => {
+    const stalling = sequences.chain((events) =>
+      fc.tuple(fc.constant(events), fc.subarray(events.map(({ place }) => place))),
+    );
+    await fc.assert(
+      fc.asyncProperty(stalling, async ([events, slow]) => {
+        const poison = new Map(events.map(({ place, failures }) => [place, failures]));
+        const receiver = new Stalling(new Set(slow));
+        const others = new Recorder(poison);
+        const handle = others.handle.bind(others);
+        receiver.handle = (type, run) =>
+          run.some(({ place }) => receiver.slow.has(place))
+            ? Promise.reject(failedWith('57014'))
+            : handle(type, run);
+        const stalls = someStalls();
+        const left = await deliveryTo(receiver, stalls).deliver(events);
+        const settled = [...others.done, ...receiver.givenUp, ...left];
+        expect(placesOf(settled).sort((a, b) => a - b)).toEqual(events.map(({ place }) => place));
+        for (const key of ['a', 'b', 'c', 'd']) {
+          const places = placesOf(others.done.filter((event) => event.key === key));
+          expect(places).toEqual([...places].sort((a, b) => a - b));
+          const [first] = left.filter((event) => event.key === key);
+          if (first) expect(places.every((place) => place < first.place)).toBe(true);
+        }
+      }),
+    );
   });
 });

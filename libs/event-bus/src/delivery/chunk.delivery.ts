@@ -1,6 +1,7 @@
 import { log } from '@customer-platform/http';
-import { isInfrastructureError } from '../errors.js';
+import { isInfrastructureError, mayBeOfOneEvent, mayBeOfItsValues } from '../errors.js';
 import { layered, type Keyed } from './layers.js';
+import { Stalls } from './stalls.js';
 
 /** What a chunk is delivered to. */
 export interface Receiver<T extends Keyed> {
@@ -12,82 +13,153 @@ export interface Receiver<T extends Keyed> {
   pause(ms: number): Promise<void>;
 }
 
+/** What is delivered: a part is what is read by itself, a partition. */
+export interface Delivered extends Keyed {
+  readonly part?: string;
+}
+
 /** How often an event is tried alone before it is given up. */
 export const ATTEMPTS = 3;
+/** How often a run is tried before its parts are, where one of its events may be what it fails for. */
+export const TRIES_TOGETHER = 3;
 const POISON_PAUSE_MS = [100, 500];
 /** An outage is told when it begins and then at every fifteenth try, about every half minute. */
 const SAY_EVERY = 15;
 const OUTAGE_PAUSE_MS = [100, 250, 500, 1_000, 2_000];
 
+interface Failure {
+  readonly error: unknown;
+  /** Whether it says nothing of the events by itself. */
+  readonly transient: boolean;
+}
+
 /**
  * Delivers one chunk. Order per key holds throughout. An event at fault holds back only later events of its own key,
- * which wait with it for the next round; the pause between rounds is one for all of them.
+ * which wait with it for the next round; the pause between rounds is one for all of them. So does an event that alone
+ * runs into a time limit, once all others had their effect.
  */
-export class ChunkDelivery<T extends Keyed> {
-  private readonly attempts = new Map<T, { error: unknown; count: number }>();
+export class ChunkDelivery<T extends Delivered> {
+  private readonly attempts = new Map<T, number>();
   private held = new Set<string>();
   private later = new Set<T>();
+  /** Keys whose first event stalled in this round. */
+  private stuck = new Set<string>();
+  /** How often something stalled since anything came through. */
+  private inARow = 0;
 
-  constructor(private readonly receiver: Receiver<T>) {}
+  constructor(
+    private readonly receiver: Receiver<T>,
+    private readonly stalls: Stalls<T>,
+  ) {}
 
-  /** Resolves when every event has had its effect or has been given up. Throws only what `pause` throws. */
-  async deliver(events: readonly T[]): Promise<void> {
+  /**
+   * Resolves when every event has had its effect or has been given up, but for those returned: they wait for events that
+   * stalled, and are to be delivered again, with what else has come by then. Throws only what `pause` throws.
+   */
+  async deliver(events: readonly T[]): Promise<readonly T[]> {
     let waiting = events;
     for (let round = 0; waiting.length > 0; round += 1) {
       if (round > 0)
         await this.receiver.pause(POISON_PAUSE_MS[Math.min(round, POISON_PAUSE_MS.length) - 1] ?? 0);
       this.held = new Set();
       this.later = new Set();
-      for (const run of layered(waiting)) await this.deliverRun(run);
+      this.stuck = new Set();
+      const { free, suspects } = this.apart(waiting);
+      for (const run of layered(free)) await this.deliverRun(run);
+      for (const suspect of suspects) await this.deliverRun([suspect], 1);
       waiting = waiting.filter((event) => this.later.has(event));
+      if (waiting.length > 0 && waiting.every(({ key }) => this.stuck.has(key))) {
+        this.stalls.repeat(events);
+        return waiting;
+      }
     }
+    return [];
   }
 
-  /** Halves a run that fails until the events at fault stand alone. */
-  private async deliverRun(run: readonly T[]): Promise<void> {
+  /** What stalled before is tried after all others, alone; what follows it by key waits for the next round. */
+  private apart(waiting: readonly T[]): { free: readonly T[]; suspects: T[] } {
+    const suspects = new Map<string, T>();
+    const free: T[] = [];
+    for (const event of waiting) {
+      if (suspects.has(event.key)) this.later.add(event);
+      else if (this.stalls.has(event)) suspects.set(event.key, event);
+      else free.push(event);
+    }
+    return { free, suspects: [...suspects.values()] };
+  }
+
+  /** Halves a run that fails until the events at fault stand alone; one that stalls goes by partition, then by event. */
+  private async deliverRun(run: readonly T[], tries = TRIES_TOGETHER): Promise<void> {
     const free = run.filter((event) => !this.held.has(event.key));
     for (const event of run) if (this.held.has(event.key)) this.later.add(event);
     const [first] = free;
     if (!first) return;
-    const failure = await this.attempt(() => this.receiver.handle(first.type, free));
-    if (!failure) return;
-    if (free.length === 1) {
-      await this.failed(first, failure.error);
+    const failure = await this.attempt(() => this.receiver.handle(first.type, free), tries);
+    if (!failure) {
+      this.inARow = 0;
+      this.stalls.passed(free);
       return;
     }
-    const middle = Math.ceil(free.length / 2);
-    await this.deliverRun(free.slice(0, middle));
-    await this.deliverRun(free.slice(middle));
+    if (free.length === 1) {
+      await (failure.transient ? this.stalled(first, failure.error) : this.failed(first, failure.error));
+      return;
+    }
+    for (const part of failure.transient ? partsOf(free) : halvesOf(free))
+      await this.deliverRun(part, failure.transient ? 1 : tries);
   }
 
   private async failed(event: T, error: unknown): Promise<void> {
-    const count = (this.attempts.get(event)?.count ?? 0) + 1;
-    this.attempts.set(event, { error, count });
+    const count = (this.attempts.get(event) ?? 0) + 1;
+    this.attempts.set(event, count);
     if (count >= ATTEMPTS) await this.giveUp(event, { error, attempts: count });
-    else {
-      this.held.add(event.key);
-      this.later.add(event);
+    else this.hold(event);
+  }
+
+  /** Others go on before it is tried again. */
+  private async stalled(event: T, error: unknown): Promise<void> {
+    const times = this.stalls.note(event);
+    if (mayBeOfItsValues(error) && this.stalls.isAtFault(event)) {
+      await this.giveUp(event, { error, attempts: times });
+      return;
     }
+    const context = { err: error, type: event.type, times };
+    if (this.inARow === 0) log.warn(context, 'An event stalls its consumer; others go on before it');
+    this.stuck.add(event.key);
+    this.hold(event);
+    await this.receiver.pause(outagePause(Math.max(this.inARow, times - 1)));
+    this.inARow += 1;
+  }
+
+  private hold(event: T): void {
+    this.held.add(event.key);
+    this.later.add(event);
   }
 
   /** Giving up is an effect too: it must be kept, however long that takes. */
   private async giveUp(event: T, failure: { error: unknown; attempts: number }): Promise<void> {
     for (let tried = 0; ; tried += 1) {
       const again = await this.attempt(() => this.receiver.giveUp(event, failure));
-      if (!again) return;
+      if (!again) break;
       log.error({ err: again.error, type: event.type }, 'A failed event could not be given up; trying again');
       await this.receiver.pause(outagePause(tried));
     }
+    this.stalls.forget(event);
   }
 
-  /** Runs it, again and again while what it stands on is away; returns an error that is the events' own. */
-  private async attempt(run: () => Promise<void>): Promise<{ error: unknown } | undefined> {
+  /**
+   * Runs it, again and again while what it stands on is away; returns an error that is the events' own. What may be an
+   * outage or one event's doing is returned after so many tries.
+   */
+  private async attempt(run: () => Promise<void>, tries = Infinity): Promise<Failure | undefined> {
+    let unclear = 0;
     for (let tried = 0; ; tried += 1) {
       try {
         await run();
         return undefined;
       } catch (error) {
-        if (!isInfrastructureError(error)) return { error };
+        if (!isInfrastructureError(error)) return { error, transient: false };
+        if (mayBeOfOneEvent(error)) unclear += 1;
+        if (unclear >= tries) return { error, transient: true };
         if (tried % SAY_EVERY === 0) {
           log.warn({ err: error, tried }, 'Something a consumer needs is away; trying again');
         }
@@ -95,6 +167,17 @@ export class ChunkDelivery<T extends Keyed> {
       }
     }
   }
+}
+
+/** By partition where there are several, else one by one. */
+function partsOf<T extends Delivered>(run: readonly T[]): T[][] {
+  const parts = Map.groupBy(run, ({ part }) => part);
+  return parts.size > 1 ? [...parts.values()] : run.map((event) => [event]);
+}
+
+function halvesOf<T>(run: readonly T[]): T[][] {
+  const middle = Math.ceil(run.length / 2);
+  return [run.slice(0, middle), run.slice(middle)];
 }
 
 function outagePause(tried: number): number {

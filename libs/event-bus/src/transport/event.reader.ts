@@ -30,7 +30,7 @@ export class EventReader {
         const event = parseDomainEvent(message.value?.toString('utf8') ?? '', wanted);
         if (!event) continue;
         const key = message.key?.toString('utf8') ?? '';
-        events.push({ key, type: event.type, topic: chunk.topic, event });
+        events.push({ key, type: event.type, topic: chunk.topic, part: partOf(chunk), event });
       } catch (error) {
         if (error instanceof UnknownEventType)
           log.debug({ type: error.type }, 'An event of an unknown type is passed over');
@@ -57,6 +57,11 @@ export class EventReader {
       error,
     });
   }
+}
+
+/** The name of a chunk's partition. */
+export function partOf({ topic, partition }: Pick<Chunk, 'topic' | 'partition'>): string {
+  return `${topic}/${String(partition)}`;
 }
 
 /** As the publisher says; undefined where it does not, or says it more than once. */

@@ -1,27 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { Controller, type INestApplication } from '@nestjs/common';
+import { Database } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import type { KafkaMessage } from 'kafkajs';
 import { aBus, aDatabase, anIsolatedKafka, given, recordedOf } from '../../test/a-bus.js';
 import { Consumers } from '../consuming/consumers.js';
 import type { Chunk, Consumption, SupervisedConsumer } from '../consuming/supervised.consumer.js';
-import { ConsumptionEnded } from '../errors.js';
+import { ConsumptionEnded, LeftForLater } from '../errors.js';
 import { OnEvent } from '../on-event.decorator.js';
 import { KafkaTransport } from './kafka.transport.js';
 
 const organizationId = randomUUID();
 const runs: string[][] = [];
 let failing = new Set<string>();
+let slow = new Set<string>();
 
 @Controller()
 class Runs {
+  constructor(private readonly database: Database) {}
+
   @OnEvent('core.event.recorded.v1')
-  take(events: DomainEvent<'core.event.recorded.v1'>[]): Promise<void> {
+  async take(events: DomainEvent<'core.event.recorded.v1'>[]): Promise<void> {
     const names = events.map(({ data }) => data.event);
-    if (names.some((name) => failing.has(name))) return Promise.reject(new Error('this event is at fault'));
+    if (names.some((name) => failing.has(name))) throw new Error('this event is at fault');
+    if (names.some((name) => slow.has(name)))
+      await this.database.inOrganization({ organizationId }, async (tx) => {
+        await tx.query('SET LOCAL statement_timeout = 20');
+        await tx.query('SELECT pg_sleep(60)');
+      });
     runs.push(names);
-    return Promise.resolve();
   }
 }
 
@@ -48,6 +56,7 @@ afterAll(async () => {
 beforeEach(() => {
   runs.length = 0;
   failing = new Set();
+  slow = new Set();
 });
 
 /** What a partition brings: events of one key by these names. */
@@ -101,6 +110,34 @@ describe('what several partitions bring at a time', () => {
     const lost = [consumption.process(aChunk(0, ['a1'], true)), consumption.process(aChunk(1, ['b2'], true))];
     const ends = await Promise.allSettled(lost);
     expect(ends).toMatchObject([{ reason: new ConsumptionEnded() }, { reason: new ConsumptionEnded() }]);
+  });
+
+  it('has its effect though a statement of one event always runs into its time limit', async () => {
+    slow.add('a2');
+    const [stuck, others] = [aChunk(0, ['a1', 'a2', 'a3']), [aChunk(1, ['b1']), aChunk(2, ['c1', 'c2'])]];
+    const all = await Promise.allSettled([stuck, ...others].map((chunk) => consumption.process(chunk)));
+    expect(runs.flat().sort()).toEqual(['a1', 'b1', 'c1', 'c2']);
+    expect(all).toMatchObject([
+      { reason: expect.any(LeftForLater) as unknown },
+      { status: 'fulfilled' },
+      { status: 'fulfilled' },
+    ]);
+    // It is read again, with what else has come, until it has been proved that the fault is its own.
+    for (let read = 1; ; read += 1) {
+      const again = consumption.process(stuck).then(
+        () => true,
+        (error: unknown) => (expect(error).toBeInstanceOf(LeftForLater), false),
+      );
+      await consumption.process(aChunk(1, [`d${String(read)}`]));
+      if (await again) break;
+    }
+    expect(runs.flat()).toContain('a3');
+    const admin = await database.admin();
+    const { rows } = await admin.query(
+      `SELECT attempts FROM parked_events WHERE payload::json -> 'data' ->> 'event' = 'a2'`,
+    );
+    await admin.end();
+    expect(rows).toHaveLength(1);
   });
 
   it('is asked for of all partitions at once: none waits for the others to be gathered', () => {

@@ -5,15 +5,17 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import { Consumers } from '../consuming/consumers.js';
 import { KeptPositions } from '../consuming/kept.positions.js';
 import type { Chunk, SupervisedConsumer } from '../consuming/supervised.consumer.js';
-import { ChunkDelivery } from '../delivery/chunk.delivery.js';
+import { ChunkDelivery, type Receiver } from '../delivery/chunk.delivery.js';
 import { EventDelivery } from '../delivery/event-delivery.js';
 import { Gathering } from '../delivery/gathering.js';
+import { Stalls } from '../delivery/stalls.js';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import type { OnEventExtras } from '../on-event.decorator.js';
 import { ParkedEvents } from '../parking/parked-events.js';
-import { EventReader } from './event.reader.js';
+import { LeftForLater } from '../errors.js';
+import { EventReader, partOf } from './event.reader.js';
 import type { ReceivedEvent } from './received-event.js';
 
 interface Subscription {
@@ -22,7 +24,17 @@ interface Subscription {
 }
 
 /** Everything one class subscribes to: order per key holds within it. */
-type Subscriber = Map<EventType, Subscription>;
+interface Subscriber {
+  readonly types: Map<EventType, Subscription>;
+  readonly stalls: Stalls<ReceivedEvent>;
+}
+
+/** A chunk among those that are delivered together. */
+interface Gathered {
+  readonly chunk: Chunk;
+  /** Whether some of its events are left, and it is to be read again. */
+  left: boolean;
+}
 
 /** An event was to be delivered again to a subscriber that there is no more. */
 export class NobodySubscribes extends Error {
@@ -47,7 +59,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
   private readonly subscribers = new Map<object, Subscriber>();
   private types: ReadonlySet<EventType> = new Set();
   private consumer: SupervisedConsumer | undefined;
-  private readonly gathering: Gathering<Chunk>;
+  private readonly gathering: Gathering<Gathered>;
 
   constructor(
     @Inject(EVENT_BUS_OPTIONS) private readonly options: EventBusOptions,
@@ -59,11 +71,11 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     private readonly kept: KeptPositions,
   ) {
     super();
-    this.gathering = new Gathering<Chunk>({
+    this.gathering = new Gathering<Gathered>({
       forMs: GATHER_MS,
       enough: CHUNK_SIZE,
       parallel: options.concurrency ?? 3,
-      run: (chunks) => this.process(chunks),
+      run: (gathered) => this.process(gathered),
     });
   }
 
@@ -76,14 +88,16 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     const type = String(pattern);
     if (!isEventHandler || !isEventType(type)) throw new TypeError(`${type} is no domain event`);
     const { subscriber, failed } = extras as unknown as OnEventExtras;
-    const subscriptions = this.subscribers.get(subscriber) ?? new Map<EventType, Subscription>();
-    if (subscriptions.has(type)) throw new TypeError(`${type} is handled twice by one class`);
-    this.subscribers.set(subscriber, subscriptions.set(type, { handle, failed }));
+    const known = this.subscribers.get(subscriber);
+    const { types, stalls } = known ?? { types: new Map(), stalls: new Stalls(({ event }) => event.id) };
+    if (types.has(type)) throw new TypeError(`${type} is handled twice by one class`);
+    types.set(type, { handle, failed });
+    this.subscribers.set(subscriber, { types, stalls });
   }
 
   /** Starts consuming in the background and returns at once; readiness tells when it is in its group. */
   listen(callback: () => void): void {
-    this.types = new Set([...this.subscribers.values()].flatMap((each) => [...each.keys()]));
+    this.types = new Set([...this.subscribers.values()].flatMap(({ types }) => [...types.keys()]));
     const topics = [...new Set([...this.types].map((type) => topicOf(type)))];
     if (topics.length > 0) {
       this.consumer = this.consumers.start(this.client, this.topics, {
@@ -93,7 +107,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
         concurrency: topics.length * this.client.partitions,
         chunkSize: CHUNK_SIZE,
         positions: this.kept,
-        process: (chunk) => this.gathering.add(chunk, chunk.messages.length),
+        process: (chunk) => this.gather(chunk),
       });
     }
     callback();
@@ -122,7 +136,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
    * @throws NobodySubscribes, and what the handler throws
    */
   async redeliver(consumer: string, event: DomainEvent): Promise<void> {
-    const subscriptions = [...this.subscribers].flatMap(([subscriber, types]) =>
+    const subscriptions = [...this.subscribers].flatMap(([subscriber, { types }]) =>
       consumer === this.group || consumer === this.nameOf(subscriber) ? (types.get(event.type) ?? []) : [],
     );
     if (subscriptions.length === 0) throw new NobodySubscribes(consumer, event.type);
@@ -138,35 +152,48 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     return this.options.group ?? `${this.options.module}.domain-events`;
   }
 
-  /** Chunks of several partitions: the order of a key, whose events are all in one of them, is that of its chunk. */
-  private async process(chunks: readonly Chunk[]): Promise<void> {
-    const events: ReceivedEvent[] = [];
-    for (const chunk of chunks) events.push(...(await this.reader.read(chunk, this.group, this.types)));
-    for (const [subscriber, types] of this.subscribers) {
-      const wanted = events.filter(({ type }) => types.has(type));
-      if (wanted.length > 0) await this.deliver(this.nameOf(subscriber), types, wanted, chunks);
-    }
+  /** @throws LeftForLater when an event of it stalls: what comes meanwhile, of all partitions, goes on before it */
+  private async gather(chunk: Chunk): Promise<void> {
+    const gathered: Gathered = { chunk, left: false };
+    await this.gathering.add(gathered, chunk.messages.length);
+    if (gathered.left) throw new LeftForLater();
   }
 
+  /** Chunks of several partitions: the order of a key, whose events are all in one of them, is that of its chunk. */
+  private async process(gathered: readonly Gathered[]): Promise<void> {
+    const chunks = gathered.map(({ chunk }) => chunk);
+    const events: ReceivedEvent[] = [];
+    for (const chunk of chunks) events.push(...(await this.reader.read(chunk, this.group, this.types)));
+    const left = new Set<string>();
+    for (const [name, subscriber] of this.subscribers) {
+      const wanted = events.filter(({ type }) => subscriber.types.has(type));
+      if (wanted.length === 0) continue;
+      const rest = await this.deliver(this.nameOf(name), subscriber, wanted, chunks);
+      for (const { part } of rest) left.add(part);
+    }
+    for (const each of gathered) each.left = left.has(partOf(each.chunk));
+  }
+
+  /** @returns what waits for an event that stalls */
   private async deliver(
     name: string,
-    subscriber: Subscriber,
+    { types, stalls }: Subscriber,
     events: readonly ReceivedEvent[],
     chunks: readonly Chunk[],
-  ): Promise<void> {
-    const delivery = new ChunkDelivery<ReceivedEvent>({
+  ): Promise<readonly ReceivedEvent[]> {
+    const receiver: Receiver<ReceivedEvent> = {
       handle: async (type, run) => {
-        const subscription = subscriber.get(type as EventType);
+        const subscription = types.get(type as EventType);
         if (subscription) await call(subscription.handle, new EventDelivery(run.map(({ event }) => event)));
       },
       giveUp: async (received, failure) => {
-        const subscription = subscriber.get(received.type);
+        const subscription = types.get(received.type);
         if (!subscription?.failed) await this.parked.park(name, received, failure);
         else await call(subscription.handle, new EventDelivery([received.event], failure));
       },
       pause: (ms) => pauseAll(chunks, ms),
-    });
-    await delivery.deliver(events);
+    };
+    return new ChunkDelivery(receiver, stalls).deliver(events);
   }
 }
 

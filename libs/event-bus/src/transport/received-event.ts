@@ -1,9 +1,11 @@
 import type { DomainEvent, EventType } from '@customer-platform/events';
-import type { Keyed } from '../delivery/layers.js';
+import type { Delivered } from '../delivery/chunk.delivery.js';
 
 /** A domain event with its Kafka key. */
-export interface ReceivedEvent extends Keyed {
+export interface ReceivedEvent extends Delivered {
   readonly type: EventType;
   readonly topic: string;
+  /** The partition it came from, among those of all topics. */
+  readonly part: string;
   readonly event: DomainEvent;
 }
