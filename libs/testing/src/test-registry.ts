@@ -20,6 +20,8 @@ export interface TestKey {
   organizationId: string;
   permissions: readonly Permission[];
   settings?: Record<string, unknown>;
+  /** The organization directly below the root that it belongs to, told with the credential. */
+  tenant?: string;
   restriction?: Restriction;
   principal?: ResolvedCredential['principal'];
 }
@@ -230,6 +232,7 @@ export class TestRegistry {
         id: key.organizationId,
         status: suspended ? 'suspended' : 'active',
         settings: { ...settings, ...key.settings },
+        ...(key.tenant === undefined ? {} : { tenant_id: key.tenant }),
       },
       permissions: [...key.permissions],
       restriction: key.restriction ?? null,

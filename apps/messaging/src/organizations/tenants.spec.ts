@@ -31,6 +31,21 @@ describe('the tenant of an organization', () => {
     await eventually(() => expect(tenants.of(child)).toBe(tenant));
   });
 
+  it('is known from the first request on that is made for it, of whom the registry says nothing else', async () => {
+    const { app } = world;
+    const [child, tenant] = [newId(), newId()];
+    const permissions = ['messaging.templates.create'] as const;
+    const api = app.with(app.registry.key({ organizationId: child, permissions, tenant }));
+    const body = {
+      name: newId(),
+      channel: 'sms',
+      default_locale: 'en',
+      locales: { en: { text: 'Hello' } },
+    };
+    expect((await api.post('/v1/messaging/templates', body)).status).toBe(201);
+    expect(app.app.get(Tenants, { strict: false }).of(child)).toBe(tenant);
+  });
+
   it('is known of all of many that were asked for at once', async () => {
     const tenant = newId();
     const children = Array.from({ length: 30 }, () => newId());

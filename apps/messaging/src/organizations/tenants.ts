@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AuthorizationSource } from '@customer-platform/authorization';
 import { Clock } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { log, type OrganizationSnapshot } from '@customer-platform/http';
 
 /** Organizations of which it is known; of those that were asked about longest ago it is forgotten. */
 const MOST_KNOWN = 10_000;
@@ -17,8 +17,9 @@ interface Known {
 }
 
 /**
- * The tenant of an organization: the one directly below the root that it belongs to. The registry is asked behind the
- * caller, once for each organization, which never moves; until it has answered, an organization is a tenant of its own.
+ * The tenant of an organization: the one directly below the root that it belongs to. A request's credential tells it;
+ * of others the registry is asked behind the caller, once for each organization, which never moves, and until it has
+ * answered an organization is a tenant of its own.
  * For turns and bounds only, where that makes somebody wait and permits nothing.
  */
 @Injectable()
@@ -36,6 +37,12 @@ export class Tenants {
     const known = this.known.get(organizationId);
     if (!known || known.until <= this.clock.now().getTime()) this.ask(organizationId);
     return known?.tenant ?? organizationId;
+  }
+
+  /** Takes what was told with a credential: whoever asks for something has its tenant's turn from the first time on. */
+  learn({ id, tenant_id: tenant }: Pick<OrganizationSnapshot, 'id' | 'tenant_id'>): void {
+    if (tenant === undefined || this.known.get(id)?.until === Infinity) return;
+    this.note(id, { tenant, until: Infinity });
   }
 
   private ask(organizationId: string): void {

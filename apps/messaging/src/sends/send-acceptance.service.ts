@@ -11,6 +11,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
+import { Tenants } from '../organizations/tenants.js';
 import type { PartSource } from '../rendering/render-job.js';
 import { TemplateVersions, type TemplateVersion } from '../templates/template-versions.js';
 import {
@@ -63,6 +64,7 @@ export class SendAcceptance {
     private readonly sends: SendsRepository,
     private readonly keys: AddressKeys,
     private readonly clock: Clock,
+    private readonly tenants: Tenants,
   ) {
     this.calls = calls.gathered((tx, wanted) => this.store(tx, wanted));
   }
@@ -74,6 +76,7 @@ export class SendAcceptance {
    */
   async accept(context: RequestContext, dto: CreateSendDto, key: string): Promise<Answer> {
     const { organizationId, correlationId } = context;
+    this.tenants.learn(context.organization);
     const request = readSendRequest(dto, this.clock.now());
     const content = request.content
       ? await this.versions.compileLocale(organizationId, request.content, '/content')

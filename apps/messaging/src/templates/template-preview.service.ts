@@ -5,6 +5,7 @@ import { Problem } from '@customer-platform/problem-json';
 import type { ContactProfile } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
+import { Tenants } from '../organizations/tenants.js';
 import { RenderFailure } from '../rendering/render-failure.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
 import { MessageRendering, type RenderedMessage } from './message-rendering.js';
@@ -28,6 +29,7 @@ export class TemplatePreview {
     private readonly refresh: ContactRefresh,
     private readonly rendering: MessageRendering,
     private readonly links: UnsubscribeLinks,
+    private readonly tenants: Tenants,
   ) {}
 
   /**
@@ -35,6 +37,7 @@ export class TemplatePreview {
    * `render_failed`, `render_limit_exceeded`, `rate_limited`
    */
   async preview(context: RequestContext, id: string, dto: PreviewDto): Promise<PreviewResultDto> {
+    this.tenants.learn(context.organization);
     const version = await this.version(context, id, dto.version);
     const contact = dto.contact_id === undefined ? undefined : await this.contact(context, dto.contact_id);
     const { errors } = completeData(version.variables, dto.data ?? {});

@@ -11,6 +11,7 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { Tenants } from '../organizations/tenants.js';
 import { readShape } from '../shapes/read-shape.js';
 import {
   templateContent,
@@ -38,6 +39,7 @@ export class TemplatesService {
     private readonly database: Database,
     private readonly versions: TemplateVersions,
     private readonly clock: Clock,
+    private readonly tenants: Tenants,
   ) {
     this.store = stores.of<TemplateEntity>({
       entity: TemplateEntity,
@@ -70,6 +72,7 @@ export class TemplatesService {
 
   /** @throws Problem `validation_failed`, `template_invalid`, `duplicate_value` */
   async create(context: RequestContext, dto: CreateTemplateDto): Promise<TemplateEntity> {
+    this.tenants.learn(context.organization);
     const { default_locale, locales, variables = {}, strict = true } = dto;
     const content = checkContent(dto.channel, { default_locale, locales, variables, strict });
     const parts = await this.versions.compile(context.organizationId, content.locales);
@@ -92,6 +95,7 @@ export class TemplatesService {
    * @throws Problem `validation_failed`, `template_invalid`, `duplicate_value`, `resource_deleted`, `etag_mismatch`
    */
   async update(context: RequestContext, id: string, dto: UpdateTemplateDto): Promise<TemplateEntity> {
+    this.tenants.learn(context.organization);
     for (let left = TRIES; ; left -= 1) {
       const seen = await this.store.get(context, id);
       const draft = await this.draftOf(seen, dto);

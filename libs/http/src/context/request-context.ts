@@ -25,6 +25,8 @@ export interface OrganizationSnapshot {
     readonly timezone?: string;
     readonly [setting: string]: unknown;
   };
+  /** The one directly below the root that it belongs to, itself perhaps; absent for the root. It never changes. */
+  readonly tenant_id?: string;
   /** Organizations above it whose limit everything counts against too that it sends (identity.md §2). */
   readonly ancestors?: readonly { readonly id: string; readonly organization_per_second: number }[];
 }
