@@ -18,5 +18,6 @@ export { type NewDomainEvent, Outbox, type OutboxMessage } from './outbox/outbox
 export { OutboxSignal } from './outbox/outbox.signal.js';
 export { runParkedEvents, type ParkedEventsOptions } from './parking/parked-events.command.js';
 export { OutboxRelay } from './outbox/outbox.relay.js';
+export { type Part } from './producing/record.buffer.js';
 export { type OutgoingRecord, RecordProducer } from './producing/record.producer.js';
 export { KafkaTransport } from './transport/kafka.transport.js';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { newId } from '@customer-platform/database';
+import { Clock, newId } from '@customer-platform/database';
 import {
   QueueUnavailable,
   RecordConsumers,
@@ -177,6 +177,52 @@ describe('the queue of accepted events', () => {
       expect(sent.filter((id) => times(id) !== 1)).toEqual([]);
       expect([...records.values()].flat().filter((id) => sent.includes(id))).toEqual(sent);
       expect(recordsWith(sent)).toBeGreaterThan(1);
+    }, 90_000);
+
+    /** A queue that knows nothing yet of what the broker takes. */
+    const aQueue = (clock = new Clock()): IngestionQueue =>
+      new IngestionQueue(producer, core.app.app.get(Topics, { strict: false }), clock);
+
+    it('keeps the order of a contact though its later events are on their way when a record is refused', async () => {
+      const sent = await eventually(
+        async () => {
+          const fresh = aQueue();
+          const first = Array.from({ length: 60 }, () => anEvent('steady', 900));
+          const later = Array.from({ length: 6 }, () => anEvent('steady', 900));
+          const adding = [fresh.add(first)];
+          for (const event of later) {
+            await pause(5);
+            adding.push(fresh.add([event]));
+          }
+          await Promise.all(adding);
+          return idsOf([...first, ...later]);
+        },
+        { within: 60_000 },
+      );
+      await inTopic(sent);
+      expect([...records.values()].flat().filter((id) => sent.includes(id))).toEqual(sent);
+    }, 90_000);
+
+    it('makes smaller records from then on, and in the course of an hour whole ones again', async () => {
+      class MovedClock extends Clock {
+        at = Date.now();
+        override now(): Date {
+          return new Date(this.at);
+        }
+      }
+      const clock = new MovedClock();
+      const fresh = aQueue(clock);
+      const whole = fresh.recordBytes;
+      await eventually(() => fresh.add(Array.from({ length: 60 }, () => anEvent('large', 900))), {
+        within: 60_000,
+      });
+      const narrow = fresh.recordBytes;
+      expect(narrow).toBeLessThan(BROKER_TAKES);
+      clock.at += 60_000;
+      expect(fresh.recordBytes).toBeGreaterThan(narrow);
+      expect(fresh.recordBytes).toBeLessThanOrEqual(1.25 * narrow);
+      clock.at += 60 * 60_000;
+      expect(fresh.recordBytes).toBe(whole);
     }, 90_000);
 
     it('refuses the event that is too large by itself, and no other', async () => {

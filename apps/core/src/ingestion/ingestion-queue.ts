@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { RecordProducer, RecordTooLarge, Topics } from '@customer-platform/event-bus';
+import { Clock } from '@customer-platform/database';
+import { type Part, RecordProducer, Topics } from '@customer-platform/event-bus';
 import { metrics } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 import { encodeFrame, encodeRecord, type QueuedEvent } from './event-frame.js';
@@ -9,6 +10,13 @@ export const INGESTION_TOPIC = 'core.ingestion';
 
 /** A record is closed at this size; the broker takes 1 MiB, and one event is at most 32 KiB. */
 const RECORD_BYTES = 512 * 1024;
+
+/**
+ * After the broker has refused one for its size, records are closed at half of it, and each minute at a quarter more:
+ * who allowed less for a while is used to the full within the hour, who always does refuses one in some minutes.
+ */
+const GROWS_EVERY_MS = 60_000;
+const GROWTH = 1.25;
 
 /** How long the first event of a record waits for others: fewer, larger records cost all of their readers less. */
 const GATHER_MS = 4;
@@ -56,11 +64,13 @@ export class IngestionQueue {
   private timer: NodeJS.Timeout | undefined;
   /** Whether the records are open for nothing but the request in flight. */
   private held = false;
-  private recordBytes = RECORD_BYTES;
+  /** What size was left after the broker refused a record for it last, and when that was. */
+  private narrowed: { readonly bytes: number; readonly at: number } | undefined;
 
   constructor(
     private readonly producer: RecordProducer,
     private readonly topics: Topics,
+    private readonly clock: Clock,
   ) {
     producer.onRequestOver(() => {
       if (this.held) this.flush();
@@ -76,6 +86,16 @@ export class IngestionQueue {
     for (const event of events) records.add(this.place(event));
     this.timer ??= setTimeout(() => this.gathered(), GATHER_MS);
     await Promise.all([...records].map(({ sent }) => sent.promise));
+  }
+
+  /** The size at which a record is closed now. */
+  get recordBytes(): number {
+    if (!this.narrowed) return RECORD_BYTES;
+    const { bytes, at } = this.narrowed;
+    const steps = Math.floor(Math.max(0, this.clock.now().getTime() - at) / GROWS_EVERY_MS);
+    if (bytes * GROWTH ** steps < RECORD_BYTES) return Math.floor(bytes * GROWTH ** steps);
+    this.narrowed = undefined;
+    return RECORD_BYTES;
   }
 
   private place(event: EventToQueue): OpenRecord {
@@ -115,19 +135,33 @@ export class IngestionQueue {
     this.send(partition, record.frames, record.since).then(record.sent.resolve, record.sent.reject);
   }
 
-  /** A record that the broker refuses for its size was not written: its halves go instead, and later ones are smaller. */
+  /**
+   * Of a record that the broker refuses for its size the producer sends the halves, in its place: whatever came after it
+   * for one of its contacts stays behind them.
+   */
   private async send(partition: number, frames: readonly Buffer[], since: number): Promise<void> {
-    try {
-      await this.producer.sendToPartition(INGESTION_TOPIC, partition, encodeRecord(frames), { since });
-      recordsCounter.inc();
-      eventsCounter.inc(frames.length);
-    } catch (error) {
-      if (!(error instanceof RecordTooLarge) || frames.length === 1) throw error;
-      const middle = Math.ceil(frames.length / 2);
-      this.recordBytes = Math.min(this.recordBytes, Math.ceil(encodeRecord(frames).length / 2));
-      await this.send(partition, frames.slice(0, middle), since);
-      await this.send(partition, frames.slice(middle), since);
-    }
+    let records = 1;
+    const recordOf = (some: readonly Buffer[]): Part => {
+      const value = encodeRecord(some);
+      const parts = (): Part[] => {
+        this.refused(value.length);
+        records += 1;
+        const middle = Math.ceil(some.length / 2);
+        return [recordOf(some.slice(0, middle)), recordOf(some.slice(middle))];
+      };
+      return some.length === 1 ? { value } : { value, parts };
+    };
+    const { value, parts } = recordOf(frames);
+    await this.producer.sendToPartition(INGESTION_TOPIC, partition, value, { since, parts });
+    recordsCounter.inc(records);
+    eventsCounter.inc(frames.length);
+  }
+
+  private refused(bytes: number): void {
+    this.narrowed = {
+      bytes: Math.min(this.recordBytes, Math.ceil(bytes / 2)),
+      at: this.clock.now().getTime(),
+    };
   }
 }
 

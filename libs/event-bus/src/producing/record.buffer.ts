@@ -1,4 +1,4 @@
-import { QueueUnavailable } from '../errors.js';
+import { QueueUnavailable, RecordTooLarge } from '../errors.js';
 
 /** A record to be sent. */
 export interface BufferedRecord {
@@ -10,7 +10,12 @@ export interface BufferedRecord {
   readonly headers?: Record<string, string>;
   /** Since when it has waited, in milliseconds since 1970, where it was gathered before it came here. */
   readonly since?: number;
+  /** What to send in its place where the broker refuses it for its size; undefined where it cannot be smaller. */
+  readonly parts?: () => readonly Part[] | undefined;
 }
+
+/** A part of a record, in what it differs from the whole. */
+export type Part = Pick<BufferedRecord, 'value' | 'parts'>;
 
 /** One request takes at most this many records … */
 const BATCH_RECORDS = 500;
@@ -155,9 +160,16 @@ export class RecordBuffer {
     for (const waiter of this.land(records)) waiter.tell();
   }
 
-  /** These records of the batch will never be taken. */
+  /** These records of the batch will never be taken as they are: what they can be parted into stands in their place. */
   refused(records: readonly BufferedRecord[], error: Error): void {
-    for (const waiter of this.land(records)) waiter.tell(error);
+    const refused = new Set(records);
+    this.flying = this.flying.flatMap((waiter) => {
+      if (!refused.has(waiter.record)) return [waiter];
+      const parts = error instanceof RecordTooLarge && waiter.open ? waiter.record.parts?.() : undefined;
+      if (parts) return this.inPlaceOf(waiter, parts);
+      waiter.tell(error);
+      return [];
+    });
   }
 
   /** What is left of the batch was not sent: what still has time goes back to the head; the next take holds at most `limit` records. */
@@ -187,6 +199,23 @@ export class RecordBuffer {
       });
     });
     this.refuseOlderThan(0);
+  }
+
+  /** The fate of the whole is that of its parts; they have waited for as long. */
+  private inPlaceOf(whole: Waiter, parts: readonly Part[]): Waiter[] {
+    const { record, since } = whole;
+    const waiters = parts.map(
+      (part) => new Waiter({ ...record, parts: undefined, ...part, since }, this.settled),
+    );
+    for (const { bytes } of waiters) this.bytes += bytes;
+    this.unsettledCount += waiters.length;
+    this.settled(whole);
+    whole.settled = () => undefined;
+    Promise.all(waiters.map(({ fate }) => fate)).then(
+      () => whole.tell(),
+      (error: unknown) => whole.tell(error as Error),
+    );
+    return waiters;
   }
 
   private land(records: readonly BufferedRecord[]): Waiter[] {

@@ -82,15 +82,16 @@ export class RecordProducer implements OnApplicationShutdown {
 
   /**
    * As `send`, to a partition of one's choice; for records that gather several keys of one partition. One that was
-   * gathered before says since when: that is part of the second within which it is settled.
+   * gathered before says since when: that is part of the second within which it is settled. One that knows its parts is
+   * sent in parts where the broker refuses it for its size, before all that came after it.
    */
   sendToPartition(
     topic: string,
     partition: number,
     value: Buffer | string,
-    { key, since }: { key?: string; since?: number } = {},
+    { key, since, parts }: Pick<BufferedRecord, 'key' | 'since' | 'parts'> = {},
   ): Promise<void> {
-    return this.enqueue({ topic, partition, value, key, since });
+    return this.enqueue({ topic, partition, value, key, since, parts });
   }
 
   /** Makes the topics known, and connects, before the first record comes. Throws when the broker is away. */
