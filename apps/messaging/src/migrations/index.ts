@@ -29,6 +29,7 @@ import { FindWebhookMakers1764900310000 } from './1764900310000-find-webhook-mak
 import { NoteProfileVersions1766900000000 } from './1766900000000-note-profile-versions.js';
 import { CountEventWaitFailures1766910000000 } from './1766910000000-count-event-wait-failures.js';
 import { NoteContactsOfDeliveries1766920000000 } from './1766920000000-note-contacts-of-deliveries.js';
+import { IndexSendsOfUnknown1767000000000 } from './1767000000000-index-sends-of-unknown.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -62,4 +63,5 @@ export const migrations: MigrationClass[] = [
   NoteProfileVersions1766900000000,
   CountEventWaitFailures1766910000000,
   NoteContactsOfDeliveries1766920000000,
+  IndexSendsOfUnknown1767000000000,
 ];

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { Database, newId, type Transaction } from '@customer-platform/database';
+import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
+import { SendsRepository, type Person } from './sends.repository.js';
+
+/** Many enough that reading all of them is what no plan should do. */
+const WAITING = 5_000;
+
+/** What a plan read of a table, over all its loops, what it threw away included. */
+interface PlanNode {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function rowsRead(node: PlanNode): number {
+  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  const here = node['Relation Name'] === 'sends' ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0;
+  return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner), here);
+}
+
+describe('the sends of a person who is erased', () => {
+  let world: MessagingWorld;
+  beforeAll(async () => {
+    world = await messagingWorld({ consume: false });
+  });
+  afterAll(() => world.close());
+
+  const organizationId = newId();
+  const [contactId, other] = [newId(), newId()];
+  const [externalId, addressKey] = ['the person', 'key of the person'];
+  const person: Person = { contactIds: [contactId], externalIds: [externalId], addressKeys: [addressKey] };
+
+  /** Sends that wait for a day, to as many others, and those of the person. */
+  async function seed(): Promise<string[]> {
+    const insert = `INSERT INTO sends (organization_id, id, channel, state, category, contact_id, recipient, address_key,
+        source, lane, due_at, created_at, updated_at)`;
+    const rest = `'api', 0, now() + interval '1 day', now(), now()`;
+    await world.database.query(
+      `${insert} SELECT $1, gen_random_uuid(), 'email', 'accepted', 'transactional', CASE WHEN n % 2 = 0 THEN gen_random_uuid() END,
+         jsonb_build_object('address', n || '@example.com'), 'key ' || n, ${rest} FROM generate_series(1, $2::int) AS n`,
+      [organizationId, WAITING],
+    );
+    const own: readonly (readonly [string | null, object, string])[] = [
+      [contactId, { address: 'a@example.com' }, 'by contact'],
+      [null, { contact_id: contactId }, 'by what was asked for'],
+      [null, { external_id: externalId }, 'by the external id'],
+      [null, { address: 'b@example.com' }, addressKey],
+    ];
+    // Of others: whose external id is what the person's contact is called, and who was found to be somebody else.
+    const others: typeof own = [
+      [null, { external_id: contactId }, 'called alike'],
+      [null, { contact_id: externalId }, 'called alike, too'],
+      [other, { address: 'c@example.com' }, addressKey],
+      [other, { external_id: externalId }, 'it was somebody else’s'],
+    ];
+    const ids: string[] = [];
+    for (const [contact, recipient, key] of [...own, ...others]) {
+      const id = randomUUID();
+      await world.database.query(
+        `${insert} VALUES ($1, $2, 'email', 'accepted', 'transactional', $3, $4, $5, ${rest})`,
+        [organizationId, id, contact, JSON.stringify(recipient), key],
+      );
+      ids.push(id);
+    }
+    await world.database.query('ANALYZE sends');
+    return ids.slice(0, own.length);
+  }
+
+  it('are found by what is known of the person, however many wait', async () => {
+    const own = await seed();
+    const read: number[] = [];
+    const erased = await world.app.app
+      .get(Database, { strict: false })
+      .inOrganization({ organizationId }, async (tx) => {
+        const explained: Transaction = Object.assign(Object.create(tx) as Transaction, {
+          query: async (sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> => {
+            if (/UPDATE sends/.test(sql)) read.push(await rowsOf(tx, sql, parameters));
+            return tx.query(sql, parameters);
+          },
+        });
+        const sends = world.app.app.get(SendsRepository, { strict: false });
+        return sends.erase(explained, person, new Date());
+      });
+    expect(erased).toBe(own.length);
+    const rows = await world.database.query<{ id: string }>(
+      `SELECT id FROM sends WHERE organization_id = $1 AND state = 'canceled'`,
+      [organizationId],
+    );
+    expect(rows.map(({ id }) => id).sort()).toEqual([...own].sort());
+    expect(read).toHaveLength(3);
+    for (const rowsOfOne of read) expect(rowsOfOne).toBeLessThan(50);
+  });
+
+  /** What a statement would read, without doing it. */
+  async function rowsOf(tx: Transaction, sql: string, parameters: readonly unknown[]): Promise<number> {
+    class Undone extends Error {}
+    let rows = NaN;
+    try {
+      await tx.savepoint(async () => {
+        const [plan] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
+          parameters,
+        );
+        if (plan) rows = rowsRead(plan['QUERY PLAN'][0].Plan);
+        throw new Undone();
+      });
+    } catch (error) {
+      if (!(error instanceof Undone)) throw error;
+    }
+    return rows;
+  }
+});
