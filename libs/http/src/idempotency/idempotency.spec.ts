@@ -83,6 +83,14 @@ describe('POST with an Idempotency-Key', () => {
     });
   });
 
+  it('is measured before it is taken apart: quoted, each of its characters may be written as two', async () => {
+    expect((await post(`"${'\\\\'.repeat(255)}"`, { name: 'quoted' })).status).toBe(201);
+    // Neither closed nor short enough.
+    expect((await post(`"${'a'.repeat(8_000)}`, { name: 'a' })).body).toMatchObject({
+      errors: [{ parameter: 'Idempotency-Key', code: 'too_long' }],
+    });
+  });
+
   it('is not kept by a route that restores, without a body: the route is part of the scope', async () => {
     const key = freshKey();
     const restore = (id: string) =>
