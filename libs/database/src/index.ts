@@ -33,7 +33,13 @@ export {
   type SigningKey,
 } from './signing-keys/signing-keys.js';
 export { createIndexConcurrently } from './migrations/concurrent-index.js';
-export { consumerPositionsTable, dropPlatformTables, platformTables } from './migrations/platform-tables.js';
+export {
+  consumerPositionsTable,
+  dropPlatformTables,
+  packedOutbox,
+  platformTables,
+  unpackedOutbox,
+} from './migrations/platform-tables.js';
 export {
   provisionDatabase,
   type ProvisionedDatabase,

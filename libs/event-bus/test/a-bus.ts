@@ -8,6 +8,7 @@ import {
   platformTables,
   provisionDatabase,
   type Transaction,
+  unpackedOutbox,
 } from '@customer-platform/database';
 import { topicOfModule, type EventData } from '@customer-platform/events';
 import { Kafka, logLevel } from 'kafkajs';
@@ -40,7 +41,8 @@ export async function aDatabase(): Promise<{
   const owner = new Client({ connectionString: ownerUrl });
   await owner.connect();
   await owner.query('ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO busspec_app');
-  for (const statement of [...platformTables(), ...consumerPositionsTable()]) await owner.query(statement);
+  const statements = [...platformTables(), ...consumerPositionsTable(), ...unpackedOutbox()];
+  for (const statement of statements) await owner.query(statement);
   await owner.query(
     'CREATE TABLE counters (organization_id uuid, key text, value int, PRIMARY KEY (organization_id, key))',
   );

@@ -26,6 +26,7 @@ import { ShareRateLimits1766800000000 } from './1766800000000-share-rate-limits.
 import { PartitionEvents1766900000000 } from './1766900000000-partition-events.js';
 import { CreateSegmentEvaluators1766900100000 } from './1766900100000-create-segment-evaluators.js';
 import { IndexYieldedIdentities1766900200000 } from './1766900200000-index-yielded-identities.js';
+import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -56,4 +57,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   PartitionEvents1766900000000,
   CreateSegmentEvaluators1766900100000,
   IndexYieldedIdentities1766900200000,
+  UnpackOutbox1767000100000,
 ];

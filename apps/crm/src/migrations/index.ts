@@ -10,6 +10,7 @@ import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasu
 import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics.js';
 import { OpenContactsToWorkers1766210000000 } from './1766210000000-open-contacts-to-workers.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
+import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -24,4 +25,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   SteadyStatistics1766200000000,
   OpenContactsToWorkers1766210000000,
   CreateConsumerPositions1766700000000,
+  UnpackOutbox1767000100000,
 ];

@@ -11,6 +11,7 @@ import { CreateInvitations1764620000000 } from './1764620000000-create-invitatio
 import { RememberInterruptions1764710300000 } from './1764710300000-remember-interruptions.js';
 import { RaiseEpochsBelow1764900200000 } from './1764900200000-raise-epochs-below.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
+import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -26,4 +27,5 @@ export const migrations: MigrationClass[] = [
   RememberInterruptions1764710300000,
   RaiseEpochsBelow1764900200000,
   CreateConsumerPositions1766700000000,
+  UnpackOutbox1767000100000,
 ];

@@ -8,6 +8,7 @@ import { CreateErasureReceipts1764680000000 } from './1764680000000-create-erasu
 import { SteadyStatistics1764720000100 } from './1764720000100-steady-statistics.js';
 import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
+import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   SteadyStatistics1764720000100,
   OpenEventsToWorkers1766210000000,
   CreateConsumerPositions1766700000000,
+  UnpackOutbox1767000100000,
 ];

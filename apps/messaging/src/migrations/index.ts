@@ -30,6 +30,7 @@ import { NoteProfileVersions1766900000000 } from './1766900000000-note-profile-v
 import { CountEventWaitFailures1766910000000 } from './1766910000000-count-event-wait-failures.js';
 import { NoteContactsOfDeliveries1766920000000 } from './1766920000000-note-contacts-of-deliveries.js';
 import { IndexSendsOfUnknown1767000000000 } from './1767000000000-index-sends-of-unknown.js';
+import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -64,4 +65,5 @@ export const migrations: MigrationClass[] = [
   CountEventWaitFailures1766910000000,
   NoteContactsOfDeliveries1766920000000,
   IndexSendsOfUnknown1767000000000,
+  UnpackOutbox1767000100000,
 ];

@@ -93,6 +93,19 @@ export function platformTables(): string[] {
   ];
 }
 
+/**
+ * Stores the outbox's messages as they are, for rows written from now on: they live for a moment, and packing them costs
+ * more than it saves. A relay can then bound what it takes by what rows take up.
+ */
+export function unpackedOutbox(): string[] {
+  return ['ALTER TABLE outbox ALTER COLUMN messages SET STORAGE EXTERNAL'];
+}
+
+/** Undoes {@link unpackedOutbox}. */
+export function packedOutbox(): string[] {
+  return ['ALTER TABLE outbox ALTER COLUMN messages SET STORAGE EXTENDED'];
+}
+
 const CONSUMER_POSITIONS = `CREATE TABLE consumer_positions (
   consumer text NOT NULL,
   topic text NOT NULL,

@@ -15,7 +15,7 @@ import { BY_INDEX, SHARDS } from './shards.js';
 
 /** How many shards one relay takes of a backlog at once; the rest is left to relays of other processes. */
 const SHARDS_OF_BACKLOG = SHARDS / 2;
-/** What one shard gives at once, at most: so many rows, and about so many bytes as they are stored. */
+/** What one shard gives at once, at most: so many rows, and about so many bytes. */
 const ROWS_PER_SHARD = 64;
 const BYTES_PER_SHARD = 256 * 1024;
 /** After so many messages more may wait already. */
@@ -53,15 +53,18 @@ const LOCK_SOME_SHARDS = lockShards(SHARDS_OF_BACKLOG);
 
 /**
  * A shard gives its first row and as many more as stay within the bound; after an outage rows are many and small, so a
- * bound by their number would make the backlog crawl. `pg_column_size` does not unpack what it measures. Rows that wait
- * for a partition that cannot be written are passed over.
+ * bound by their number would make the backlog crawl. What is stored as it is is measured without being read; only what
+ * an older release's table packed is unpacked for it, since a packed row may be a hundred times what it takes up. Rows
+ * that wait for a partition that cannot be written are passed over.
  */
 const TAKE = `
   SELECT head.organization_id, head.id, head.topic, head.messages
     FROM unnest($1::smallint[]) AS taken (shard)
    CROSS JOIN LATERAL (
      SELECT waiting.*, sum(waiting.size) OVER (ORDER BY waiting.id) AS total
-       FROM (SELECT organization_id, id, topic, messages, pg_column_size(messages) AS size FROM outbox
+       FROM (SELECT organization_id, id, topic, messages,
+                    CASE WHEN pg_column_compression(messages) IS NULL THEN pg_column_size(messages)
+                         ELSE octet_length(messages::text) END AS size FROM outbox
               WHERE outbox.shard = taken.shard AND outbox.id <> ALL ($2::bigint[])
               ORDER BY id LIMIT ${String(ROWS_PER_SHARD)}) AS waiting) AS head
    WHERE head.total - head.size < ${String(BYTES_PER_SHARD)}`;

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { aBus, aDatabase, anIsolatedKafka, eventually, recordedOf } from '../../test/a-bus.js';
 import { ProducerLine } from '../producing/producer.line.js';
 import { Outbox, type NewDomainEvent } from './outbox.js';
+import { OutboxPublishing } from './outbox.publishing.js';
 
 const EVENTS = 240;
 
@@ -90,4 +91,23 @@ describe('what the relay costs', () => {
     await append(Array.from({ length: 200 }, () => eventsOf(1, 1)));
     expect(await relayed()).toEqual({ rows: 200, claims: 1, requests: 1, settlements: 1 });
   });
+
+  it.each(['EXTERNAL', 'EXTENDED'])(
+    'is bounded by the bytes of a shard, however small they were packed (storage %s)',
+    async (storage) => {
+      const value = JSON.stringify({ text: 'x'.repeat(120 * 1024) });
+      await admin.query(`ALTER TABLE outbox ALTER COLUMN messages SET STORAGE ${storage}`);
+      await admin.query(
+        `INSERT INTO outbox (organization_id, shard, topic, messages)
+         SELECT $1, 3, 'core.domain-events', $2 FROM generate_series(1, 20)`,
+        [randomUUID(), JSON.stringify([[randomUUID(), value]])],
+      );
+      const published = jest.spyOn(OutboxPublishing.prototype, 'publish');
+      await relayed();
+      const bytes = published.mock.calls.map(([rows]) => JSON.stringify(rows).length);
+      published.mockRestore();
+      expect(Math.max(...bytes)).toBeLessThan(256 * 1024 + 2 * value.length);
+      expect(bytes.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(20 * value.length);
+    },
+  );
 });
