@@ -11,8 +11,11 @@ export const LIMIT_STORE = Symbol('LIMIT_STORE');
 
 /** From one exchange to the next, where there is something to exchange. */
 const EVERY_MS = 250;
-/** Where something runs short it comes earlier, but not before so long. */
+/** Where something runs short it comes earlier, but not before so long … */
 const SOON_MS = 25;
+/** … so often in a row, and then once in so long: eight a second in all, however many tenants are near their limits. */
+const MOST_HURRIES = 4;
+const HURRY_EVERY_MS = 125;
 /** From one failure to the next try. */
 const RETRY_MS = 1_000;
 const BEAT_EVERY_MS = 5_000;
@@ -60,6 +63,9 @@ export class LimitExchange implements OnApplicationBootstrap, OnModuleDestroy {
   private dueAt = Infinity;
   private running: Promise<void> | undefined;
   private hurried = false;
+  /** How often it may still come early, as of then. */
+  private hurries = MOST_HURRIES;
+  private hurriesAt = performance.now();
   private failing = false;
   private ended = false;
   private beatAt = -Infinity;
@@ -86,7 +92,7 @@ export class LimitExchange implements OnApplicationBootstrap, OnModuleDestroy {
     observed.add(this.buckets);
     this.buckets.listen((short) => {
       this.hurried ||= short;
-      this.schedule(short ? SOON_MS : EVERY_MS);
+      this.schedule(short ? this.soon() : EVERY_MS);
     });
     this.schedule(0);
   }
@@ -129,6 +135,7 @@ export class LimitExchange implements OnApplicationBootstrap, OnModuleDestroy {
 
   private run(): void {
     this.timer = undefined;
+    if (this.hurried) this.hurries = this.hurriesLeft() - 1;
     this.hurried = false;
     this.running = this.round().finally(() => {
       this.running = undefined;
@@ -138,8 +145,20 @@ export class LimitExchange implements OnApplicationBootstrap, OnModuleDestroy {
 
   private pause(): number {
     if (this.failing) return RETRY_MS;
-    if (this.hurried) return SOON_MS;
+    if (this.hurried) return this.soon();
     return this.buckets.isActive ? EVERY_MS : BEAT_EVERY_MS;
+  }
+
+  private soon(): number {
+    this.hurries = this.hurriesLeft();
+    return Math.min(EVERY_MS, Math.max(SOON_MS, (1 - this.hurries) * HURRY_EVERY_MS));
+  }
+
+  private hurriesLeft(): number {
+    const now = performance.now();
+    const gained = (now - this.hurriesAt) / HURRY_EVERY_MS;
+    this.hurriesAt = now;
+    return Math.min(MOST_HURRIES, this.hurries + gained);
   }
 
   private async round(): Promise<void> {

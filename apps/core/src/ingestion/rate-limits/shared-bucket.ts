@@ -5,7 +5,7 @@ export const BURST_SECONDS = 2;
 
 /** So much of a second's tokens an instance leases at most, but for a few. */
 const LEASE_SECONDS = 0.25;
-/** So few are leased at once whatever the limit, though never more than a second's: halves of a small batch serve nobody. */
+/** So few are leased at once whatever the limit, though never more than half a second's: halves of a small batch serve nobody. */
 const FEW = 10;
 /** More than was asked for in the last interval, for demand that grows. */
 const AHEAD = 1.25;
@@ -14,6 +14,11 @@ const AHEAD = 1.25;
  * bucket holds. Were it an even part of all, a batch would not pass at one of twelve though nobody else sends.
  */
 const MOST_PARTS = 4;
+/**
+ * An instance saves up a second's worth, of large limits as much as one request holds: requests of that size come so
+ * seldom to each of several that a part of the burst would let half of them through, and the rest of the limit to nobody.
+ */
+const LARGEST_REQUEST = 500;
 /** Of a lease that nothing is asked of a few are kept for so long: a request a second would find none otherwise. */
 const KEPT_MS = 2_000;
 /** Of the burst, shared out among the instances: less than this is not worth a row of the exchange. */
@@ -82,7 +87,7 @@ export class SharedBucket {
     this.perSecond = perSecond;
     const elapsed = now - this.filledAt;
     if (elapsed > 0) {
-      const most = this.part(this.capacity, around);
+      const most = this.mostRoom(around);
       if (this.room < most) this.room = Math.min(most, this.room + (elapsed / 1000) * this.fillRate(around));
       this.filledAt = now;
     }
@@ -152,11 +157,15 @@ export class SharedBucket {
   /** Takes the answer to a request that was made at `sentAt`; what was spent since is still to be paid for. */
   settle(request: LimitRequest, answer: LimitAnswer, sentAt: number, around: Surroundings): void {
     const { granted, balance } = answer;
+    this.fill(sentAt, this.perSecond, around);
+    const saved = this.room - Math.max(0, this.credit);
     this.credit += request.owed + granted;
     this.known = balance;
     this.knownAt = sentAt;
     if (around.instances === 1) return; // nobody else spends: what is known here is more exact
-    this.room = (balance > 0 ? this.part(balance, around) : 0) + this.credit;
+    // What was saved up here is still there if the bucket holds it.
+    const unasked = Math.max(this.part(balance, around), Math.min(saved, balance));
+    this.room = (balance > 0 ? unasked : 0) + this.credit;
     this.filledAt = sentAt + (balance < 0 ? (-balance / this.perSecond) * 1000 : 0);
   }
 
@@ -175,13 +184,18 @@ export class SharedBucket {
   }
 
   private get few(): number {
-    return Math.min(FEW, this.perSecond);
+    return Math.min(FEW, Math.ceil(this.perSecond / 2));
   }
 
   /** What one instance may take of so many tokens unasked. A whole token at least, or none would ever pass. */
   private part(tokens: number, { instances }: Surroundings): number {
     const part = tokens / Math.min(instances, MOST_PARTS);
     return tokens >= 1 ? Math.max(1, part) : part;
+  }
+
+  /** What it fills to here. */
+  private mostRoom(around: Surroundings): number {
+    return Math.max(this.part(this.capacity, around), Math.min(this.perSecond, LARGEST_REQUEST));
   }
 
   /** What of a lease is not given back though nothing is asked of it. */

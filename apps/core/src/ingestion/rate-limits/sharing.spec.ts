@@ -77,6 +77,39 @@ describe('limits that instances share', () => {
     await fc.assert(property, { numRuns: 40 });
   }, 120_000);
 
+  it.each([5, 10, 20, 50, 200])(
+    'hold to 10 % of %d a second, in requests of one or of a second’s worth',
+    async (limit) => {
+      for (const instances of [limit <= 10 ? 8 : 4, 12])
+        for (const batch of [1, limit])
+          for (const excess of [1.5, 3]) {
+            await begin(instances);
+            const traffic = evenly(fleet, limit, excess * limit, batch);
+            await fleet.run(40_000, traffic);
+            const ratio = sum(await fleet.run(60_000, traffic)) / (60 * limit);
+            fleet.end();
+            const holds = ratio > 0.9 && ratio < 1.1;
+            expect({ instances, batch, excess, ratio, holds }).toMatchObject({ holds: true });
+          }
+    },
+  );
+
+  it('ask the store ten times a second at most, whoever is near a limit', async () => {
+    await begin(12);
+    const traffic = ['one', 'two', 'three'].map((organizationId) => ({
+      ...organizationOf(400),
+      organizationId,
+      keyId: `key of ${organizationId}`,
+      instance: 3,
+      batch: 1,
+      perSecond: 480,
+    }));
+    await fleet.run(5_000, traffic);
+    const before = fleet.store.statements;
+    await fleet.run(10_000, traffic);
+    expect((fleet.store.statements - before) / 10).toBeLessThanOrEqual(10);
+  });
+
   it('let an even stream within the limit pass whole, of any batch', async () => {
     await begin(12);
     for (const batch of [1, 100]) {
