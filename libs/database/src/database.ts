@@ -59,6 +59,8 @@ interface Joinable {
   turn: Promise<unknown>;
 }
 
+const NOT_MIGRATED = 'Migrations have not run yet';
+
 /**
  * The way to the module's database. Every statement runs in a transaction that is bound to an organization by
  * a setting which ends with it: nothing leaks to the next borrower of the connection.
@@ -72,6 +74,8 @@ interface Joinable {
 @Injectable()
 export class Database {
   private readonly joinable = new AsyncLocalStorage<Joinable>();
+  /** The migrations that the log was last told of as missing. */
+  private toldMissing = '';
 
   constructor(@Inject(DATA_SOURCE) private readonly source: DataSource) {}
 
@@ -151,7 +155,11 @@ export class Database {
     const missing = migrations
       .map((migration) => migration.name ?? migration.constructor.name)
       .filter((name) => !done.has(name));
-    if (missing.length > 0) throw new Error(`Migrations have not run yet: ${missing.join(', ')}`);
+    const names = missing.join(', ');
+    // Readiness asks again and again, and its answer names no migration: the log does, once.
+    if (names !== '' && names !== this.toldMissing) log.warn({ migrations: missing }, NOT_MIGRATED);
+    this.toldMissing = names;
+    if (names !== '') throw new Error(`${NOT_MIGRATED}: ${names}`);
   }
 
   private join<T>(transaction: OpenTransaction, work: (tx: Transaction) => Promise<T>): Promise<T> {

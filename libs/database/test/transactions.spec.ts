@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { jest } from '@jest/globals';
+import { log } from '@customer-platform/http';
 import { anOrganization, eventually } from '@customer-platform/testing';
 import {
   DatabaseUnavailable,
@@ -207,5 +208,19 @@ describe('transactions', () => {
     await expect(world.database.demandMigrated([...world.source.migrations, next])).rejects.toThrow(
       'AddMore',
     );
+  });
+
+  it('says in the log, once, which migrations it waits for', async () => {
+    const told = jest.spyOn(log, 'warn');
+    const next = { name: 'AddYetMore1800000000001', up: async () => undefined, down: async () => undefined };
+    const migrations = [...world.source.migrations, next];
+    try {
+      for (let times = 0; times < 3; times += 1)
+        await expect(world.database.demandMigrated(migrations)).rejects.toThrow('AddYetMore');
+      const lines = told.mock.calls.filter(([about]) => JSON.stringify(about).includes('AddYetMore'));
+      expect(lines).toEqual([[{ migrations: [next.name] }, 'Migrations have not run yet']]);
+    } finally {
+      told.mockRestore();
+    }
   });
 });
