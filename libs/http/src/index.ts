@@ -95,6 +95,7 @@ export {
   MayBeNull,
 } from './reading/field-decorators.js';
 export { canonicalLocale, canonicalTimeZone } from './reading/locales.js';
+export { PatchOf } from './reading/patch-of.js';
 export { readNaturalKey, type NaturalKey } from './reading/natural-key.js';
 export {
   checkFurther,
@@ -135,4 +136,5 @@ export { createApp, type BootOptions, type RunningApp } from './boot/create-app.
 export { bootstrap } from './boot/bootstrap.js';
 export { DRAINABLE, type Drainable } from './boot/drainable.js';
 export { BootError, type ModuleName, type Route } from './boot/route-table.js';
+export { SameAs } from './openapi/same-as.js';
 export { openApiDocument, writeOpenApi, type OpenApiOptions } from './openapi/write-open-api.js';

@@ -14,6 +14,7 @@ import { IDEMPOTENCY_KEY_SCHEMA, readIdempotencyKey } from '../idempotency/idemp
 import { parseListRequest } from '../lists/parse-list-request.js';
 import type { ListDefinition, ListQuery } from '../lists/list-definition.js';
 import { queryParameters, refuseUnknown, refuseUnstorable } from '../reading/query-string.js';
+import { takenBodies } from '../openapi/said-properties.js';
 import { fieldsOf } from '../reading/dto-shape.js';
 import { validateBody, validateQuery } from '../reading/validate-dto.js';
 import { describeDtoQuery, describeList } from './describe-query.js';
@@ -109,7 +110,9 @@ export function Body(): ParameterDecorator {
     if (method === undefined) return;
     body(bodyPipe)(target, method, index);
     const type = declaredType(target, method, index);
-    if (type) applyTo(target, method, ApiBody({ type }));
+    if (!type) return;
+    takenBodies.add(type);
+    applyTo(target, method, ApiBody({ type }));
   };
 }
 

@@ -2,34 +2,45 @@ import { ApiProperty } from '@nestjs/swagger';
 import { getMetadataStorage } from 'class-validator';
 import type { Dto } from '../endpoints/route-declaration.js';
 import { fieldsOf } from '../reading/dto-shape.js';
+import { completed } from './complete-property.js';
 import { propertySchema } from './property-schema.js';
+import { DESCRIBED, remember, saidOf, takenBodies } from './said-properties.js';
 
-const DESCRIBED = 'swagger/apiModelProperties';
+/** Where @nestjs/swagger keeps the names of the fields that a class describes, in their order. */
+const NAMES = 'swagger/apiModelPropertiesArray';
 
 /**
- * Describes every validated field of every DTO class by what validates it. What an `@ApiProperty` says stands, and is
- * completed; a field that is always refused (`@IsImmutable`) is none of the body.
+ * Describes every validated field of every DTO class by what validates it. An `@ApiProperty` says what no validator
+ * knows (a description, an example, a default) and is completed; a field that is always refused (`@IsImmutable`) is
+ * none of the body.
  */
 export function describeDtos(): void {
-  for (const dto of validatedClasses()) {
+  for (const dto of new Set([...validatedClasses(), ...takenBodies])) {
     const prototype = dto.prototype as object;
+    let before: string | undefined;
     for (const field of fieldsOf(dto)) {
-      const { required, refused, isArray, nested, schema } = propertySchema(dto, field);
-      const said = Reflect.getMetadata(DESCRIBED, prototype, field) as object | undefined;
-      if (refused) continue;
+      const property = propertySchema(dto, field);
+      if (property.refused) continue;
+      const said = saidOf(prototype, field);
       if (said === undefined) {
-        const type = nested ? { type: () => nested, isArray } : schema;
-        ApiProperty({ ...type, required })(prototype, field);
-      } else if (!nested && !isArray && !('enum' in said)) {
-        const { type: validated, ...limits } = schema;
-        // TypeScript tells no more of `number | null` than that it is an object, and nothing of whole numbers.
-        const vague = 'type' in said && (said.type === Object || said.type === Number);
-        const unknown = vague && validated !== undefined;
-        const type = unknown ? { type: validated } : {};
-        Reflect.defineMetadata(DESCRIBED, { ...limits, ...said, ...type }, prototype, field);
+        const { nested, required, schema } = property;
+        ApiProperty(nested ? completed({}, property) : { ...schema, required })(prototype, field);
+        place(prototype, field, before);
+        remember(prototype, field, undefined);
+      } else {
+        Reflect.defineMetadata(DESCRIBED, completed(said, property), prototype, field);
+        remember(prototype, field, said);
       }
+      before = field;
     }
   }
+}
+
+/** Puts a field where the class declares it: behind the one before it, and not behind all that had a description. */
+function place(prototype: object, field: string, before: string | undefined): void {
+  const names = (Reflect.getMetadata(NAMES, prototype) as string[]).filter((name) => name !== `:${field}`);
+  const index = before === undefined ? 0 : names.indexOf(`:${before}`) + 1;
+  Reflect.defineMetadata(NAMES, names.toSpliced(index, 0, `:${field}`), prototype);
 }
 
 function validatedClasses(): Dto[] {

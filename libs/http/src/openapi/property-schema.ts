@@ -6,6 +6,8 @@ import { LANGUAGE_TAG } from '../reading/locales.js';
 /** What a DTO's field looks like in OpenAPI, read from what validates it: nothing is declared twice. */
 export interface PropertyDescription {
   readonly required: boolean;
+  /** Whether null is taken. */
+  readonly nullable: boolean;
   /** Whether no value is taken. */
   readonly refused: boolean;
   readonly isArray: boolean;
@@ -36,7 +38,7 @@ const TRANSLATIONS: Record<string, Translation> = {
   isUuid: () => ({ type: 'string', format: 'uuid' }),
   isEmail: () => ({ type: 'string', format: 'email' }),
   isUrl: () => ({ type: 'string', format: 'uri' }),
-  isIn: ([values]) => ({ enum: values }),
+  isIn: ([values]) => ({ ...typeOf(values), enum: values }),
   isEnum: ([, values]) => ({ enum: values }),
   equals: ([value]) => ({ const: value }),
   minLength: ([least]) => ({ minLength: least }),
@@ -54,6 +56,7 @@ const ARRAY_TRANSLATIONS: Record<string, Translation> = {
   arrayMaxSize: ([most]) => ({ maxItems: most }),
   arrayNotEmpty: () => ({ minItems: 1 }),
   arrayUnique: () => ({ uniqueItems: true }),
+  isWithoutRepeats: () => ({ uniqueItems: true }),
 };
 
 /** Describes one field of a DTO class. */
@@ -78,14 +81,22 @@ export function propertySchema(dto: Dto, field: string): PropertyDescription {
   if (isText(item)) item['pattern'] = STORABLE_TEXT;
   const nested = nestedDto(dto, field);
   const schema = array ? { type: 'array', ...array, items: item } : item;
-  const nullable = skips(null) && Object.keys(schema).length > 0 ? { nullable: true } : {};
+  const nullable = skips(null);
+  const nullability = nullable && Object.keys(schema).length > 0 ? { nullable } : {};
   return {
     required: !skips(undefined),
+    nullable,
     refused: metadatas.some(({ name }) => name === 'isImmutable'),
     isArray: array !== undefined,
     ...(nested ? { nested } : {}),
-    schema: { ...schema, ...nullable },
+    schema: { ...schema, ...nullability },
   };
+}
+
+/** The type that all values have, if they have one. */
+function typeOf(values: unknown): Part {
+  const [type, ...further] = new Set(Array.isArray(values) ? values.map((value) => typeof value) : []);
+  return type === undefined || further.length > 0 ? {} : { type };
 }
 
 /** Whether it is a string of which no more is said than its length. */
