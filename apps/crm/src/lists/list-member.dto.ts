@@ -13,8 +13,6 @@ export class ListMembersDto {
   @ApiProperty({
     type: 'array',
     items: { type: 'string', format: 'uuid' },
-    minItems: 1,
-    maxItems: MOST_AT_ONCE,
     description: 'A merged contact’s id is taken as its survivor’s.',
     example: ['019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f'],
   })
@@ -27,10 +25,8 @@ export class ListMembersDto {
 /** Contacts in the query of a removal: the name repeated. */
 export class ListMembersQuery {
   @ApiProperty({
-    required: false,
     type: 'array',
     items: { type: 'string', format: 'uuid' },
-    maxItems: MOST_IN_QUERY,
     description: 'Given once for each contact.',
   })
   @Transform(({ value }: { value: unknown }) => (value === undefined ? undefined : [value].flat()))

@@ -1,61 +1,40 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsImmutable, MayBeAbsent } from '@customer-platform/http';
+import { MayBeAbsent, PatchOf, SameAs } from '@customer-platform/http';
 import { IsBoolean, IsString, IsUUID, MaxLength, MinLength } from 'class-validator';
 import { AuthorDto } from '../authors/author.dto.js';
-
-const LONGEST_BODY = 10_000;
-const BODY = {
-  minLength: 1,
-  maxLength: LONGEST_BODY,
-  description: 'Plain text, kept as sent; never HTML.',
-  example: 'Prefers to be called after 18:00.',
-} as const;
 
 /** What `POST /v1/crm/notes` takes. */
 export class CreateNoteDto {
   @ApiProperty({
-    format: 'uuid',
     description: 'A merged contact’s id is taken as its survivor’s.',
     example: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f',
   })
   @IsUUID()
   contact_id: string;
 
-  @ApiProperty(BODY)
+  @ApiProperty({
+    description: 'Plain text, kept as sent; never HTML.',
+    example: 'Prefers to be called after 18:00.',
+  })
   @IsString()
   @MinLength(1)
-  @MaxLength(LONGEST_BODY)
+  @MaxLength(10_000)
   body: string;
 
-  @ApiProperty({ required: false, type: 'boolean', default: false })
+  @ApiProperty({ default: false })
   @MayBeAbsent()
   @IsBoolean()
   pinned?: boolean;
 }
 
 /** What `PATCH /v1/crm/notes/{id}` takes: JSON merge. */
-export class UpdateNoteDto {
-  @IsImmutable()
-  contact_id?: unknown;
-
-  @ApiProperty({ ...BODY, required: false })
-  @MayBeAbsent()
-  @IsString()
-  @MinLength(1)
-  @MaxLength(LONGEST_BODY)
-  body?: string;
-
-  @ApiProperty({ required: false, type: 'boolean' })
-  @MayBeAbsent()
-  @IsBoolean()
-  pinned?: boolean;
-}
+export class UpdateNoteDto extends PatchOf(CreateNoteDto, { immutable: ['contact_id'] }) {}
 
 /** A note as it is answered. */
 export class NoteDto {
   @ApiProperty({ format: 'uuid' }) id: string;
   @ApiProperty({ format: 'uuid' }) contact_id: string;
-  @ApiProperty(BODY) body: string;
+  @SameAs(CreateNoteDto) body: string;
   @ApiProperty() pinned: boolean;
   @ApiProperty({ type: AuthorDto }) author: AuthorDto;
   @ApiProperty({ format: 'date-time' }) created_at: string;
