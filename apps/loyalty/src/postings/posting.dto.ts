@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { IsInstant, MayBeAbsent } from '@customer-platform/http';
 import { IsIn, IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 
@@ -11,12 +11,10 @@ const MOST_POINTS = 1_000_000_000;
 
 /** Body of `POST /v1/loyalty/transactions` (loyalty.md §3). */
 export class CreateTransactionDto {
-  @ApiProperty({ enum: POSTING_KINDS })
   @IsIn(POSTING_KINDS)
   kind: PostingKind;
 
-  @ApiPropertyOptional({
-    format: 'uuid',
+  @ApiProperty({
     example: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f',
     description: 'Required, but not for `reverse`. A merged contact stands for its survivor.',
   })
@@ -24,42 +22,31 @@ export class CreateTransactionDto {
   @IsUUID()
   contact_id?: string;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: -MOST_POINTS,
-    maximum: MOST_POINTS,
-    example: 100,
-    description: 'Required, but not for `reverse`; not 0, for `spend` above 0.',
-  })
+  @ApiProperty({ example: 100, description: 'Required, but not for `reverse`; not 0, for `spend` above 0.' })
   @MayBeAbsent()
   @IsInt()
   @Min(-MOST_POINTS)
   @Max(MOST_POINTS)
   points?: number;
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'Required for `reverse`, and for it only.' })
+  @ApiProperty({ description: 'Required for `reverse`, and for it only.' })
   @MayBeAbsent()
   @IsUUID()
   reverses_id?: string;
 
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: 500,
-    example: 'Goodwill',
-    description: 'Required for `adjust` and `reverse`.',
-  })
+  @ApiProperty({ example: 'Goodwill', description: 'Required for `adjust` and `reverse`.' })
   @MayBeAbsent()
   @IsString()
   @Length(1, 500)
   reason?: string;
 
-  @ApiPropertyOptional({ maxLength: 100, description: 'The caller’s own.' })
+  @ApiProperty({ description: 'The caller’s own.' })
   @MayBeAbsent()
   @IsString()
   @Length(0, 100)
   reference?: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'In the future; only on a positive `adjust`.' })
+  @ApiProperty({ description: 'In the future; only on a positive `adjust`.' })
   @MayBeAbsent()
   @IsInstant()
   expires_at?: string;

@@ -1,5 +1,5 @@
-import { ApiProperty, type ApiPropertyOptions, PartialType } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { IsInstant, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsArray, IsBoolean, IsInt, IsObject, IsString, Length, Max, Min } from 'class-validator';
 import { CONDITION_OPS, PERIODS, ROUNDINGS } from './rule.js';
 
@@ -59,22 +59,17 @@ const CAP_SCHEMA = {
 
 /** What `POST /v1/loyalty/rules` takes. */
 export class CreateRuleDto {
-  @ApiProperty({ minLength: 1, maxLength: 100, example: '1 point per CLP 1,000' })
+  @ApiProperty({ example: '1 point per CLP 1,000' })
   @IsString()
   @Length(1, 100)
   name: string;
 
-  @ApiProperty({
-    minLength: 1,
-    maxLength: 200,
-    example: 'purchase_completed',
-    description: 'Exact event name.',
-  })
+  @ApiProperty({ example: 'purchase_completed', description: 'Exact event name.' })
   @IsString()
   @Length(1, 200)
   event: string;
 
-  @ApiProperty({ required: false, type: 'array', maxItems: 20, items: CONDITION_SCHEMA, default: [] })
+  @ApiProperty({ type: 'array', maxItems: 20, items: CONDITION_SCHEMA, default: [] })
   @MayBeAbsent()
   @IsArray()
   conditions?: unknown[];
@@ -83,7 +78,7 @@ export class CreateRuleDto {
   @IsObject()
   formula: object;
 
-  @ApiProperty({ required: false, nullable: true, type: 'integer', minimum: 1, maximum: 1e9, default: null })
+  @ApiProperty({ default: null })
   @MayBeAbsent()
   @MayBeNull()
   @IsInt()
@@ -91,24 +86,24 @@ export class CreateRuleDto {
   @Max(1_000_000_000)
   max_per_event?: number | null;
 
-  @ApiProperty({ ...CAP_SCHEMA, selfRequired: false, nullable: true, default: null } as ApiPropertyOptions)
+  @ApiProperty({ ...CAP_SCHEMA, default: null } as ApiPropertyOptions)
   @MayBeAbsent()
   @MayBeNull()
   @IsObject()
   max_per_contact?: object | null;
 
-  @ApiProperty({ required: false, type: 'string', format: 'date-time', description: 'Default: now.' })
+  @ApiProperty({ description: 'Default: now.' })
   @MayBeAbsent()
   @IsInstant()
   valid_from?: string;
 
-  @ApiProperty({ required: false, nullable: true, type: 'string', format: 'date-time', default: null })
+  @ApiProperty({ default: null })
   @MayBeAbsent()
   @MayBeNull()
   @IsInstant()
   valid_to?: string | null;
 
-  @ApiProperty({ required: false, nullable: true, type: 'integer', minimum: 1, maximum: 3650, default: null })
+  @ApiProperty({ default: null })
   @MayBeAbsent()
   @MayBeNull()
   @IsInt()
@@ -116,14 +111,14 @@ export class CreateRuleDto {
   @Max(3_650)
   expires_after_days?: number | null;
 
-  @ApiProperty({ required: false, type: 'boolean', default: true })
+  @ApiProperty({ default: true })
   @MayBeAbsent()
   @IsBoolean()
   enabled?: boolean;
 }
 
 /** What `PATCH /v1/loyalty/rules/{id}` takes: JSON merge. */
-export class UpdateRuleDto extends PartialType(CreateRuleDto, { skipNullProperties: false }) {}
+export class UpdateRuleDto extends PatchOf(CreateRuleDto) {}
 
 /** A rule as it is answered. */
 export class RuleDto {
@@ -146,12 +141,7 @@ export class RuleDto {
 
 /** The query of `GET /v1/loyalty/rules/{id}`. */
 export class RuleVersionQuery {
-  @ApiProperty({
-    required: false,
-    type: 'string',
-    pattern: '^[1-9][0-9]{0,8}$',
-    description: 'An older version of the rule.',
-  })
+  @ApiProperty({ pattern: '^[1-9][0-9]{0,8}$', description: 'An older version of the rule.' })
   @MayBeAbsent()
   @IsString()
   version?: string;
