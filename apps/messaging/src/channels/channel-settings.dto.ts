@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsArray, IsObject } from 'class-validator';
 
@@ -40,8 +40,7 @@ export class ChannelSettingsDto {
   @IsObject()
   channels: object;
 
-  @ApiPropertyOptional({
-    nullable: true,
+  @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
     example: { start: '22:00', end: '08:00', timezone: 'America/Santiago' },
@@ -51,7 +50,7 @@ export class ChannelSettingsDto {
   @IsObject()
   quiet_hours?: object | null;
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: 'array',
     maxItems: 10,
     items: { type: 'object', additionalProperties: true },
@@ -61,7 +60,7 @@ export class ChannelSettingsDto {
   @IsArray()
   caps?: unknown[];
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: 'array',
     maxItems: 50,
     items: { type: 'object', additionalProperties: true },

@@ -4,24 +4,19 @@ import { IsBoolean, IsString, IsUUID } from 'class-validator';
 
 /** A message in a member's inbox. */
 export class NotificationDto {
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   id: string;
 
-  @ApiProperty()
   @IsString()
   title: string;
 
-  @ApiProperty()
   @IsString()
   body: string;
 
-  @ApiProperty({ type: String, nullable: true })
   @MayBeNull()
   @IsString()
   url: string | null;
 
-  @ApiProperty({ type: String, nullable: true })
   @MayBeNull()
   @IsString()
   topic: string | null;
@@ -30,7 +25,6 @@ export class NotificationDto {
   @IsBoolean()
   read: boolean;
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   created_at: string;
 }

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsObject } from 'class-validator';
 import type { Preferences } from './preference-document.js';
@@ -17,7 +17,7 @@ const SHAPE = {
 
 /** Body of `PATCH /v1/messaging/members/me/preferences`: JSON merge. */
 export class UpdatePreferencesDto {
-  @ApiPropertyOptional({
+  @ApiProperty({
     ...SHAPE,
     description: 'By channel: `marketing`, and `topics` of the settings. Null takes a choice back.',
   })
@@ -25,7 +25,7 @@ export class UpdatePreferencesDto {
   @IsObject()
   channels?: object;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'Only advances, and not beyond now.' })
+  @ApiProperty({ description: 'Only advances, and not beyond now.' })
   @MayBeAbsent()
   @IsInstant()
   notifications_read_until?: string;
@@ -37,7 +37,6 @@ export class PreferencesDto {
   @IsObject()
   channels: Preferences;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
   @MayBeNull()
   @IsInstant()
   notifications_read_until: string | null;

@@ -1,5 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInstant, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { Category } from '../sends/send.js';
@@ -28,18 +28,15 @@ export class CreateRuleDto {
   @Length(1, 120)
   name: string;
 
-  @ApiPropertyOptional({ default: true })
+  @ApiProperty({ default: true })
   @MayBeAbsent()
   @IsBoolean()
   enabled?: boolean;
 
-  @ApiProperty({ enum: ROUTABLE_EVENTS })
   @IsIn(ROUTABLE_EVENTS)
   event_type: RoutableEvent;
 
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
+  @ApiProperty({
     description: 'Required with `core.event.recorded`, and only there.',
     example: 'purchase_completed',
   })
@@ -49,38 +46,36 @@ export class CreateRuleDto {
   @Length(1, 200)
   event_name?: string | null;
 
-  @ApiPropertyOptional(CONDITION)
+  @ApiProperty(CONDITION)
   @MayBeAbsent()
   @MayBeNull()
   @IsObject()
   condition?: object | null;
 
-  @ApiProperty({ enum: CHANNELS })
   @IsIn(CHANNELS)
   channel: Channel;
 
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   template_id: string;
 
-  @ApiPropertyOptional(RECIPIENT)
+  @ApiProperty(RECIPIENT)
   @MayBeAbsent()
   @IsObject()
   recipient?: object;
 
-  @ApiPropertyOptional({ enum: CATEGORIES, default: 'transactional' })
+  @ApiProperty({ default: 'transactional' })
   @MayBeAbsent()
   @IsIn(CATEGORIES)
   category?: Category;
 
-  @ApiPropertyOptional({ type: String, nullable: true, description: 'Key of a topic in channel-settings.' })
+  @ApiProperty({ description: 'Key of a topic in channel-settings.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
   @Length(1, 40)
   topic?: string | null;
 
-  @ApiPropertyOptional({ default: 0, minimum: MORE.min, maximum: MORE.max })
+  @ApiProperty({ default: 0 })
   @MayBeAbsent()
   @IsInt()
   @Min(MORE.min)
@@ -89,74 +84,10 @@ export class CreateRuleDto {
 }
 
 /** Body of `PATCH /v1/messaging/event-routing/{id}`: JSON merge. */
-export class UpdateRuleDto {
-  @ApiPropertyOptional({ example: 'Thank for a purchase' })
-  @MayBeAbsent()
-  @IsString()
-  @Length(1, 120)
-  name?: string;
-
-  @ApiPropertyOptional()
-  @MayBeAbsent()
-  @IsBoolean()
-  enabled?: boolean;
-
-  @ApiPropertyOptional({ enum: ROUTABLE_EVENTS })
-  @MayBeAbsent()
-  @IsIn(ROUTABLE_EVENTS)
-  event_type?: RoutableEvent;
-
-  @ApiPropertyOptional({ type: String, nullable: true })
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsString()
-  @Length(1, 200)
-  event_name?: string | null;
-
-  @ApiPropertyOptional(CONDITION)
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsObject()
-  condition?: object | null;
-
-  @ApiPropertyOptional({ enum: CHANNELS })
-  @MayBeAbsent()
-  @IsIn(CHANNELS)
-  channel?: Channel;
-
-  @ApiPropertyOptional({ format: 'uuid' })
-  @MayBeAbsent()
-  @IsUUID()
-  template_id?: string;
-
-  @ApiPropertyOptional(RECIPIENT)
-  @MayBeAbsent()
-  @IsObject()
-  recipient?: object;
-
-  @ApiPropertyOptional({ enum: CATEGORIES })
-  @MayBeAbsent()
-  @IsIn(CATEGORIES)
-  category?: Category;
-
-  @ApiPropertyOptional({ type: String, nullable: true })
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsString()
-  @Length(1, 40)
-  topic?: string | null;
-
-  @ApiPropertyOptional({ minimum: MORE.min, maximum: MORE.max })
-  @MayBeAbsent()
-  @IsInt()
-  @Min(MORE.min)
-  @Max(MORE.max)
-  delay_seconds?: number;
-}
+export class UpdateRuleDto extends PatchOf(CreateRuleDto) {}
 
 /** A rule as it is answered. */
 export class RuleDto {
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   id: string;
 
@@ -164,15 +95,13 @@ export class RuleDto {
   @IsString()
   name: string;
 
-  @ApiProperty()
   @IsBoolean()
   enabled: boolean;
 
-  @ApiProperty({ enum: ROUTABLE_EVENTS })
   @IsIn(ROUTABLE_EVENTS)
   event_type: RoutableEvent;
 
-  @ApiProperty({ type: String, nullable: true, example: 'purchase_completed' })
+  @ApiProperty({ example: 'purchase_completed' })
   @MayBeNull()
   @IsString()
   event_name: string | null;
@@ -182,11 +111,9 @@ export class RuleDto {
   @IsObject()
   condition: object | null;
 
-  @ApiProperty({ enum: CHANNELS })
   @IsIn(CHANNELS)
   channel: Channel;
 
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   template_id: string;
 
@@ -194,28 +121,22 @@ export class RuleDto {
   @IsObject()
   recipient: object;
 
-  @ApiProperty({ enum: CATEGORIES })
   @IsIn(CATEGORIES)
   category: Category;
 
-  @ApiProperty({ type: String, nullable: true })
   @MayBeNull()
   @IsString()
   topic: string | null;
 
-  @ApiProperty()
   @IsInt()
   delay_seconds: number;
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   created_at: string;
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   updated_at: string;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
   @MayBeNull()
   @IsInstant()
   deleted_at: string | null;

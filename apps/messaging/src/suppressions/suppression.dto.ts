@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsIn, IsObject, IsString, IsUUID, Length, MaxLength } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
@@ -12,7 +12,6 @@ import {
 
 /** Body of `POST /v1/messaging/suppressions`. */
 export class CreateSuppressionDto {
-  @ApiProperty({ enum: CHANNELS })
   @IsIn(CHANNELS)
   channel: Channel;
 
@@ -24,17 +23,16 @@ export class CreateSuppressionDto {
   @Length(1, 4_096)
   address: string;
 
-  @ApiPropertyOptional({ enum: SUPPRESSION_SCOPES, default: 'address' })
+  @ApiProperty({ default: 'address' })
   @MayBeAbsent()
   @IsIn(SUPPRESSION_SCOPES)
   scope?: SuppressionScope;
 
-  @ApiPropertyOptional({ enum: SUPPRESSION_REASONS, default: 'manual' })
+  @ApiProperty({ default: 'manual' })
   @MayBeAbsent()
   @IsIn(SUPPRESSION_REASONS)
   reason?: SuppressionReason;
 
-  @ApiPropertyOptional({ type: String, nullable: true })
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
@@ -44,12 +42,10 @@ export class CreateSuppressionDto {
 
 /** Query, or body, of `DELETE /v1/messaging/suppressions`. */
 export class SuppressionKeyDto {
-  @ApiPropertyOptional({ enum: CHANNELS })
   @MayBeAbsent()
   @IsIn(CHANNELS)
   channel?: Channel;
 
-  @ApiPropertyOptional()
   @MayBeAbsent()
   @IsString()
   @Length(1, 4_096)
@@ -58,17 +54,13 @@ export class SuppressionKeyDto {
 
 /** A suppression as it is answered. */
 export class SuppressionDto {
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   id: string;
 
-  @ApiProperty({ enum: CHANNELS })
   @IsIn(CHANNELS)
   channel: Channel;
 
   @ApiProperty({
-    type: String,
-    nullable: true,
     description: 'Null when the person was erased; it still blocks.',
     example: 'ana@example.com',
   })
@@ -76,15 +68,12 @@ export class SuppressionDto {
   @IsString()
   address: string | null;
 
-  @ApiProperty({ enum: SUPPRESSION_SCOPES })
   @IsIn(SUPPRESSION_SCOPES)
   scope: SuppressionScope;
 
-  @ApiProperty({ enum: SUPPRESSION_REASONS })
   @IsIn(SUPPRESSION_REASONS)
   reason: SuppressionReason;
 
-  @ApiProperty({ type: String, nullable: true })
   @MayBeNull()
   @IsString()
   note: string | null;
@@ -97,11 +86,9 @@ export class SuppressionDto {
   @IsObject()
   created_by: { type: string; id: string };
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   created_at: string;
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   updated_at: string;
 }

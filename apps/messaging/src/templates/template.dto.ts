@@ -1,5 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsImmutable, IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 
@@ -27,7 +27,6 @@ export class CreateTemplateDto {
   @Length(1, 120)
   name: string;
 
-  @ApiProperty({ enum: CHANNELS })
   @IsIn(CHANNELS)
   channel: Channel;
 
@@ -39,59 +38,28 @@ export class CreateTemplateDto {
   @IsObject()
   locales: Record<string, unknown>;
 
-  @ApiPropertyOptional(VARIABLES)
+  @ApiProperty(VARIABLES)
   @MayBeAbsent()
   @IsObject()
   variables?: Record<string, unknown>;
 
-  @ApiPropertyOptional({ default: true, description: 'An undefined variable fails the send.' })
+  @ApiProperty({ default: true, description: 'An undefined variable fails the send.' })
   @MayBeAbsent()
   @IsBoolean()
   strict?: boolean;
 
-  @ApiPropertyOptional({ default: true, description: 'False keeps the version a draft.' })
+  @ApiProperty({ default: true, description: 'False keeps the version a draft.' })
   @MayBeAbsent()
   @IsBoolean()
   publish?: boolean;
 }
 
 /** Body of `PATCH /v1/messaging/templates/{id}`: JSON merge. */
-export class UpdateTemplateDto {
-  @ApiPropertyOptional({ example: 'Thanks for a purchase' })
-  @MayBeAbsent()
-  @IsString()
-  @Length(1, 120)
-  name?: string;
+export class UpdateTemplateDto extends PatchOf(CreateTemplateDto, { immutable: ['channel'] }) {
+  @ApiProperty({ default: true })
+  declare publish?: boolean;
 
-  @IsImmutable()
-  channel?: unknown;
-
-  @ApiPropertyOptional()
-  @MayBeAbsent()
-  @IsString()
-  default_locale?: string;
-
-  @ApiPropertyOptional(LOCALES)
-  @MayBeAbsent()
-  @IsObject()
-  locales?: Record<string, unknown>;
-
-  @ApiPropertyOptional(VARIABLES)
-  @MayBeAbsent()
-  @IsObject()
-  variables?: Record<string, unknown>;
-
-  @ApiPropertyOptional()
-  @MayBeAbsent()
-  @IsBoolean()
-  strict?: boolean;
-
-  @ApiPropertyOptional({ default: true })
-  @MayBeAbsent()
-  @IsBoolean()
-  publish?: boolean;
-
-  @ApiPropertyOptional({ description: 'Rolls back, or publishes a draft.' })
+  @ApiProperty({ description: 'Rolls back, or publishes a draft.' })
   @MayBeAbsent()
   @IsInt()
   @Min(1)
@@ -101,7 +69,6 @@ export class UpdateTemplateDto {
 
 /** A template as it is answered. */
 export class TemplateDto {
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   id: string;
 
@@ -109,7 +76,6 @@ export class TemplateDto {
   @IsString()
   name: string;
 
-  @ApiProperty({ enum: CHANNELS })
   @IsIn(CHANNELS)
   channel: Channel;
 
@@ -125,7 +91,6 @@ export class TemplateDto {
   @IsObject()
   variables: Record<string, unknown>;
 
-  @ApiProperty()
   @IsBoolean()
   strict: boolean;
 
@@ -133,20 +98,17 @@ export class TemplateDto {
   @IsInt()
   version: number;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'What is sent.' })
+  @ApiProperty({ description: 'What is sent.' })
   @MayBeNull()
   @IsInt()
   published_version: number | null;
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   created_at: string;
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   updated_at: string;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
   @MayBeNull()
   @IsInstant()
   deleted_at: string | null;
@@ -154,24 +116,23 @@ export class TemplateDto {
 
 /** Body of `POST /v1/messaging/templates/{id}/preview`. */
 export class PreviewDto {
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true })
   @MayBeAbsent()
   @IsObject()
   data?: Record<string, unknown>;
 
-  @ApiPropertyOptional({ example: 'es-CL' })
+  @ApiProperty({ example: 'es-CL' })
   @MayBeAbsent()
   @IsLocaleTag()
   locale?: string;
 
-  @ApiPropertyOptional({ description: 'The published version, else the newest, unless given.' })
+  @ApiProperty({ description: 'The published version, else the newest, unless given.' })
   @MayBeAbsent()
   @IsInt()
   @Min(1)
   @Max(LAST_VERSION)
   version?: number;
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'Needs `core.contacts.read` too.' })
+  @ApiProperty({ description: 'Needs `core.contacts.read` too.' })
   @MayBeAbsent()
   @IsUUID()
   contact_id?: string;

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsString, Length } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
@@ -15,7 +15,7 @@ export class UnsubscribeQueryDto {
 
 /** Query of `POST /v1/messaging/unsubscribe`. */
 export class UnsubscribePostQueryDto {
-  @ApiPropertyOptional(TOKEN)
+  @ApiProperty(TOKEN)
   @MayBeAbsent()
   @IsString()
   @Length(1, 2_000)
@@ -24,7 +24,7 @@ export class UnsubscribePostQueryDto {
 
 /** Body of `POST /v1/messaging/unsubscribe` as JSON, where the token is not in the address. */
 export class UnsubscribeDto {
-  @ApiPropertyOptional(TOKEN)
+  @ApiProperty(TOKEN)
   @MayBeAbsent()
   @IsString()
   token?: string;
@@ -32,11 +32,10 @@ export class UnsubscribeDto {
 
 /** What has ended. */
 export class UnsubscribedDto {
-  @ApiProperty({ enum: CHANNELS })
   @IsIn(CHANNELS)
   channel: Channel;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Null: all marketing of the channel.' })
+  @ApiProperty({ description: 'Null: all marketing of the channel.' })
   @MayBeNull()
   @IsString()
   topic: string | null;

@@ -1,5 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInstant, IsWithoutRepeats, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInstant, IsWithoutRepeats, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -25,14 +25,11 @@ const URL_FIELD = {
 const EVENTS = {
   isArray: true,
   enum: [...SUBSCRIPTIONS],
-  minItems: 1,
   description: 'Names of events, without version, of any module; `messaging.*` for all of one.',
   example: ['core.contact.created', 'messaging.*'],
 };
-const SIGNING = { enum: SIGNINGS, description: 'Standard Webhooks: HMAC-SHA-256.' };
 const REASONS = ['manual', 'gone', 'failing'] as const;
 const STATES = ['pending', 'delivered', 'failed'] as const;
-const TIME = { type: String, format: 'date-time', nullable: true };
 
 /** Body of `POST /v1/messaging/webhook-endpoints`. */
 export class CreateWebhookEndpointDto {
@@ -54,51 +51,23 @@ export class CreateWebhookEndpointDto {
   @IsIn(SUBSCRIPTIONS, { each: true })
   events: string[];
 
-  @ApiPropertyOptional({ default: true })
+  @ApiProperty({ default: true })
   @MayBeAbsent()
   @IsBoolean()
   enabled?: boolean;
 
-  @ApiPropertyOptional({ ...SIGNING, default: 'v1' })
+  @ApiProperty({ default: 'v1', description: 'Standard Webhooks: HMAC-SHA-256.' })
   @MayBeAbsent()
   @IsIn(SIGNINGS)
   signing?: (typeof SIGNINGS)[number];
 }
 
 /** Body of `PATCH /v1/messaging/webhook-endpoints/{id}`: JSON merge. */
-export class UpdateWebhookEndpointDto {
-  @ApiPropertyOptional(NAME)
-  @MayBeAbsent()
-  @IsString()
-  @Length(1, 120)
-  name?: string;
+export class UpdateWebhookEndpointDto extends PatchOf(CreateWebhookEndpointDto) {
+  @ApiProperty({ description: 'What waits when it is disabled goes on when it is enabled again.' })
+  declare enabled?: boolean;
 
-  @ApiPropertyOptional(URL_FIELD)
-  @MayBeAbsent()
-  @IsString()
-  @Length(1, 2_048)
-  url?: string;
-
-  @ApiPropertyOptional(EVENTS)
-  @MayBeAbsent()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(SUBSCRIPTIONS.length)
-  @IsWithoutRepeats()
-  @IsIn(SUBSCRIPTIONS, { each: true })
-  events?: string[];
-
-  @ApiPropertyOptional({ description: 'What waits when it is disabled goes on when it is enabled again.' })
-  @MayBeAbsent()
-  @IsBoolean()
-  enabled?: boolean;
-
-  @ApiPropertyOptional(SIGNING)
-  @MayBeAbsent()
-  @IsIn(SIGNINGS)
-  signing?: (typeof SIGNINGS)[number];
-
-  @ApiPropertyOptional({
+  @ApiProperty({
     description:
       'True: a new secret, shown in this answer alone. The one before signs as well for 24 h; five at most sign at once.',
   })
@@ -109,7 +78,7 @@ export class UpdateWebhookEndpointDto {
 
 /** What has become of one event on its way to the endpoint. */
 export class WebhookDeliveryDto {
-  @ApiProperty({ format: 'uuid', description: 'The `webhook-id` of every try.' })
+  @ApiProperty({ description: 'The `webhook-id` of every try.' })
   @IsUUID()
   event_id: string;
 
@@ -117,22 +86,18 @@ export class WebhookDeliveryDto {
   @IsString()
   type: string;
 
-  @ApiProperty({ enum: STATES })
   @IsIn(STATES)
   state: (typeof STATES)[number];
 
-  @ApiProperty()
   @IsInt()
   attempts: number;
 
-  @ApiProperty({ type: Number, nullable: true, description: 'Of the last answer, if there was one.' })
+  @ApiProperty({ description: 'Of the last answer, if there was one.' })
   @MayBeNull()
   @IsInt()
   status_code: number | null;
 
   @ApiProperty({
-    type: String,
-    nullable: true,
     example: 'timeout',
     description: 'Why the last try failed; `not_permitted`: its maker could not read the event any more.',
   })
@@ -140,16 +105,14 @@ export class WebhookDeliveryDto {
   @IsString()
   error: string | null;
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   created_at: string;
 
-  @ApiProperty(TIME)
   @MayBeNull()
   @IsInstant()
   attempted_at: string | null;
 
-  @ApiProperty({ ...TIME, description: 'Null at its end, and while the endpoint is disabled.' })
+  @ApiProperty({ description: 'Null at its end, and while the endpoint is disabled.' })
   @MayBeNull()
   @IsInstant()
   next_attempt_at: string | null;
@@ -157,7 +120,6 @@ export class WebhookDeliveryDto {
 
 /** An endpoint as it is answered. */
 export class WebhookEndpointDto {
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   id: string;
 
@@ -174,20 +136,13 @@ export class WebhookEndpointDto {
   @IsString({ each: true })
   events: string[];
 
-  @ApiProperty()
   @IsBoolean()
   enabled: boolean;
 
-  @ApiProperty({ enum: SIGNINGS })
   @IsIn(SIGNINGS)
   signing: (typeof SIGNINGS)[number];
 
-  @ApiProperty({
-    type: String,
-    enum: REASONS,
-    nullable: true,
-    description: '`gone`: it answered 410; `failing`: five days without a success.',
-  })
+  @ApiProperty({ description: '`gone`: it answered 410; `failing`: five days without a success.' })
   @MayBeNull()
   @IsIn(REASONS)
   disabled_reason: DisabledReason | null;
@@ -198,15 +153,12 @@ export class WebhookEndpointDto {
   @Type(() => WebhookDeliveryDto)
   recent_deliveries: WebhookDeliveryDto[];
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   created_at: string;
 
-  @ApiProperty({ format: 'date-time' })
   @IsInstant()
   updated_at: string;
 
-  @ApiProperty(TIME)
   @MayBeNull()
   @IsInstant()
   deleted_at: string | null;
@@ -214,7 +166,7 @@ export class WebhookEndpointDto {
 
 /** An endpoint with a secret that is shown this once. */
 export class WebhookEndpointWithSecretDto extends WebhookEndpointDto {
-  @ApiPropertyOptional({
+  @ApiProperty({
     example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     description: 'When it is new, and never again.',
   })
