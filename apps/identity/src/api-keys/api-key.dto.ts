@@ -23,22 +23,16 @@ function isNearFuture(value: unknown): boolean {
 
 /** Body of `POST /v1/identity/api-keys`. */
 export class CreateApiKeyDto {
-  @ApiProperty({ minLength: 1, maxLength: 80, example: 'Shop backend' })
+  @ApiProperty({ example: 'Shop backend' })
   @IsString()
   @Length(1, 80)
   name: string;
 
-  @ApiProperty({ format: 'uuid', description: 'A machine role whose permissions the caller holds.' })
+  @ApiProperty({ description: 'A machine role whose permissions the caller holds.' })
   @IsUUID()
   role_id: string;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    required: false,
-    nullable: true,
-    description: 'Within two years; null, the default: no end.',
-  })
+  @ApiProperty({ description: 'Within two years; null, the default: no end.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsInstant()
@@ -52,9 +46,6 @@ export class CreateApiKeyDto {
 /** Body of `POST /v1/identity/api-keys/{id}/rotate`; it may be absent. */
 export class RotateApiKeyDto {
   @ApiProperty({
-    required: false,
-    minimum: 0,
-    maximum: WEEK_S,
     default: DAY_S,
     description: 'Seconds that the former key still works, or until its own end if that is earlier.',
   })

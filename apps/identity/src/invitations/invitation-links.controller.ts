@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
 import { IsUUID } from 'class-validator';
 import { InternalEndpoint } from '@customer-platform/authorization';
 import { Id, Query } from '@customer-platform/http';
@@ -7,7 +6,6 @@ import { InvitationLinks, type InvitationLink } from './invitation-links.js';
 
 /** Whose invitation it is. */
 class LinkQuery {
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   organization_id: string;
 }

@@ -18,6 +18,7 @@ import {
   IsWithoutRepeats,
   MayBeAbsent,
   MayBeNull,
+  SameAs,
 } from '@customer-platform/http';
 import { PASSWORD_LENGTH } from '../passwords/password-rules.js';
 
@@ -32,25 +33,19 @@ const WEEK_S = 604_800;
 const MONTH_S = 2_592_000;
 const MOST_ROLES = 20;
 
-const EMAIL = { format: 'email', maxLength: 254, example: 'ana@example.com' } as const;
-const LOCALE = { type: 'string', nullable: true, example: 'es-CL' } as const;
 const TIME = { type: 'string', format: 'date-time', nullable: true } as const;
 
 /** What `POST /v1/identity/invitations` takes. */
 export class CreateInvitationDto {
-  @ApiProperty(EMAIL)
+  @ApiProperty({ example: 'ana@example.com' })
   @IsString()
   @MaxLength(254)
   @IsEmail({ ignore_max_length: true })
   email: string;
 
   @ApiProperty({
-    required: false,
     type: [String],
-    format: 'uuid',
     default: [],
-    maxItems: MOST_ROLES,
-    uniqueItems: true,
     description: 'Roles for people, whose permissions the caller holds.',
   })
   @MayBeAbsent()
@@ -60,19 +55,13 @@ export class CreateInvitationDto {
   @IsWithoutRepeats((id: unknown) => (typeof id === 'string' ? id.toLowerCase() : id))
   role_ids?: string[];
 
-  @ApiProperty({ ...LOCALE, required: false, description: 'Of the mail; the organization’s unless given.' })
+  @ApiProperty({ example: 'es-CL', description: 'Of the mail; the organization’s unless given.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsLocaleTag()
   locale?: string | null;
 
-  @ApiProperty({
-    required: false,
-    minimum: HOUR_S,
-    maximum: MONTH_S,
-    default: WEEK_S,
-    description: 'Seconds until it expires; after a resend so many again.',
-  })
+  @ApiProperty({ default: WEEK_S, description: 'Seconds until it expires; after a resend so many again.' })
   @MayBeAbsent()
   @IsInt()
   @Min(HOUR_S)
@@ -87,9 +76,9 @@ export class CreateInvitationDto {
 /** An invitation as it is answered. Its token goes to the address invited and nowhere else. */
 export class InvitationDto {
   @ApiProperty({ format: 'uuid' }) id: string;
-  @ApiProperty(EMAIL) email: string;
+  @SameAs(CreateInvitationDto) email: string;
   @ApiProperty({ type: [String], format: 'uuid' }) role_ids: string[];
-  @ApiProperty(LOCALE) locale: string | null;
+  @ApiProperty({ type: 'string', nullable: true, example: 'es-CL' }) locale: string | null;
   @ApiProperty({ enum: INVITATION_STATUSES }) status: InvitationStatus;
   @ApiProperty({ format: 'date-time' }) expires_at: string;
   @ApiProperty(TIME) accepted_at: string | null;
@@ -104,9 +93,6 @@ export class AcceptInvitationDto {
   token: string;
 
   @ApiProperty({
-    required: false,
-    minLength: 1,
-    maxLength: 80,
     example: 'Ana Rojas',
     description: 'Required of who is new; whoever has an account keeps its name.',
   })
@@ -116,10 +102,8 @@ export class AcceptInvitationDto {
   name?: string;
 
   @ApiProperty({
-    required: false,
     writeOnly: true,
     minLength: PASSWORD_LENGTH.least,
-    maxLength: PASSWORD_LENGTH.most,
     description:
       'Required of who is new, and of nobody else. Any characters, but none that is easy to guess.',
   })

@@ -4,14 +4,13 @@ import { MayBeAbsent } from '@customer-platform/http';
 
 /** What `POST /v1/identity/memberships` takes. */
 export class CreateMembershipDto {
-  @ApiProperty({ format: 'uuid', description: 'A user of one’s own; outsiders are invited.' })
+  @ApiProperty({ description: 'A user of one’s own; outsiders are invited.' })
   @IsUUID()
   user_id: string;
 }
 
 /** What names a membership where the path does not. */
 export class MembershipKeyDto {
-  @ApiProperty({ required: false, format: 'uuid' })
   @MayBeAbsent()
   @IsUUID()
   user_id?: string;

@@ -8,11 +8,10 @@ const ONCE = { required: false } as const;
 
 /** What `POST /v1/identity/mfa/enroll` takes. */
 export class EnrollDto {
-  @ApiProperty({ enum: TYPES })
   @IsIn(TYPES)
   type: 'totp';
 
-  @ApiProperty({ minLength: 1, maxLength: 80, example: 'Phone' })
+  @ApiProperty({ example: 'Phone' })
   @IsString()
   @Length(1, 80)
   name: string;
@@ -32,17 +31,16 @@ export class EnrolledFactorDto {
 
 /** What `POST /v1/identity/mfa/verify` takes: a factor's code, or a recovery code. */
 export class VerifyDto {
-  @ApiProperty({ required: false, format: 'uuid' })
   @MayBeAbsent()
   @IsUUID()
   factor_id?: string;
 
-  @ApiProperty({ required: false, pattern: '^[0-9]{6}$', example: '492039' })
+  @ApiProperty({ example: '492039' })
   @MayBeAbsent()
   @Matches(/^[0-9]{6}$/)
   code?: string;
 
-  @ApiProperty({ required: false, maxLength: 40, example: '4F9A2C-0B3D5E-6G7H8J-9KMNPQ' })
+  @ApiProperty({ example: '4F9A2C-0B3D5E-6G7H8J-9KMNPQ' })
   @MayBeAbsent()
   @IsString()
   @MaxLength(40)

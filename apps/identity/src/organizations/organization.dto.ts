@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -21,6 +21,8 @@ import {
   IsTimeZoneName,
   MayBeAbsent,
   MayBeNull,
+  PatchOf,
+  SameAs,
 } from '@customer-platform/http';
 import { readMemberJwk, type MemberJwk } from './member-jwk.js';
 import { ORGANIZATION_STATUSES } from './organization.entity.js';
@@ -28,17 +30,10 @@ import { MFA_POLICIES, type OrganizationSettings } from './organization-settings
 
 const HIGHEST_RATE = 100_000;
 const MOST_KEYS = 10;
-const NAME = { minLength: 1, maxLength: 80, example: 'Tiendas del Sur' } as const;
-const LOCALE = { example: 'es-CL', description: 'A language tag; the parent’s unless given.' } as const;
-const TIMEZONE = {
-  example: 'America/Santiago',
-  description: 'IANA name; the parent’s unless given.',
-} as const;
-const optional = { required: false } as const;
 
 /** Events per second, before queueing. */
 export class RateLimitsDto {
-  @ApiProperty({ ...optional, minimum: 1, maximum: HIGHEST_RATE, default: 1_000 })
+  @ApiProperty({ default: 1_000 })
   @MayBeAbsent()
   @MayBeNull()
   @IsInt()
@@ -46,7 +41,7 @@ export class RateLimitsDto {
   @Max(HIGHEST_RATE)
   key_per_second?: number | null;
 
-  @ApiProperty({ ...optional, minimum: 1, maximum: HIGHEST_RATE, default: 2_000 })
+  @ApiProperty({ default: 2_000 })
   @MayBeAbsent()
   @MayBeNull()
   @IsInt()
@@ -57,7 +52,7 @@ export class RateLimitsDto {
 
 /** How long sessions live. */
 export class SessionLimitsDto {
-  @ApiProperty({ ...optional, minimum: 5, maximum: 60, default: 30 })
+  @ApiProperty({ default: 30 })
   @MayBeAbsent()
   @MayBeNull()
   @IsInt()
@@ -65,7 +60,7 @@ export class SessionLimitsDto {
   @Max(60)
   idle_minutes?: number | null;
 
-  @ApiProperty({ ...optional, minimum: 1, maximum: 24, default: 12 })
+  @ApiProperty({ default: 12 })
   @MayBeAbsent()
   @MayBeNull()
   @IsInt()
@@ -78,7 +73,6 @@ export class SessionLimitsDto {
 export class MemberJwksDto {
   @ApiProperty({
     type: [Object],
-    maxItems: MOST_KEYS,
     description: 'Public JWKs for RS256, ES256 or EdDSA, each with a kid of its own.',
   })
   @IsArray()
@@ -101,9 +95,6 @@ function faultOf(keys: unknown): string | undefined {
 /** Settings as a body gives them; null clears, and the default holds again. */
 export class SettingsDto {
   @ApiProperty({
-    ...optional,
-    nullable: true,
-    type: RateLimitsDto,
     description:
       'Set by ancestors only, never above their own; shown as they hold with theirs, which it uses up too.',
   })
@@ -114,13 +105,12 @@ export class SettingsDto {
   @Type(() => RateLimitsDto)
   rate_limits?: RateLimitsDto | null;
 
-  @ApiProperty({ ...optional, nullable: true, enum: MFA_POLICIES, default: 'optional' })
+  @ApiProperty({ default: 'optional' })
   @MayBeAbsent()
   @MayBeNull()
   @IsIn(MFA_POLICIES)
   mfa_policy?: OrganizationSettings['mfa_policy'] | null;
 
-  @ApiProperty({ ...optional, nullable: true, type: SessionLimitsDto })
   @MayBeAbsent()
   @MayBeNull()
   @IsObject()
@@ -129,9 +119,6 @@ export class SettingsDto {
   session?: SessionLimitsDto | null;
 
   @ApiProperty({
-    ...optional,
-    nullable: true,
-    type: MemberJwksDto,
     description: 'Set by the organization itself only, by who holds `core.members.exchange`.',
   })
   @MayBeAbsent()
@@ -144,27 +131,26 @@ export class SettingsDto {
 
 /** What `POST /v1/identity/organizations` takes: an organization below the caller's. */
 export class CreateOrganizationDto {
-  @ApiProperty(NAME)
+  @ApiProperty({ example: 'Tiendas del Sur' })
   @IsString()
   @Length(1, 80)
   name: string;
 
-  @ApiProperty({ minLength: 3, maxLength: 63, pattern: '^[a-z0-9-]{3,63}$', example: 'tiendas-del-sur' })
+  @ApiProperty({ minLength: 3, maxLength: 63, example: 'tiendas-del-sur' })
   @IsString()
   @Matches(/^[a-z0-9-]{3,63}$/)
   slug: string;
 
-  @ApiProperty({ ...LOCALE, ...optional })
+  @ApiProperty({ example: 'es-CL', description: 'A language tag; the parent’s unless given.' })
   @MayBeAbsent()
   @IsLocaleTag()
   locale?: string;
 
-  @ApiProperty({ ...TIMEZONE, ...optional })
+  @ApiProperty({ example: 'America/Santiago', description: 'IANA name; the parent’s unless given.' })
   @MayBeAbsent()
   @IsTimeZoneName()
   timezone?: string;
 
-  @ApiProperty({ ...optional, type: SettingsDto })
   @MayBeAbsent()
   @IsObject()
   @ValidateNested()
@@ -172,8 +158,6 @@ export class CreateOrganizationDto {
   settings?: SettingsDto;
 
   @ApiProperty({
-    ...optional,
-    type: 'boolean',
     default: false,
     description: 'Issues a key of the machine role owner with it.',
   })
@@ -189,40 +173,14 @@ export class CreateOrganizationDto {
 }
 
 /** What `PATCH /v1/identity/organizations/{id}` takes: JSON merge. */
-export class UpdateOrganizationDto {
-  @ApiProperty({ ...NAME, ...optional })
-  @MayBeAbsent()
-  @IsString()
-  @Length(1, 80)
-  name?: string;
-
-  @IsImmutable()
-  slug?: unknown;
-
-  @IsImmutable()
-  parent_id?: unknown;
-
-  @ApiProperty({ ...optional, enum: ORGANIZATION_STATUSES, description: 'Set by ancestors only.' })
+export class UpdateOrganizationDto extends PatchOf(
+  OmitType(CreateOrganizationDto, ['issue_api_key', 'status']),
+  { immutable: ['slug'] },
+) {
+  @ApiProperty({ description: 'Set by ancestors only.' })
   @MayBeAbsent()
   @IsIn(ORGANIZATION_STATUSES)
   status?: (typeof ORGANIZATION_STATUSES)[number];
-
-  @ApiProperty({ ...LOCALE, ...optional })
-  @MayBeAbsent()
-  @IsLocaleTag()
-  locale?: string;
-
-  @ApiProperty({ ...TIMEZONE, ...optional })
-  @MayBeAbsent()
-  @IsTimeZoneName()
-  timezone?: string;
-
-  @ApiProperty({ ...optional, type: SettingsDto })
-  @MayBeAbsent()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => SettingsDto)
-  settings?: SettingsDto;
 }
 
 /** An organization as it is answered, its settings with what holds where it says nothing. */
@@ -230,7 +188,7 @@ export class OrganizationDto {
   @ApiProperty({ format: 'uuid' }) id: string;
   @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'Null for the root.' })
   parent_id: string | null;
-  @ApiProperty(NAME) name: string;
+  @SameAs(CreateOrganizationDto) name: string;
   @ApiProperty({ example: 'tiendas-del-sur' }) slug: string;
   @ApiProperty({ enum: ORGANIZATION_STATUSES }) status: (typeof ORGANIZATION_STATUSES)[number];
   @ApiProperty({ example: 'es-CL' }) locale: string;
@@ -250,6 +208,6 @@ export class FirstApiKeyDto {
 
 /** An organization as it is answered when created. */
 export class CreatedOrganizationDto extends OrganizationDto {
-  @ApiProperty({ ...optional, type: FirstApiKeyDto, description: 'Where `issue_api_key` was true.' })
+  @ApiProperty({ required: false, type: FirstApiKeyDto, description: 'Where `issue_api_key` was true.' })
   api_key?: FirstApiKeyDto;
 }

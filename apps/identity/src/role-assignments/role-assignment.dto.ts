@@ -4,23 +4,20 @@ import { MayBeAbsent } from '@customer-platform/http';
 
 /** What `POST /v1/identity/role-assignments` takes. */
 export class CreateRoleAssignmentDto {
-  @ApiProperty({ format: 'uuid' })
   @IsUUID()
   membership_id: string;
 
-  @ApiProperty({ format: 'uuid', description: 'A role for people whose permissions the caller holds.' })
+  @ApiProperty({ description: 'A role for people whose permissions the caller holds.' })
   @IsUUID()
   role_id: string;
 }
 
 /** What names a role assignment where the path does not: both. */
 export class RoleAssignmentKeyDto {
-  @ApiProperty({ required: false, format: 'uuid' })
   @MayBeAbsent()
   @IsUUID()
   membership_id?: string;
 
-  @ApiProperty({ required: false, format: 'uuid' })
   @MayBeAbsent()
   @IsUUID()
   role_id?: string;

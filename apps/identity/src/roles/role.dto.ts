@@ -1,16 +1,16 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, Length, MaxLength } from 'class-validator';
-import { IsImmutable, IsWithoutRepeats, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import {
+  IsImmutable,
+  IsWithoutRepeats,
+  MayBeAbsent,
+  MayBeNull,
+  PatchOf,
+  SameAs,
+} from '@customer-platform/http';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import type { RoleKind } from './built-in-roles.js';
 
-const NAME = { minLength: 1, maxLength: 80, example: 'Support' } as const;
-const DESCRIPTION = {
-  type: 'string',
-  maxLength: 500,
-  nullable: true,
-  example: 'Reads contacts and writes notes.',
-} as const;
 const KINDS: readonly RoleKind[] = ['human', 'machine'];
 const HELD = {
   type: 'string',
@@ -21,23 +21,23 @@ const HELD = {
 
 /** What `POST /v1/identity/roles` takes. */
 export class CreateRoleDto {
-  @ApiProperty(NAME)
+  @ApiProperty({ example: 'Support' })
   @IsString()
   @Length(1, 80)
   name: string;
 
-  @ApiProperty({ ...DESCRIPTION, required: false })
+  @ApiProperty({ example: 'Reads contacts and writes notes.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
   @MaxLength(500)
   description?: string | null;
 
-  @ApiProperty({ enum: KINDS, description: 'Whether members or machines hold it.' })
+  @ApiProperty({ description: 'Whether members or machines hold it.' })
   @IsIn(KINDS)
   kind: RoleKind;
 
-  @ApiProperty({ ...HELD, required: false, default: [] })
+  @ApiProperty({ ...HELD, default: [] })
   @MayBeAbsent()
   @IsArray()
   @ArrayMaxSize(PERMISSIONS.length)
@@ -53,29 +53,9 @@ export class CreateRoleDto {
 }
 
 /** What `PATCH /v1/identity/roles/{id}` takes: JSON merge. */
-export class UpdateRoleDto {
-  @ApiProperty({ ...NAME, required: false })
-  @MayBeAbsent()
-  @IsString()
-  @Length(1, 80)
-  name?: string;
-
-  @ApiProperty({ ...DESCRIPTION, required: false })
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsString()
-  @MaxLength(500)
-  description?: string | null;
-
-  @IsImmutable()
-  kind?: unknown;
-
-  @IsImmutable()
-  built_in?: unknown;
-
-  @IsImmutable()
-  key?: unknown;
-}
+export class UpdateRoleDto extends PatchOf(OmitType(CreateRoleDto, ['permissions']), {
+  immutable: ['kind'],
+}) {}
 
 /** What `PUT /v1/identity/roles/{id}/permissions` takes: the whole set. */
 export class ReplacePermissionsDto {
@@ -90,8 +70,8 @@ export class ReplacePermissionsDto {
 /** A role as it is answered. */
 export class RoleDto {
   @ApiProperty({ format: 'uuid' }) id: string;
-  @ApiProperty(NAME) name: string;
-  @ApiProperty(DESCRIPTION) description: string | null;
+  @SameAs(CreateRoleDto) name: string;
+  @SameAs(CreateRoleDto) description: string | null;
   @ApiProperty({ enum: KINDS }) kind: RoleKind;
   @ApiProperty(HELD) permissions: string[];
   @ApiProperty({ description: 'A built-in role is every organization’s, and nobody changes it.' })

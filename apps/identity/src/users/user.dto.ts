@@ -1,11 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { Equals, IsEmail, IsIn, IsString, Length, MaxLength } from 'class-validator';
-import { IsImmutable, IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsImmutable, IsLocaleTag, MayBeAbsent, MayBeNull, PatchOf, SameAs } from '@customer-platform/http';
 import { USER_STATUSES } from './user.entity.js';
 
-const EMAIL = { format: 'email', maxLength: 254, example: 'ana@example.com' } as const;
-const NAME = { minLength: 1, maxLength: 80, example: 'Ana Rojas' } as const;
-const LOCALE = { type: 'string', nullable: true, example: 'es-CL' } as const;
 /** What a caller sets; `invited` is where a user begins. */
 const SETTABLE = ['active', 'suspended'] as const;
 
@@ -19,18 +16,18 @@ class UserServerFields {
 
 /** What `POST /v1/identity/users` takes. It gives no membership. */
 export class CreateUserDto extends UserServerFields {
-  @ApiProperty(EMAIL)
+  @ApiProperty({ example: 'ana@example.com' })
   @IsString()
   @MaxLength(254)
   @IsEmail({ ignore_max_length: true })
   email: string;
 
-  @ApiProperty(NAME)
+  @ApiProperty({ example: 'Ana Rojas' })
   @IsString()
   @Length(1, 80)
   name: string;
 
-  @ApiProperty({ ...LOCALE, required: false })
+  @ApiProperty({ example: 'es-CL' })
   @MayBeAbsent()
   @MayBeNull()
   @IsLocaleTag()
@@ -41,33 +38,16 @@ export class CreateUserDto extends UserServerFields {
 }
 
 /** What `PATCH /v1/identity/users/{id}` takes: JSON merge. */
-export class UpdateUserDto extends UserServerFields {
-  @ApiProperty({ ...EMAIL, required: false, description: 'Only while the user is `invited`.' })
-  @MayBeAbsent()
-  @IsString()
-  @MaxLength(254)
-  @IsEmail({ ignore_max_length: true })
-  email?: string;
+export class UpdateUserDto extends PatchOf(OmitType(CreateUserDto, ['status'])) {
+  @ApiProperty({ description: 'Only while the user is `invited`.' })
+  declare email?: string;
 
-  @ApiProperty({ ...NAME, required: false })
-  @MayBeAbsent()
-  @IsString()
-  @Length(1, 80)
-  name?: string;
-
-  @ApiProperty({ ...LOCALE, required: false })
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsLocaleTag()
-  locale?: string | null;
-
-  @ApiProperty({ required: false, enum: SETTABLE, description: 'Suspension ends all sessions.' })
+  @ApiProperty({ description: 'Suspension ends all sessions.' })
   @MayBeAbsent()
   @IsIn(SETTABLE)
   status?: (typeof SETTABLE)[number];
 
   @ApiProperty({
-    required: false,
     type: 'boolean',
     enum: [true],
     description: 'Removes all factors and recovery codes, and ends all sessions.',
@@ -80,9 +60,9 @@ export class UpdateUserDto extends UserServerFields {
 /** A user as it is answered. */
 export class UserDto {
   @ApiProperty({ format: 'uuid' }) id: string;
-  @ApiProperty(EMAIL) email: string;
-  @ApiProperty(NAME) name: string;
-  @ApiProperty(LOCALE) locale: string | null;
+  @SameAs(CreateUserDto) email: string;
+  @SameAs(CreateUserDto) name: string;
+  @ApiProperty({ type: 'string', nullable: true, example: 'es-CL' }) locale: string | null;
   @ApiProperty({ enum: USER_STATUSES }) status: (typeof USER_STATUSES)[number];
   @ApiProperty() email_verified: boolean;
   @ApiProperty() mfa_enabled: boolean;
