@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { custom, IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString, Length } from 'class-validator';
 import {
@@ -28,7 +28,7 @@ function optionalText(
   said: { description?: string; example?: string } = {},
 ): PropertyDecorator {
   return (target, name) => {
-    ApiPropertyOptional({ type: String, nullable: true, ...said })(target, name);
+    ApiProperty(said)(target, name);
     MayBeAbsent()(target, name);
     MayBeNull()(target, name);
     IsString()(target, name);
@@ -39,7 +39,7 @@ function optionalText(
 /** Decorators of an optional list of short texts. */
 function optionalTexts(): PropertyDecorator {
   return (target, name) => {
-    ApiPropertyOptional({ type: [String], default: [] })(target, name);
+    ApiProperty({ type: [String], default: [] })(target, name);
     MayBeAbsent()(target, name);
     IsArray()(target, name);
     ArrayMaxSize(50)(target, name);
@@ -58,13 +58,12 @@ export class CreateConsentDto {
   })
   purpose: string;
 
-  @ApiPropertyOptional(CHANNEL)
+  @ApiProperty(CHANNEL)
   @MayBeAbsent()
   @MayBeNull()
   @IsIn(CONSENT_CHANNELS)
   channel?: string | null;
 
-  @ApiProperty({ enum: SAID })
   @IsIn(SAID)
   status: Said;
 
@@ -77,7 +76,7 @@ export class CreateConsentDto {
   @optionalText(60, { description: 'How it was said; required to grant.', example: 'web_form' })
   method?: string | null;
 
-  @ApiPropertyOptional({ default: 'consent' })
+  @ApiProperty({ default: 'consent' })
   @MayBeAbsent()
   @IsString()
   @Length(1, 60)
@@ -86,12 +85,7 @@ export class CreateConsentDto {
   @optionalText(20)
   jurisdiction?: string | null;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
-    nullable: true,
-    description: 'Proof, at most 8 KiB.',
-  })
+  @ApiProperty({ description: 'Proof, at most 8 KiB.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsObject()
@@ -116,15 +110,12 @@ export class CreateConsentDto {
   @optionalText(200)
   withdrawal_method?: string | null;
 
-  @ApiPropertyOptional({
-    format: 'date-time',
-    description: 'Default now. Up to 60 s ahead is taken as now, more is refused.',
-  })
+  @ApiProperty({ description: 'Default now. Up to 60 s ahead is taken as now, more is refused.' })
   @MayBeAbsent()
   @IsInstant()
   occurred_at?: string;
 
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, description: 'Of a grant only.' })
+  @ApiProperty({ description: 'Of a grant only.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsInstant()

@@ -1,7 +1,7 @@
-import { ApiProperty, PartialType } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsObject, IsString, MaxLength, MinLength, ValidateNested } from 'class-validator';
-import { custom, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { custom, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsNoPlaceholder } from '../identities/no-placeholder.decorator.js';
 import { NATIONAL_ID_TYPES, type NationalIdType } from '../national-ids/national-id-types.js';
 
@@ -20,11 +20,11 @@ function isPastDate(value: unknown): boolean {
 
 /** A national id as it is sent; it is never answered so but by the audited read. */
 export class NationalIdInputDto {
-  @ApiProperty({ enum: NATIONAL_ID_TYPES, example: 'CL_RUT' })
+  @ApiProperty({ example: 'CL_RUT' })
   @IsIn(NATIONAL_ID_TYPES)
   type: NationalIdType;
 
-  @ApiProperty({ minLength: 1, maxLength: 64, example: '12.345.678-5' })
+  @ApiProperty({ example: '12.345.678-5' })
   @IsString()
   @MinLength(1)
   @MaxLength(64)
@@ -33,9 +33,6 @@ export class NationalIdInputDto {
 
 const text = (maxLength: number, example: string, description?: string) =>
   ApiProperty({
-    type: String,
-    required: false,
-    nullable: true,
     minLength: 1,
     maxLength,
     example,
@@ -44,7 +41,7 @@ const text = (maxLength: number, example: string, description?: string) =>
 
 /** What `POST /v1/core/contacts` takes; one of `external_id`, `email` and `phone` is required. */
 export class CreateContactDto {
-  @text(200, 'customer-1042', 'Compared byte by byte; set once.')
+  @ApiProperty({ example: 'customer-1042', description: 'Compared byte by byte; set once.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsNoPlaceholder()
@@ -53,7 +50,7 @@ export class CreateContactDto {
   @MaxLength(200)
   external_id?: string | null;
 
-  @text(254, 'ana@example.com')
+  @ApiProperty({ minLength: 1, example: 'ana@example.com' })
   @MayBeAbsent()
   @MayBeNull()
   @IsNoPlaceholder()
@@ -61,7 +58,11 @@ export class CreateContactDto {
   @MaxLength(254)
   email?: string | null;
 
-  @text(40, '+56912345678', 'E.164; a national form is read by `country`.')
+  @ApiProperty({
+    minLength: 1,
+    example: '+56912345678',
+    description: 'E.164; a national form is read by `country`.',
+  })
   @MayBeAbsent()
   @MayBeNull()
   @IsNoPlaceholder()
@@ -81,7 +82,7 @@ export class CreateContactDto {
   @IsString()
   last_name?: string | null;
 
-  @ApiProperty({ type: String, required: false, nullable: true, format: 'date', example: '1990-05-17' })
+  @ApiProperty({ type: String, format: 'date', example: '1990-05-17' })
   @MayBeAbsent()
   @MayBeNull()
   @IsPastDate()
@@ -105,7 +106,7 @@ export class CreateContactDto {
   @IsString()
   country?: string | null;
 
-  @ApiProperty({ type: NationalIdInputDto, required: false, nullable: true })
+  @ApiProperty({ type: NationalIdInputDto })
   @MayBeAbsent()
   @MayBeNull()
   @IsObject()
@@ -114,10 +115,6 @@ export class CreateContactDto {
   national_id?: NationalIdInputDto | null;
 
   @ApiProperty({
-    type: 'object',
-    selfRequired: false,
-    nullable: true,
-    additionalProperties: true,
     description: 'At most 200 keys, 64 KiB together; one request sets or takes away at most 400.',
   })
   @MayBeAbsent()
@@ -127,7 +124,7 @@ export class CreateContactDto {
 }
 
 /** What `PATCH /v1/core/contacts/{id}` takes: JSON merge. */
-export class UpdateContactDto extends PartialType(CreateContactDto, { skipNullProperties: false }) {}
+export class UpdateContactDto extends PatchOf(CreateContactDto) {}
 
 /** A national id as it is shown. */
 export class MaskedNationalIdDto {

@@ -1,13 +1,12 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsString, Matches, MaxLength, MinLength } from 'class-validator';
-import { MayBeAbsent } from '@customer-platform/http';
+import { MayBeAbsent, SameAs } from '@customer-platform/http';
 import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
 import { IsNoPlaceholder } from './no-placeholder.decorator.js';
 
 /** As ingestion takes them. */
 const LONGEST_VALUE = 500;
 const TYPE = {
-  pattern: IDENTITY_TYPE.source,
   example: 'anonymous_id',
   description: '`external_id`, `email`, `phone`, `anonymous_id`, `device_id` or `custom.<slug>`.',
 };
@@ -19,14 +18,14 @@ export class CreateIdentityDto {
   @Matches(IDENTITY_TYPE)
   type: string;
 
-  @ApiProperty({ minLength: 1, maxLength: LONGEST_VALUE, example: '9f1c2d' })
+  @ApiProperty({ example: '9f1c2d' })
   @IsNoPlaceholder()
   @IsString()
   @MinLength(1)
   @MaxLength(LONGEST_VALUE)
   value: string;
 
-  @ApiPropertyOptional({ default: false, description: 'Whether the contact has proved that it is theirs.' })
+  @ApiProperty({ default: false, description: 'Whether the contact has proved that it is theirs.' })
   @MayBeAbsent()
   @IsBoolean()
   verified?: boolean;
@@ -34,13 +33,12 @@ export class CreateIdentityDto {
 
 /** Query, or body, of `DELETE /v1/core/contacts/{id}/identities`. */
 export class IdentityKeyDto {
-  @ApiPropertyOptional(TYPE)
+  @ApiProperty(TYPE)
   @MayBeAbsent()
   @IsString()
   @Matches(IDENTITY_TYPE)
   type?: string;
 
-  @ApiPropertyOptional({ minLength: 1, maxLength: LONGEST_VALUE })
   @MayBeAbsent()
   @IsString()
   @MinLength(1)
@@ -51,7 +49,7 @@ export class IdentityKeyDto {
 /** An identity as it is answered. */
 export class IdentityDto {
   @ApiProperty({ format: 'uuid' }) id: string;
-  @ApiProperty(TYPE) type: string;
+  @SameAs(CreateIdentityDto) type: string;
   @ApiProperty({ description: 'As it was sent; it is matched in its normal form.' }) value: string;
   @ApiProperty() verified: boolean;
   @ApiProperty({

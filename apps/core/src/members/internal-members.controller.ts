@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
 import { InternalEndpoint } from '@customer-platform/authorization';
 import { Body, type AuthenticatedCaller } from '@customer-platform/http';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
@@ -10,7 +9,6 @@ import { MembersAuthenticator } from './members.authenticator.js';
 export class MemberTokenLookupDto {
   @IsString()
   @Length(1, 8_192)
-  @ApiProperty()
   token: string;
 }
 

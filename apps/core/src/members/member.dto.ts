@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { custom, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsString, Length, ValidateNested } from 'class-validator';
@@ -20,26 +20,17 @@ export class MemberConsentDto {
   })
   purpose: string;
 
-  @ApiPropertyOptional({
-    type: String,
-    enum: CONSENT_CHANNELS,
-    nullable: true,
-    description: 'Null or absent: all channels.',
-  })
+  @ApiProperty({ description: 'Null or absent: all channels.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsIn(CONSENT_CHANNELS)
   channel?: string | null;
 
-  @ApiProperty({ enum: SAID, example: 'withdrawn' })
+  @ApiProperty({ example: 'withdrawn' })
   @IsIn(SAID)
   status: Said;
 
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    description: 'Of the notice that was shown; required to grant.',
-  })
+  @ApiProperty({ description: 'Of the notice that was shown; required to grant.' })
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
@@ -49,7 +40,7 @@ export class MemberConsentDto {
 
 /** Body of `PATCH /v1/core/members/me/consents`. */
 export class UpdateMemberConsentsDto {
-  @ApiProperty({ type: [MemberConsentDto], minItems: 1, maxItems: 100, description: 'All or nothing.' })
+  @ApiProperty({ type: [MemberConsentDto], description: 'All or nothing.' })
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(100)

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { MayBeAbsent } from '@customer-platform/http';
 import { IsIn, IsString, Length } from 'class-validator';
 import { MEMBER_TOKEN_LIFE_S } from './member-tokens.js';
@@ -18,7 +18,6 @@ const SUBJECT_TYPES = [TOKEN_TYPES.externalId, TOKEN_TYPES.jwt];
 
 /** Body of `POST /v1/core/members/token-exchange`, as JSON or as a form. */
 export class TokenExchangeDto {
-  @ApiProperty({ enum: [TOKEN_EXCHANGE] })
   @IsIn([TOKEN_EXCHANGE])
   grant_type: string;
 
@@ -30,14 +29,10 @@ export class TokenExchangeDto {
   @Length(1, 8_192)
   subject_token: string;
 
-  @ApiProperty({
-    enum: SUBJECT_TYPES,
-    description: 'An external id needs an API key in the header; a JWT needs none.',
-  })
+  @ApiProperty({ description: 'An external id needs an API key in the header; a JWT needs none.' })
   @IsIn(SUBJECT_TYPES)
   subject_token_type: string;
 
-  @ApiPropertyOptional({ enum: [MEMBER_AUDIENCE] })
   @MayBeAbsent()
   @IsIn([MEMBER_AUDIENCE])
   audience?: string;

@@ -1,5 +1,5 @@
-import { ApiProperty, PartialType } from '@nestjs/swagger';
-import { MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { ApiProperty } from '@nestjs/swagger';
+import { MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsObject, IsString, Length, MaxLength } from 'class-validator';
 import { CAUSES, type Cause } from './following/segment-follower.js';
 import { RULE_SCHEMA } from './rule.schema.js';
@@ -13,12 +13,12 @@ const EXAMPLE = {
 
 /** What `POST /v1/core/segments` takes. */
 export class CreateSegmentDto {
-  @ApiProperty({ minLength: 1, maxLength: 120, example: 'Regular payers' })
+  @ApiProperty({ example: 'Regular payers' })
   @IsString()
   @Length(1, 120)
   name: string;
 
-  @ApiProperty({ required: false, nullable: true, type: 'string', maxLength: 1000, default: null })
+  @ApiProperty({ default: null })
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
@@ -31,7 +31,7 @@ export class CreateSegmentDto {
 }
 
 /** What `PATCH /v1/core/segments/{id}` takes: JSON merge; a rule replaces the whole rule. */
-export class UpdateSegmentDto extends PartialType(CreateSegmentDto, { skipNullProperties: false }) {}
+export class UpdateSegmentDto extends PatchOf(CreateSegmentDto) {}
 
 /** A segment as it is answered. */
 export class SegmentDto {

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsObject, IsString, IsUUID, Length } from 'class-validator';
 import { MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { STATES, type ConsentStatus } from '../../consents/consent.js';
@@ -6,17 +6,17 @@ import { ContactDto } from '../contact.dto.js';
 
 /** What is merged: `survivor_id` with `merged_id`, or with `undo_merge_id` what is parted again. */
 export class MergeContactsDto {
-  @ApiPropertyOptional({ format: 'uuid', description: 'The contact that stays.' })
+  @ApiProperty({ description: 'The contact that stays.' })
   @MayBeAbsent()
   @IsUUID()
   survivor_id?: string;
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'The contact that goes up in it.' })
+  @ApiProperty({ description: 'The contact that goes up in it.' })
   @MayBeAbsent()
   @IsUUID()
   merged_id?: string;
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string', enum: ['survivor', 'merged'] },
     example: { email: 'merged', 'attributes.plan': 'merged' },
@@ -27,19 +27,18 @@ export class MergeContactsDto {
   @IsObject()
   keep?: Record<string, unknown>;
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'A merge to undo, instead of contacts to merge.' })
+  @ApiProperty({ description: 'A merge to undo, instead of contacts to merge.' })
   @MayBeAbsent()
   @IsUUID()
   undo_merge_id?: string;
 
-  @ApiPropertyOptional({ type: String, nullable: true, minLength: 1, maxLength: 500 })
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
   @Length(1, 500)
   reason?: string | null;
 
-  @ApiPropertyOptional({ default: false, description: 'Shows what it would come to, and writes nothing.' })
+  @ApiProperty({ default: false, description: 'Shows what it would come to, and writes nothing.' })
   @MayBeAbsent()
   @IsBoolean()
   dry_run?: boolean;
