@@ -46,6 +46,30 @@ const environmentOnlyInConfig = {
   message: 'Read the environment through @customer-platform/config.',
 };
 
+const MAY_BE_ABSENT = 'PropertyDefinition:has(> Decorator[expression.callee.name="MayBeAbsent"])';
+const MAY_BE_NULL = 'PropertyDefinition:has(> Decorator[expression.callee.name="MayBeNull"])';
+const SAID =
+  'Decorator[expression.callee.name=/^ApiProperty/] > CallExpression > ObjectExpression > Property';
+
+/**
+ * A body's field says once what it takes: by its validators, from which its description is made. Bounds that are written
+ * twice fail the making of the OpenAPI documents (`describeDtos`), which also sees those that a constant holds.
+ */
+const describedTwice = [
+  {
+    selector: `${MAY_BE_ABSENT} > Decorator[expression.callee.name="ApiPropertyOptional"]`,
+    message: '@MayBeAbsent says already that the field may be absent: write @ApiProperty.',
+  },
+  {
+    selector: `${MAY_BE_ABSENT} > ${SAID}[key.name=/^(required|selfRequired)$/]`,
+    message: '@MayBeAbsent says already that the field may be absent.',
+  },
+  {
+    selector: `${MAY_BE_NULL} > ${SAID}[key.name="nullable"]`,
+    message: '@MayBeNull says already that the field may be null.',
+  },
+];
+
 /** Infra runs its TypeScript natively: Node erases types, and runs no syntax that would need code for them. */
 const notErasable = [
   { selector: 'TSParameterProperty', message: 'Node runs this file by erasing types: assign the property.' },
@@ -154,6 +178,14 @@ export default defineConfig(
     name: 'house/environment-readers',
     files: ['libs/config/src/**/*.ts', 'libs/testing/src/**/*.ts', ...SPECS],
     rules: { 'no-restricted-syntax': ['error', ...bannedSyntax] },
+  },
+  {
+    name: 'house/described-once',
+    files: ['apps/**/*.dto.ts', 'libs/**/*.dto.ts'],
+    ignores: SPECS,
+    rules: {
+      'no-restricted-syntax': ['error', ...bannedSyntax, environmentOnlyInConfig, ...describedTwice],
+    },
   },
   {
     name: 'house/specs',

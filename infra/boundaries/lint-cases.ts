@@ -247,6 +247,36 @@ const shapeCases: LintCase[] = [
   },
 ];
 
+const described = (name: string, illegal: string, legal: string): LintCase => {
+  const field = (decorators: string): string =>
+    `export class SizeDto {\n  ${decorators}\n  size?: string | null;\n}\n`;
+  const path = 'apps/crm/src/notes/note.dto.ts';
+  return {
+    name,
+    rule: 'no-restricted-syntax',
+    illegal: { path, code: field(illegal) },
+    legal: { path, code: field(legal) },
+  };
+};
+
+const describedCases: LintCase[] = [
+  described(
+    'a description says again that a field may be absent',
+    '@ApiProperty({ required: false }) @MayBeAbsent() @IsString()',
+    "@ApiProperty({ example: 'M' }) @MayBeAbsent() @IsString()",
+  ),
+  described(
+    'an optional property that may be absent',
+    "@ApiPropertyOptional({ example: 'M' }) @MayBeAbsent() @IsString()",
+    "@ApiPropertyOptional({ example: 'M' })",
+  ),
+  described(
+    'a description says again that a field may be null',
+    '@ApiProperty({ nullable: true }) @MayBeNull() @IsString()',
+    '@ApiProperty({ nullable: true })',
+  ),
+];
+
 /** Every convention that lint enforces, with what it must refuse and what it must let pass. */
 export const lintCases: LintCase[] = [
   ...packageCases,
@@ -255,4 +285,5 @@ export const lintCases: LintCase[] = [
   promiseCase,
   ...permissionCases,
   ...shapeCases,
+  ...describedCases,
 ];

@@ -17,17 +17,9 @@ function exampleOf({ name, max }: Field): string {
   return `'${`${name.slice(0, 1).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`.slice(0, max)}'`;
 }
 
-function schemaOf(field: Field, given: boolean): string {
-  const { type, max, optional } = field;
-  const parts: string[] = [];
-  if (given) parts.push('required: false');
-  if (optional) parts.push('nullable: true');
-  if (type === 'string')
-    parts.push(`type: 'string', minLength: 1, maxLength: ${max}, example: ${exampleOf(field)}`);
-  if (type === 'integer') parts.push(`type: 'integer', minimum: ${LEAST}, maximum: ${MOST}`);
-  if (type === 'boolean') parts.push(`type: 'boolean'`);
-  if (type === 'time') parts.push(`type: 'string', format: 'date-time'`);
-  return `@ApiProperty({ ${parts.join(', ')} })`;
+/** What no validator knows: an example of a text. */
+function described(field: Field): string[] {
+  return field.type === 'string' ? [`@ApiProperty({ example: ${exampleOf(field)} })`] : [];
 }
 
 function checks({ type, max }: Field): string[] {
@@ -43,53 +35,54 @@ function checks({ type, max }: Field): string[] {
   }
 }
 
-/** A field of a body; in a patch, and where it is optional, it may be absent. */
-function bodyField(field: Field, inPatch: boolean): string {
-  const { name, type, optional, immutable } = field;
-  if (inPatch && immutable) return `@IsImmutable()\n${name}?: unknown;`;
-  const absent = inPatch || optional;
+/** A field of the body; where it is optional, it may be absent. */
+function bodyField(field: Field): string {
+  const { name, type, optional } = field;
   return [
-    schemaOf(field, absent),
-    ...(absent ? ['@MayBeAbsent()'] : []),
-    ...(optional ? ['@MayBeNull()'] : []),
+    ...described(field),
+    ...(optional ? ['@MayBeAbsent()', '@MayBeNull()'] : []),
     ...checks(field),
-    `${name}${absent ? '?' : ''}: ${WIRE_TYPES[type]}${optional ? ' | null' : ''};`,
+    `${name}${optional ? '?' : ''}: ${WIRE_TYPES[type]}${optional ? ' | null' : ''};`,
   ].join('\n');
 }
 
-function answerField(field: Field): string {
-  const { name, type, optional } = field;
-  return `${schemaOf(field, false)} ${name}: ${WIRE_TYPES[type]}${optional ? ' | null' : ''};`;
+function answerField({ name, type, optional }: Field, body: string): string {
+  return `@SameAs(${body}) ${name}: ${WIRE_TYPES[type]}${optional ? ' | null' : ''};`;
+}
+
+/** What a patch refuses to change. */
+function immutableOf(fields: readonly Field[]): string {
+  const names = fields.filter(({ immutable }) => immutable).map(({ name }) => `'${name}'`);
+  return names.length > 0 ? `, { immutable: [${names.join(', ')}] }` : '';
 }
 
 /** The names that the text uses, for its imports. */
 function used(text: string, names: string[]): string[] {
-  return names.filter((name) => text.includes(`@${name}(`));
+  return names.filter((name) => new RegExp(`[@ ]${name}\\(`).test(text));
 }
 
 /** `activity-type.dto.ts` */
 export function dtoTemplate({ module, plural, singularClass, aWord, fields }: Resource): string {
+  const body = `Create${singularClass}Dto`;
   const bodies = `
 /** What \`POST /v1/${module}/${plural}\` takes. */
-export class Create${singularClass}Dto {
-${fields.map((field) => bodyField(field, false)).join('\n\n')}
+export class ${body} {
+${fields.map(bodyField).join('\n\n')}
 }
 
 /** What \`PATCH /v1/${module}/${plural}/{id}\` takes: JSON merge. */
-export class Update${singularClass}Dto {
-${fields.map((field) => bodyField(field, true)).join('\n\n')}
-}
+export class Update${singularClass}Dto extends PatchOf(${body}${immutableOf(fields)}) {}
 
 /** ${aWord.slice(0, 1).toUpperCase()}${aWord.slice(1)} as it is answered. */
 export class ${singularClass}Dto {
   @ApiProperty({ format: 'uuid' }) id: string;
-${fields.map(answerField).join('\n')}
+${fields.map((field) => answerField(field, body)).join('\n')}
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
 }
 `;
-  const http = used(bodies, ['IsImmutable', 'IsInstant', 'MayBeAbsent', 'MayBeNull']);
+  const http = used(bodies, ['IsInstant', 'MayBeAbsent', 'MayBeNull', 'PatchOf', 'SameAs']);
   const validator = used(bodies, ['IsBoolean', 'IsInt', 'IsString', 'Max', 'MaxLength', 'Min', 'MinLength']);
   return `import { ApiProperty } from '@nestjs/swagger';
 ${http.length > 0 ? `import { ${http.join(', ')} } from '@customer-platform/http';` : ''}

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, IsUUID, Length, MaxLength } from 'class-validator';
 import { Controller, Module } from '@nestjs/common';
 import {
@@ -15,6 +15,7 @@ import {
   UpdateEndpoint,
   type RequestContext,
 } from '../index.js';
+import { describeDtos } from './describe-dtos.js';
 
 const COLORS = ['red', 'blue'] as const;
 
@@ -76,6 +77,7 @@ class ShirtsModule {}
 const TEXT = '^[^\\u0000]*$';
 
 describe('the description of a DTO', () => {
+  // Before the faulty classes below are declared: each of them lets every later document fail.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- JSON without a type
   let schemas: any;
   beforeAll(async () => {
@@ -126,5 +128,42 @@ describe('the description of a DTO', () => {
       description: 'As it was sold.',
     });
     expect(() => SameAs(CreateShirtDto)(ShirtDto.prototype, 'price')).toThrow('no validated field price');
+  });
+
+  it('is refused where it repeats a bound of the validators', () => {
+    class RepeatingDto {
+      @ApiProperty({ maxLength: 20 })
+      @Length(1, 20)
+      name: string;
+
+      @ApiProperty({ type: [String], maxItems: 3 })
+      @IsArray()
+      @ArrayMaxSize(3)
+      marks: string[];
+    }
+    expect(RepeatingDto).toBeDefined();
+    expect(describeDtos).toThrow('RepeatingDto.name: `maxLength` is written twice');
+    expect(describeDtos).toThrow('RepeatingDto.marks: `maxItems` is written twice');
+  });
+
+  it('is refused where it says something else than the validators', () => {
+    class ContradictingDto {
+      @ApiProperty({ maxLength: 30 })
+      @Length(1, 20)
+      name: string;
+
+      @ApiProperty({ enum: ['red', 'green'] })
+      @IsIn(COLORS)
+      color: string;
+
+      @ApiPropertyOptional({ type: String, nullable: true })
+      @IsString()
+      size: string;
+    }
+    expect(ContradictingDto).toBeDefined();
+    expect(describeDtos).toThrow('ContradictingDto.name: `maxLength` is 30, its validators take 20');
+    expect(describeDtos).toThrow('ContradictingDto.color: `enum` is green,red, its validators take blue,red');
+    expect(describeDtos).toThrow('ContradictingDto.size: its validators take no null');
+    expect(describeDtos).toThrow('ContradictingDto.size: its validators require it');
   });
 });

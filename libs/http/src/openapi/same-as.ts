@@ -29,6 +29,6 @@ export function SameAs(body: Dto, more: ApiPropertyOptions = {}): PropertyDecora
     if (shown['pattern'] === STORABLE_TEXT && !('pattern' in said)) delete shown['pattern'];
     const known = FIRST.filter((keyword) => keyword in shown);
     const ordered: Said = Object.fromEntries(known.map((keyword) => [keyword, shown[keyword]]));
-    ApiProperty({ ...ordered, ...shown, ...more } as ApiPropertyOptions)(target, name);
+    ApiProperty({ ...ordered, ...shown, ...more })(target, name);
   };
 }
