@@ -13,7 +13,7 @@ export function differences(listed: ListedRoute[], served: ServedRoute[]): strin
   const contract = new Map(listed.map((route) => [keyOf(route), route]));
   return served.flatMap((route) => {
     const wanted = contract.get(keyOf(route));
-    if (!wanted) return [`${keyOf(route)} is served by ${route.module}, and not in docs/routes.csv`];
+    if (!wanted) return [`${keyOf(route)} is served by ${route.module}, and not in docs/spec/endpoints.csv`];
     return COMPARED.filter((field) => wanted[field] !== route[field]).map(
       (field) => `${keyOf(route)}: ${field} is "${route[field]}", the contract says "${wanted[field]}"`,
     );

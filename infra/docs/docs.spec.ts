@@ -51,7 +51,7 @@ describe('what the apps serve against the route table', () => {
 
   it('names a route that is not listed', () => {
     expect(differences([], [served()])).toEqual([
-      'GET /v1/core/events is served by core, and not in docs/routes.csv',
+      'GET /v1/core/events is served by core, and not in docs/spec/endpoints.csv',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A route as the contract lists it (docs/routes.csv). */
+/** A route as the contract lists it (docs/spec/endpoints.csv). */
 export interface ListedRoute {
   module: string;
   method: string;
@@ -16,7 +16,7 @@ export interface ListedRoute {
 }
 
 /** The list of all routes of the contract, served yet or not. */
-export const ROUTES_FILE = new URL('../../docs/routes.csv', import.meta.url);
+export const ROUTES_FILE = new URL('../../docs/spec/endpoints.csv', import.meta.url);
 
 /** The fields of one line of CSV (RFC 4180, without line breaks inside a field). */
 export function fieldsOf(line: string): string[] {

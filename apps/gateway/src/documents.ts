@@ -16,7 +16,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 const FRESH_FOR_MS = 15_000;
 const MODULE_TIMEOUT_MS = 2_000;
 
-/** The pages and documents that the gateway answers itself (endpoints.csv, module `gateway`). */
+/** The pages and documents that the gateway answers itself (docs/spec/endpoints.csv, module `gateway`). */
 export class Documents {
   private merged: { body: string; at: number } | undefined;
   private merging: Promise<string> | undefined;
