@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type * as gateway from '../../apps/gateway/src/own-openapi.ts';
 import { packageGraph } from '../graph/packages.ts';
 import { svgOf } from '../graph/svg.ts';
+import { migratedSchemas } from '../local/platform/schemas.ts';
+import { dataModelPages } from './data-model.ts';
 import { endpointsPage } from './endpoints-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { descriptionOf, MODULES, servedRoutes } from './operations.ts';
@@ -44,14 +46,27 @@ async function wholeDescription(): Promise<object> {
   return describeWhole('2026.11', described);
 }
 
+const DATA_MODEL = ['README', 'core', 'crm', 'identity', 'loyalty', 'messaging', 'platform'];
+let dataModel: Promise<Map<string, string>> | undefined;
+
+/** A page of the data model, from databases that the fresh build migrates once for all pages. */
+async function dataModelPage(name: string): Promise<string> {
+  dataModel ??= migratedSchemas().then(dataModelPages);
+  const page = (await dataModel).get(`${name}.md`);
+  if (page === undefined) throw new Error(`The data model has no page ${name}.`);
+  return page;
+}
+
 /** Files written here, from the sources and from what the programs above wrote. */
-const documents: [file: string, write: () => string | Promise<string>][] = [
+type Document = [file: string, write: () => string | Promise<string>];
+const documents: Document[] = [
   ['docs/openapi.json', async () => json(await wholeDescription())],
   ['docs/endpoints.md', () => endpointsPage(listedRoutes(), servedRoutes())],
   ['docs/errors.md', () => errorsPage()],
   ['docs/published-codes.json', () => json(publishCodes())],
   ['docs/published-routes.json', () => json(publishRoutes(servedRoutes()))],
   ['docs/dependencies.svg', async () => svgOf(await packageGraph())],
+  ...DATA_MODEL.map((name): Document => [`docs/data-model/${name}.md`, () => dataModelPage(name)]),
 ];
 
 /** Every generated file, from the workspace root. */
@@ -77,6 +92,10 @@ export async function generateAll(): Promise<void> {
     const { status, stderr } = spawnSync(process.execPath, [program], { cwd: root, encoding: 'utf8' });
     if (status !== 0) failures.push(`${program} failed:\n${stderr}`);
   }
-  for (const [file, write] of documents) writeFileSync(join(root, file), await write());
+  for (const [file, write] of documents) {
+    const text = await write();
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
   if (failures.length > 0) throw new Error(failures.join('\n'));
 }

@@ -25,7 +25,9 @@ async function main([module, plural, ...fields]: string[]): Promise<void> {
     console.log(
       `It publishes no events: libs/events knows no ${module}.${resource.singular.replaceAll('-', '_')}.*.`,
     );
-  console.log(`Next: npm test -- apps/${module}/src/${plural}, then npm run generate.`);
+  console.log(
+    `Next: npm test -- apps/${module}/src/${plural}, a sentence on the table in infra/docs/table-meanings.ts, npm run generate.`,
+  );
 }
 
 try {

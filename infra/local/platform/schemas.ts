@@ -1,0 +1,100 @@
+/** The tables of every module, read from databases that its migrations have just made. */
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Guardian } from '../services/guardian.ts';
+import { freePort } from '../services/ports.ts';
+import { startPostgres } from '../services/postgres.ts';
+import { DataFolder } from './data-folder.ts';
+import { prepareDatabases } from './databases.ts';
+import { MODULES, type ModuleName } from './modules.ts';
+import { loadSecrets } from './secrets.ts';
+
+export interface Column {
+  name: string;
+  type: string;
+  nullable: boolean;
+}
+
+export interface ForeignKey {
+  columns: string[];
+  target: string;
+}
+
+export interface Table {
+  name: string;
+  columns: Column[];
+  primaryKey: string[];
+  /** Unique constraints and unique indexes, as PostgreSQL writes what they hold. */
+  unique: string[];
+  foreignKeys: ForeignKey[];
+  /** How it is divided, as PostgreSQL writes it; absent where it is not. */
+  partitions?: string;
+}
+
+export type Schemas = Record<ModuleName, Table[]>;
+
+const TABLES = `
+  SELECT c.relname AS name,
+    (SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+                                       'nullable', NOT a.attnotnull) ORDER BY a.attnum)
+       FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
+    coalesce((SELECT json_agg(a.attname ORDER BY k.position)
+       FROM pg_constraint p, unnest(p.conkey) WITH ORDINALITY k(attnum, position), pg_attribute a
+      WHERE p.conrelid = c.oid AND p.contype = 'p' AND a.attrelid = c.oid AND a.attnum = k.attnum), '[]') AS "primaryKey",
+    coalesce((SELECT json_agg(substring(pg_get_indexdef(i.indexrelid) FROM ' USING \\w+ (.*)$')
+                              ORDER BY pg_get_indexdef(i.indexrelid))
+       FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND NOT i.indisprimary), '[]') AS unique,
+    coalesce((SELECT json_agg(json_build_object('target', t.relname, 'columns',
+                (SELECT json_agg(a.attname ORDER BY k.position) FROM unnest(f.conkey) WITH ORDINALITY k(attnum, position)
+                   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum)) ORDER BY f.conname)
+       FROM pg_constraint f JOIN pg_class t ON t.oid = f.confrelid
+      WHERE f.conrelid = c.oid AND f.contype = 'f' AND NOT t.relispartition), '[]') AS "foreignKeys",
+    pg_get_partkeydef(c.oid) || coalesce(' in ' || (SELECT count(*) FROM pg_inherits h WHERE h.inhparent = c.oid), '')
+      AS partitions
+    FROM pg_class c
+   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+   ORDER BY c.relname`;
+
+/** Starts a PostgreSQL for this, runs the migrations of the last build, and ends it. */
+export async function migratedSchemas(): Promise<Schemas> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'customer-platform-schema-')));
+  const guardian = new Guardian();
+  guardian.removeAtEnd(folder);
+  try {
+    mkdirSync(join(folder, 'postgres'));
+    const postgres = await startPostgres({
+      folder: join(folder, 'postgres/cluster'),
+      port: await freePort(),
+      password: 'schema',
+      log: join(folder, 'postgres/postgres.log'),
+      guardian,
+      durable: false,
+    });
+    try {
+      const data = new DataFolder(join(folder, 'data'));
+      await prepareDatabases({ adminUrl: postgres.url, embedded: true }, loadSecrets(data), data);
+      const entries: [ModuleName, Table[]][] = [];
+      for (const module of MODULES) entries.push([module, await tablesOf(postgres.url, module)]);
+      return Object.fromEntries(entries) as Schemas;
+    } finally {
+      await postgres.child.stop(8_000);
+    }
+  } finally {
+    await guardian.release();
+  }
+}
+
+async function tablesOf(adminUrl: string, module: ModuleName): Promise<Table[]> {
+  const url = new URL(adminUrl);
+  url.pathname = `/${module}`;
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Table & { partitions: string | null }>(TABLES);
+    return rows.map(({ partitions, ...table }) => (partitions === null ? table : { ...table, partitions }));
+  } finally {
+    await client.end();
+  }
+}
