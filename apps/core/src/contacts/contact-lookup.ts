@@ -126,7 +126,7 @@ export class ContactLookup {
     return { ...resolved, filters };
   }
 
-  /** The list request with the values of `contact_id` filters replaced by their survivors (core.md, "Marks"). */
+  /** The list request with the values of `contact_id` filters replaced by their survivors (core.md, its head). */
   async resolveFilters(tx: Transaction, organizationId: string, query: ListQuery): Promise<ListQuery> {
     const named = query.filters.filter(({ field, op }) => field === 'contact_id' && op !== 'is_null');
     if (named.length === 0) return query;
