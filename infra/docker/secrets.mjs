@@ -6,6 +6,13 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 
 export const MODULES = ['core', 'crm', 'identity', 'messaging', 'loyalty'];
 
+/** What modules read of a Secret beside what is made here: empty, which is as good as absent, until somebody sets it. */
+const OPTIONAL = {
+  all: ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD', 'KAFKA_OAUTH_CLIENT_ID', 'KAFKA_OAUTH_CLIENT_SECRET'],
+  core: ['REDIS_URL'],
+  messaging: ['PLATFORM_SMTP_URL', 'PROVIDER_SECRET'],
+};
+
 const text = () => randomBytes(32).toString('base64url');
 
 function signingKey(module, number) {
@@ -71,7 +78,12 @@ export function kubernetesSecrets({ platform, modules }, postgresHost = 'postgre
   const files = { 'service-keys': { SERVICE_PUBLIC_KEYS: platform.SERVICE_PUBLIC_KEYS } };
   const provisioning = { POSTGRES_PASSWORD: platform.POSTGRES_PASSWORD };
   for (const [module, { OWNER_PASSWORD, APP_PASSWORD, ...secrets }] of Object.entries(modules)) {
-    files[`${module}-secrets`] = { DATABASE_URL: address(`${module}_app`, APP_PASSWORD, module), ...secrets };
+    const optional = [...OPTIONAL.all, ...(OPTIONAL[module] ?? [])].map((name) => [name, '']);
+    files[`${module}-secrets`] = {
+      DATABASE_URL: address(`${module}_app`, APP_PASSWORD, module),
+      ...secrets,
+      ...Object.fromEntries(optional),
+    };
     files[`${module}-owner`] = { DATABASE_OWNER_URL: address(`${module}_owner`, OWNER_PASSWORD, module) };
     provisioning[`${module.toUpperCase()}_OWNER_PASSWORD`] = OWNER_PASSWORD;
     provisioning[`${module.toUpperCase()}_APP_PASSWORD`] = APP_PASSWORD;

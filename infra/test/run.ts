@@ -4,7 +4,7 @@
  *   npm test                          all of it
  *   npm test -- apps/core libs/http   these paths: format, lint, types, and their specs
  *   npm test -- --only lint,types     these steps (format lint types boundaries build generated
- *                                     migrations openapi jest)
+ *                                     migrations openapi manifests jest)
  *   npm test -- apps/core -t purge    options from the first unknown one on go to Jest
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -128,6 +128,7 @@ const checks = await Promise.all([
   inOrder([
     check('types', 'Types', node, [bin('tsc'), '--pretty', 'false', '-p', 'tsconfig.json']),
     check('types', 'Types of infra', node, [bin('tsc'), '--pretty', 'false', '-p', 'infra/tsconfig.json']),
+    check('manifests', 'Manifests for Kubernetes and Docker Compose', node, ['infra/manifests/check.ts']),
     check('format', 'Format', node, [
       bin('prettier'),
       '--check',

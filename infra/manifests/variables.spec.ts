@@ -1,0 +1,14 @@
+import { variablesOf } from './variables.ts';
+
+describe('the variables of an app', () => {
+  it('are those of the pieces it reads, of what its libraries read, and its own', () => {
+    const core = variablesOf('core');
+    for (const name of ['REDIS_URL', 'KAFKA_SASL_PASSWORD', 'CURSOR_SECRET', 'OTEL_EXPORTER_OTLP_ENDPOINT'])
+      expect(core).toContain(name);
+    expect(variablesOf('messaging')).toContain('PROVIDER_SECRET');
+    expect(variablesOf('gateway')).toContain('TLS_CERT_FILE');
+    for (const name of ['KAFKA_BROKERS', 'PROCESS_ROLE', 'DATABASE_URL'])
+      expect(variablesOf('gateway')).not.toContain(name);
+    expect(variablesOf('crm')).not.toContain('REDIS_URL');
+  });
+});
