@@ -8,7 +8,8 @@ export interface StandardHeaders {
   readonly 'webhook-signature': string;
 }
 
-const PREFIX = 'whsec_';
+/** Before a secret as it is shown. */
+export const SECRET_PREFIX = 'whsec_';
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const [LEAST_BYTES, MOST_BYTES] = [24, 64];
 /** One for each secret that is being replaced, and some to spare; a header has room for four thousand. */
@@ -21,12 +22,20 @@ export function isStandardSecret(text: string): boolean {
   return BASE64.test(bare) && length >= LEAST_BYTES && length <= MOST_BYTES;
 }
 
-/** The headers that sign a body. @param seconds since 1970 */
-export function signStandard(secret: string, id: string, seconds: number, body: Buffer): StandardHeaders {
+/** What is signed: the bytes of a message, its id, and when it is sent. */
+export interface StandardMessage {
+  readonly id: string;
+  readonly at: Date;
+  readonly body: Buffer | string;
+}
+
+/** The headers that sign a message: one signature for each secret, in their order. */
+export function signStandard(secrets: readonly string[], { id, at, body }: StandardMessage): StandardHeaders {
+  const seconds = String(Math.floor(at.getTime() / 1_000));
   return {
     'webhook-id': id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': `v1,${signature(secret, id, String(seconds), body)}`,
+    'webhook-timestamp': seconds,
+    'webhook-signature': secrets.map((secret) => `v1,${signature(secret, id, seconds, body)}`).join(' '),
   };
 }
 
@@ -40,11 +49,11 @@ export function verifyStandard(secret: string, headers: StandardHeaders, body: B
     .includes(true);
 }
 
-function signature(secret: string, id: string, timestamp: string, body: Buffer): string {
+function signature(secret: string, id: string, timestamp: string, body: Buffer | string): string {
   const key = Buffer.from(withoutPrefix(secret), 'base64');
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
 }
 
 function withoutPrefix(secret: string): string {
-  return secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
+  return secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
 }

@@ -1,12 +1,12 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { SealedSecret, SecretBox } from '../secrets/secret-box.js';
+import { SECRET_PREFIX } from '../signatures/standard-webhooks.js';
 
 /** A secret of an endpoint at rest; one that was replaced says until when it signs as well. */
 export interface SigningSecret extends SealedSecret {
   readonly until: string | null;
 }
 
-const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 /** Both sign for so long, that a receiver can change over without refusing anything. */
 const OVERLAP_MS = 24 * 3_600_000;
@@ -15,7 +15,7 @@ const MOST_SECRETS = 5;
 
 /** A fresh secret as it is shown, once. */
 export function newSecret(): string {
-  return `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+  return `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
 /** Where an endpoint's secrets belong; part of what they are sealed with. */
@@ -45,26 +45,6 @@ export function openSecrets(
   now: Date,
 ): string[] {
   return live(secrets, now).map((one) => box.open(one, placeOf(endpoint.organizationId, endpoint.id)));
-}
-
-/** What is signed and told, by Standard Webhooks. */
-export interface SignedMessage {
-  readonly id: string;
-  readonly timestamp: Date;
-  readonly body: string;
-}
-
-/** The headers of a delivery (Standard Webhooks 1.0.0, symmetric): one signature per secret. */
-export function signatureHeaders(
-  secrets: readonly string[],
-  { id, timestamp, body }: SignedMessage,
-): Record<string, string> {
-  const seconds = String(Math.floor(timestamp.getTime() / 1_000));
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
-  });
-  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures.join(' ') };
 }
 
 function live(secrets: readonly SigningSecret[], now: Date): SigningSecret[] {

@@ -11,7 +11,8 @@ import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { postPinned } from '../../network/pinned-post.js';
 import { SecretBox } from '../../secrets/secret-box.js';
-import { openSecrets, signatureHeaders } from '../signing-secrets.js';
+import { signStandard } from '../../signatures/standard-webhooks.js';
+import { openSecrets } from '../signing-secrets.js';
 import { DeliveryOutcomes, NOT_PERMITTED, type DeliveryAnswer, type EndedTry } from './delivery-outcomes.js';
 import { DeliveryQueue, MOST_IN_FLIGHT, type ClaimedDelivery } from './delivery-queue.js';
 import { DeliverySignal } from './delivery-signal.js';
@@ -100,7 +101,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** One try; undefined when it could not even be begun, and its claim will run out. */
   private async attempt(delivery: ClaimedDelivery): Promise<DeliveryAnswer | undefined> {
-    const timestamp = this.clock.now();
+    const at = this.clock.now();
     const { event_id: id, payload: body, secrets } = delivery;
     const endpoint = { organizationId: delivery.organization_id, id: delivery.endpoint_id };
     try {
@@ -113,7 +114,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
           'content-type': 'application/json',
           'user-agent': 'customer-platform-webhooks/1',
           'x-correlation-id': delivery.correlation_id,
-          ...signatureHeaders(openSecrets(this.box, endpoint, secrets, timestamp), { id, timestamp, body }),
+          ...signStandard(openSecrets(this.box, endpoint, secrets, at), { id, at, body }),
         },
         body,
         timeoutMs: TRY_MS,

@@ -16,7 +16,7 @@ export function signedProvider(way: { readonly url: string; readonly secret: str
       body: content,
       headers: {
         'content-type': 'application/json',
-        ...signStandard(way.secret, sendId, Math.floor(Date.now() / 1_000), content),
+        ...signStandard([way.secret], { id: sendId, at: new Date(), body: content }),
       },
     }),
     read: (status, body) => read(status, body),
