@@ -13,6 +13,7 @@ export { Inbox } from './inbox/inbox.js';
 export { Topics } from './kafka/topics.js';
 export { type EventFailure } from './delivery/event-delivery.js';
 export { Gathering } from './delivery/gathering.js';
+export { keyHash } from './key-hash.js';
 export { OnEvent, type OnEventOptions } from './on-event.decorator.js';
 export { type NewDomainEvent, Outbox, type OutboxMessage } from './outbox/outbox.js';
 export { OutboxSignal } from './outbox/outbox.signal.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
-import { type Part, RecordProducer, Topics } from '@customer-platform/event-bus';
+import { keyHash, type Part, RecordProducer, Topics } from '@customer-platform/event-bus';
 import { metrics } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 import { encodeFrame, encodeRecord, type QueuedEvent } from './event-frame.js';
@@ -100,7 +100,7 @@ export class IngestionQueue {
 
   private place(event: EventToQueue): OpenRecord {
     const key = `${event.organizationId}:${event.externalId}`;
-    const partition = hashOf(key) % this.topics.partitionsOf(INGESTION_TOPIC);
+    const partition = keyHash(key) % this.topics.partitionsOf(INGESTION_TOPIC);
     const frame = encodeFrame(event);
     const current = this.open.get(partition);
     if (current && current.bytes + frame.length > this.recordBytes) this.close(partition, current);
@@ -163,14 +163,4 @@ export class IngestionQueue {
       at: this.clock.now().getTime(),
     };
   }
-}
-
-/**
- * FNV-1a over UTF-16 units, folded. Nobody else writes to the topic, so nothing hangs on Kafka's own hash, which
- * kafkajs computes in 64-bit steps (3 % of the handler's time, measured).
- */
-function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }
