@@ -1,4 +1,5 @@
 import { metrics } from '@customer-platform/http';
+import { DatabaseFault, type Fault } from '@customer-platform/testing';
 import { aConsentWorld, aGrant } from './consents/consent.fixture.js';
 import { ConsentExpiry } from './consents/consent-expiry.js';
 import { SEGMENTS, SegmentWorld, type Given } from './segments/segment.fixture.js';
@@ -16,21 +17,17 @@ afterAll(() => world.close());
 /** Makes Postgres refuse to change a row of this table, until the answer is called. */
 async function poison(
   table: string,
-  when: 'INSERT' | 'UPDATE' | 'DELETE',
-  condition: string,
-  effect = `RAISE EXCEPTION 'poison';`,
+  on: Fault['on'],
+  when: string,
+  instead?: string,
 ): Promise<() => Promise<void>> {
-  const { query } = world.core.database;
-  await query(`
-    CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      IF ${condition} THEN ${effect} END IF;
-      RETURN ${when === 'DELETE' ? 'OLD' : 'NEW'};
-    END $$;
-    CREATE TRIGGER poison BEFORE ${when} ON ${table} FOR EACH ROW EXECUTE FUNCTION poison()`);
-  return async () => {
-    await query(`DROP TRIGGER poison ON ${table}; DROP FUNCTION poison()`);
-  };
+  const fault = await DatabaseFault.in(world.core.database, {
+    table,
+    on,
+    when,
+    ...(instead === undefined ? {} : { instead }),
+  });
+  return () => fault.mend();
 }
 
 const paid = (externalId: string): Given => ({
@@ -139,13 +136,7 @@ describe('a dead letter that cannot be run again', () => {
   }
 
   it.each([
-    [
-      'because it cannot be settled',
-      'dead_letters',
-      'UPDATE',
-      `NEW.state = 'replayed'`,
-      `RAISE EXCEPTION 'poison';`,
-    ],
+    ['because it cannot be settled', 'dead_letters', 'UPDATE', `NEW.state = 'replayed'`, undefined],
     ['because it loses every race', 'events', 'INSERT', 'true', 'RETURN NULL;'],
   ] as const)(
     '%s waits, and is its owner’s again after five times',

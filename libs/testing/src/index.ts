@@ -1,5 +1,6 @@
 export { AppProcess, buildAll, freePorts, runScript, WORKSPACE } from './app-process.js';
 export { Caller, type Answer, type CallOptions } from './caller.js';
+export { DatabaseFault, type Fault } from './database-fault.js';
 export { DatabaseProxy } from './database-proxy.js';
 export { eventually, type Patience } from './eventually.js';
 export { expectEveryTableIsolated } from './expect-every-table-isolated.js';

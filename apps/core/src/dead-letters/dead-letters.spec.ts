@@ -1,6 +1,13 @@
 import { RecordProducer } from '@customer-platform/event-bus';
 import { newId } from '@customer-platform/database';
-import { eventually, kafkaProbe, type Caller, type KafkaProbe } from '@customer-platform/testing';
+import {
+  DatabaseFault,
+  eventually,
+  kafkaProbe,
+  type Caller,
+  type Fault,
+  type KafkaProbe,
+} from '@customer-platform/testing';
 import { accepted, aTrack, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 
@@ -15,21 +22,18 @@ interface Usage {
 }
 
 /** What makes an event fail at the store: Postgres refuses its row. */
-const POISON = `
-  CREATE FUNCTION refuse_poison() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN IF NEW.event = 'poison' THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END $$;
-  CREATE TRIGGER poison BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION refuse_poison()`;
-const CURE = 'DROP TRIGGER IF EXISTS poison ON events; DROP FUNCTION IF EXISTS refuse_poison()';
+const POISON: Fault = { table: 'events', on: 'INSERT', when: `NEW.event = 'poison'` };
 
 describe('dead letters', () => {
   let core: TestCore;
   let probe: KafkaProbe;
+  let poison: DatabaseFault;
   beforeAll(async () => {
     core = await startCore();
     await processing(core);
     probe = kafkaProbe(core.app);
     probe.collect('core');
-    await core.database.query(POISON);
+    poison = await DatabaseFault.in(core.database, POISON);
   }, START_MS);
   afterAll(() => core.close());
 
@@ -82,29 +86,18 @@ describe('dead letters', () => {
 
   it('take no event that a full disk kept from being stored: it waits, and is stored when there is room', async () => {
     const { caller } = core.anOrganization();
-    await core.database.query(`
-      CREATE SEQUENCE full_disks;
-      GRANT USAGE ON SEQUENCE full_disks TO PUBLIC;
-      CREATE FUNCTION refuse_for_want_of_room() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN
-        IF NEW.event = 'too_much' THEN
-          PERFORM nextval('full_disks');
-          RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100';
-        END IF;
-        RETURN NEW;
-      END $$;
-      CREATE TRIGGER full_disk BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION refuse_for_want_of_room()`);
+    const fullDisk = await DatabaseFault.in(core.database, {
+      table: 'events',
+      on: 'INSERT',
+      when: `NEW.event = 'too_much'`,
+      code: '53100',
+    });
     try {
       await accepted(caller, aTrack({ event: 'too_much' }));
-      await eventually(async () => {
-        const [tries] = await core.database.query<{ tried: number }>(
-          'SELECT last_value::int AS tried FROM full_disks',
-        );
-        expect(tries?.tried).toBeGreaterThan(4);
-      });
+      await eventually(async () => expect(await fullDisk.tries()).toBeGreaterThan(4));
       expect(await letters(caller)).toEqual([]);
     } finally {
-      await core.database.query('DROP TRIGGER full_disk ON events; DROP FUNCTION refuse_for_want_of_room()');
+      await fullDisk.mend();
     }
     await settled(caller, { accepted: 1, stored: 1, dead_lettered: 0 });
   });
@@ -112,10 +105,12 @@ describe('dead letters', () => {
   it('take an event that loses every race, and its partition goes on', async () => {
     const { caller } = core.anOrganization();
     // As if another transaction had always just stored it.
-    await core.database.query(`
-      CREATE FUNCTION lose_race() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN IF NEW.event = 'racer' THEN RETURN NULL; END IF; RETURN NEW; END $$;
-      CREATE TRIGGER race BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION lose_race()`);
+    const race = await DatabaseFault.in(core.database, {
+      table: 'events',
+      on: 'INSERT',
+      when: `NEW.event = 'racer'`,
+      instead: 'RETURN NULL;',
+    });
     try {
       const events = [{}, { event: 'racer' }, {}].map((each) => aTrack({ external_id: 'ana', ...each }));
       expect((await caller.post('/v1/core/batch', { events })).status).toBe(202);
@@ -126,7 +121,7 @@ describe('dead letters', () => {
       );
       await settled(caller, { accepted: 3, stored: 2, dead_lettered: 1 });
     } finally {
-      await core.database.query('DROP TRIGGER race ON events; DROP FUNCTION lose_race()');
+      await race.mend();
     }
   });
 
@@ -138,7 +133,7 @@ describe('dead letters', () => {
     await eventually(async () =>
       expect(await letters(caller)).toMatchObject([{ state: 'pending', attempts: 4 }]),
     );
-    await core.database.query(CURE);
+    await poison.mend();
     try {
       const answers = await Promise.all([1, 2, 3].map(() => caller.post(path)));
       for (const answer of answers)
@@ -153,7 +148,7 @@ describe('dead letters', () => {
         { data: { event_id: kept.event_id, stage: 'store' } },
       ]);
     } finally {
-      await core.database.query(POISON);
+      poison = await DatabaseFault.in(core.database, POISON);
     }
   });
 

@@ -4,7 +4,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { DeadLetterReplayer } from '../dead-letters/dead-letter.replayer.js';
 import { Clock, Database, newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
-import { expectStatus, type Caller } from '@customer-platform/testing';
+import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
 import { CarefulProcessor } from '../processing/careful-processor.js';
 import { ChunkProcessor } from '../processing/chunk-processor.js';
 import { eventIdOf } from '../ingestion/event-id.js';
@@ -166,17 +166,12 @@ export class SegmentWorld {
       'SELECT id FROM contacts WHERE organization_id = $1 AND external_id = $2',
       [organizationId, externalId],
     );
-    await query(`
-      CREATE FUNCTION refuse_member() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN
-        IF NEW.contact_id = '${contact?.id ?? ''}' THEN RAISE EXCEPTION 'refused'; END IF;
-        RETURN NEW;
-      END $$;
-      CREATE TRIGGER refuse_member BEFORE INSERT ON segment_members
-        FOR EACH ROW EXECUTE FUNCTION refuse_member()`);
-    return async () => {
-      await query('DROP TRIGGER refuse_member ON segment_members; DROP FUNCTION refuse_member()');
-    };
+    const fault = await DatabaseFault.in(this.core.database, {
+      table: 'segment_members',
+      on: 'INSERT',
+      when: `NEW.contact_id = '${contact?.id ?? ''}'`,
+    });
+    return () => fault.mend();
   }
 
   /** Runs the dead letters again that are queued for it. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Database } from '@customer-platform/database';
 import {
+  DatabaseFault,
   type KafkaProbe,
   type TestApp,
   type TestDatabase,
@@ -85,25 +86,19 @@ describe('balances and lots made anew from the ledger', () => {
     const own = [world.organizationId];
     await database.query('DELETE FROM balances WHERE organization_id = $1', own);
     await database.query('DELETE FROM lot_balances WHERE organization_id = $1', own);
-    // A sequence does not go back with the transaction.
-    await database.query(`
-      CREATE SEQUENCE losses;
-      CREATE FUNCTION lose_once() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
-      BEGIN
-        IF NEW.organization_id = '${world.organizationId}' AND nextval('losses') = 1 THEN
-          RAISE EXCEPTION 'lost' USING ERRCODE = '40P01';
-        END IF;
-        RETURN NEW;
-      END $$;
-      CREATE TRIGGER lose_once BEFORE INSERT ON lot_balances FOR EACH ROW EXECUTE FUNCTION lose_once()`);
+    const deadlock = await DatabaseFault.in(database, {
+      table: 'lot_balances',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${world.organizationId}'`,
+      code: '40P01',
+      times: 1,
+    });
     try {
       const rebuilt = { organization_id: world.organizationId, balances: 1, lots: 1 };
       expect(await rebuild(world.organizationId)).toEqual([rebuilt]);
-      expect(await database.query('SELECT last_value::int FROM losses')).toEqual([{ last_value: 2 }]);
+      expect(await deadlock.tries()).toBe(2);
     } finally {
-      await database.query(
-        'DROP TRIGGER lose_once ON lot_balances; DROP FUNCTION lose_once(); DROP SEQUENCE losses',
-      );
+      await deadlock.mend();
     }
   });
 

@@ -1,5 +1,5 @@
 import { Clock } from '@customer-platform/database';
-import { eventually } from '@customer-platform/testing';
+import { DatabaseFault, eventually } from '@customer-platform/testing';
 import { aSend, messagingWorld, send, settled, shown, type MessagingWorld } from '../messaging.fixture.js';
 
 /** A claim that was not settled runs out within this. */
@@ -16,28 +16,18 @@ describe('a send whose dispatch runs into a limit of the database', () => {
 
   it.each(['57014', '53100', '25006'])('%s: waits and leaves later, and has not failed', async (code) => {
     const { id: organizationId, api } = world.organization();
-    const { query } = world.database;
-    await query(`
-      CREATE SEQUENCE tried;
-      GRANT USAGE ON SEQUENCE tried TO PUBLIC;
-      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN
-        IF NEW.organization_id = '${organizationId}' AND NEW.state = 'dispatching' THEN
-          PERFORM nextval('tried');
-          RAISE EXCEPTION 'refused' USING ERRCODE = '${code}';
-        END IF;
-        RETURN NEW;
-      END $$;
-      CREATE TRIGGER refuse BEFORE UPDATE ON sends FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    const fault = await DatabaseFault.in(world.database, {
+      table: 'sends',
+      on: 'UPDATE',
+      when: `NEW.organization_id = '${organizationId}' AND NEW.state = 'dispatching'`,
+      code,
+    });
     let id: string;
     try {
       id = await send(api, aSend());
-      await eventually(async () => {
-        const [row] = await query<{ called: boolean }>('SELECT is_called AS called FROM tried');
-        expect(row?.called).toBe(true);
-      });
+      await eventually(async () => expect(await fault.tries()).toBeGreaterThan(0));
     } finally {
-      await query('DROP TRIGGER refuse ON sends; DROP FUNCTION refuse(); DROP SEQUENCE tried');
+      await fault.mend();
     }
     expect(await shown(api, id)).toMatchObject({ reason: null, attempts: 0 });
     ahead += CLAIM_MS;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@customer-platform/database';
-import { eventually, startTestApp, type Caller } from '@customer-platform/testing';
+import { DatabaseFault, eventually, startTestApp, type Caller } from '@customer-platform/testing';
 import { MessagingModule } from '../messaging.module.js';
 import {
   ALL_PERMISSIONS,
@@ -359,15 +359,15 @@ describe('a job that cannot go on', () => {
 
   it('is passed over when not even its failure can be written down', async () => {
     const { id } = world.organization();
-    await world.database.query(`
-      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`);
-    await world.database.query(`
-      CREATE TRIGGER refuse BEFORE UPDATE ON background_jobs FOR EACH ROW WHEN (OLD.organization_id = '${id}')
-        EXECUTE FUNCTION refuse()`);
+    const fault = await DatabaseFault.in(world.database, {
+      table: 'background_jobs',
+      on: 'UPDATE',
+      when: `OLD.organization_id = '${id}'`,
+    });
     await add(id, 'unheard_of');
     await neighbourGoesOn();
     expect(await of(id)).toMatchObject({ failures: 0, tried: false });
-    await world.database.query('DROP TRIGGER refuse ON background_jobs');
+    await fault.mend();
     await eventually(async () => expect(await of(id)).toMatchObject({ tried: true }), { within: 20_000 });
     await forget(id);
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Clock, newId } from '@customer-platform/database';
-import { eventually } from '@customer-platform/testing';
+import { DatabaseFault, eventually } from '@customer-platform/testing';
 import { messagingWorld, template, type MessagingWorld, type ShownSend } from '../messaging.fixture.js';
 import { MOST_TRIES, ORGANIZATIONS_AT_ONCE } from './waiting-events.js';
 
@@ -93,18 +93,13 @@ async function anOrganizationWithARule() {
   return { id, api };
 }
 
-/** Has the database refuse sends of an event, until the answer is called. */
-async function refuse(eventId: string, which: string): Promise<() => Promise<unknown>> {
-  const name = `refuse_${eventId.replaceAll('-', '')}`;
-  await world.database.query(
-    `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`,
-  );
-  await world.database.query(
-    `CREATE TRIGGER ${name} BEFORE INSERT ON sends FOR EACH ROW WHEN (NEW.event_id = '${eventId}' AND ${which})
-       EXECUTE FUNCTION ${name}()`,
-  );
-  return () => world.database.query(`DROP TRIGGER ${name} ON sends`);
-}
+/** Has the database refuse sends of an event, until it is mended. */
+const refuse = (eventId: string, which: string): Promise<DatabaseFault> =>
+  DatabaseFault.in(world.database, {
+    table: 'sends',
+    on: 'INSERT',
+    when: `NEW.event_id = '${eventId}' AND ${which}`,
+  });
 
 const rowOf = async (eventId: string) =>
   (
@@ -123,7 +118,7 @@ describe('events that wait', () => {
   it('wait from now on when one fails after its time, and hold up no others', async () => {
     const { id, api } = await anOrganizationWithARule();
     const [eventId = ''] = await waits([id], { over: true });
-    const relent = await refuse(eventId, 'true');
+    const fault = await refuse(eventId, 'true');
     await due([eventId]);
     await eventually(async () => expect((await rowOf(eventId))?.failures).toBe(1), { within: 20_000 });
     expect((await rowOf(eventId))?.due_at.valueOf()).toBeGreaterThan(Date.now());
@@ -131,7 +126,7 @@ describe('events that wait', () => {
     await due([healthy]);
     await eventually(async () => expect(await rowOf(healthy)).toBeUndefined(), { within: 20_000 });
     expect((await rowOf(eventId))?.failures).toBe(1);
-    await relent();
+    await fault.mend();
     ahead = HOUR_MS;
     await eventually(async () => expect(await rowOf(eventId)).toBeUndefined(), { within: 20_000 });
     const { body } = await api.get<{ data: ShownSend[] }>(`/v1/messaging/sends?correlation_id=${eventId}`);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DatabaseFault } from '@customer-platform/testing';
 import fc from 'fast-check';
 import { history, send, settled, shown, type MessagingWorld } from '../messaging.fixture.js';
 import type { Provider } from '../provider.fixture.js';
@@ -224,13 +225,11 @@ describe('POST /v1/messaging/webhooks/{provider}', () => {
       `UPDATE provider_reports SET received_at = now() - interval '73 hours' WHERE provider_message_id = ANY($1)`,
       [ids],
     );
-    await world.database.query(`
-      CREATE FUNCTION keep_report() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN
-        IF OLD.provider_message_id = '${ids[1] ?? ''}' THEN RAISE EXCEPTION 'refused'; END IF;
-        RETURN OLD;
-      END $$;
-      CREATE TRIGGER keep_report BEFORE DELETE ON provider_reports FOR EACH ROW EXECUTE FUNCTION keep_report()`);
+    const fault = await DatabaseFault.in(world.database, {
+      table: 'provider_reports',
+      on: 'DELETE',
+      when: `OLD.provider_message_id = '${ids[1] ?? ''}'`,
+    });
     const sweep = world.app.app.get(ReportSweep);
     const left = async (): Promise<unknown[]> =>
       (
@@ -241,7 +240,7 @@ describe('POST /v1/messaging/webhooks/{provider}', () => {
       ).map((row) => row['provider_message_id']);
     await sweep.forget(new Date());
     expect(await left()).toEqual([ids[1]]);
-    await world.database.query('DROP TRIGGER keep_report ON provider_reports; DROP FUNCTION keep_report()');
+    await fault.mend();
     await sweep.forget(new Date());
     expect(await left()).toEqual([]);
   });

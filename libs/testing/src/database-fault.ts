@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { TestDatabase } from './test-database.js';
+
+/** Which changes of which rows Postgres is to fail at. */
+export interface Fault {
+  readonly table: string;
+  readonly on: 'INSERT' | 'UPDATE' | 'DELETE';
+  /** PL/pgSQL over NEW and OLD. */
+  readonly when: string;
+  /** SQLSTATE; by default that of a fault of the statement itself. */
+  readonly code?: string;
+  /** PL/pgSQL in place of the failure, such as `RETURN NULL;`: the row is not written, and nothing is said. */
+  readonly instead?: string;
+  /** So many times only; a transaction that is rolled back counts. */
+  readonly times?: number;
+}
+
+/** A table at which Postgres fails, in real transactions of the service. */
+export class DatabaseFault {
+  private constructor(
+    private readonly database: Pick<TestDatabase, 'query'>,
+    private readonly name: string,
+    private readonly table: string,
+  ) {}
+
+  /** Fails from now on, until it is mended. */
+  static async in(database: Pick<TestDatabase, 'query'>, fault: Fault): Promise<DatabaseFault> {
+    const { table, on, when, code = 'P0001', times = Number.MAX_SAFE_INTEGER } = fault;
+    const name = `fault_${randomBytes(6).toString('hex')}`;
+    const effect = fault.instead ?? `RAISE EXCEPTION 'refused' USING ERRCODE = '${code}';`;
+    // A sequence does not go back with the transaction; the service's role need not be granted it.
+    await database.query(`
+      CREATE SEQUENCE ${name};
+      CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+      BEGIN
+        IF ${when} THEN
+          IF nextval('${name}') <= ${String(times)} THEN ${effect} END IF;
+        END IF;
+        RETURN ${on === 'DELETE' ? 'OLD' : 'NEW'};
+      END $$;
+      CREATE TRIGGER ${name} BEFORE ${on} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${name}()`);
+    return new DatabaseFault(database, name, table);
+  }
+
+  /** How often it was come to. */
+  async tries(): Promise<number> {
+    const [row] = await this.database.query<{ tries: number }>(
+      `SELECT CASE WHEN is_called THEN last_value ELSE 0 END::int AS tries FROM ${this.name}`,
+    );
+    return row?.tries ?? 0;
+  }
+
+  /** Fails no more. */
+  async mend(): Promise<void> {
+    await this.database.query(
+      `DROP TRIGGER ${this.name} ON ${this.table}; DROP FUNCTION ${this.name}(); DROP SEQUENCE ${this.name}`,
+    );
+  }
+}
