@@ -6,7 +6,9 @@ const ROOT = resolve(import.meta.dirname, '../..');
 describe('docs/operations/alerts.yaml', () => {
   it('asks for metrics that there are', () => {
     const rules = readFileSync(join(ROOT, 'docs/operations/alerts.yaml'), 'utf8');
-    const expressions = [...rules.matchAll(/^ *expr: (.*)$/gm)].map(([, expression]) => expression ?? '');
+    const expressions = [...rules.matchAll(/^ *expr: (?:>-\n *)?(.*)$/gm)].map(
+      ([, expression]) => expression ?? '',
+    );
     const labels = /\{[^}]*\}|\bby \([^)]*\)/g;
     const asked = new Set(
       expressions

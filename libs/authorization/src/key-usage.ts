@@ -1,4 +1,4 @@
-import { log } from '@customer-platform/http';
+import { log, PollingJob } from '@customer-platform/http';
 import type { AuthorizationSource } from './authorization-source.js';
 import { AUTHORIZATION_BATCH } from './protocol.js';
 
@@ -15,18 +15,19 @@ export interface KeyUseNote {
 
 /** Collects the uses of API keys and reports them in batches; a request pays for one assignment. */
 export class KeyUsage {
+  private readonly job: PollingJob;
   private pending: KeyUseNote[] = [];
-  private timer: NodeJS.Timeout | undefined;
   private reporting: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly source: AuthorizationSource,
-    private readonly everyMs = REPORT_EVERY_MS,
-  ) {}
+    everyMs = REPORT_EVERY_MS,
+  ) {
+    this.job = new PollingJob({ name: 'key-usage', everyMs, pass: () => this.report() });
+  }
 
   start(): void {
-    this.timer = setInterval(() => void this.report(), this.everyMs);
-    this.timer.unref();
+    this.job.start();
   }
 
   note(use: KeyUseNote): void {
@@ -42,9 +43,9 @@ export class KeyUsage {
     return this.reporting;
   }
 
-  /** Stops the clock and reports the rest once. */
+  /** Reports the rest once. */
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    await this.job.stop();
     await this.report();
   }
 

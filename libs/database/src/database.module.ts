@@ -14,7 +14,8 @@ import { Clock } from './clock.js';
 import { dataSourceOf, type EntityClass } from './data-source.js';
 import { DATA_SOURCE, Database } from './database.js';
 import { isDatabaseUnavailable } from './errors.js';
-import { AnswerStore } from './idempotency/answer.store.js';
+import { AnswerStore, EXPIRED_ANSWERS } from './idempotency/answer.store.js';
+import { retentionOf } from './jobs/retention.js';
 import type { MigrationClass } from './migrations/run-migrations.js';
 
 /** What a module says of its database. */
@@ -49,6 +50,7 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
         Database,
         Clock,
         AnswerStore,
+        retentionOf(EXPIRED_ANSWERS),
         { provide: IDEMPOTENCY_STORE, useExisting: AnswerStore },
       ],
       exports: [DATA_SOURCE, Database, Clock, IDEMPOTENCY_STORE],

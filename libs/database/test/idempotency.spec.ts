@@ -1,7 +1,7 @@
 import { anOrganization } from '@customer-platform/testing';
 import type { IdempotencyScope } from '@customer-platform/http';
-import { Clock, IdempotentCalls, newId, type IdempotentCall } from '../src/index.js';
-import { AnswerStore } from '../src/idempotency/answer.store.js';
+import { Clock, IdempotentCalls, newId, Retention, type IdempotentCall } from '../src/index.js';
+import { AnswerStore, EXPIRED_ANSWERS } from '../src/idempotency/answer.store.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
 class MovableClock extends Clock {
@@ -165,7 +165,8 @@ describe('idempotency', () => {
       if (claim.state !== 'claimed') throw new Error('the key was new');
       await store().settle(scope, claim.claimId, { status: 200, headers: {}, body: 1 }, DAY);
       clock.offset = DAY + MINUTE;
-      expect(await store().forgetExpired()).toBeGreaterThan(0);
+      const retention = new Retention(world.database, clock, EXPIRED_ANSWERS);
+      expect(await retention.sweep()).toBeGreaterThan(0);
       expect((await store().claim(scope, 'other', MINUTE)).state).toBe('claimed');
     });
   });

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
+import { retentionOf } from '@customer-platform/database';
 import { DRAINABLE } from '@customer-platform/http';
 import { Consumers } from './consuming/consumers.js';
 import { KeptPositions } from './consuming/kept.positions.js';
@@ -7,8 +8,7 @@ import { LagWatchdog } from './consuming/lag.watchdog.js';
 import { RecordConsumers } from './consuming/record.consumers.js';
 import { TopicReader } from './consuming/topic.reader.js';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from './event-bus.options.js';
-import { Inbox } from './inbox/inbox.js';
-import { InboxRetention } from './inbox/inbox.retention.js';
+import { Inbox, OLD_INBOX_ROWS } from './inbox/inbox.js';
 import { KafkaClient } from './kafka/kafka.client.js';
 import { StartCheck } from './kafka/start.check.js';
 import { Topics } from './kafka/topics.js';
@@ -41,12 +41,12 @@ export class EventBusModule {
         Consumers,
         { provide: DRAINABLE, useExisting: Consumers },
         EventReader,
-        InboxRetention,
         KafkaClient,
         KeptPositions,
         LagWatchdog,
         OutboxSignal,
         StartCheck,
+        retentionOf(OLD_INBOX_ROWS),
       ],
       exports: exported,
     };

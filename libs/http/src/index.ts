@@ -123,6 +123,8 @@ export {
   type IdempotencyStore,
   type StoredAnswer,
 } from './idempotency/idempotency-store.js';
+export { PollingJob, type PollingJobOptions } from './jobs/polling-job.js';
+export { Setbacks } from './jobs/setbacks.js';
 export { answerError, answerProblem } from './problems/answer-problem.js';
 export { answerClientError, MAX_URI_BYTES, rawProblem } from './problems/client-error.js';
 export { toProblem } from './problems/to-problem.js';

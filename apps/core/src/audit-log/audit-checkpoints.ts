@@ -1,13 +1,22 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient, SigningKeys, type Transaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  isTransient,
+  SigningKeys,
+  type Transaction,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import { ChainWalk, type ChainHead, type Finding } from './audit-chain.js';
 import { AuditLogRepository, type ChainRow } from './audit-log.repository.js';
 import { AuditVerifier } from './audit-verifier.js';
 import { CHECKPOINT_TOPIC, signCheckpoint } from './checkpoint.js';
 
+/** As metrics and log lines call it. */
+const JOB = 'audit-checkpoints';
 /** core.md §11. */
 const SIGN_EVERY_MS = 5 * 60_000;
 /** A whole chain is verified so often. */
@@ -16,6 +25,7 @@ const LOOK_EVERY_MS = 10_000;
 
 const DUE = {
   sign: `SELECT organization_id FROM audit_chains WHERE head_seq > signed_seq AND sign_at <= $1
+           AND organization_id <> ALL ($2::uuid[])
           ORDER BY sign_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
   verify: `SELECT organization_id FROM audit_chains WHERE verify_at <= $1 ORDER BY verify_at LIMIT 1`,
 };
@@ -32,9 +42,8 @@ const VERIFY_LATER = `
  */
 @Injectable()
 export class AuditCheckpoints implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopped = false;
+  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly setbacks: Setbacks;
 
   constructor(
     private readonly database: Database,
@@ -43,49 +52,52 @@ export class AuditCheckpoints implements OnApplicationBootstrap, OnModuleDestroy
     private readonly keys: SigningKeys,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
 
   onApplicationBootstrap(): void {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.timer = setInterval(() => {
-      this.running ??= this.runAll().finally(() => {
-        this.running = undefined;
-      });
-    }, LOOK_EVERY_MS);
-    this.timer.unref();
+    this.job.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    clearInterval(this.timer);
-    await this.running;
+    await this.job.stop();
   }
 
   /** Does all that is due now. */
   async runAll(): Promise<void> {
-    try {
-      while (!this.stopped && (await this.signNext())) continue;
-      while (!this.stopped && (await this.verifyNext())) continue;
-    } catch (error) {
-      if (!isTransient(error))
-        log.error({ err: error }, 'Audit chains could not be signed; tried again soon');
-    }
+    while (!this.job.stopping && (await this.signNext())) continue;
+    while (!this.job.stopping && (await this.verifyNext())) continue;
   }
 
-  /** Whether there was one. */
-  private signNext(): Promise<boolean> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const now = this.clock.now();
-      const [due] = await tx.query<{ organization_id: string }>(DUE.sign, [now]);
-      if (!due) return false;
-      await tx.useOrganization(due.organization_id);
-      const next = new Date(now.getTime() + SIGN_EVERY_MS);
-      const chain = await this.chains.chain(tx);
-      if (chain?.status === 'intact' && (await this.extends(tx, chain)))
-        await this.sign(tx, chain.head, now, next);
-      else await tx.query(SIGN_LATER, [due.organization_id, next]);
-      return true;
-    });
+  /** Whether there was one. One that cannot be signed is left for a while, and the next is taken. */
+  private async signNext(): Promise<boolean> {
+    let organizationId: string | undefined;
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        const now = this.clock.now();
+        const due = await tx.query<{ organization_id: string }>(DUE.sign, [now, this.setbacks.waiting()]);
+        organizationId = due[0]?.organization_id;
+        if (organizationId !== undefined) await this.signOrPutOff(tx, organizationId, now);
+      });
+      if (organizationId !== undefined) this.setbacks.passed(organizationId);
+      this.job.progressed();
+    } catch (error) {
+      if (organizationId !== undefined) this.setbacks.failed(organizationId, error);
+      if (organizationId === undefined || isTransient(error)) throw error;
+    }
+    return organizationId !== undefined;
+  }
+
+  /** A chain that does not go on as it should gets no signature. */
+  private async signOrPutOff(tx: WorkerTransaction, organizationId: string, now: Date): Promise<void> {
+    await tx.useOrganization(organizationId);
+    const next = new Date(now.getTime() + SIGN_EVERY_MS);
+    const chain = await this.chains.chain(tx);
+    if (chain?.status === 'intact' && (await this.extends(tx, chain)))
+      await this.sign(tx, chain.head, now, next);
+    else await tx.query(SIGN_LATER, [organizationId, next]);
   }
 
   /** Whether the chain goes on from its last checkpoint as it should; if not, that is noted. */

@@ -1,6 +1,6 @@
 import { Database, newId } from '@customer-platform/database';
 import { TopicReader } from '@customer-platform/event-bus';
-import { eventually } from '@customer-platform/testing';
+import { DatabaseFault, eventually } from '@customer-platform/testing';
 import { exportJWK, generateKeyPair, type CryptoKey } from 'jose';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { GENESIS, hashOf } from './audit-chain.js';
@@ -269,6 +269,27 @@ describe('a log that was tampered with', () => {
       checkpoint: { seq: 12 },
     });
     expect(await outside()).toHaveLength(2);
+  });
+
+  it('whose signature cannot be kept holds back the signatures of nobody else', async () => {
+    const failing = world;
+    const other = anAuditWorld(core);
+    await Promise.all([failing.fill(1), other.fill(1)]);
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'audit_checkpoints',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${failing.organizationId}'`,
+    });
+    const due = 'UPDATE audit_chains SET sign_at = $2 WHERE organization_id = $1';
+    try {
+      await core.database.query(due, [failing.organizationId, '2026-01-01']);
+      await core.database.query(due, [other.organizationId, '2026-01-02']);
+      await core.app.app.get(AuditCheckpoints).runAll();
+      expect((await other.list()).body.chain.checkpoint).toMatchObject({ seq: 1 });
+      expect((await failing.list()).body.chain.checkpoint).toMatchObject({ seq: 12 });
+    } finally {
+      await fault.mend();
+    }
   });
 
   it('holds back nobody else when it takes no row any more, and what came for it is kept', async () => {

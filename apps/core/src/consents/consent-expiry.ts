@@ -1,14 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import {
-  Clock,
-  Database,
-  isTransient,
-  PollingJob,
-  Setbacks,
-  type WorkerTransaction,
-} from '@customer-platform/database';
+import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { PollingJob, Setbacks } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { ConsentsRepository } from './consents.repository.js';
 

@@ -1,15 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import {
-  Clock,
-  Database,
-  isTransient,
-  PollingJob,
-  Setbacks,
-  type WorkerTransaction,
-} from '@customer-platform/database';
+import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import type { EventKind } from '../ingestion/event-schemas.js';
 import { CarefulProcessor, type Setback } from '../processing/careful-processor.js';
 import { LateStages } from '../processing/late-stages.js';

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { log, PollingJob } from '@customer-platform/http';
 
 /** How often what was counted is written down. */
 const WRITE_EVERY_MS = 1_000;
@@ -15,9 +15,13 @@ const ADD = `
  */
 @Injectable()
 export class Refusals implements OnModuleInit, OnModuleDestroy {
+  private readonly job = new PollingJob({
+    name: 'refused-events',
+    everyMs: WRITE_EVERY_MS,
+    pass: () => this.writeNow(),
+  });
   private counts = new Map<string, number>();
   private writing: Promise<void> = Promise.resolve();
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly database: Database,
@@ -25,13 +29,12 @@ export class Refusals implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS);
-    this.timer.unref();
+    this.job.start();
   }
 
   /** The last requests have been answered by then, and the database is still open. */
   async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
+    await this.job.stop();
     await this.write();
   }
 
@@ -44,13 +47,25 @@ export class Refusals implements OnModuleInit, OnModuleDestroy {
 
   /** Resolves when all that was counted before is in the database, or could not be written and is kept. */
   async write(): Promise<void> {
-    this.writing = this.writing.then(() => this.writeAll());
-    await this.writing;
+    try {
+      await this.writeNow();
+    } catch (error) {
+      log.warn({ err: error }, 'The count of refused events could not be written; it is kept');
+    }
   }
 
+  /** One after the other: none is told that all is written while another still writes. */
+  private writeNow(): Promise<void> {
+    const turn = this.writing.then(() => this.writeAll());
+    this.writing = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** @throws what the first of them failed of, once all have been tried */
   private async writeAll(): Promise<void> {
     const counts = this.counts;
     this.counts = new Map();
+    const failures: unknown[] = [];
     for (const [entry, refused] of counts) {
       const [organizationId = '', day = ''] = entry.split(' ');
       try {
@@ -58,9 +73,10 @@ export class Refusals implements OnModuleInit, OnModuleDestroy {
           tx.query(ADD, [organizationId, day, refused]),
         );
       } catch (error) {
-        log.warn({ err: error }, 'The count of refused events could not be written; it is kept');
+        failures.push(error);
         this.counts.set(entry, (this.counts.get(entry) ?? 0) + refused);
       }
     }
+    if (failures.length > 0) throw failures[0];
   }
 }

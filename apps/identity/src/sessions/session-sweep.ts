@@ -1,22 +1,27 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, Database, newId } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { Clock, Database, newId, type RetentionOptions } from '@customer-platform/database';
+import { PollingJob } from '@customer-platform/http';
 import { SessionEndings } from './session-endings.js';
 
 const EVERY_MS = 60_000;
 /** Ended at once, so that no transaction is long. */
 const MOST_AT_ONCE = 500;
-/** Kept so long after the end (identity.md §5). */
-const KEPT_DAYS = 90;
+
+/** Sessions are kept for 90 days after their end (identity.md §5). */
+export const ENDED_SESSIONS: RetentionOptions = {
+  name: 'session-retention',
+  table: 'sessions',
+  where: 'old.ended_at < $1',
+  keptMs: 90 * 86_400_000,
+};
 
 const DUE = `
 SELECT organization_id, id, user_id, CASE WHEN expires_at <= idle_expires_at THEN 'absolute' ELSE 'idle' END AS reason
   FROM sessions
  WHERE ended_at IS NULL AND least(idle_expires_at, expires_at) <= $1
  LIMIT ${String(MOST_AT_ONCE)} FOR UPDATE SKIP LOCKED`;
-const FORGET = `DELETE FROM sessions WHERE ended_at < $1::timestamptz - interval '${String(KEPT_DAYS)} days'`;
 
 interface DueRow {
   organization_id: string;
@@ -25,11 +30,14 @@ interface DueRow {
   reason: 'idle' | 'absolute';
 }
 
-/** Writes down, and tells, that sessions have ended by time; forgets those that ended long ago. */
+/** Writes down, and tells, that sessions have ended by time. */
 @Injectable()
-export class SessionSweep implements OnApplicationBootstrap, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> = Promise.resolve();
+export class SessionSweep implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly job = new PollingJob({
+    name: 'session-sweep',
+    everyMs: EVERY_MS,
+    pass: () => this.run(),
+  });
 
   constructor(
     private readonly database: Database,
@@ -39,29 +47,20 @@ export class SessionSweep implements OnApplicationBootstrap, OnApplicationShutdo
 
   onApplicationBootstrap(): void {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.timer = setInterval(() => {
-      this.running = this.run().then(
-        () => undefined,
-        (error: unknown) => log.warn({ err: error }, 'Sessions could not be ended; trying again'),
-      );
-    }, EVERY_MS);
-    this.timer.unref();
+    this.job.start();
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.running;
+  async onModuleDestroy(): Promise<void> {
+    await this.job.stop();
   }
 
   /** How many sessions it has ended. */
   async run(): Promise<number> {
     let ended = 0;
-    for (;;) {
-      const round = await this.endDue();
-      ended += round;
-      if (round < MOST_AT_ONCE) break;
+    for (let step = MOST_AT_ONCE; step === MOST_AT_ONCE && !this.job.stopping; ended += step) {
+      step = await this.endDue();
+      this.job.progressed();
     }
-    await this.database.acrossOrganizations((tx) => tx.query(FORGET, [this.clock.now()]));
     return ended;
   }
 

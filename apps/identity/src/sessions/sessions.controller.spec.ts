@@ -1,11 +1,11 @@
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, Retention } from '@customer-platform/database';
 import type { Page } from '@customer-platform/http';
 import { Caller, eventually, expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import type { SessionDto } from './session.dto.js';
 import { SessionEndings } from './session-endings.js';
-import { SessionSweep } from './session-sweep.js';
+import { ENDED_SESSIONS, SessionSweep } from './session-sweep.js';
 
 const SESSIONS = '/v1/identity/sessions';
 const ANYTHING = '/v1/identity/permissions?limit=1';
@@ -226,7 +226,7 @@ describe('the sweep', () => {
     await bench.database.query(`UPDATE sessions SET ended_at = now() - interval '91 days' WHERE id = $1`, [
       sessionId,
     ]);
-    await new SessionSweep(database, endings, new Clock()).run();
+    await new Retention(database, new Clock(), ENDED_SESSIONS).sweep();
     expect(await bench.endings(userId)).toEqual(['idle']);
   });
 });

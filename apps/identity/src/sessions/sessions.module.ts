@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { SigningKeysModule } from '@customer-platform/database';
+import { retentionOf, SigningKeysModule } from '@customer-platform/database';
 import { AccessTokenIssuing } from './access-token.issuing.js';
 import { SessionBeginnings } from './session-beginnings.js';
 import { SessionEndings } from './session-endings.js';
-import { SessionSweep } from './session-sweep.js';
+import { ENDED_SESSIONS, SessionSweep } from './session-sweep.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsService } from './sessions.service.js';
 
@@ -11,7 +11,14 @@ import { SessionsService } from './sessions.service.js';
 @Module({
   imports: [SigningKeysModule.forRoot({ module: 'identity' })],
   controllers: [SessionsController],
-  providers: [AccessTokenIssuing, SessionBeginnings, SessionEndings, SessionSweep, SessionsService],
+  providers: [
+    AccessTokenIssuing,
+    SessionBeginnings,
+    SessionEndings,
+    SessionSweep,
+    SessionsService,
+    retentionOf(ENDED_SESSIONS),
+  ],
   exports: [AccessTokenIssuing, SessionBeginnings, SessionEndings],
 })
 export class SessionsModule {}

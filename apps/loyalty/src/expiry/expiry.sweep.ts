@@ -1,14 +1,16 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, type Transaction } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { Clock, Database, isTransient, type Transaction } from '@customer-platform/database';
+import { PollingJob, Setbacks } from '@customer-platform/http';
 import { type DueLot, LotExpiry } from './lot-expiry.service.js';
 
+/** As metrics and log lines call it. */
+const JOB = 'lot-expiry';
 /** A lot ends within 60 s of its `expires_at`: several tries fit in. */
 const EVERY_MS = 10_000;
 const LOTS_AT_ONCE = 500;
 
-/** Of every organization, soonest first; those in whose turn something failed wait for the next sweep. */
+/** Of every organization, soonest first, but for those in whose turn something failed a while ago. */
 const FIND_DUE = `
   SELECT organization_id, array_agg(DISTINCT subject_ref) AS refs
     FROM (SELECT organization_id, subject_ref FROM lot_balances
@@ -38,26 +40,29 @@ interface DueRefs {
 /** Ends lots by itself, on as many instances as run. */
 @Injectable()
 export class ExpirySweep implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
+  private readonly job = new PollingJob({
+    name: JOB,
+    everyMs: EVERY_MS,
+    pass: () => this.sweep(),
+  });
+  private readonly setbacks: Setbacks;
   private running: Promise<number> | undefined;
-  private stopping = false;
 
   constructor(
     private readonly database: Database,
     private readonly expiry: LotExpiry,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
 
   onApplicationBootstrap(): void {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.timer = setInterval(() => void this.sweep(), EVERY_MS);
-    this.timer.unref();
+    this.job.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopping = true;
-    clearInterval(this.timer);
-    await this.running;
+    await this.job.stop();
   }
 
   /** Ends every lot that is due and that nobody else is at; returns how many. Called meanwhile, it is the same sweep. */
@@ -69,33 +74,34 @@ export class ExpirySweep implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async sweepAll(): Promise<number> {
-    const failed: string[] = [];
     let ended = 0;
-    try {
-      for (let step = 1; step > 0 && !this.stopping; ended += step) {
-        const now = this.clock.now();
-        const due = await this.database.acrossOrganizations((tx) =>
-          tx.query<DueRefs>(FIND_DUE, [now, failed]),
-        );
-        step = 0;
-        for (const each of due) step += await this.sweepOrganization(each, now, failed);
+    for (let step = 1; step > 0 && !this.job.stopping; ended += step) {
+      const now = this.clock.now();
+      const due = await this.database.acrossOrganizations((tx) =>
+        tx.query<DueRefs>(FIND_DUE, [now, this.setbacks.waiting()]),
+      );
+      step = 0;
+      for (const each of due) {
+        if (this.job.stopping) break;
+        step += await this.sweepOrganization(each, now);
+        this.job.progressed();
       }
-    } catch (error) {
-      log.warn({ err: error }, 'Lots could not be ended; the next sweep will');
     }
     return ended;
   }
 
-  private async sweepOrganization(due: DueRefs, now: Date, failed: string[]): Promise<number> {
+  /** @throws what says that the database is away: the others would meet the same */
+  private async sweepOrganization(due: DueRefs, now: Date): Promise<number> {
     const organizationId = due.organization_id;
     try {
-      return await this.database.inOrganization({ organizationId }, (tx) => this.end(tx, due.refs, now));
-    } catch (error) {
-      failed.push(organizationId);
-      log.error(
-        { err: error, organization_id: organizationId },
-        'Lots of an organization could not be ended',
+      const ended = await this.database.inOrganization({ organizationId }, (tx) =>
+        this.end(tx, due.refs, now),
       );
+      this.setbacks.passed(organizationId);
+      return ended;
+    } catch (error) {
+      this.setbacks.failed(organizationId, error);
+      if (isTransient(error)) throw error;
       return 0;
     }
   }

@@ -3,13 +3,11 @@ import {
   Clock,
   Database,
   isTransient,
-  PollingJob,
-  Setbacks,
   type Transaction,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 
 /** What is done to many rows behind a request or an event that has been answered. */

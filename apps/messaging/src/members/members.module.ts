@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
+import { retentionOf } from '@customer-platform/database';
 import { MEMBER_AUTHENTICATOR } from '@customer-platform/http';
+import { OLD_NOTIFICATIONS } from '../notifications/notification-life.js';
 import { NotificationReads } from '../notifications/notification-reads.js';
-import { NotificationRetention } from '../notifications/notification-retention.js';
 import { NotificationsController } from '../notifications/notifications.controller.js';
 import { NotificationsService } from '../notifications/notifications.service.js';
 import { PreferenceJournal } from '../preferences/preference-journal.js';
@@ -17,11 +18,11 @@ import { CoreMemberAuthenticator } from './member-authenticator.js';
   providers: [
     CoreMemberAuthenticator,
     NotificationReads,
-    NotificationRetention,
     NotificationsService,
     PreferenceJournal,
     PreferencesService,
     UnsubscribeService,
+    retentionOf(OLD_NOTIFICATIONS),
     { provide: MEMBER_AUTHENTICATOR, useExisting: CoreMemberAuthenticator },
   ],
 })

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database, PollingJob, Setbacks, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { EventWaits, type WaitingRef } from './event-waits.repository.js';

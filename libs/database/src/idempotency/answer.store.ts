@@ -1,18 +1,16 @@
 import { createHash } from 'node:crypto';
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import {
-  log,
-  type IdempotencyClaim,
-  type IdempotencyScope,
-  type IdempotencyStore,
-  type StoredAnswer,
+import { Injectable } from '@nestjs/common';
+import type {
+  IdempotencyClaim,
+  IdempotencyScope,
+  IdempotencyStore,
+  StoredAnswer,
 } from '@customer-platform/http';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
 import { newId } from '../ids.js';
+import type { RetentionOptions } from '../jobs/retention.js';
 
-const SWEEP_EVERY_MS = 600_000;
-const SWEEP_ROWS = 5_000;
 /** A claim whose process died is kept this much longer than its lease, so that its owner may still find it lost. */
 const CLAIM_REST_MS = 86_400_000;
 
@@ -27,23 +25,21 @@ const CLAIM = `
     WHERE (held.status IS NULL AND held.lease_until <= $7) OR held.expires_at <= $7
   RETURNING claim_id`;
 
+/** Claims and answers that nobody may ask for any more. */
+export const EXPIRED_ANSWERS: RetentionOptions = {
+  name: 'idempotency-retention',
+  table: 'idempotency_keys',
+  where: 'old.expires_at < $1',
+  keptMs: 0,
+};
+
 /** The answers of management POSTs, which libs/http claims, settles and replays. */
 @Injectable()
-export class AnswerStore implements IdempotencyStore, OnModuleInit, OnApplicationShutdown {
-  private sweep: NodeJS.Timeout | undefined;
-
+export class AnswerStore implements IdempotencyStore {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
   ) {}
-
-  onModuleInit(): void {
-    this.sweep = setInterval(() => void this.sweepExpired(), SWEEP_EVERY_MS).unref();
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.sweep);
-  }
 
   /** Of several at once exactly one is told `claimed`: the insert of the others waits for its commit. */
   async claim(scope: IdempotencyScope, fingerprint: string, leaseMs: number): Promise<IdempotencyClaim> {
@@ -102,27 +98,6 @@ export class AnswerStore implements IdempotencyStore, OnModuleInit, OnApplicatio
         [...keyOf(scope), claimId],
       ),
     );
-  }
-
-  /** Removes what has expired, in bounded steps; returns how many. */
-  async forgetExpired(): Promise<number> {
-    const gone = await this.database.acrossOrganizations((tx) =>
-      tx.query(
-        `DELETE FROM idempotency_keys WHERE (organization_id, route, key_hash) IN
-           (SELECT organization_id, route, key_hash FROM idempotency_keys WHERE expires_at < $1 LIMIT $2)
-         RETURNING 1`,
-        [this.clock.now(), SWEEP_ROWS],
-      ),
-    );
-    return gone.length;
-  }
-
-  private async sweepExpired(): Promise<void> {
-    try {
-      while ((await this.forgetExpired()) === SWEEP_ROWS);
-    } catch (error) {
-      log.warn({ err: error }, 'Expired idempotency keys could not be removed; the next round will');
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { log, metrics, registerDependency } from '@customer-platform/http';
+import { log, metrics, PollingJob, registerDependency } from '@customer-platform/http';
 import type { Admin } from 'kafkajs';
 import { Gauge } from 'prom-client';
 import { KafkaClient } from '../kafka/kafka.client.js';
@@ -60,7 +60,11 @@ new Gauge({
 @Injectable()
 export class LagWatchdog implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly progress = new Map<string, Progress>();
-  private timer: NodeJS.Timeout | undefined;
+  private readonly job = new PollingJob({
+    name: 'consumer-lag',
+    everyMs: LOOK_EVERY_MS,
+    pass: () => this.look(Date.now()),
+  });
   private unregister: (() => void) | undefined;
   private silent = false;
 
@@ -78,12 +82,12 @@ export class LagWatchdog implements OnApplicationBootstrap, OnModuleDestroy {
         if (this.silent) throw new Error('Kafka did not answer the last look');
       },
     });
-    this.timer = setInterval(() => void this.look(Date.now()), LOOK_EVERY_MS);
-    this.timer.unref();
+    this.job.start(LOOK_EVERY_MS);
   }
 
   onModuleDestroy(): void {
-    clearInterval(this.timer);
+    // Nothing hangs on a look that is going on, and Kafka may take long to answer it.
+    void this.job.stop();
     watchdogs.delete(this);
     this.unregister?.();
   }

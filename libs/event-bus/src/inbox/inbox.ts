@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { uuids, type Transaction, type WorkerTransaction } from '@customer-platform/database';
+import {
+  uuids,
+  type RetentionOptions,
+  type Transaction,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 
 const CLAIM = `
   INSERT INTO inbox (organization_id, consumer, event_id)
@@ -14,6 +19,17 @@ const CLAIM_ACROSS = `
    ORDER BY organization_id, event_id
   ON CONFLICT DO NOTHING
   RETURNING organization_id, event_id`;
+
+/**
+ * The events that Kafka can no longer deliver again: it keeps them half as long. By the clock of the database too, by
+ * which they were claimed: one of a process that is wrong must not make it forget.
+ */
+export const OLD_INBOX_ROWS: RetentionOptions = {
+  name: 'inbox-retention',
+  table: 'inbox',
+  where: `old.claimed_at < least($1, now() - interval '14 days')`,
+  keptMs: 14 * 86_400_000,
+};
 
 /** An event as the inbox knows it. */
 export interface ClaimedEvent {

@@ -1,14 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import {
-  Clock,
-  Database,
-  isTransient,
-  PollingJob,
-  Setbacks,
-  type WorkerTransaction,
-} from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../following/segment-indexes.js';
 import type { SegmentIndex } from '../following/segment-index.js';

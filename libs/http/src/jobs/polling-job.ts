@@ -1,6 +1,7 @@
-import { log, metrics } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
 import { Gauge } from 'prom-client';
-import { isTransient } from '../errors.js';
+import { log } from '../observe/log.js';
+import { metrics } from '../observe/metrics.js';
 import { JOB_LABEL } from './job-label.js';
 
 /** Of its pace, so that the instances of a module do not look at the same moment. */
@@ -15,6 +16,12 @@ const lastPass = new Gauge({
   labelNames: [JOB_LABEL],
   registers: [metrics],
 });
+const pace = new Gauge({
+  name: 'job_pace_seconds',
+  help: 'How long a job rests from one pass to the next: one that has not come on for much longer stands still',
+  labelNames: [JOB_LABEL],
+  registers: [metrics],
+});
 
 /** What a job is made of. */
 export interface PollingJobOptions {
@@ -23,14 +30,14 @@ export interface PollingJobOptions {
   /** From the end of one pass to the beginning of the next that nobody asks for. */
   readonly everyMs: number;
   /** Goes through what waits. Asks `stopping` between two items. */
-  readonly pass: () => Promise<void>;
+  readonly pass: () => Promise<unknown>;
   /** Between 0 and 1; default `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * Work that waits in a table and is looked for again and again: one pass at a time, at once when it is woken, and after
- * failures of a whole pass with growing pauses. A failing item is the pass's own matter: see `Setbacks`.
+ * Work that is looked for again and again: one pass at a time, at once when it is woken, and after failures of a whole
+ * pass with growing pauses. A failing item is the pass's own matter: see `Setbacks`.
  */
 export class PollingJob {
   private timer: NodeJS.Timeout | undefined;
@@ -46,11 +53,13 @@ export class PollingJob {
     return this.ended;
   }
 
-  /** Looks now, and from now on by itself. */
-  start(): void {
+  /** Looks now, or after so many milliseconds, and from then on by itself. */
+  start(afterMs = 0): void {
+    pace.set({ [JOB_LABEL]: this.options.name }, this.options.everyMs / 1_000);
     // A job that never comes through must be seen too.
     this.progressed();
-    this.look();
+    if (afterMs === 0) this.look();
+    else this.lookIn(afterMs);
   }
 
   /** Some of the work is done: for a pass that goes on for as long as something waits, which may be always. */
@@ -102,7 +111,7 @@ export class PollingJob {
 
   private tell(error: unknown): void {
     const said = { err: error, job: this.options.name, failures: this.failures };
-    if (!isTransient(error)) log.error(said, 'A job could not go on; it tries again');
+    if (!passesByItself(error)) log.error(said, 'A job could not go on; it tries again');
     else if (this.failures % SAY_EVERY === 0)
       log.warn(
         said,
@@ -115,7 +124,16 @@ export class PollingJob {
     const { everyMs, random = Math.random } = this.options;
     const pause =
       this.failures === 0 ? everyMs : Math.min(500 * 2 ** Math.min(this.failures, 10), LONGEST_PAUSE_MS);
-    this.timer = setTimeout(() => this.look(), pause * (1 + JITTER * (random() - 0.5)));
+    this.lookIn(pause * (1 + JITTER * (random() - 0.5)));
+  }
+
+  private lookIn(ms: number): void {
+    this.timer = setTimeout(() => this.look(), ms);
     this.timer.unref();
   }
+}
+
+/** What answers 503: something that the work needs is away, or others were in its way. */
+function passesByItself(error: unknown): boolean {
+  return error instanceof Problem && error.status === 503;
 }

@@ -1,4 +1,4 @@
-import { metrics } from '@customer-platform/http';
+import { metrics } from '../observe/metrics.js';
 import { Setbacks } from './setbacks.js';
 
 describe('the metrics of a job', () => {

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
-import { log, metrics } from '@customer-platform/http';
-import { DatabaseUnavailable } from '../errors.js';
+import { Problem } from '@customer-platform/problem-json';
+import { log } from '../observe/log.js';
+import { metrics } from '../observe/metrics.js';
 import { PollingJob } from './polling-job.js';
 
 beforeEach(() => {
@@ -46,7 +47,7 @@ describe('a polling job', () => {
       random: () => 0.5,
       pass: () => {
         failures += 1;
-        return Promise.reject(new DatabaseUnavailable(new Error('away')));
+        return Promise.reject(new Problem('dependency_unavailable'));
       },
     });
     job.start();
@@ -64,5 +65,27 @@ describe('a polling job', () => {
       expect.any(String),
     );
     await job.stop();
+  });
+
+  it('begins later where it is told to, keeps its pace in between, and none after its end', async () => {
+    const passes: number[] = [];
+    const began = Date.now();
+    const job = new PollingJob({
+      name: 'later',
+      everyMs: 10_000,
+      random: () => 0.5,
+      pass: () => {
+        passes.push(Date.now() - began);
+        return Promise.resolve();
+      },
+    });
+    job.start(4_000);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(passes).toEqual([4_000, 14_000, 24_000]);
+    const pace = await metrics.getSingleMetricAsString('job_pace_seconds');
+    expect(pace).toContain('job_pace_seconds{job_name="later"} 10');
+    await job.stop();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(passes).toHaveLength(3);
   });
 });

@@ -1,6 +1,6 @@
-import { log, metrics } from '@customer-platform/http';
 import { Counter, Gauge } from 'prom-client';
-import type { Clock } from '../clock.js';
+import { log } from '../observe/log.js';
+import { metrics } from '../observe/metrics.js';
 import { JOB_LABEL } from './job-label.js';
 
 /** The first wait after a failure; each further one is twice as long. */
@@ -50,7 +50,7 @@ export class Setbacks {
    */
   constructor(
     private readonly job: string,
-    private readonly clock: Pick<Clock, 'now'>,
+    private readonly clock: { now(): Date },
     private readonly forgottenAfterMs = FORGOTTEN_AFTER_MS,
   ) {
     ofJobs.set(job, this);

@@ -1,0 +1,77 @@
+import type { OnApplicationBootstrap, OnModuleDestroy, Provider } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { PollingJob } from '@customer-platform/http';
+import { Clock } from '../clock.js';
+import { Database } from '../database.js';
+
+const EVERY_MS = 10 * 60_000;
+/** Of one transaction, so that none is long. */
+const ROWS_AT_ONCE = 5_000;
+
+/** Which rows of a table have had their time. */
+export interface RetentionOptions {
+  /** As metrics and log lines call it. */
+  readonly name: string;
+  readonly table: string;
+  /** SQL over the table as `old`: whether a row goes. `$1` is the instant before which it has to lie. */
+  readonly where: string;
+  /** The column by whose index the oldest come first. */
+  readonly oldestBy?: string;
+  /** How long a row is kept from that instant on, in milliseconds. */
+  readonly keptMs: number;
+  readonly everyMs?: number;
+}
+
+/**
+ * Removes the rows of a table that have had their time, of all organizations, in steps of 5,000. Several instances do it
+ * side by side; a row that somebody holds is left to the next pass. Runs where PROCESS_ROLE is not api.
+ */
+export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly job: PollingJob;
+  private readonly statement: string;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly options: RetentionOptions,
+  ) {
+    const { name, table, where, oldestBy, everyMs = EVERY_MS } = options;
+    this.job = new PollingJob({ name, everyMs, pass: () => this.sweep() });
+    this.statement = `
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT old.ctid FROM ${table} AS old WHERE ${where}
+         ${oldestBy === undefined ? '' : `ORDER BY old.${oldestBy}`}
+         LIMIT ${String(ROWS_AT_ONCE)} FOR UPDATE OF old SKIP LOCKED))
+      RETURNING 1`;
+  }
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.job.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.job.stop();
+  }
+
+  /** Removes all that has had its time, until the process ends. @returns how many rows went */
+  async sweep(): Promise<number> {
+    const before = new Date(this.clock.now().getTime() - this.options.keptMs);
+    let removed = 0;
+    for (let step = ROWS_AT_ONCE; step === ROWS_AT_ONCE && !this.job.stopping; removed += step) {
+      const gone = await this.database.acrossOrganizations((tx) => tx.query(this.statement, [before]));
+      step = gone.length;
+      this.job.progressed();
+    }
+    return removed;
+  }
+}
+
+/** A {@link Retention} as a module's provider: it runs by itself for as long as the application does. */
+export function retentionOf(options: RetentionOptions): Provider {
+  return {
+    provide: Symbol(options.name),
+    useFactory: (database: Database, clock: Clock) => new Retention(database, clock, options),
+    inject: [Database, Clock],
+  };
+}

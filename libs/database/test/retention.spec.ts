@@ -1,0 +1,64 @@
+import { anOrganization } from '@customer-platform/testing';
+import { Clock, newId, Retention } from '../src/index.js';
+import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
+
+const DAY = 86_400_000;
+
+let world: WidgetWorld;
+beforeAll(async () => {
+  world = await aWidgetWorld(6);
+});
+afterAll(() => world.close());
+
+const retention = () =>
+  new Retention(world.database, new Clock(), {
+    name: 'spec-retention',
+    table: 'inbox',
+    where: 'old.claimed_at < $1',
+    keptMs: 2 * DAY,
+  });
+
+/** Rows of one organization, claimed so many days ago. */
+async function aged(days: number, rows: number): Promise<string> {
+  const { id } = anOrganization();
+  await world.test.query(
+    `INSERT INTO inbox (organization_id, consumer, event_id, claimed_at)
+     SELECT $1, 'spec', gen_random_uuid(), now() - $2 * interval '1 day' FROM generate_series(1, $3::int)`,
+    [id, days, rows],
+  );
+  return id;
+}
+
+async function left(organizationId: string): Promise<number> {
+  const rows = await world.test.query('SELECT 1 FROM inbox WHERE organization_id = $1', [organizationId]);
+  return rows.length;
+}
+
+describe('the retention of a table', () => {
+  it('removes what has had its time, of all organizations and in as many steps as it takes', async () => {
+    const [many, few, young] = [await aged(3, 10_001), await aged(2.01, 2), await aged(1.99, 3)];
+    expect(await retention().sweep()).toBe(10_003);
+    expect([await left(many), await left(few), await left(young)]).toEqual([0, 0, 3]);
+  });
+
+  it('removes each row once, however many instances do it at once', async () => {
+    await aged(3, 500);
+    const removed = await Promise.all([retention(), retention(), retention()].map((one) => one.sweep()));
+    expect(removed.reduce((sum, rows) => sum + rows)).toBe(500);
+  });
+
+  it('waits for no row that somebody holds, and finds it the next time', async () => {
+    const organizationId = await aged(3, 2);
+    const eventId = newId();
+    await world.test.query(
+      `INSERT INTO inbox (organization_id, consumer, event_id, claimed_at)
+       VALUES ($1, 'held', $2, now() - interval '3 days')`,
+      [organizationId, eventId],
+    );
+    await world.database.acrossOrganizations(async (tx) => {
+      await tx.query('SELECT 1 FROM inbox WHERE event_id = $1 FOR UPDATE', [eventId]);
+      expect(await retention().sweep()).toBe(2);
+    });
+    expect(await retention().sweep()).toBe(1);
+  });
+});
