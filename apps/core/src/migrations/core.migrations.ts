@@ -27,6 +27,7 @@ import { PartitionEvents1766900000000 } from './1766900000000-partition-events.j
 import { CreateSegmentEvaluators1766900100000 } from './1766900100000-create-segment-evaluators.js';
 import { IndexYieldedIdentities1766900200000 } from './1766900200000-index-yielded-identities.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
+import { CreateInstances1767000200000 } from './1767000200000-create-instances.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -58,4 +59,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateSegmentEvaluators1766900100000,
   IndexYieldedIdentities1766900200000,
   UnpackOutbox1767000100000,
+  CreateInstances1767000200000,
 ];

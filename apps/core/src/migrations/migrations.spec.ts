@@ -24,6 +24,7 @@ describe('the migrations of core', () => {
       // Positions in the queue, records that nobody can read, the service's own keys and its instances belong to no
       // organization; workers alone see them.
       const exempt = [
+        'instances',
         'queue_positions',
         'rate_limit_instances',
         'segment_evaluators',

@@ -129,11 +129,11 @@ describe('the segments of many organizations, evaluated by three instances', () 
     const before = await shares(instances);
     const gone = newId();
     await database.query(
-      `INSERT INTO segment_evaluators (id, seen_at, set_aside) VALUES ($1, now() + interval '1 hour', '{}')`,
+      `INSERT INTO instances (purpose, id, seen_at) VALUES ('segments', $1, now() + interval '1 hour')`,
       [gone],
     );
     expect(await shares(instances)).toEqual(before);
-    await database.query('DELETE FROM segment_evaluators WHERE id = $1', [gone]);
+    await database.query('DELETE FROM instances WHERE id = $1', [gone]);
   }, 300_000);
 
   it('go to the others while one hangs in a turn', async () => {
@@ -152,7 +152,7 @@ describe('the segments of many organizations, evaluated by three instances', () 
     const [first, ...others] = instances;
     instances = others;
     await first?.close();
-    const rows = await database.query('SELECT id FROM segment_evaluators');
+    const rows = await database.query(`SELECT id FROM instances WHERE purpose = 'segments'`);
     expect(rows).toHaveLength(others.length);
     const left = await database.query<{ id: string }>('SELECT organization_id AS id FROM segment_changes');
     await shares(

@@ -129,16 +129,17 @@ describe('what the instances share their limits in', () => {
     const aged = `filled_at = filled_at - interval '61 seconds' WHERE id = ANY ($1)`;
     await core.database.query(`UPDATE rate_limit_buckets SET ${aged}`, [[full.id, indebted.id]]);
     await core.database.query(
-      `UPDATE rate_limit_instances SET seen_at = seen_at - interval '61 seconds' WHERE instance_id = $1`,
+      `UPDATE instances SET seen_at = seen_at - interval '61 seconds' WHERE id = $1`,
       [instance],
     );
     await store.sweep();
+    await store.beat(newId());
     const left = await core.database.query<{ id: string }>(
       'SELECT id FROM rate_limit_buckets WHERE id = ANY ($1)',
       [[full.id, indebted.id]],
     );
     expect(left).toEqual([{ id: indebted.id }]);
-    const known = 'SELECT 1 FROM rate_limit_instances WHERE instance_id = $1';
+    const known = 'SELECT 1 FROM instances WHERE id = $1';
     expect(await core.database.query(known, [instance])).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, uuids } from '@customer-platform/database';
+import { Instances } from '../../instances.js';
 import {
   INSTANCE_SECONDS,
   MOST_DEBT,
@@ -39,18 +40,6 @@ const EXCHANGE = `
               LATERAL (SELECT greatest(0, floor(least(excluded.wanted, left_over.tokens))) AS granted) AS lease)
   RETURNING id, granted, balance`;
 
-const BEAT = `
-  WITH beaten AS (
-    INSERT INTO rate_limit_instances AS known (instance_id, seen_at) VALUES ($1, clock_timestamp())
-    ON CONFLICT (instance_id) DO UPDATE SET seen_at = excluded.seen_at)
-  SELECT 1 + count(*)::int AS instances FROM rate_limit_instances
-   WHERE instance_id <> $1 AND seen_at > clock_timestamp() - make_interval(secs => $2)
-     AND seen_at < clock_timestamp() + interval '1 second'`;
-
-const LEAVE = 'DELETE FROM rate_limit_instances WHERE instance_id = $1';
-
-const GONE = `DELETE FROM rate_limit_instances WHERE seen_at < clock_timestamp() - make_interval(secs => $1)`;
-
 /** Rows that an exchange holds are left to the next sweep: whoever waited here could wait for one that waits for it. */
 const SWEEP = `
   DELETE FROM rate_limit_buckets swept
@@ -63,7 +52,11 @@ const SWEEP = `
 /** Limits shared in the module's own PostgreSQL, in tables that a crash of the server empties: all buckets are full then. */
 @Injectable()
 export class PostgresLimitStore implements LimitStore {
-  constructor(private readonly database: Database) {}
+  private readonly instances: Instances;
+
+  constructor(private readonly database: Database) {
+    this.instances = new Instances(database, 'rate_limits', INSTANCE_SECONDS * 1_000);
+  }
 
   async exchange(requests: readonly LimitRequest[]): Promise<LimitAnswer[]> {
     const rows = await this.database.acrossOrganizations((tx) =>
@@ -85,21 +78,15 @@ export class PostgresLimitStore implements LimitStore {
   }
 
   async beat(instanceId: string): Promise<number> {
-    const [row] = await this.database.acrossOrganizations((tx) =>
-      tx.query<{ instances: number }>(BEAT, [instanceId, INSTANCE_SECONDS]),
-    );
-    return row?.instances ?? 1;
+    return 1 + (await this.instances.tell(instanceId)).length;
   }
 
   async leave(instanceId: string): Promise<void> {
-    await this.database.acrossOrganizations((tx) => tx.query(LEAVE, [instanceId]));
+    await this.instances.leave(instanceId);
   }
 
   async sweep(): Promise<void> {
-    await this.database.acrossOrganizations(async (tx) => {
-      await tx.query(SWEEP);
-      await tx.query(GONE, [INSTANCE_SECONDS * 4]);
-    });
+    await this.database.acrossOrganizations((tx) => tx.query(SWEEP));
   }
 
   /** The pool is the database module's to close. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, isUuid, newId } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
+import { Instances } from '../../instances.js';
 
 /** How old what an instance knows of the others may be before it tells of itself and looks again. */
 const LOOK_AGAIN_AFTER_MS = 1_000;
@@ -12,24 +13,6 @@ const LOOK_AGAIN_AFTER_MS = 1_000;
 const COUNTED_FOR_MS = 4_000;
 /** Beyond it, organizations that an instance has set aside are left to it. */
 const MOST_SET_ASIDE = 1_000;
-
-/**
- * By the clock of the database alone: those of instances differ. What was told at a time to come is of before a failover
- * to a server whose clock is behind; who lives tells again.
- */
-const TELL = `
-  WITH told AS (
-    INSERT INTO segment_evaluators AS mine (id, seen_at, set_aside) VALUES ($1, clock_timestamp(), $2::uuid[])
-    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, set_aside = excluded.set_aside
-  ), forgotten AS (
-    DELETE FROM segment_evaluators WHERE id IN (
-      SELECT id FROM segment_evaluators WHERE seen_at < now() - interval '1 minute' AND id <> $1
-         FOR UPDATE SKIP LOCKED))
-  SELECT id, set_aside FROM segment_evaluators
-   WHERE id <> $1 AND seen_at > clock_timestamp() - $3 * interval '1 millisecond'
-     AND seen_at < clock_timestamp() + interval '1 second'`;
-
-const LEAVE = 'DELETE FROM segment_evaluators WHERE id = $1';
 
 /** An instance that evaluates segments. */
 export interface EvaluatorInstance {
@@ -56,29 +39,28 @@ export function evaluatorOf(
 }
 
 /**
- * Which organizations this instance evaluates. Instances know each other by a table in which each tells, between two
- * turns, that it comes on: one that hangs or was killed is left out after four seconds. Two that see others differently
+ * Which organizations this instance evaluates. Instances know each other by what each tells, between two turns, that it
+ * comes on: one that hangs or was killed is left out after four seconds. Two that see others differently
  * may both look at an organization, or for a moment none does; that only one evaluates it is the matter of its lock.
  */
 @Injectable()
 export class EvaluatorShares {
   private readonly id = newId();
+  private readonly known: Instances;
   private instances: readonly EvaluatorInstance[] = [];
   private toldAt = -Infinity;
 
-  constructor(private readonly database: Database) {}
+  constructor(database: Database) {
+    this.known = new Instances(database, 'segments', COUNTED_FOR_MS);
+  }
 
   /** Tells that this instance comes on, and looks who else does, where that was not done in the last second. */
   async tell(setAside: () => readonly string[]): Promise<void> {
     if (performance.now() - this.toldAt < LOOK_AGAIN_AFTER_MS) return;
     const organizations = setAside().filter(isUuid).slice(0, MOST_SET_ASIDE);
-    const others = await this.database.acrossOrganizations((tx) =>
-      tx.prepared<{ id: string; set_aside: string[] }>(TELL, [this.id, organizations, COUNTED_FOR_MS]),
-    );
-    this.instances = [
-      { id: this.id, setAside: new Set(organizations) },
-      ...others.map(({ id, set_aside }) => ({ id, setAside: new Set(set_aside) })),
-    ];
+    const others = await this.known.tell(this.id, organizations);
+    const all = [{ id: this.id, setAside: organizations }, ...others];
+    this.instances = all.map(({ id, setAside: aside }) => ({ id, setAside: new Set(aside) }));
     this.toldAt = performance.now();
   }
 
@@ -91,7 +73,7 @@ export class EvaluatorShares {
   async leave(): Promise<void> {
     if (this.instances.length === 0) return;
     try {
-      await this.database.acrossOrganizations((tx) => tx.query(LEAVE, [this.id]));
+      await this.known.leave(this.id);
     } catch (error) {
       log.info({ err: error }, 'The evaluator of segments could not sign off; the others will miss it');
     }
