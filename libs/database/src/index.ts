@@ -11,7 +11,6 @@ export {
 } from './errors.js';
 export { AnswerStore } from './idempotency/answer.store.js';
 export type { GatheredCalls } from './idempotency/gathered-calls.js';
-export { Gathering } from './idempotency/gathering.js';
 export type { IdempotentAnswer } from './idempotency/idempotent-call.js';
 export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';

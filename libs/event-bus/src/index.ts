@@ -12,7 +12,6 @@ export { type EventBusOptions } from './event-bus.options.js';
 export { Inbox } from './inbox/inbox.js';
 export { Topics } from './kafka/topics.js';
 export { type EventFailure } from './delivery/event-delivery.js';
-export { Gathering } from './delivery/gathering.js';
 export { keyHash } from './key-hash.js';
 export { OnEvent, type OnEventOptions } from './on-event.decorator.js';
 export { type NewDomainEvent, Outbox, type OutboxMessage } from './outbox/outbox.js';

@@ -123,6 +123,7 @@ export {
   type IdempotencyStore,
   type StoredAnswer,
 } from './idempotency/idempotency-store.js';
+export { Batcher, type BatcherOptions } from './jobs/batcher.js';
 export { PollingJob, type PollingJobOptions } from './jobs/polling-job.js';
 export { Setbacks } from './jobs/setbacks.js';
 export { answerError, answerProblem } from './problems/answer-problem.js';

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
-import { Gathering, RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
+import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { Batcher, log } from '@customer-platform/http';
 import { decodeRecord, UnreadableRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 import { CarefulProcessor } from './careful-processor.js';
@@ -43,8 +43,8 @@ interface ReadRecord extends IncomingRecord {
  */
 @Injectable()
 export class IngestionWorker implements OnApplicationBootstrap {
-  private readonly gathering = new Gathering<readonly ReadRecord[]>({
-    forMs: GATHER_MS,
+  private readonly batcher = new Batcher<readonly ReadRecord[]>({
+    waitMs: GATHER_MS,
     enough: CHUNK_EVENTS,
     parallel: TRANSACTIONS,
     run: (chunks) => this.process(chunks.flat()),
@@ -79,7 +79,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
    */
   async take(records: readonly IncomingRecord[], heartbeat: () => Promise<void>): Promise<void> {
     for (const chunk of chunksOf(read(records))) {
-      await this.gathering.add(await this.confirmed(chunk), eventsOf(chunk));
+      await this.batcher.add(await this.confirmed(chunk), eventsOf(chunk));
       await heartbeat();
     }
   }

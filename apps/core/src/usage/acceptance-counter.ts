@@ -1,7 +1,8 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database } from '@customer-platform/database';
-import { Gathering, RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { Batcher } from '@customer-platform/http';
 import { decodeAcceptances, UnreadableRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 import { QueuePositions } from '../processing/queue-positions.js';
@@ -27,8 +28,8 @@ const ADD = `
  */
 @Injectable()
 export class AcceptanceCounter implements OnApplicationBootstrap {
-  private readonly gathering = new Gathering<readonly IncomingRecord[]>({
-    forMs: GATHER_MS,
+  private readonly batcher = new Batcher<readonly IncomingRecord[]>({
+    waitMs: GATHER_MS,
     enough: Infinity,
     parallel: 1,
     run: (chunks) => this.add(chunks.flat()),
@@ -49,13 +50,13 @@ export class AcceptanceCounter implements OnApplicationBootstrap {
       chunkSize: 2_000,
       // A partition waits while its chunk is gathered; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
-      eachChunk: (records) => this.gathering.add(records, records.length),
+      eachChunk: (records) => this.batcher.add(records, records.length),
     });
   }
 
   /** Someone waits for the count: for a moment nothing is gathered any longer. */
   hurry(): void {
-    this.gathering.hurry(1_000);
+    this.batcher.hurry(1_000);
   }
 
   private async add(records: readonly IncomingRecord[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { Batcher, log } from '@customer-platform/http';
 import { ChannelFaults, type ChannelFault, type FaultRow } from '../channels/channel-faults.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
@@ -75,8 +75,11 @@ interface Recorded {
  */
 @Injectable()
 export class OutcomeRecorder {
-  private readonly waiting: Outcome[] = [];
-  private writing: Promise<void> | undefined;
+  private readonly batcher = new Batcher<Outcome>({
+    waitMs: GATHER_MS,
+    enough: MOST_AT_ONCE,
+    run: (batch) => this.write(batch),
+  });
 
   constructor(
     private readonly database: Database,
@@ -88,20 +91,13 @@ export class OutcomeRecorder {
 
   /** Resolves when the outcome is on record. */
   async record(outcome: Outcome): Promise<void> {
-    this.waiting.push(outcome);
-    while (this.waiting.includes(outcome)) {
-      this.writing ??= this.flush().finally(() => (this.writing = undefined));
-      await this.writing;
-    }
+    await this.batcher.add(outcome);
   }
 
-  private async flush(): Promise<void> {
-    await pause(GATHER_MS);
-    const batch = this.waiting.slice(0, MOST_AT_ONCE);
+  private async write(batch: readonly Outcome[]): Promise<void> {
     for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
       try {
-        await this.database.acrossOrganizations((tx) => this.write(tx, batch));
-        this.waiting.splice(0, batch.length);
+        await this.database.acrossOrganizations((tx) => this.writeBatch(tx, batch));
         return;
       } catch (error) {
         log.error({ err: error }, 'Outcomes of hand-offs could not be written; trying again');
@@ -110,7 +106,7 @@ export class OutcomeRecorder {
     }
   }
 
-  private async write(tx: WorkerTransaction, batch: readonly Outcome[]): Promise<void> {
+  private async writeBatch(tx: WorkerTransaction, batch: readonly Outcome[]): Promise<void> {
     const now = this.clock.now();
     const recorded = batch.map((outcome) => recordOf(outcome, now));
     const rows = await tx.prepared<RecordedRow>(RECORD, [JSON.stringify(recorded.map(toRow)), now]);

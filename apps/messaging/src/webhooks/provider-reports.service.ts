@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, Database, Gathering, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, isDatabaseUnavailable, type WorkerTransaction } from '@customer-platform/database';
+import { Batcher } from '@customer-platform/http';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
@@ -48,9 +49,10 @@ const FIRST_LOOK_MS = 2_000;
  */
 @Injectable()
 export class ProviderReports {
-  private readonly taking = new Gathering<readonly NewReport[], PendingReport[]>((calls) =>
-    this.database.acrossOrganizations((tx) => this.store(tx, calls)),
-  );
+  private readonly taking = new Batcher<readonly NewReport[], PendingReport[]>({
+    run: (calls) => this.database.acrossOrganizations((tx) => this.store(tx, calls)),
+    singlyAfter: (error) => !isDatabaseUnavailable(error),
+  });
 
   constructor(
     private readonly database: Database,

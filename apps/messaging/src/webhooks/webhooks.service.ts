@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, Database, Gathering } from '@customer-platform/database';
+import { Clock, Database, isDatabaseUnavailable } from '@customer-platform/database';
+import { Batcher } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { Channel } from '../addresses/channel.js';
 import { ChannelPlans, type SecretPlace } from '../channels/channel-plans.js';
@@ -28,9 +29,10 @@ interface Account {
 @Injectable()
 export class WebhooksService {
   /** Read for each call anew, for a secret that was replaced is not good any more; calls at once share the reading. */
-  private readonly secrets = new Gathering<SecretPlace, string | undefined>((places) =>
-    this.database.acrossOrganizations((tx) => this.plans.secretsOf(tx, places)),
-  );
+  private readonly secrets = new Batcher<SecretPlace, string | undefined>({
+    run: (places) => this.database.acrossOrganizations((tx) => this.plans.secretsOf(tx, places)),
+    singlyAfter: (error) => !isDatabaseUnavailable(error),
+  });
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { StoredAnswer } from '@customer-platform/http';
+import { Batcher, type StoredAnswer } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { Database } from '../database.js';
+import { isDatabaseUnavailable } from '../errors.js';
 import type { Transaction } from '../transaction.js';
-import { Gathering } from './gathering.js';
 import {
   inProgress,
   lockOf,
@@ -44,7 +44,7 @@ const LOCKS = `
  * and their answers kept, in one transaction. Each still counts once, and a refusal of one touches no other.
  */
 export class GatheredCalls<Item> {
-  private readonly groups: Gathering<Asked<Item>, Outcome>;
+  private readonly groups: Batcher<Asked<Item>, Outcome>;
 
   constructor(
     private readonly database: Database,
@@ -52,7 +52,11 @@ export class GatheredCalls<Item> {
     private readonly digestsOf: CallDigester,
     private readonly perform: PerformAll<Item>,
   ) {
-    this.groups = new Gathering((group) => this.performGroup(group), GROUPS_AT_ONCE);
+    this.groups = new Batcher({
+      run: (group) => this.performGroup(group),
+      parallel: GROUPS_AT_ONCE,
+      singlyAfter: (error) => !isDatabaseUnavailable(error),
+    });
   }
 
   /**
@@ -63,7 +67,7 @@ export class GatheredCalls<Item> {
     const giveUpAt = performance.now() + PATIENCE_MS;
     const asked = { call, digests: this.digestsOf(call), item };
     for (;;) {
-      const outcome = await this.groups.add(asked, `${call.organizationId} ${call.route}`);
+      const outcome = await this.groups.add(asked, 1, `${call.organizationId} ${call.route}`);
       if (outcome instanceof Error) throw outcome;
       if (outcome) return outcome;
       if (performance.now() >= giveUpAt) throw inProgress();

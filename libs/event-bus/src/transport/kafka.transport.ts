@@ -1,13 +1,13 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { isEventType, topicOf, type DomainEvent, type EventType } from '@customer-platform/events';
+import { Batcher } from '@customer-platform/http';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { Consumers } from '../consuming/consumers.js';
 import { KeptPositions } from '../consuming/kept.positions.js';
 import type { Chunk, SupervisedConsumer } from '../consuming/supervised.consumer.js';
 import { ChunkDelivery, type Receiver } from '../delivery/chunk.delivery.js';
 import { EventDelivery } from '../delivery/event-delivery.js';
-import { Gathering } from '../delivery/gathering.js';
 import { Stalls } from '../delivery/stalls.js';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
@@ -59,7 +59,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
   private readonly subscribers = new Map<object, Subscriber>();
   private types: ReadonlySet<EventType> = new Set();
   private consumer: SupervisedConsumer | undefined;
-  private readonly gathering: Gathering<Gathered>;
+  private readonly batcher: Batcher<Gathered>;
 
   constructor(
     @Inject(EVENT_BUS_OPTIONS) private readonly options: EventBusOptions,
@@ -71,8 +71,8 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     private readonly kept: KeptPositions,
   ) {
     super();
-    this.gathering = new Gathering<Gathered>({
-      forMs: GATHER_MS,
+    this.batcher = new Batcher<Gathered>({
+      waitMs: GATHER_MS,
       enough: CHUNK_SIZE,
       parallel: options.concurrency ?? 3,
       run: (gathered) => this.process(gathered),
@@ -155,7 +155,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
   /** @throws LeftForLater when an event of it stalls: what comes meanwhile, of all partitions, goes on before it */
   private async gather(chunk: Chunk): Promise<void> {
     const gathered: Gathered = { chunk, left: false };
-    await this.gathering.add(gathered, chunk.messages.length);
+    await this.batcher.add(gathered, chunk.messages.length);
     if (gathered.left) throw new LeftForLater();
   }
 

@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { Batcher, log } from '@customer-platform/http';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { postPinned } from '../../network/pinned-post.js';
@@ -38,8 +38,9 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly box: SecretBox;
   private readonly flights = new Map<string, number>();
   private inFlight = 0;
-  private ended: EndedTry[] = [];
-  private writing: Promise<void> | undefined;
+  /** Outcomes are written together, as many as have come while the ones before were being written. */
+  private readonly outcomes: Batcher<EndedTry>;
+  private unwritten = 0;
   private readonly rest = new WakeableSleep();
   private stopping = false;
   private running: Promise<void> = Promise.resolve();
@@ -47,12 +48,13 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly queue: DeliveryQueue,
-    private readonly outcomes: DeliveryOutcomes,
+    outcomes: DeliveryOutcomes,
     private readonly signal: DeliverySignal,
     private readonly makers: MakerRights,
     private readonly clock: Clock,
   ) {
     this.box = new SecretBox(config.keyring);
+    this.outcomes = new Batcher({ enough: Infinity, run: (ended) => record(outcomes, ended) });
   }
 
   onApplicationBootstrap(): void {
@@ -67,7 +69,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     this.rest.wake();
     await this.running;
     const patience = Date.now() + STOP_MS;
-    while ((this.inFlight > 0 || this.writing) && Date.now() < patience) await pause(LOOK_MS);
+    while ((this.inFlight > 0 || this.unwritten > 0) && Date.now() < patience) await pause(LOOK_MS);
   }
 
   private async run(): Promise<void> {
@@ -95,7 +97,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
       const before = this.flights.get(endpoint) ?? 1;
       if (before > 1) this.flights.set(endpoint, before - 1);
       else this.flights.delete(endpoint);
-      if (answer) this.note({ delivery, answer }, before >= MOST_IN_FLIGHT);
+      if (answer) void this.note({ delivery, answer }, before >= MOST_IN_FLIGHT);
     });
   }
 
@@ -126,27 +128,19 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  /** Outcomes are written together, as many as have come while the ones before were being written. */
-  private note(ended: EndedTry, wasFull: boolean): void {
-    this.ended.push(ended);
-    this.writing ??= this.write().finally(() => {
-      this.writing = undefined;
-    });
-    if (wasFull) void this.writing.then(() => this.rest.wake());
+  private async note(ended: EndedTry, wasFull: boolean): Promise<void> {
+    this.unwritten += 1;
+    await this.outcomes.add(ended);
+    this.unwritten -= 1;
+    if (wasFull) this.rest.wake();
   }
+}
 
-  private async write(): Promise<void> {
-    while (this.ended.length > 0) {
-      const batch = this.ended.splice(0);
-      try {
-        await this.outcomes.record(batch);
-      } catch (error) {
-        // Their claims run out, and they are told again under the same ids: receivers know them.
-        log.error(
-          { err: error, count: batch.length },
-          'Outcomes of webhook deliveries could not be recorded',
-        );
-      }
-    }
+/** Claims of what cannot be recorded run out, and it is told again under the same ids: receivers know them. */
+async function record(outcomes: DeliveryOutcomes, ended: readonly EndedTry[]): Promise<void> {
+  try {
+    await outcomes.record(ended);
+  } catch (error) {
+    log.error({ err: error, count: ended.length }, 'Outcomes of webhook deliveries could not be recorded');
   }
 }
