@@ -105,15 +105,10 @@ export {
   type FurtherCheck,
 } from './reading/validate-dto.js';
 export { canonicalJson } from './json/canonical-json.js';
-export {
-  checkJson,
-  FORBIDDEN_KEYS,
-  isStorableText,
-  MAX_JSON_DEPTH,
-  pointerToken,
-} from './json/check-json.js';
+export { inspectJson, isStorableText, type Inspected } from './json/inspect-json.js';
+export { endOfJsonString } from './json/count-values.js';
+export { pointerToken } from './json/json-pointer.js';
 export { containsText } from './json/contains-text.js';
-export { inexactNumbers, mayBeInexact } from './json/json-numbers.js';
 export { parseInstant } from './json/parse-instant.js';
 export { readIdempotencyKey } from './idempotency/idempotency-key.js';
 export {

@@ -1,8 +1,7 @@
 import type { FieldError } from '@customer-platform/problem-json';
 import { Problem } from '@customer-platform/problem-json';
 import { mergePatch } from '@customer-platform/database';
-import { checkFurther } from '@customer-platform/http';
-import { childPointer } from '../ingestion/json-pointer.js';
+import { checkFurther, pointerToken } from '@customer-platform/http';
 import { normalizeNationalId } from '../national-ids/national-id.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
 import { CreateContactDto, UpdateContactDto, type NationalIdInputDto } from './contact.dto.js';
@@ -85,7 +84,7 @@ function applyAttributes(
     return;
   }
   for (const [key, value] of entries) {
-    const pointer = childPointer('/attributes', key);
+    const pointer = `/attributes/${pointerToken(key)}`;
     const merged: unknown = value === null ? null : mergePatch(profile.attributes[key], value);
     const at = latest(profile.times.attributes[key], now);
     if (setAttribute(profile, key, merged, at) !== 'full') continue;

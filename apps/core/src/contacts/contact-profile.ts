@@ -1,5 +1,5 @@
+import { pointerToken } from '@customer-platform/http';
 import { normalEmail } from '../identities/identity-value.js';
-import { childPointer } from '../ingestion/json-pointer.js';
 import { KNOWN_TRAITS, readTrait, type KnownTrait } from './known-traits.js';
 
 /** What an event keeps of something in it that could not be used. */
@@ -131,7 +131,7 @@ function applyAttribute(
   if (isLate(profile.times.attributes, key, occurredAt)) return;
   const outcome = setAttribute(profile, key, value, occurredAt);
   if (outcome === 'full') {
-    change.warnings.push({ pointer: childPointer('/traits', key), code: 'limit_reached' });
+    change.warnings.push({ pointer: `/traits/${pointerToken(key)}`, code: 'limit_reached' });
   } else if (outcome === 'changed') change.changed.push(`attributes.${key}`);
 }
 

@@ -1,4 +1,4 @@
-import { isLongerThan, parseInstant } from '@customer-platform/http';
+import { inspectJson, isLongerThan, parseInstant } from '@customer-platform/http';
 import type { FieldErrors } from '@customer-platform/problem-json';
 import { addSchemaErrors } from './schema-errors.js';
 import {
@@ -11,7 +11,6 @@ import {
   type IdentifyBody,
   type TrackBody,
 } from './event-schemas.js';
-import { inspectJson } from './json-inspection.js';
 import { isPlaceholder } from './placeholder-identifiers.js';
 
 /** How far ahead of our clock an event may claim to have happened, for clocks that differ. */
@@ -56,7 +55,7 @@ function judge(
   refusals: Parameters<typeof addSchemaErrors>[0],
   subject: Subject,
 ): Judged {
-  const errors = inspectJson(subject.body, subject.text, subject.level);
+  const errors = inspectJson(subject.body, subject.text, subject);
   if (!wellFormed) addSchemaErrors(refusals, errors);
   if (typeof subject.body === 'object' && subject.body !== null) {
     checkMeaning(subject.body as Record<string, unknown>, subject.now, errors);

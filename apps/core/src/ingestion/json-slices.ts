@@ -1,5 +1,6 @@
+import { endOfJsonString } from '@customer-platform/http';
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -50,15 +51,7 @@ function skipSpace(bytes: Buffer, from: number): number {
 
 /** The position behind a string that begins at `from`. */
 function skipString(bytes: Buffer, from: number): number {
-  let end = bytes.indexOf(QUOTE, from + 1);
-  while (end !== -1) {
-    let before = end - 1;
-    while (bytes[before] === BACKSLASH) before -= 1;
-    // An odd number of backslashes before a quote makes it part of the string.
-    if ((end - before) % 2 === 1) return end + 1;
-    end = bytes.indexOf(QUOTE, end + 1);
-  }
-  return bytes.length;
+  return Math.min(endOfJsonString(bytes, from) + 1, bytes.length);
 }
 
 function skipValue(bytes: Buffer, from: number): number {

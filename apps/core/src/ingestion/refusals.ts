@@ -56,9 +56,8 @@ export class Refusals implements OnModuleInit, OnModuleDestroy {
 
   /** One after the other: none is told that all is written while another still writes. */
   private writeNow(): Promise<void> {
-    const turn = this.writing.then(() => this.writeAll());
-    this.writing = turn.catch(() => undefined);
-    return turn;
+    this.writing = Promise.allSettled([this.writing]).then(() => this.writeAll());
+    return this.writing;
   }
 
   /** @throws what the first of them failed of, once all have been tried */

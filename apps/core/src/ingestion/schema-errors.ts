@@ -1,6 +1,6 @@
+import { pointerToken } from '@customer-platform/http';
 import { FieldErrors, type FieldCode, type FieldError } from '@customer-platform/problem-json';
 import type { ErrorObject } from 'ajv';
-import { childPointer } from './json-pointer.js';
 
 interface Reading {
   code: FieldCode;
@@ -46,7 +46,7 @@ export function addSchemaErrors(
       continue;
     }
     const pointer = reading.child
-      ? childPointer(refusal.instancePath, reading.child(refusal))
+      ? `${refusal.instancePath}/${pointerToken(reading.child(refusal))}`
       : refusal.instancePath;
     // A caller's own name may hold what no answer can carry.
     const error = { pointer: pointer.toWellFormed(), code: reading.code, detail: reading.detail(refusal) };

@@ -7,7 +7,7 @@ import {
 import { ApiBody, ApiHeader } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Problem } from '@customer-platform/problem-json';
-import { isStorableText } from '../json/check-json.js';
+import { isStorableText } from '../json/inspect-json.js';
 import { originOf, type RequestContext, type RequestOrigin } from '../context/request-context.js';
 import { stateOf } from '../context/request-state.js';
 import { IDEMPOTENCY_KEY_SCHEMA, readIdempotencyKey } from '../idempotency/idempotency-key.js';

@@ -25,7 +25,7 @@ describe('a polling job', () => {
       name: 'endless',
       everyMs: 1_000,
       pass: () =>
-        new Promise((resolve) => {
+        new Promise<void>((resolve) => {
           ended = resolve;
         }),
     });

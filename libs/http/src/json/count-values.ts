@@ -13,14 +13,14 @@ export function countJsonValues(bytes: Buffer): number {
   let count = 1;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at);
+    if (byte === QUOTE) at = endOfJsonString(bytes, at);
     else if (byte === COMMA || byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;
   }
   return count;
 }
 
-/** The position of the quote that ends a string, or the end of a text that lacks it. */
-function endOfString(bytes: Buffer, from: number): number {
+/** The position of the quote that ends the string which begins at `from`, or the end of a text that lacks it. */
+export function endOfJsonString(bytes: Buffer, from: number): number {
   let end = bytes.indexOf(QUOTE, from + 1);
   while (end !== -1) {
     let before = end - 1;

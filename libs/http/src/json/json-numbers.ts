@@ -1,5 +1,5 @@
 import { FieldErrors } from '@customer-platform/problem-json';
-import { pointerToken } from './check-json.js';
+import { pointerToken } from './json-pointer.js';
 
 /** A number as written: sign, digits, fraction, exponent (RFC 8259 §6). */
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
@@ -17,16 +17,6 @@ const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => 
 /** Whether a number that was read may have lost digits: from 2^53 on its text decides. */
 export function mayBeInexact(value: number): boolean {
   return value > Number.MAX_SAFE_INTEGER || value < -Number.MAX_SAFE_INTEGER;
-}
-
-/** Whether a value that was read holds such a number. */
-export function mayHoldInexact(value: unknown): boolean {
-  if (typeof value === 'number') return mayBeInexact(value);
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.some(mayHoldInexact);
-  const record = value as Record<string, unknown>;
-  for (const key of Object.keys(record)) if (mayHoldInexact(record[key])) return true;
-  return false;
 }
 
 /**

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { canonicalJson, checkJson, inexactNumbers, parseInstant } from '../index.js';
+import { canonicalJson, parseInstant } from '../index.js';
 import { countJsonValues } from './count-values.js';
+import { inexactNumbers } from './json-numbers.js';
 
 describe('canonicalJson', () => {
   it('sorts keys by UTF-16 code units at every level, integer-like keys too', () => {
@@ -28,49 +29,6 @@ describe('canonicalJson', () => {
         expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
-  });
-});
-
-describe('checkJson', () => {
-  const named = (value: unknown) => checkJson(value).named;
-  const nested = (levels: number): unknown => (levels === 1 ? {} : { a: nested(levels - 1) });
-
-  it('takes 32 levels, the body being the first, and refuses 33', () => {
-    expect(named(nested(32))).toEqual([]);
-    expect(named(nested(33))).toEqual([
-      { pointer: '/a'.repeat(32), code: 'not_allowed', detail: 'The body is nested deeper than 32 levels.' },
-    ]);
-  });
-
-  it('takes a text at level 33, which nests nothing', () => {
-    expect(named(JSON.parse(`${'['.repeat(32)}"x"${']'.repeat(32)}`))).toEqual([]);
-  });
-
-  it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s at any depth', (key) => {
-    expect(named(JSON.parse(`{"list":[{"${key}":1}]}`))).toMatchObject([
-      { pointer: `/list/0/${key}`, code: 'not_allowed' },
-    ]);
-  });
-
-  it('refuses U+0000 and half a surrogate pair, in values and in keys', () => {
-    expect(named({ a: 'x\u0000' })).toMatchObject([{ pointer: '/a', code: 'invalid_format' }]);
-    expect(named({ a: ['\ud83d'] })).toMatchObject([{ pointer: '/a/0', code: 'invalid_format' }]);
-    expect(named({ o: { '\udc00': 1 } })).toMatchObject([{ pointer: '/o/\ufffd', code: 'invalid_format' }]);
-    expect(named({ '😀': '😀' })).toEqual([]);
-  });
-
-  it('refuses a number that became infinite', () => {
-    expect(named(JSON.parse('{"a":1e400}'))).toMatchObject([{ pointer: '/a', code: 'out_of_range' }]);
-  });
-
-  it('escapes keys in pointers', () => {
-    expect(named({ 'a/b': { '~': '\u0000' } })).toMatchObject([{ pointer: '/a~1b/~0' }]);
-  });
-
-  it('names 20 errors and counts them all', () => {
-    const errors = checkJson(Array.from({ length: 50 }, () => '\u0000'));
-    expect(errors.named).toHaveLength(20);
-    expect(errors.total).toBe(50);
   });
 });
 

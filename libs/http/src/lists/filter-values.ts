@@ -1,4 +1,4 @@
-import { isStorableText } from '../json/check-json.js';
+import { isStorableText } from '../json/inspect-json.js';
 import { parseInstant } from '../json/parse-instant.js';
 import type { FilterOp, FilterType, FilterValue } from './list-definition.js';
 

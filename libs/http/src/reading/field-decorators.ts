@@ -1,6 +1,6 @@
 import { ValidateIf } from 'class-validator';
 import { registerDecorator, type ValidationOptions } from 'class-validator';
-import { isStorableText } from '../json/check-json.js';
+import { isStorableText } from '../json/inspect-json.js';
 import { parseInstant } from '../json/parse-instant.js';
 import { canonicalLocale, canonicalTimeZone } from './locales.js';
 

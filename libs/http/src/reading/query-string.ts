@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { FieldErrors, Problem, shortName } from '@customer-platform/problem-json';
-import { isStorableText } from '../json/check-json.js';
+import { isStorableText } from '../json/inspect-json.js';
 
 /** One parameter of a query as it was sent, decoded once. */
 export interface QueryParameter {

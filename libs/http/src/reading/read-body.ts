@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Problem } from '@customer-platform/problem-json';
-import { checkJson } from '../json/check-json.js';
+import { inspectJson } from '../json/inspect-json.js';
 import { countJsonValues } from '../json/count-values.js';
-import { inexactNumbers, mayHoldInexact } from '../json/json-numbers.js';
 import { yieldLoop } from './event-loop.js';
 import type { BodyForm } from '../endpoints/route-declaration.js';
 
@@ -52,18 +51,15 @@ export const MAX_JSON_VALUES = 50_000;
 /** How many fields a form may have; Twilio, which sends the longest ones, uses about 30. */
 const MAX_FORM_FIELDS = 1_000;
 
-/** How many values a body may hold that is read a second time for its large numbers. */
-const MAX_REREAD_VALUES = 10_000;
-
 /** A body with more values than this is read in steps, between which other requests run. */
 const STEPS_FROM_VALUES = 2_000;
 
 /** Parses JSON and refuses what no body may contain. For short bodies: it holds the loop until it is done. */
 export function parseJsonBytes(bytes: Buffer): unknown {
-  refuseTooManyValues(countJsonValues(bytes));
+  const values = countJsonValues(bytes);
+  refuseTooManyValues(values);
   const { text, value } = parse(bytes);
-  refuseForbidden(value);
-  refuseInexact(text, value, countJsonValues(bytes));
+  refuseForbidden(text, value, values);
   return value;
 }
 
@@ -74,9 +70,7 @@ export async function readJson(bytes: Buffer): Promise<unknown> {
   const isLarge = values > STEPS_FROM_VALUES;
   const { text, value } = parse(bytes);
   if (isLarge) await yieldLoop();
-  refuseForbidden(value);
-  if (isLarge) await yieldLoop();
-  refuseInexact(text, value, values);
+  refuseForbidden(text, value, values);
   if (isLarge) await yieldLoop();
   return value;
 }
@@ -97,24 +91,9 @@ function parse(bytes: Buffer): { text: string; value: unknown } {
   }
 }
 
-function refuseForbidden(value: unknown): void {
-  const errors = checkJson(value);
+function refuseForbidden(text: string | undefined, value: unknown, values: number): void {
+  const errors = inspectJson(value, text, { values });
   if (errors.total > 0) throw Problem.validation(errors);
-}
-
-/**
- * Which numbers a double cannot carry is told by reading the text again (2 µs a value, measured); in a body of more
- * values than that takes a moment, any number beyond 2^53 is refused.
- */
-function refuseInexact(text: string, value: unknown, values: number): void {
-  if (mayHoldInexact(value)) {
-    if (values > MAX_REREAD_VALUES) {
-      const detail = `A body of more than ${MAX_REREAD_VALUES} values takes no number beyond 2^53; send it as text.`;
-      throw Problem.validation([{ pointer: '', code: 'out_of_range', detail }]);
-    }
-    const errors = inexactNumbers(text);
-    if (errors.total > 0) throw Problem.validation(errors);
-  }
 }
 
 /**
@@ -149,7 +128,7 @@ export function parseForm(bytes: Buffer): Record<string, unknown> {
     else former.push(value);
   }
   const form = Object.fromEntries(values);
-  refuseForbidden(form);
+  refuseForbidden(undefined, form, values.size);
   return form;
 }
 

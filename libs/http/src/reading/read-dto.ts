@@ -1,5 +1,5 @@
 import { FieldErrors } from '@customer-platform/problem-json';
-import { pointerToken } from '../json/check-json.js';
+import { pointerToken } from '../json/json-pointer.js';
 import type { Dto } from '../endpoints/route-declaration.js';
 import { boundsOf, boundText, brokenBound } from './bounds.js';
 import { fieldsOf, nestedDto, transformed } from './dto-shape.js';

@@ -6,7 +6,7 @@ import {
   type FieldError,
   type FieldErrors,
 } from '@customer-platform/problem-json';
-import { pointerToken } from '../json/check-json.js';
+import { pointerToken } from '../json/json-pointer.js';
 import { readDto } from './read-dto.js';
 import { codeOfConstraint } from './validation-codes.js';
 

@@ -1,5 +1,5 @@
+import { pointerToken } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
-import { childPointer } from '../../ingestion/json-pointer.js';
 import type { MergeContactsDto } from './merge.dto.js';
 import { MERGED_FIELDS, type Side } from './merge-fields.js';
 
@@ -60,7 +60,7 @@ function errorsOfMerge({ survivor_id: survivorId, merged_id: mergedId, keep = {}
     });
   }
   for (const [field, side] of Object.entries(keep)) {
-    const pointer = childPointer('/keep', field);
+    const pointer = `/keep/${pointerToken(field)}`;
     if (!isMergedField(field)) {
       const detail = `Allowed are ${MERGED_FIELDS.join(', ')} and attributes.<key>.`;
       errors.push({ pointer, code: 'unknown_field', detail });

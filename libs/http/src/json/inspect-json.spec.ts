@@ -1,9 +1,8 @@
 import fc from 'fast-check';
-import { inspectJson } from './json-inspection.js';
-import { sliceArrayItems } from './json-slices.js';
+import { inspectJson } from './inspect-json.js';
 
-function inspect(text: string, level?: number) {
-  return inspectJson(JSON.parse(text), text, level).named;
+function inspect(text: string, level = 1) {
+  return inspectJson(JSON.parse(text), text, { level }).named;
 }
 
 function nested(levels: number): string {
@@ -93,24 +92,55 @@ describe('inspectJson', () => {
   });
 });
 
-describe('sliceArrayItems', () => {
-  it('gives each item the bytes it was sent as', () => {
-    const spaces = fc.constantFrom('', ' ', '\n\t', '\r\n  ');
-    const items = fc.array(fc.json({ stringUnit: 'binary', maxDepth: 4 }), { maxLength: 8 });
-    fc.assert(
-      fc.property(items, spaces, fc.json({ stringUnit: 'binary' }), (texts, space, other) => {
-        const list = `[${space}${texts.join(`${space},${space}`)}${space}]`;
-        const body = `${space}{${space}"x"${space}:${other},"events"${space}:${space}${list}${space},"y":${other}}`;
-        const bytes = Buffer.from(body);
-        expect(sliceArrayItems(bytes, 'events').map(String)).toEqual(
-          texts.map((text) => Buffer.from(text).toString()),
-        );
-      }),
-    );
+describe('what no JSON may contain', () => {
+  const named = (value: unknown) => inspectJson(value, JSON.stringify(value)).named;
+  const nestedObjects = (levels: number): unknown => (levels === 1 ? {} : { a: nestedObjects(levels - 1) });
+
+  it('takes 32 levels, the body being the first, and refuses 33', () => {
+    expect(named(nestedObjects(32))).toEqual([]);
+    expect(named(nestedObjects(33))).toEqual([
+      { pointer: '/a'.repeat(32), code: 'not_allowed', detail: 'The body is nested deeper than 32 levels.' },
+    ]);
   });
 
-  it('takes the last of a repeated name, escaped or not', () => {
-    const body = Buffer.from('{"events":[1,2],"\\u0065vents":["\\\\\\"]"]}');
-    expect(sliceArrayItems(body, 'events').map(String)).toEqual(['"\\\\\\"]"']);
+  it('takes a text at level 33, which nests nothing', () => {
+    expect(named(JSON.parse(`${'['.repeat(32)}"x"${']'.repeat(32)}`))).toEqual([]);
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s at any depth', (key) => {
+    expect(named(JSON.parse(`{"list":[{"${key}":1}]}`))).toMatchObject([
+      { pointer: `/list/0/${key}`, code: 'not_allowed' },
+    ]);
+  });
+
+  it('refuses U+0000 and half a surrogate pair, in values and in keys', () => {
+    expect(named({ a: 'x\u0000' })).toMatchObject([{ pointer: '/a', code: 'invalid_format' }]);
+    expect(named({ a: ['\ud83d'] })).toMatchObject([{ pointer: '/a/0', code: 'invalid_format' }]);
+    expect(named({ o: { '\udc00': 1 } })).toMatchObject([{ pointer: '/o/\ufffd', code: 'invalid_format' }]);
+    expect(named({ '😀': '😀' })).toEqual([]);
+  });
+
+  it('refuses a number that became infinite', () => {
+    expect(named(JSON.parse('{"a":1e400}'))).toMatchObject([{ pointer: '/a', code: 'out_of_range' }]);
+  });
+
+  it('escapes keys in pointers', () => {
+    expect(named({ 'a/b': { '~': '\u0000' } })).toMatchObject([{ pointer: '/a~1b/~0' }]);
+  });
+
+  it('names 20 errors and counts them all', () => {
+    const texts = Array.from({ length: 50 }, () => '\u0000');
+    const errors = inspectJson(texts, JSON.stringify(texts));
+    expect(errors.named).toHaveLength(20);
+    expect(errors.total).toBe(50);
+  });
+});
+
+describe('a number beyond 2^53 among very many values', () => {
+  it('is refused, exact or not, without reading the text again', () => {
+    const text = '[9007199254740994]';
+    const inspected = (values: number) => inspectJson(JSON.parse(text), text, { values }).named;
+    expect(inspected(10_000)).toEqual([]);
+    expect(inspected(10_001)).toMatchObject([{ pointer: '', code: 'out_of_range' }]);
   });
 });
