@@ -108,6 +108,16 @@ export { canonicalJson } from './json/canonical-json.js';
 export { inspectJson, isStorableText, type Inspected } from './json/inspect-json.js';
 export { endOfJsonString } from './json/count-values.js';
 export { pointerToken } from './json/json-pointer.js';
+export {
+  compareValues,
+  contains,
+  inOrder,
+  valueAt,
+  type Comparison,
+  type OrderComparison,
+  type OtherTypeDiffers,
+  type PathRules,
+} from './json/compare-values.js';
 export { containsText } from './json/contains-text.js';
 export { parseInstant } from './json/parse-instant.js';
 export { readIdempotencyKey } from './idempotency/idempotency-key.js';

@@ -1,5 +1,5 @@
 import type { Formula, PerAmountFormula, Rounding } from '../rules/rule.js';
-import { valueAt } from './conditions.js';
+import { propertyAt } from './conditions.js';
 
 /** A formula gave more than the ledger can count exactly. */
 export class PointsOutOfRange extends Error {
@@ -20,9 +20,9 @@ export function pointsOf(
   most = Infinity,
 ): number {
   if (formula.type === 'fixed') return Math.min(formula.points, most);
-  const amount = valueAt(properties, formula.amount_property);
+  const amount = propertyAt(properties, formula.amount_property);
   if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount <= 0) return 0;
-  if (valueAt(properties, formula.currency_property) !== formula.currency) return 0;
+  if (propertyAt(properties, formula.currency_property) !== formula.currency) return 0;
   return perAmount(amount, formula, most);
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { containsText } from '@customer-platform/http';
+import { compareValues, valueAt, type PathRules } from '@customer-platform/http';
 import { refuse } from '../shapes/refuse.js';
 
 /** What a condition and a template look into. */
@@ -63,13 +63,17 @@ export const ruleCondition = z
   .refine((whole) => leavesOf(whole) <= MOST_LEAVES, refuse('too_long', `At most ${MOST_LEAVES} comparisons`))
   .refine((whole) => depthOf(whole) <= DEEPEST, refuse('too_long', `Nested at most ${DEEPEST} deep`));
 
+/** Where a path of a condition leads. */
+export const PATHS: PathRules = { dottedKeys: false, intoLists: true };
+
 /** Whether the scope meets the condition. A path that leads nowhere meets nothing, `ne` included. */
 export function meets(whole: Condition, scope: ConditionScope): boolean {
   if ('all' in whole) return whole.all.every((member) => meets(member, scope));
   if ('any' in whole) return whole.any.some((member) => meets(member, scope));
-  const found = valueAt(scope, whole.path);
-  if (whole.op === 'exists') return (found !== undefined && found !== null) === whole.value;
-  return found !== undefined && found !== null && compares(found, whole.op, whole.value);
+  const found = valueAt(scope, whole.path, PATHS);
+  // A text contains a number as it is written.
+  const asText = whole.op === 'contains' && typeof found === 'string';
+  return compareValues(found, whole.op, asText ? String(whole.value) : whole.value, 'unless_nested');
 }
 
 /** Whether the scope may meet the condition, whatever is found of the contact: nothing in a condition turns it around. */
@@ -82,47 +86,6 @@ export function mayMeet(whole: Condition, scope: Pick<ConditionScope, 'event'>):
 /** Whether the condition looks at the contact anywhere. */
 export function looksAtContact(whole: Condition): boolean {
   return 'path' in whole ? whole.path.startsWith('contact.') : membersOf(whole).some(looksAtContact);
-}
-
-/** The value at a dotted path, own members only; undefined where it leads nowhere. */
-export function valueAt(root: object, path: string): unknown {
-  return path.split('.').reduce<unknown>((at, step) => {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
-    return (at as Record<string, unknown>)[step];
-  }, root);
-}
-
-function compares(found: unknown, op: ConditionLeaf['op'], value: ConditionLeaf['value']): boolean {
-  switch (op) {
-    case 'eq':
-      return found === value;
-    case 'ne':
-      return typeof found !== 'object' && found !== value;
-    case 'in':
-      return Array.isArray(value) && value.some((member) => member === found);
-    case 'prefix':
-      return typeof found === 'string' && found.startsWith(String(value));
-    case 'contains':
-      return Array.isArray(found)
-        ? found.includes(value)
-        : typeof found === 'string' && containsText(found, String(value));
-    default:
-      return typeof found === typeof value && inOrder(op, found as string | number, value as string | number);
-  }
-}
-
-/** Numbers by size; texts by code unit, which orders ISO 8601 times of one form. */
-function inOrder(op: ConditionLeaf['op'], found: string | number, value: string | number): boolean {
-  switch (op) {
-    case 'gt':
-      return found > value;
-    case 'gte':
-      return found >= value;
-    case 'lt':
-      return found < value;
-    default:
-      return found <= value;
-  }
 }
 
 function expectedValue(op: ConditionLeaf['op']): string {

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, newId, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { Inbox } from '@customer-platform/event-bus';
+import { valueAt } from '@customer-platform/http';
 import { checkAddress } from '../addresses/address.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { addressOf, type Contact } from '../contacts/contact.js';
 import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
 import type { NewSend, Recipient } from '../sends/send.js';
 import { SendsRepository } from '../sends/sends.repository.js';
-import { looksAtContact, mayMeet, meets, valueAt } from './condition.js';
+import { looksAtContact, mayMeet, meets, PATHS } from './condition.js';
 import { EventWaits } from './event-waits.repository.js';
 import type { RoutedEvent } from './routed-event.js';
 import type { RuleContent } from './rule.js';
@@ -177,7 +178,9 @@ export class Router {
       return this.checked(match, known, contact.id, recipient);
     }
     const text =
-      rule.recipient.from === 'address' ? rule.recipient.value : valueAt(event.data, rule.recipient.path);
+      rule.recipient.from === 'address'
+        ? rule.recipient.value
+        : valueAt(event.data, rule.recipient.path, PATHS);
     const given = typeof text === 'string' ? text : null;
     const address = given === null ? undefined : checkAddress(rule.channel, given);
     const owner = address && (await this.contacts.owners(tx, [address]))(address);

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
+import { contains } from '@customer-platform/http';
 import fc from 'fast-check';
-import { contains, Contents, TextIndex } from './contents.js';
+import { Contents, TextIndex } from './contents.js';
 
 /** Of few letters, so that most of what is looked for is nearly found. */
 const texts = (maxLength: number): fc.Arbitrary<string> =>

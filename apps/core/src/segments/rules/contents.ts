@@ -1,17 +1,10 @@
 import { containsText } from '@customer-platform/http';
-import type { Scalar } from './rule.js';
 
 /** So often a text is searched as it is; asked more often it is indexed, which costs as much as some hundred searches. */
 const FEW = 256;
 
-/** A text contains a text; a list contains an element. */
-export function contains(actual: unknown, wanted: Scalar): boolean {
-  if (typeof actual === 'string') return typeof wanted === 'string' && containsText(actual, wanted);
-  return Array.isArray(actual) && actual.includes(wanted);
-}
-
 /**
- * As {@link contains}, for very many questions about the same few values: each costs what is looked for, and no longer
+ * As `contains`, for very many questions about the same few values: each costs what is looked for, and no longer
  * what is looked into.
  */
 export class Contents {
@@ -20,7 +13,7 @@ export class Contents {
 
   constructor(private readonly few = FEW) {}
 
-  readonly contains = (actual: unknown, wanted: Scalar): boolean => {
+  readonly contains = (actual: unknown, wanted: unknown): boolean => {
     if (typeof actual === 'string') return typeof wanted === 'string' && this.textContains(actual, wanted);
     return Array.isArray(actual) && this.setOf(actual).has(wanted);
   };

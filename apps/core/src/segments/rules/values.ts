@@ -1,22 +1,23 @@
-import { parseInstant } from '@customer-platform/http';
-import { contains } from './contents.js';
-import type { Scalar, Test } from './rule.js';
+import {
+  compareValues,
+  contains,
+  inOrder,
+  parseInstant,
+  valueAt as valueAtPath,
+  type OrderComparison,
+  type PathRules,
+} from '@customer-platform/http';
+import type { Test } from './rule.js';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const PATHS: PathRules = { dottedKeys: true, intoLists: false };
 
 /**
  * What stands at a dotted path. A key that has dots itself wins over the path that its parts would make. Null is
  * absent, as in a merge patch.
  */
 export function valueAt(holder: unknown, path: string): unknown {
-  if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return undefined;
-  const record = holder as Record<string, unknown>;
-  if (Object.hasOwn(record, path)) return record[path] ?? undefined;
-  for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1)) {
-    const head = path.slice(0, dot);
-    if (Object.hasOwn(record, head)) return valueAt(record[head], path.slice(dot + 1));
-  }
-  return undefined;
+  return valueAtPath(holder, path, PATHS);
 }
 
 /**
@@ -25,23 +26,20 @@ export function valueAt(holder: unknown, path: string): unknown {
  * gives a `search` that remembers them.
  */
 export function passes(actual: unknown, test: Test, now: number, search = contains): boolean {
-  if (test.op === 'exists') return (actual !== undefined && actual !== null) === test.value;
-  if (actual === undefined || actual === null) return false;
   switch (test.op) {
-    case 'eq':
-      return actual === test.value;
-    case 'ne':
-      return actual !== test.value;
     case 'in':
-      return test.values.includes(actual as Scalar);
+      return compareValues(actual, 'in', test.values, 'always');
     case 'contains':
       return search(actual, test.value);
-    case 'prefix':
-      return typeof actual === 'string' && actual.startsWith(test.value);
     case 'within_last': {
       const at = instantOf(actual);
       return at !== undefined && now - test.ms < at && at <= now;
     }
+    case 'eq':
+    case 'ne':
+    case 'prefix':
+    case 'exists':
+      return compareValues(actual, test.op, test.value, 'always');
     default:
       return compares(actual, test.op, test.value);
   }
@@ -62,18 +60,8 @@ export function instantOf(value: unknown): number | undefined {
   return instant === undefined ? undefined : Date.parse(instant);
 }
 
-function compares(actual: unknown, op: 'gt' | 'gte' | 'lt' | 'lte', wanted: string | number): boolean {
-  if (typeof actual === 'number' && typeof wanted === 'number') return ordered(actual, op, wanted);
-  if (typeof actual !== 'string' || typeof wanted !== 'string') return false;
+/** Times are compared as times, whatever offset each is written in; what is no time is neither before nor after. */
+function compares(actual: unknown, op: OrderComparison, wanted: string | number): boolean {
   const bound = instantOf(wanted);
-  if (bound === undefined) return ordered(actual, op, wanted);
-  // Times are compared as times, whatever offset each is written in; what is no time is neither before nor after.
-  const at = instantOf(actual);
-  return at !== undefined && ordered(at, op, bound);
-}
-
-function ordered<T extends number | string>(actual: T, op: 'gt' | 'gte' | 'lt' | 'lte', wanted: T): boolean {
-  if (op === 'gt') return actual > wanted;
-  if (op === 'gte') return actual >= wanted;
-  return op === 'lt' ? actual < wanted : actual <= wanted;
+  return bound === undefined ? inOrder(actual, op, wanted) : inOrder(instantOf(actual), op, bound);
 }
