@@ -3,28 +3,18 @@ import { check } from 'k6';
 import exec from 'k6/execution';
 import http from 'k6/http';
 import { Counter } from 'k6/metrics';
+import { arrivals, figuresOf } from './arrivals.k6.js';
 
-const { TARGET, KEY, RATE, DURATION, SAMPLE, SUMMARY } = __ENV;
+export { handleSummary } from './arrivals.k6.js';
+
+const { TARGET, KEY, RATE, SAMPLE } = __ENV;
 // Each call: a name, the paths that it takes in turn, how many of each round it is, and what the answer must hold.
 const { calls } = JSON.parse(open(SAMPLE));
 const round = calls.flatMap((call) => Array.from({ length: call.share }, () => call));
 
 export const options = {
-  summaryTrendStats: ['count', 'med', 'p(95)', 'max'],
-  systemTags: ['status'],
-  // A threshold that always holds makes k6 report the figures of each call.
-  thresholds: Object.fromEntries(calls.map(({ name }) => [`http_req_duration{call:${name}}`, ['max>=0']])),
-  scenarios: {
-    reads: {
-      executor: 'constant-arrival-rate',
-      rate: Number(RATE),
-      timeUnit: '1s',
-      duration: `${DURATION}s`,
-      preAllocatedVUs: 150,
-      maxVUs: 300,
-      gracefulStop: '10s',
-    },
-  },
+  ...figuresOf(calls.map(({ name }) => name)),
+  scenarios: { reads: arrivals(RATE, { preAllocatedVUs: 150, maxVUs: 300 }) },
 };
 
 // Pages that name a source as unreachable beyond the expected ones: late, not wrong.
@@ -53,8 +43,4 @@ export default function () {
   });
   if (!check(response, { [call.name]: (answer) => right(call, answer) }))
     console.error(`${call.name}: ${response.status} ${String(response.body).slice(0, 300)}`);
-}
-
-export function handleSummary(data) {
-  return { [SUMMARY]: JSON.stringify(data.metrics) };
 }

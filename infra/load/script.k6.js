@@ -3,25 +3,21 @@ import { check } from 'k6';
 import exec from 'k6/execution';
 import http from 'k6/http';
 import { Counter } from 'k6/metrics';
+import { arrivals, FIGURES } from './arrivals.k6.js';
 
-const { KIND, TARGET, KEY, RATE, DURATION, BATCH, CONTACTS, RUN, POINTS } = __ENV;
+export { handleSummary } from './arrivals.k6.js';
+
+const { KIND, TARGET, KEY, RATE, BATCH, CONTACTS, RUN, POINTS } = __ENV;
 const statuses = new Counter('statuses');
 const rate = Number(RATE);
 
 export const options = {
-  discardResponseBodies: true,
-  summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max'],
-  systemTags: ['status'],
+  ...FIGURES,
   scenarios: {
-    load: {
-      executor: 'constant-arrival-rate',
-      rate,
-      timeUnit: '1s',
-      duration: `${DURATION}s`,
+    load: arrivals(rate, {
       preAllocatedVUs: Math.min(2000, Math.max(50, Math.ceil(rate / 4))),
       maxVUs: Math.min(4000, Math.max(200, rate)),
-      gracefulStop: '10s',
-    },
+    }),
   },
 };
 
@@ -50,8 +46,4 @@ export default function () {
   }
   statuses.add(1, { answer: String(response.status) });
   check(response, { accepted: (r) => r.status >= 200 && r.status < 300 });
-}
-
-export function handleSummary(data) {
-  return { [__ENV.SUMMARY]: JSON.stringify(data.metrics) };
 }

@@ -3,8 +3,11 @@ import { check } from 'k6';
 import exec from 'k6/execution';
 import http from 'k6/http';
 import { LIFE, READS, SEGMENT_LIFE, WRITES } from './calls.js';
+import { arrivals, figuresOf } from '../arrivals.k6.js';
 
-const { TARGET, KEY, RATE, DURATION, SAMPLE, RUN, SUMMARY } = __ENV;
+export { handleSummary } from '../arrivals.k6.js';
+
+const { TARGET, KEY, RATE, SAMPLE, RUN } = __ENV;
 const sample = JSON.parse(open(SAMPLE));
 const left = (calls) => calls.filter(({ route }) => sample.routes.includes(route));
 const reads = left(READS);
@@ -15,30 +18,11 @@ const writes = left(WRITES);
 const names = [...reads, ...life, ...segmentLife, ...writes].map(({ name }) => name);
 
 export const options = {
-  summaryTrendStats: ['count', 'med', 'p(95)', 'max'],
-  systemTags: ['status'],
-  // A threshold that always holds makes k6 report the figures of each call.
-  thresholds: Object.fromEntries(names.map((name) => [`http_req_duration{call:${name}}`, ['max>=0']])),
+  ...figuresOf(names),
   scenarios: {
-    mixed: {
-      executor: 'constant-arrival-rate',
-      rate: Number(RATE),
-      timeUnit: '1s',
-      duration: `${DURATION}s`,
-      preAllocatedVUs: 50,
-      maxVUs: 200,
-      gracefulStop: '10s',
-    },
+    mixed: arrivals(RATE),
     // Each segment is evaluated over all contacts: one life at a time, a step a second, beside the mix.
-    segments: {
-      executor: 'constant-arrival-rate',
-      exec: 'leadSegment',
-      rate: 1,
-      timeUnit: '1s',
-      duration: `${DURATION}s`,
-      preAllocatedVUs: 1,
-      gracefulStop: '10s',
-    },
+    segments: arrivals(1, { exec: 'leadSegment', preAllocatedVUs: 1, maxVUs: 1 }),
   },
 };
 
@@ -89,8 +73,4 @@ export default function () {
   }
   const { name, path } = reads[(round * 6 + turn) % reads.length];
   send(name, 'GET', path(sample, n), undefined, 200);
-}
-
-export function handleSummary(data) {
-  return { [SUMMARY]: JSON.stringify(data.metrics) };
 }

@@ -2,28 +2,15 @@
 import { check } from 'k6';
 import exec from 'k6/execution';
 import http from 'k6/http';
+import { arrivals, figuresOf } from '../arrivals.k6.js';
 
-const { TARGET, KEY, RATE, DURATION, SAMPLE, SUMMARY } = __ENV;
+export { handleSummary } from '../arrivals.k6.js';
+
+const { TARGET, KEY, RATE, SAMPLE } = __ENV;
 const { externalIds, tokens } = JSON.parse(open(SAMPLE));
 const NAMES = ['token exchange', 'me', 'my consents', 'change my consents'];
 
-export const options = {
-  summaryTrendStats: ['count', 'med', 'p(95)', 'max'],
-  systemTags: ['status'],
-  // A threshold that always holds makes k6 report the figures of each call.
-  thresholds: Object.fromEntries(NAMES.map((name) => [`http_req_duration{call:${name}}`, ['max>=0']])),
-  scenarios: {
-    mixed: {
-      executor: 'constant-arrival-rate',
-      rate: Number(RATE),
-      timeUnit: '1s',
-      duration: `${DURATION}s`,
-      preAllocatedVUs: 50,
-      maxVUs: 200,
-      gracefulStop: '10s',
-    },
-  },
-};
+export const options = { ...figuresOf(NAMES), scenarios: { mixed: arrivals(RATE) } };
 
 const call = (name, method, path, credential, body) => {
   const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' };
@@ -51,8 +38,4 @@ export default function () {
   const status = Math.floor(n / 10) % 2 === 0 ? 'granted' : 'withdrawn';
   const consents = [{ purpose: 'marketing', channel: 'email', status, notice_version: '2026-03' }];
   call(NAMES[3], 'PATCH', '/v1/core/members/me/consents', token, { consents });
-}
-
-export function handleSummary(data) {
-  return { [SUMMARY]: JSON.stringify(data.metrics) };
 }

@@ -5,8 +5,11 @@ import crypto from 'k6/crypto';
 import encoding from 'k6/encoding';
 import exec from 'k6/execution';
 import http from 'k6/http';
+import { arrivals, figuresOf } from '../arrivals.k6.js';
 
-const { SAMPLE, RATE, DURATION, SUMMARY } = __ENV;
+export { handleSummary } from '../arrivals.k6.js';
+
+const { SAMPLE, RATE } = __ENV;
 const { url, secret, messageIds, events } = JSON.parse(open(SAMPLE));
 const key = encoding.b64decode(secret.slice('whsec_'.length));
 // A server that is overrun answers thousands of times alike: each caller says so once.
@@ -18,23 +21,7 @@ const tell = (text) => {
 const CALLS = ['report', 'altered report'];
 const ALTERED_EVERY = 50;
 
-export const options = {
-  summaryTrendStats: ['count', 'med', 'p(95)', 'max'],
-  systemTags: ['status'],
-  // A threshold that always holds makes k6 report the figures of each call.
-  thresholds: Object.fromEntries(CALLS.map((name) => [`http_req_duration{call:${name}}`, ['max>=0']])),
-  scenarios: {
-    reports: {
-      executor: 'constant-arrival-rate',
-      rate: Number(RATE),
-      timeUnit: '1s',
-      duration: `${DURATION}s`,
-      preAllocatedVUs: 50,
-      maxVUs: 400,
-      gracefulStop: '10s',
-    },
-  },
-};
+export const options = { ...figuresOf(CALLS), scenarios: { reports: arrivals(RATE, { maxVUs: 400 }) } };
 
 const report = (call, id, event, expected, occurredAt) => {
   const body = JSON.stringify({ provider_message_id: id, event, occurred_at: occurredAt });
@@ -61,8 +48,4 @@ export default function () {
   const now = new Date().toISOString();
   if (n % ALTERED_EVERY === ALTERED_EVERY - 1) report(CALLS[1], id, event, 401, now);
   report(CALLS[0], id, event, 200, now);
-}
-
-export function handleSummary(data) {
-  return { [SUMMARY]: JSON.stringify(data.metrics) };
 }

@@ -3,8 +3,11 @@
 import { check } from 'k6';
 import exec from 'k6/execution';
 import http from 'k6/http';
+import { arrivals, figuresOf } from '../arrivals.k6.js';
 
-const { TARGET, KEY, RATE, SUPPRESSIONS, DURATION, RUN, SUMMARY } = __ENV;
+export { handleSummary } from '../arrivals.k6.js';
+
+const { TARGET, KEY, RATE, SUPPRESSIONS, RUN } = __ENV;
 // A server that is overrun answers thousands of times alike: each caller says so once.
 let told = false;
 const tell = (text) => {
@@ -12,28 +15,13 @@ const tell = (text) => {
   told = true;
 };
 const CALLS = ['send', 'suppression', 'send to be suppressed'];
-const steady = (name, rate) => ({
-  executor: 'constant-arrival-rate',
-  exec: name,
-  rate: Number(rate),
-  timeUnit: '1s',
-  duration: `${DURATION}s`,
-  preAllocatedVUs: 50,
-  maxVUs: 400,
-  gracefulStop: '10s',
-});
 
 export const options = {
-  summaryTrendStats: ['count', 'med', 'p(95)', 'max'],
-  systemTags: ['status'],
-  // A threshold that always holds makes k6 report the figures of each call.
-  thresholds: Object.fromEntries(
-    CALLS.flatMap((name) => [
-      [`http_req_duration{call:${name}}`, ['max>=0']],
-      [`checks{call:${name}}`, ['rate>=0']],
-    ]),
-  ),
-  scenarios: { sends: steady('send', RATE), suppressions: steady('suppress', SUPPRESSIONS) },
+  ...figuresOf(CALLS, { checks: true }),
+  scenarios: {
+    sends: arrivals(RATE, { exec: 'send', maxVUs: 400 }),
+    suppressions: arrivals(SUPPRESSIONS, { exec: 'suppress', maxVUs: 400 }),
+  },
 };
 
 const post = (call, path, body, key) => {
@@ -74,8 +62,4 @@ export function suppress() {
   const call = 'suppression';
   if (!check(answer, { [call]: ({ status }) => status === 201 }, { call }))
     tell(`${call}: ${answer.status} ${answer.body}`);
-}
-
-export function handleSummary(data) {
-  return { [SUMMARY]: JSON.stringify(data.metrics) };
 }

@@ -2,25 +2,21 @@
 import { check } from 'k6';
 import exec from 'k6/execution';
 import http from 'k6/http';
+import { arrivals, FIGURES } from '../arrivals.k6.js';
 
-const { TARGET, KEYS, RATE, DURATION, RUN } = __ENV;
+export { handleSummary } from '../arrivals.k6.js';
+
+const { TARGET, KEYS, RATE, RUN } = __ENV;
 const keys = JSON.parse(open(KEYS));
 const rate = Number(RATE);
 
 export const options = {
-  discardResponseBodies: true,
-  summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max'],
-  systemTags: ['status'],
+  ...FIGURES,
   scenarios: {
-    load: {
-      executor: 'constant-arrival-rate',
-      rate,
-      timeUnit: '1s',
-      duration: `${DURATION}s`,
+    load: arrivals(rate, {
       preAllocatedVUs: Math.max(50, Math.ceil(rate / 4)),
       maxVUs: Math.max(200, rate),
-      gracefulStop: '10s',
-    },
+    }),
   },
 };
 
@@ -36,8 +32,4 @@ export default function () {
   const headers = { authorization: `Bearer ${keys[n % keys.length]}`, 'content-type': 'application/json' };
   const response = http.post(`${TARGET}/v1/core/track`, JSON.stringify(event), { headers });
   check(response, { accepted: (r) => r.status >= 200 && r.status < 300 });
-}
-
-export function handleSummary(data) {
-  return { [__ENV.SUMMARY]: JSON.stringify(data.metrics) };
 }
