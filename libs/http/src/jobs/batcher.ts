@@ -52,7 +52,10 @@ export class Batcher<Item, Result = void> {
   add(item: Item, weight = 1, at = ''): Promise<Result> {
     const done = Promise.withResolvers<Result>();
     let place = this.places.get(at);
-    if (!place) this.places.set(at, (place = new Place()));
+    if (!place) {
+      place = new Place();
+      this.places.set(at, place);
+    }
     place.waiting.push({ item, weight, done });
     place.weight += weight;
     this.schedule(place, at);
@@ -105,9 +108,10 @@ export class Batcher<Item, Result = void> {
 
   private async settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = (await this.options.run(batch.map(({ item }) => item))) as
-        readonly Result[] | undefined;
-      batch.forEach(({ done }, at) => done.resolve(results?.[at] as Result));
+      const results: unknown = await this.options.run(batch.map(({ item }) => item));
+      batch.forEach(({ done }, at) =>
+        done.resolve((results as readonly Result[] | undefined)?.[at] as Result),
+      );
     } catch (error) {
       if (batch.length > 1 && this.options.singlyAfter?.(error))
         for (const one of batch) await this.settle([one]);
