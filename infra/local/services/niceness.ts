@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import type { Child } from './child.ts';
 import { commandLine } from './orphans.ts';
 
 /** Followed by the role whose connection a backend serves. */
@@ -9,8 +8,15 @@ const TITLE = 'postgres: ';
 const LOOK_EVERY_MS = 1_000;
 const AGAIN_AFTER_MS = 150;
 
+/** A process that was started here. */
+interface Started {
+  readonly pid: number;
+  readonly running: boolean;
+  readonly ended: Promise<unknown>;
+}
+
 /** Lets a process leave the processors to others: 0 to 19, the nicer the more. */
-export function yieldWith(child: Child, niceness: number): void {
+export function yieldWith(child: Started, niceness: number): void {
   if (hasYielded(child.pid, niceness)) return;
   const again = setInterval(() => {
     if (!child.running || hasYielded(child.pid, niceness)) clearInterval(again);
@@ -33,7 +39,7 @@ function hasYielded(pid: number, niceness: number): boolean {
 }
 
 /** Does so for PostgreSQL's processes as they come, which have sessions of their own; not for backends of some roles. */
-export function keepBackendsYielding(postmaster: Child, niceness: number, except: readonly string[]): void {
+export function keepBackendsYielding(postmaster: Started, niceness: number, except: readonly string[]): void {
   let known = new Set<number>();
   const look = (): void => {
     const children = childrenOf(postmaster.pid);
