@@ -118,7 +118,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: ['node_modules', '/dist/'] },
-    exclude: { path: ['^infra/boundaries/fixtures/', '/dist/', '^apps/[^/]+/openapi\\.json$'] },
+    exclude: { path: ['^infra/boundaries/fixtures/', '/dist/', '/out-tsc/', '^apps/[^/]+/openapi\\.json$'] },
     combinedDependencies: true,
     tsPreCompilationDeps: true,
     detectProcessBuiltinModuleCalls: true,

@@ -82,6 +82,7 @@ export const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts', '**/test/**/*.ts', '**
 export default defineConfig(
   globalIgnores([
     '**/dist/',
+    '**/out-tsc/',
     '**/node_modules/',
     '.nx/',
     '.data/',
@@ -209,6 +210,12 @@ export default defineConfig(
       'no-restricted-syntax': ['error', ...bannedSyntax, ...notErasable],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
     },
+  },
+  {
+    name: 'house/infra-programs',
+    files: ['infra/{docs,fuzz,lint,test}/**/*.ts'],
+    // Programs around the packages, no package themselves: they read what the packages are made of.
+    rules: { '@nx/enforce-module-boundaries': 'off' },
   },
   {
     name: 'house/benchmarks',

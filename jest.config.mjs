@@ -1,9 +1,9 @@
 /** Jest runs the TypeScript sources as ES modules; libraries resolve to their sources, so a test needs no build. */
 export default {
   rootDir: '.',
-  testMatch: ['<rootDir>/{apps,libs,infra}/**/*.spec.ts', '<rootDir>/apps/*/test/**/*.e2e-spec.ts'],
+  testMatch: ['<rootDir>/{apps,libs,infra}/**/*.spec.ts', '<rootDir>/{apps,infra}/**/*.e2e-spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/fixtures/'],
-  modulePathIgnorePatterns: ['/dist/', '<rootDir>/infra/boundaries/fixtures/'],
+  modulePathIgnorePatterns: ['/dist/', '/out-tsc/', '<rootDir>/infra/boundaries/fixtures/'],
   globalSetup: '<rootDir>/infra/test/global-setup.ts',
   globalTeardown: '<rootDir>/infra/test/global-teardown.ts',
   testEnvironment: 'node',

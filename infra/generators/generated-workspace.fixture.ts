@@ -22,8 +22,11 @@ const COPIED = [
   'nx.json',
   'package.json',
   'tsconfig.base.json',
+  'tsconfig.lib.json',
+  'tsconfig.project.json',
 ];
-const ownSources = (path: string): boolean => !/\/(node_modules|dist)(\/|$)/.test(path.slice(ROOT.length));
+const ownSources = (path: string): boolean =>
+  !/\/(node_modules|dist|out-tsc)(\/|$)/.test(path.slice(ROOT.length));
 
 /** A workspace in a temporary folder: one app and the libraries as copies, everything else this workspace's. */
 export class GeneratedWorkspace {
@@ -42,9 +45,10 @@ export class GeneratedWorkspace {
       cpSync(join(ROOT, folder), join(this.root, folder), { recursive: true, filter: ownSources });
     // Here a library is this workspace's copy, as the tests map it too.
     const paths = { '@customer-platform/*': ['./libs/*/src/index.ts'] };
-    const include = [`apps/${module}/src/**/*.ts`];
-    const tsconfig = { extends: './tsconfig.base.json', compilerOptions: { paths }, include };
-    writeFileSync(join(this.root, 'tsconfig.json'), JSON.stringify(tsconfig));
+    const file = join(this.root, 'tsconfig.base.json');
+    const base = JSON.parse(readFileSync(file, 'utf8')) as { compilerOptions: object };
+    const compilerOptions = { ...base.compilerOptions, paths };
+    writeFileSync(file, JSON.stringify({ ...base, compilerOptions }));
   }
 
   /** Puts lines behind a line of a file. */

@@ -114,20 +114,26 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 
 process.chdir(root);
 const node = process.execPath;
+/** The project that a path is of: the package's folder, or all of infra. */
+const projectOf = (path: string): string =>
+  path.startsWith('infra') ? 'infra' : path.split('/').slice(0, 2).join('/');
+const folders = [...new Set(paths.map(projectOf))];
+const projects = folders.length > 0 ? ['-p', folders.join(',')] : [];
+const ofEach = (name: string, title: string, target: string): Step =>
+  check(name, title, bin('nx'), ['run-many', '-t', target, ...projects, '--output-style=static']);
 const checks = await Promise.all([
   // Two lanes for two cores; whatever computes Nx's graph is in one of them.
   inOrder([
-    check('lint', 'Lint', node, ['infra/lint/lint.ts', ...paths]),
+    ofEach('lint', 'Lint', 'lint'),
     check('boundaries', 'Boundaries, and the fixtures that prove them', node, ['infra/boundaries/check.ts']),
-    check('build', 'Build', bin('nx'), ['run-many', '-t', 'build', '--output-style=static']),
+    ofEach('types', 'Types', 'typecheck'),
+    ofEach('build', 'Build', 'build'),
     check('generated', 'Generated files are fresh', node, ['infra/docs/check.ts']),
     check('migrations', 'Migrations keep the release before working', node, [
       'infra/compatibility/check-migrations.ts',
     ]),
   ]),
   inOrder([
-    check('types', 'Types', node, [bin('tsc'), '--pretty', 'false', '-p', 'tsconfig.json']),
-    check('types', 'Types of infra', node, [bin('tsc'), '--pretty', 'false', '-p', 'infra/tsconfig.json']),
     check('manifests', 'Manifests for Kubernetes and Docker Compose', node, ['infra/manifests/check.ts']),
     check('format', 'Format', node, [
       bin('prettier'),
