@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type * as gateway from '../../apps/gateway/src/own-openapi.ts';
-import { packageGraph } from '../graph/packages.ts';
-import { svgOf } from '../graph/svg.ts';
 import { migratedSchemas } from '../local/platform/schemas.ts';
 import { dataModelPages } from './data-model.ts';
+import { dependenciesPage } from './dependencies-page.ts';
 import { endpointsPage } from './endpoints-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { descriptionOf, MODULES, servedRoutes } from './operations.ts';
@@ -65,8 +64,8 @@ const documents: Document[] = [
   ['docs/errors.md', () => errorsPage()],
   ['docs/published-codes.json', () => json(publishCodes())],
   ['docs/published-routes.json', () => json(publishRoutes(servedRoutes()))],
-  ['docs/dependencies.svg', async () => svgOf(await packageGraph())],
   ...DATA_MODEL.map((name): Document => [`docs/data-model/${name}.md`, () => dataModelPage(name)]),
+  ['docs/dependencies.md', () => dependenciesPage()],
 ];
 
 /** Every generated file, from the workspace root. */
