@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ContactReferences, ContactRowsRegistry, contactTable } from '@customer-platform/contact-refs';
 import {
   Clock,
   Database,
@@ -14,8 +15,6 @@ import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ActivityTypesService } from '../activity-types/activity-types.service.js';
 import type { KeptType } from '../activity-types/kept-type.js';
-import { ContactReferences } from '../contact-refs/contact-references.service.js';
-import { ContactRowsRegistry, contactTable } from '../contact-refs/contact-rows.js';
 import { lacking, mergeValues } from '../fields/field-values.js';
 import { Refusals } from '../fields/refusals.js';
 import { OPEN, turn } from './activity-turns.js';

@@ -1,16 +1,25 @@
 import { Module } from '@nestjs/common';
+import {
+  ContactFollower,
+  ContactReferences,
+  ContactRefs,
+  ContactRowsRegistry,
+  CoreContacts,
+} from '@customer-platform/contact-refs';
 import { ErasureModule } from '@customer-platform/erasure';
-import { ContactReferences } from './contact-references.service.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
-import { ContactRefsRepository } from './contact-refs.repository.js';
-import { ContactRefs } from './contact-refs.service.js';
-import { ContactRowsRegistry } from './contact-rows.js';
 
 /** What crm knows of core's contacts, and where the rows that belong to them go. */
 @Module({
   imports: [ErasureModule.forRoot({ module: 'crm' })],
   controllers: [ContactRefsConsumer],
-  providers: [ContactReferences, ContactRefs, ContactRefsRepository, ContactRowsRegistry],
+  providers: [
+    { provide: ContactRefs, useFactory: () => new ContactRefs() },
+    ContactFollower,
+    ContactReferences,
+    ContactRowsRegistry,
+    CoreContacts,
+  ],
   exports: [ContactReferences, ContactRefs, ContactRowsRegistry],
 })
 export class ContactRefsModule {}

@@ -1,14 +1,10 @@
-import fc from 'fast-check';
-import { Database, newId } from '@customer-platform/database';
+import { newId } from '@customer-platform/database';
 import { RecordProducer } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { eventually, type Caller } from '@customer-platform/testing';
 import { changeOf, event } from './core-events.fixture.js';
-import { startCrm, type Behaviour, type TestCrm } from '../crm.fixture.js';
-import type { ContactRef } from './contact-ref.js';
+import { startCrm, type TestCrm } from '../crm.fixture.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
-import { ContactRefsRepository } from './contact-refs.repository.js';
-import { ContactRefs } from './contact-refs.service.js';
 
 let crm: TestCrm;
 
@@ -52,20 +48,10 @@ describe('a contact in a path', () => {
     expect(await refsOf(organizationId)).toEqual([{ id, state: 'active', merged_into: null, version: 1 }]);
   });
 
-  const silent: [string, Behaviour][] = [
-    ['is slow', 'slowly'],
-    ['hangs up', 'hangs up'],
-    ['answers 500', { status: 500 }],
-    ['refuses', { status: 403 }],
-    ['does not know the route', { status: 404 }],
-    ['sends no JSON', { text: '<html>' }],
-    ['sends something else', { text: '{"data": [{"id": "1"}]}' }],
-  ];
-
-  it.each(silent)('not known, and core %s: 503, nothing written', async (_, behaviour) => {
+  it('not known, and core is silent: 503, nothing written, nobody else asked', async () => {
     const { organizationId, caller } = aReader();
     const { id } = crm.aContact(organizationId);
-    crm.modules.lookup = behaviour;
+    crm.modules.lookup = 'hangs up';
     const { status, body, headers } = await caller.get<{ code: string }>(timeline(id));
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'dependency_unavailable' });
     expect(headers.get('retry-after')).not.toBeNull();
@@ -199,32 +185,6 @@ describe('following core’s events', () => {
     expect(crm.modules.lookups).toEqual([]);
   });
 
-  it('any order of the same events, some of them twice, ends the same: the newest version holds', async () => {
-    const consumer = crm.app.app.get(ContactRefsConsumer);
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 20 }),
-        fc.integer({ min: 1, max: 5 }),
-        async (versions, size) => {
-          const [organizationId, elsewhere, id] = [newId(), newId(), newId()];
-          const events = versions.map((version) => {
-            const where = version === 8 ? elsewhere : organizationId;
-            return version % 2 === 0
-              ? event('core.contact.deleted.v1', where, changeOf(id, version, 'deleted'))
-              : event('core.contact.updated.v1', where, changeOf(id, version));
-          });
-          for (let at = 0; at < events.length; at += size) await consumer.follow(events.slice(at, at + size));
-          const newest = Math.max(0, ...versions.filter((version) => version !== 8));
-          const state = newest % 2 === 0 ? 'deleted' : 'active';
-          const expected = newest === 0 ? [] : [{ id, state, merged_into: null, version: newest }];
-          expect(await refsOf(organizationId)).toEqual(expected);
-          expect(await refsOf(elsewhere)).toHaveLength(versions.includes(8) ? 1 : 0);
-        },
-      ),
-      { numRuns: 30 },
-    );
-  });
-
   it('an event of a contact that was purged does not bring it back', async () => {
     const { organizationId, caller } = aReader();
     const id = newId();
@@ -234,36 +194,5 @@ describe('following core’s events', () => {
     await consumer.follow([event('core.contact.updated.v1', organizationId, changeOf(id, 8))]);
     expect((await caller.get(timeline(id))).status).toBe(404);
     expect(crm.modules.lookups).toEqual([]);
-  });
-
-  it('what core answers is no newer than what its events have said', async () => {
-    const { organizationId } = aReader();
-    const { id } = crm.aContact(organizationId, { version: 3 });
-    await crm.app.app
-      .get(ContactRefsConsumer)
-      .follow([event('core.contact.deleted.v1', organizationId, changeOf(id, 5, 'deleted'))]);
-    const stale: ContactRef = { id, state: 'active', mergedInto: null, version: 3 };
-    await crm.app.app
-      .get(Database)
-      .inOrganization({ organizationId }, (tx) => crm.app.app.get(ContactRefsRepository).write(tx, [stale]));
-    expect(await refsOf(organizationId)).toMatchObject([{ state: 'deleted', version: 5 }]);
-  });
-});
-
-describe('ContactRefs.resolve', () => {
-  it('takes a thousand ids and asks core once for those it does not know', async () => {
-    const organizationId = newId();
-    const known = Array.from({ length: 400 }, () => crm.aContact(organizationId).id);
-    const refs = crm.app.app.get(ContactRefs);
-    await refs.resolve(organizationId, known.slice(0, 100));
-    const unknown = Array.from({ length: 600 }, () => newId());
-    const resolved = await refs.resolve(organizationId, [...known, ...unknown]);
-    expect(resolved.size).toBe(1_000);
-    expect(known.every((id) => resolved.get(id)?.kind === 'present')).toBe(true);
-    expect(unknown.every((id) => resolved.get(id)?.kind === 'absent')).toBe(true);
-    expect(crm.modules.lookups.map(({ ids }) => ids.length)).toEqual([100, 900]);
-    await expect(refs.resolve(organizationId, [...known, ...unknown, newId()])).rejects.toBeInstanceOf(
-      RangeError,
-    );
   });
 });

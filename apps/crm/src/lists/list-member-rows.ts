@@ -1,5 +1,5 @@
+import type { ContactRows } from '@customer-platform/contact-refs';
 import type { Transaction } from '@customer-platform/database';
-import type { ContactRows } from '../contact-refs/contact-rows.js';
 
 const OF_CONTACTS = 'organization_id = $1 AND contact_id = ANY($2::uuid[])';
 const ORIGINS = `SELECT DISTINCT origin_contact_id AS origin FROM list_members WHERE ${OF_CONTACTS}`;

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import {
+  ContactReferences,
+  ContactRefs,
+  ContactRowsRegistry,
+  REFUSALS,
+  type ContactReference,
+} from '@customer-platform/contact-refs';
+import {
   Clock,
   Database,
   isUuid,
@@ -11,13 +18,6 @@ import {
 import { Outbox } from '@customer-platform/event-bus';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
-import {
-  ContactReferences,
-  REFUSALS,
-  type ContactReference,
-} from '../contact-refs/contact-references.service.js';
-import { ContactRefs } from '../contact-refs/contact-refs.service.js';
-import { ContactRowsRegistry } from '../contact-refs/contact-rows.js';
 import { membersEvent } from './list.events.js';
 import type { AddedMembersDto, ListMemberDto } from './list-member.dto.js';
 import { LIST_MEMBER_ROWS } from './list-member-rows.js';
@@ -106,7 +106,9 @@ export class ListMembersService {
     await this.database.inOrganization(context, async (tx) => {
       await this.lists.lockActive(context, tx, listId);
       // Under the list's lock, which a merge that moves its members holds: they are followed to where they are.
-      const removed = await this.members.remove(tx, listId, await this.contacts.holders(tx, ids));
+      const ends = await this.contacts.ends(tx, ids);
+      const holders = [...new Set([...ends.values()].map(({ id }) => id))];
+      const removed = await this.members.remove(tx, listId, holders);
       await this.settle(tx, context, 'removed', listId, removed);
     });
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ContactReferences } from '@customer-platform/contact-refs';
 import {
   RemoteReferences,
   ResourceStores,
@@ -7,7 +8,6 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { ContactReferences } from '../contact-refs/contact-references.service.js';
 import type { CreateListDto, UpdateListDto } from './list.dto.js';
 import { List } from './list.entity.js';
 import { listEvent } from './list.events.js';

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { ContactReferences, ContactRowsRegistry, contactTable } from '@customer-platform/contact-refs';
 import { ResourceStores, type ReferenceSource, type ResourceStore } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
-import { ContactReferences } from '../contact-refs/contact-references.service.js';
-import { ContactRowsRegistry, contactTable } from '../contact-refs/contact-rows.js';
 import type { CreateNoteDto, UpdateNoteDto } from './note.dto.js';
 import { Note } from './note.entity.js';
 import { noteEvent } from './note.events.js';

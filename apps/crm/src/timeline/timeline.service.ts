@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { ContactReferences, type ResolvedContact } from '@customer-platform/contact-refs';
 import type { ListQuery, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import type { ResolvedContact } from '../contact-refs/contact-ref.js';
-import { ContactRefs } from '../contact-refs/contact-refs.service.js';
 import { FRAGMENTS, type Fragment } from './fragments.js';
 import { isWanted, sourceFilters } from './source-filters.js';
 import { SourceClient, type FragmentAnswer } from './source.client.js';
@@ -22,7 +21,7 @@ export type TimelineAnswer =
 @Injectable()
 export class TimelineService {
   constructor(
-    private readonly contacts: ContactRefs,
+    private readonly contacts: ContactReferences,
     private readonly sources: SourceClient,
   ) {}
 

@@ -7,17 +7,17 @@ export interface ContactMove {
   readonly to: string;
 }
 
-/** A table whose rows belong to contacts, and go where these go (crm.md §1, §5). */
+/** A table whose rows belong to contacts, and go where these go (crm.md §1, §5; loyalty.md §5). */
 export interface ContactRows {
   /** The contacts on which the rows of these contacts were written. */
   origins(tx: Transaction, contactIds: readonly string[]): Promise<string[]>;
   /** Gives the rows of these contacts to whom they belong after a merge or its undo. */
   move(tx: Transaction, contactIds: readonly string[], moves: readonly ContactMove[]): Promise<void>;
-  /** Removes the contacts' rows, soft-deleted too. */
-  remove(tx: Transaction, contactIds: readonly string[]): Promise<void>;
+  /** Removes the rows of contacts that are gone, soft-deleted too. Without it they stay until they are erased. */
+  remove?(tx: Transaction, contactIds: readonly string[]): Promise<void>;
 }
 
-/** The tables of crm whose rows belong to contacts. A feature adds its own when it is made. */
+/** The tables of a module whose rows belong to contacts. A feature adds its own when it is made. */
 @Injectable()
 export class ContactRowsRegistry {
   private readonly tables: ContactRows[] = [];
@@ -35,7 +35,7 @@ export class ContactRowsRegistry {
  * The rows of a table with the columns `contact_id` and `origin_contact_id`. A move leaves `updated_at` as it is: the
  * row has not been edited, and after an undo it is what it was. `table` is trusted.
  */
-export function contactTable(table: string): ContactRows {
+export function contactTable(table: string): Required<ContactRows> {
   return {
     origins: async (tx, contactIds) => {
       const rows = await tx.query<{ origin: string }>(

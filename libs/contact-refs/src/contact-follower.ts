@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Transaction } from '@customer-platform/database';
+import type { DomainEvent } from '@customer-platform/events';
+import {
+  refOfChange,
+  refOfEnd,
+  refsOfMerge,
+  type ContactChanged,
+  type ContactEnded,
+  type ContactsMerged,
+} from './contact-events.js';
+import { ContactRefs } from './contact-refs.js';
+import { ContactRowsRegistry } from './contact-rows.js';
+
+/**
+ * Keeps what is known of contacts in step with core's events, and the rows that belong to contacts with them, in one
+ * transaction: whoever writes such a row keeps its contact active, so none slips past a merge or an end.
+ */
+@Injectable()
+export class ContactFollower {
+  constructor(
+    private readonly database: Database,
+    private readonly refs: ContactRefs,
+    private readonly rows: ContactRowsRegistry,
+  ) {}
+
+  changed(events: readonly DomainEvent<ContactChanged>[]): Promise<void> {
+    const refs = events.flatMap((event) => refOfChange(event) ?? []);
+    return this.database.acrossOrganizations((tx) => this.refs.write(tx, refs));
+  }
+
+  /** Nothing of a contact that is gone stays, soft-deleted rows included. */
+  ended(events: readonly DomainEvent<ContactEnded>[]): Promise<void> {
+    return this.byOrganization(events, async (tx, own) => {
+      await this.refs.end(tx, own.map(refOfEnd));
+      const gone = own.map(({ data }) => data.contact_id);
+      for (const rows of this.rows.all()) await rows.remove?.(tx, gone);
+    });
+  }
+
+  merged(events: readonly DomainEvent<ContactsMerged>[]): Promise<void> {
+    return this.byOrganization(events, async (tx, own) => {
+      const refs = own.map(refsOfMerge).flatMap(({ survivor, merged }) => [survivor, merged]);
+      await this.refs.write(tx, refs);
+      await this.moveRows(tx, [...new Set(refs.map(({ id }) => id))]);
+    });
+  }
+
+  /**
+   * Every row goes to where the merges of the contact it was written on end now. So a merge moves it, an undo moves it
+   * back, and a repeat or another order of the two changes nothing.
+   */
+  private async moveRows(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+    for (const rows of this.rows.all()) {
+      const ends = await this.refs.ends(tx, await rows.origins(tx, contactIds));
+      if (ends.size === 0) continue;
+      const moves = [...ends].map(([origin, { id }]) => ({ origin, to: id }));
+      await rows.move(tx, contactIds, moves);
+    }
+  }
+
+  private byOrganization<E extends DomainEvent>(
+    events: readonly E[],
+    work: (tx: Transaction, own: E[]) => Promise<void>,
+  ): Promise<void> {
+    return this.database.forEachOrganization(events, ({ organizationid }) => organizationid, work);
+  }
+}

@@ -1,0 +1,32 @@
+export {
+  CONTACT_CHANGED,
+  CONTACT_ENDED,
+  CONTACTS_MERGED,
+  refsOfMerge,
+  type ContactChanged,
+  type ContactEnded,
+  type ContactsMerged,
+} from './contact-events.js';
+export { ContactFollower } from './contact-follower.js';
+export {
+  contactKey,
+  newestOf,
+  type ChainEnd,
+  type ContactId,
+  type ContactRef,
+  type ContactState,
+} from './contact-ref.js';
+export {
+  AskedContacts,
+  ContactReferences,
+  contactsNamedIn,
+  REFUSALS,
+  withSurvivors,
+  type ContactReference,
+  type ResolvedContact,
+} from './contact-references.js';
+export { ContactRefs } from './contact-refs.js';
+export { contactRefsTable, erasedContactsTable } from './contact-refs.table.js';
+export { ContactRowsRegistry, contactTable, type ContactRows } from './contact-rows.js';
+export { chainOf } from './contact-statements.js';
+export { CoreContacts, IDS_AT_ONCE, type LookedUpContact } from './core-contacts.js';
