@@ -4,6 +4,13 @@ import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { ledgerConfig, readConfig } from '@customer-platform/config';
 import {
+  ContactFollower,
+  ContactReferences,
+  ContactRefs,
+  ContactRowsRegistry,
+  CoreContacts,
+} from '@customer-platform/contact-refs';
+import {
   Clock,
   Database,
   DatabaseModule,
@@ -12,8 +19,7 @@ import {
 } from '@customer-platform/database';
 import { ErasureModule } from '@customer-platform/erasure';
 import { EventBusModule } from '@customer-platform/event-bus';
-import { ContactLookup } from './contacts/contact-lookup.js';
-import { ContactRefs } from './contacts/contact-refs.js';
+import { LoyaltyContactRefs } from './contacts/loyalty-contact-refs.js';
 import { CoreEventsConsumer } from './core-events.consumer.js';
 import { EarningService } from './earning/earning.service.js';
 import { RuleBooks } from './earning/rule-book.js';
@@ -60,12 +66,16 @@ function secretOfPostings(key: string): string {
       useFactory: (database: Database, clock: Clock, key: string, answers: PostedAnswers) =>
         new IdempotentCalls(database, clock, secretOfPostings(key), answers),
     },
-    ContactLookup,
-    ContactRefs,
+    { provide: ContactRefs, useExisting: LoyaltyContactRefs },
+    ContactFollower,
+    ContactReferences,
+    ContactRowsRegistry,
+    CoreContacts,
     EarningService,
     ExpirySweep,
     LedgerService,
     LotExpiry,
+    LoyaltyContactRefs,
     PostedAnswers,
     PostingsService,
     Reversals,

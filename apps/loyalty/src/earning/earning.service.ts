@@ -7,7 +7,7 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { ContactRefs } from '../contacts/contact-refs.js';
+import { LoyaltyContactRefs } from '../contacts/loyalty-contact-refs.js';
 import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
 import { type Earning, type Posted, postEarned } from '../ledger/post-earned.js';
 import { lockSubjects } from '../ledger/subjects.js';
@@ -38,7 +38,7 @@ const POSTED = `
 export class EarningService {
   constructor(
     private readonly books: RuleBooks,
-    private readonly contacts: ContactRefs,
+    private readonly contacts: LoyaltyContactRefs,
     private readonly holds: ReferenceHolds,
     private readonly outbox: Outbox,
     private readonly clock: Clock,

@@ -8,7 +8,7 @@ import {
   eventually,
   kafkaProbe,
 } from '@customer-platform/testing';
-import { ContactRefs, ErasedMeanwhile } from '../contacts/contact-refs.js';
+import { ErasedMeanwhile, LoyaltyContactRefs } from '../contacts/loyalty-contact-refs.js';
 import {
   type LoyaltyWorld,
   aContactChange,
@@ -172,12 +172,12 @@ describe('points written while their contact is erased', () => {
     app.app.get(Database).inOrganization({ organizationId: world.organizationId }, work);
   const eraseDirectly = (contactId: string) =>
     inOrganization(async (tx) => {
-      await app.app.get(ContactRefs).forget(tx, [contactId]);
+      await app.app.get(LoyaltyContactRefs).erase(tx, [contactId]);
       return eraseSubjects(tx, contactId, new Date());
     });
 
   it.each(['first', 'second'])('are refused or go with it when the writer comes %s', async (place) => {
-    const refs = app.app.get(ContactRefs);
+    const refs = app.app.get(LoyaltyContactRefs);
     const contactId = randomUUID();
     const locked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 import { Controller } from '@nestjs/common';
+import { ContactReferences } from '@customer-platform/contact-refs';
 import {
   Answer,
   Context,
@@ -10,7 +11,6 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { ContactLookup } from '../contacts/contact-lookup.js';
 import { LedgerService } from './ledger.service.js';
 import { BalanceDto, TransactionDto } from './transaction.dto.js';
 import { TRANSACTIONS_LIST } from './transactions.list.js';
@@ -19,7 +19,7 @@ import { TRANSACTIONS_LIST } from './transactions.list.js';
 export class LedgerController {
   constructor(
     private readonly ledger: LedgerService,
-    private readonly contacts: ContactLookup,
+    private readonly contacts: ContactReferences,
   ) {}
 
   @ListEndpoint({
@@ -56,7 +56,7 @@ export class LedgerController {
     problems: ['not_found', 'dependency_unavailable'],
   })
   async balance(@Context() context: RequestContext, @Id() id: string): Promise<BalanceDto | Answer> {
-    const survivor = await this.contacts.survivorOf(context, id);
+    const survivor = await this.contacts.survivorOf(context.organizationId, id);
     if (survivor !== id) return Answer.redirect(`/v1/loyalty/contacts/${survivor}/balance`);
     return this.ledger.balance(context, id);
   }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { ContactRefs, contactsNamedIn, withSurvivors } from '@customer-platform/contact-refs';
 import { Clock, Database, type Transaction, pageOf, pageOfOwners } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { ContactRefs } from '../contacts/contact-refs.js';
 import { sumsOf } from './available.js';
 import type { BalanceDto, ExpiringLotDto, TransactionDto } from './transaction.dto.js';
 import { type TransactionRow, toTransactionDto } from './to-transaction-dto.js';
@@ -81,7 +81,7 @@ export class LedgerService {
 
   /**
    * The sums of a contact that is not merged; one without transactions has zeros.
-   * @param contactId as `ContactLookup.survivorOf` answered it
+   * @param contactId as `ContactReferences.survivorOf` answered it
    */
   balance(context: RequestContext, contactId: string): Promise<BalanceDto> {
     return this.database.inOrganization(context, async (tx) => {
@@ -122,18 +122,8 @@ export class LedgerService {
 
   /** In a filter a merged contact means its survivor. */
   private async followingMerges(tx: Transaction, query: ListQuery): Promise<ListQuery> {
-    const asked = query.filters
-      .filter(({ field }) => field === 'contact_id')
-      .flatMap(({ values }) => values.map(String));
-    if (asked.length === 0) return query;
-    const ends = await this.contacts.ends(tx, asked);
-    const survivor = (id: unknown): string => ends.get(String(id))?.id ?? String(id);
-    const filters = query.filters.map((filter) => {
-      if (filter.field !== 'contact_id') return filter;
-      const values = [...new Set(filter.values.map(survivor))];
-      return { ...filter, values, value: values[0] ?? filter.value };
-    });
-    return { ...query, filters };
+    const ends = await this.contacts.ends(tx, contactsNamedIn(query));
+    return withSurvivors(query, (id) => ends.get(id)?.id ?? id);
   }
 
   private async withLines(

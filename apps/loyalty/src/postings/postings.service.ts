@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
+import { type AskedContacts, ContactReferences } from '@customer-platform/contact-refs';
 import {
   type CallDigests,
   Clock,
@@ -11,7 +12,6 @@ import {
 import { Outbox } from '@customer-platform/event-bus';
 import { Answer, type RequestContext, type StoredAnswer } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { ContactLookup } from '../contacts/contact-lookup.js';
 import { postEntries } from '../ledger/entries.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { pointsEvents } from '../ledger/points-events.js';
@@ -37,7 +37,7 @@ const ROUTE = 'POST /v1/loyalty/transactions';
 export class PostingsService {
   constructor(
     private readonly calls: IdempotentCalls,
-    private readonly contacts: ContactLookup,
+    private readonly contacts: ContactReferences,
     private readonly reversals: Reversals,
     private readonly ledger: LedgerService,
     private readonly audit: Audit,
@@ -54,8 +54,8 @@ export class PostingsService {
     const posting = readPosting(dto);
     const { organizationId } = context;
     const call = { organizationId, route: ROUTE, key, body: dto, keep: 'forever' as const };
-    const { status, headers, body, replayed } = await this.contacts.whileLearning(context, () =>
-      this.calls.run(call, (tx, digests) => this.perform(tx, context, { posting, call: digests })),
+    const { status, headers, body, replayed } = await this.contacts.whileLearning(organizationId, (asked) =>
+      this.calls.run(call, (tx, digests) => this.perform(tx, context, { posting, call: digests, asked })),
     );
     return new Answer(
       body as TransactionDto,
@@ -67,19 +67,25 @@ export class PostingsService {
   private async perform(
     tx: Transaction,
     context: RequestContext,
-    { posting, call }: Pick<Written, 'posting' | 'call'>,
+    { posting, call, asked }: Pick<Written, 'posting' | 'call'> & { asked: AskedContacts },
   ): Promise<StoredAnswer> {
     const now = this.clock.now();
     refuseEnded(posting, now);
     const id = newId();
-    const effect = await this.effectOf(tx, { ...posting, id }, now);
+    const effect = await this.effectOf(tx, { ...posting, id }, asked, now);
     await this.write(tx, context, { posting, effect, id, call, now });
     return createdAnswer(await this.ledger.read(tx, id));
   }
 
-  private async effectOf(tx: Transaction, posting: Posting & { id: string }, now: Date): Promise<Effect> {
+  private async effectOf(
+    tx: Transaction,
+    posting: Posting & { id: string },
+    asked: AskedContacts,
+    now: Date,
+  ): Promise<Effect> {
     if (posting.kind === 'reverse') return this.reversals.effect(tx, posting, now);
-    return moveEffect(tx, posting, await this.contacts.activeIn(tx, posting.contactId), now);
+    const contact = { id: posting.contactId, pointer: '/contact_id' };
+    return moveEffect(tx, posting, await this.contacts.activeIn(tx, contact, asked), now);
   }
 
   private async write(
