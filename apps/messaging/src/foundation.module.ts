@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { CoreContacts } from '@customer-platform/contact-refs';
 import { AddressKeys } from './addresses/address-keys.provider.js';
 import { ChannelFaults } from './channels/channel-faults.js';
 import { ChannelPlans } from './channels/channel-plans.js';
@@ -33,6 +34,7 @@ const shared = [
   ConsentsRepository,
   ContactRefresh,
   ContactsRepository,
+  CoreContacts,
   DispatchSignal,
   EventWaits,
   GateDatabase,

@@ -1,16 +1,18 @@
 import { Controller } from '@nestjs/common';
+import {
+  CONTACT_CHANGED,
+  CONTACT_ENDED,
+  CONTACTS_MERGED,
+  type ContactChanged,
+  type ContactEnded,
+  type ContactsMerged,
+} from '@customer-platform/contact-refs';
 import { Clock, Database } from '@customer-platform/database';
 import { type ErasureRequested, Erasures } from '@customer-platform/erasure';
 import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { ContactErasure } from '../contacts/contact-erasure.js';
-import {
-  ContactProjection,
-  type Changed,
-  type Consented,
-  type Ended,
-  type Merge,
-} from '../contacts/contact-projection.js';
+import { ContactProjection, type Consented } from '../contacts/contact-projection.js';
 import { IdentityMail, type MailedEvent, MAILED_EVENTS } from '../identity-mail/identity-mail.service.js';
 import { OrganizationStates, type StateChange } from '../organizations/organization-states.js';
 import { routedEvent, ROUTED_TYPES, type RoutedType } from '../routing/routed-event.js';
@@ -35,18 +37,13 @@ export class EventsConsumer {
     private readonly clock: Clock,
   ) {}
 
-  @OnEvent<Changed>([
-    'core.contact.created.v1',
-    'core.contact.updated.v1',
-    'core.contact.deleted.v1',
-    'core.contact.restored.v1',
-  ])
-  contactsChanged(events: DomainEvent<Changed>[]): Promise<void> {
+  @OnEvent(CONTACT_CHANGED)
+  contactsChanged(events: DomainEvent<ContactChanged>[]): Promise<void> {
     return this.contacts.changed(events);
   }
 
-  @OnEvent<Ended>(['core.contact.purged.v1', 'core.contact.erased.v1'])
-  contactsEnded(events: DomainEvent<Ended>[]): Promise<void> {
+  @OnEvent(CONTACT_ENDED)
+  contactsEnded(events: DomainEvent<ContactEnded>[]): Promise<void> {
     return this.contacts.ended(events);
   }
 
@@ -56,8 +53,8 @@ export class EventsConsumer {
     await this.erasures.perform(requests, (tx, contactId) => this.erasure.erase(tx, contactId));
   }
 
-  @OnEvent<Merge>(['core.contact.merged.v1', 'core.contact.unmerged.v1'])
-  contactsMerged(events: DomainEvent<Merge>[]): Promise<void> {
+  @OnEvent(CONTACTS_MERGED)
+  contactsMerged(events: DomainEvent<ContactsMerged>[]): Promise<void> {
     return this.contacts.merged(events);
   }
 

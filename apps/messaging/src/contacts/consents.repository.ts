@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { contactKey, type ContactId } from '@customer-platform/contact-refs';
 import type { Transaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
-import { contactKey, type ContactRef } from './contacts.repository.js';
 
 /** What a person has said about marketing on a channel. */
 export type ConsentStatus = 'granted' | 'denied' | 'withdrawn' | 'expired';
 
 /** One state of a consent as core tells it; without a channel it holds for all. */
-export interface ConsentState extends ContactRef {
+export interface ConsentState extends ContactId {
   readonly purpose: string;
   readonly channel: string | null;
   readonly status: ConsentStatus;
@@ -58,9 +58,9 @@ export class ConsentsRepository {
   /** What holds for marketing on one channel: the latest of its own and the all-channel states; by {@link contactKey}. */
   async marketing(
     tx: Transaction,
-    refs: readonly ContactRef[],
+    refs: readonly ContactId[],
     channels: readonly Channel[],
-  ): Promise<(ref: ContactRef, channel: Channel) => ConsentStatus | undefined> {
+  ): Promise<(ref: ContactId, channel: Channel) => ConsentStatus | undefined> {
     const rows = refs.length === 0 ? [] : await this.rowsOf(tx, refs, channels);
     return (ref, channel) =>
       rows
@@ -73,7 +73,7 @@ export class ConsentsRepository {
         .at(-1)?.status;
   }
 
-  private rowsOf(tx: Transaction, refs: readonly ContactRef[], channels: readonly Channel[]): Promise<Row[]> {
+  private rowsOf(tx: Transaction, refs: readonly ContactId[], channels: readonly Channel[]): Promise<Row[]> {
     return tx.query<Row>(
       `SELECT organization_id, contact_id, channel, status, occurred_at FROM consents
        WHERE (organization_id, contact_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))

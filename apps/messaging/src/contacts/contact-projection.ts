@@ -1,21 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import {
+  refsOfMerge,
+  type ContactChanged,
+  type ContactEnded,
+  type ContactsMerged,
+} from '@customer-platform/contact-refs';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import { ConsentsRepository } from './consents.repository.js';
 import { UNKNOWN_PROFILE, type Contact } from './contact.js';
 import { EventWaits } from '../routing/event-waits.repository.js';
 import { ContactsRepository } from './contacts.repository.js';
-
-/** A contact as it is now. */
-export type Changed =
-  | 'core.contact.created.v1'
-  | 'core.contact.updated.v1'
-  | 'core.contact.deleted.v1'
-  | 'core.contact.restored.v1';
-/** A contact that is no more. */
-export type Ended = 'core.contact.purged.v1' | 'core.contact.erased.v1';
-/** Two contacts that became one, or two again. */
-export type Merge = 'core.contact.merged.v1' | 'core.contact.unmerged.v1';
 
 /** What a person said about a purpose. */
 export type Consented = 'core.consent.recorded.v1' | 'core.consent.expired.v1';
@@ -38,11 +33,11 @@ export class ContactProjection {
     private readonly waits: EventWaits,
   ) {}
 
-  async changed(events: DomainEvent<Changed>[]): Promise<void> {
+  async changed(events: DomainEvent<ContactChanged>[]): Promise<void> {
     await this.save(events.map(toContact));
   }
 
-  async ended(events: DomainEvent<Ended>[]): Promise<void> {
+  async ended(events: DomainEvent<ContactEnded>[]): Promise<void> {
     const gone = events.map(({ organizationid, data }): Contact => ({
       organizationId: organizationid,
       id: data.contact_id,
@@ -54,27 +49,16 @@ export class ContactProjection {
     await this.save(gone);
   }
 
-  async merged(events: DomainEvent<Merge>[]): Promise<void> {
+  async merged(events: DomainEvent<ContactsMerged>[]): Promise<void> {
     await this.write(async (tx) => {
-      await this.contacts.mark(
-        tx,
-        events.map(({ type, organizationid, data }) => ({
-          organizationId: organizationid,
-          id: data.merged_id,
-          version: data.merged_version,
-          ...(type === 'core.contact.merged.v1'
-            ? { state: 'merged', mergedInto: data.survivor_id }
-            : { state: 'active', mergedInto: null }),
-        })),
-      );
+      // The survivor is told of by events of its own: of one that is not known here core is asked.
+      const merged = events.map((event) => refsOfMerge(event).merged);
+      await this.contacts.write(tx, merged);
       for (const { type, organizationid, data } of events) {
         if (type !== 'core.contact.merged.v1') continue;
         await tx.query(CARRY_OBJECTIONS, [organizationid, data.merged_id, data.survivor_id]);
       }
-      await this.waits.wake(
-        tx,
-        events.map(({ organizationid, data }) => ({ organizationId: organizationid, id: data.merged_id })),
-      );
+      await this.waits.wake(tx, merged);
     });
   }
 
@@ -102,7 +86,7 @@ export class ContactProjection {
   }
 }
 
-function toContact({ organizationid, data }: DomainEvent<Changed>): Contact {
+function toContact({ organizationid, data }: DomainEvent<ContactChanged>): Contact {
   const { state, ...profile } = data.contact;
   return {
     organizationId: organizationid,
@@ -115,7 +99,7 @@ function toContact({ organizationid, data }: DomainEvent<Changed>): Contact {
 }
 
 /** A newer core may tell more of a contact than is kept here. */
-function pick(profile: Omit<DomainEvent<Changed>['data']['contact'], 'state'>): Contact['profile'] {
+function pick(profile: Omit<DomainEvent<ContactChanged>['data']['contact'], 'state'>): Contact['profile'] {
   const { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes } =
     profile;
   return { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes };

@@ -1,22 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
+import { contactKey, CoreContacts, IDS_AT_ONCE, type LookedUpContact } from '@customer-platform/contact-refs';
 import { Database } from '@customer-platform/database';
-import type { Contact, ContactProfile, ContactState } from './contact.js';
-import { UNKNOWN_PROFILE } from './contact.js';
-import { contactKey, ContactsRepository } from './contacts.repository.js';
-
-/** What core answers of a contact. */
-interface LookedUp {
-  id: string;
-  state: ContactState;
-  merged_into: string | null;
-  version: number;
-  contact?: ContactProfile | null;
-}
+import { UNKNOWN_PROFILE, type Contact, type ContactProfile } from './contact.js';
+import { ContactsRepository } from './contacts.repository.js';
 
 const TIMEOUT_MS = 300;
-/** As many as core takes at once. */
-const MOST_IDS = 1_000;
 
 /**
  * Asks core for contacts whose events have not come yet. Never called within a transaction: no connection waits for
@@ -26,6 +15,7 @@ const MOST_IDS = 1_000;
 export class ContactRefresh {
   constructor(
     private readonly core: InternalClient,
+    private readonly coreContacts: CoreContacts,
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
   ) {}
@@ -35,15 +25,28 @@ export class ContactRefresh {
    * @throws Problem `dependency_unavailable` when core is silent
    */
   async byIds(organizationId: string, ids: readonly string[]): Promise<void> {
-    for (let from = 0; from < ids.length; from += MOST_IDS) {
-      const { data } = await this.core.call<{ data: LookedUp[] }>('core', {
-        method: 'POST',
-        path: '/internal/contacts/lookup',
-        body: { organization_id: organizationId, ids: ids.slice(from, from + MOST_IDS) },
-        timeoutMs: TIMEOUT_MS,
-      });
-      await this.save(organizationId, data);
+    for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+      await this.save(
+        organizationId,
+        await this.coreContacts.lookUp(organizationId, ids.slice(from, from + IDS_AT_ONCE)),
+      );
     }
+  }
+
+  /**
+   * The contact behind an id, merges followed; core is asked for one that is not known here.
+   * @throws Problem `dependency_unavailable` when core must be asked and is silent
+   */
+  async find(organizationId: string, id: string): Promise<Contact | undefined> {
+    const contact = { organizationId, id };
+    const known = async (): Promise<Contact | undefined> => {
+      const found = await this.database.inOrganization(contact, (tx) => this.contacts.resolve(tx, [contact]));
+      return found.get(contactKey(contact));
+    };
+    const found = await known();
+    if (found) return found;
+    await this.byIds(organizationId, [id]);
+    return known();
   }
 
   /**
@@ -100,37 +103,24 @@ export class ContactRefresh {
     return found?.address ?? null;
   }
 
-  private async save(organizationId: string, found: readonly LookedUp[]): Promise<void> {
+  private async save(organizationId: string, found: readonly LookedUpContact[]): Promise<void> {
     // Of a merged contact core tells no profile: the one that is known here stays.
-    const [merged, others] = [found.filter(isMerged), found.filter((item) => !isMerged(item))];
+    const [merged, others] = [found.filter(isMerged), found.filter((each) => !isMerged(each))];
     await this.database.inOrganization({ organizationId }, async (tx) => {
-      await this.contacts.save(
-        tx,
-        others.map((item) => toContact(organizationId, item)),
-      );
-      await this.contacts.mark(
-        tx,
-        merged.map(({ id, version, state, merged_into }) => ({
-          organizationId,
-          id,
-          version,
-          state,
-          mergedInto: merged_into,
-        })),
-      );
+      await this.contacts.save(tx, others.map(toContact));
+      await this.contacts.write(tx, merged);
     });
   }
 }
 
-function isMerged({ state, contact }: LookedUp): boolean {
+function isMerged({ state, contact }: LookedUpContact): boolean {
   return state === 'merged' && !contact;
 }
 
-function toContact(organizationId: string, found: LookedUp): Contact {
-  const { id, version, state, merged_into: mergedInto, contact } = found;
-  const { attributes, ...fields } = contact ?? UNKNOWN_PROFILE;
+function toContact({ contact, ...ref }: LookedUpContact): Contact {
+  const { attributes, ...fields } = (contact ?? UNKNOWN_PROFILE) as Partial<ContactProfile>;
   const profile: ContactProfile = {
-    id,
+    id: ref.id,
     external_id: fields.external_id ?? null,
     email: fields.email ?? null,
     phone: fields.phone ?? null,
@@ -141,5 +131,5 @@ function toContact(organizationId: string, found: LookedUp): Contact {
     country: fields.country ?? null,
     attributes: attributes ?? {},
   };
-  return { organizationId, id, version, state, mergedInto, profile };
+  return { ...ref, profile };
 }

@@ -1,16 +1,9 @@
+import type { ContactRef } from '@customer-platform/contact-refs';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 
-/** Where a contact stands, as core tells it. */
-export type ContactState = 'active' | 'merged' | 'deleted' | 'erased';
-
 /** A contact as messaging knows it. */
-export interface Contact {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly version: number;
-  readonly state: ContactState;
-  readonly mergedInto: string | null;
+export interface Contact extends ContactRef {
   readonly profile: ContactProfile;
 }
 

@@ -1,21 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import {
+  chainOf,
+  contactKey,
+  ContactRefs,
+  newestOf,
+  type ContactId,
+  type ContactState,
+} from '@customer-platform/contact-refs';
 import type { Transaction } from '@customer-platform/database';
 import type { CheckedAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
-import { canonicalAddresses, type Contact, type ContactProfile, type ContactState } from './contact.js';
-
-/** An id that an organization gave or an event carried. */
-export interface ContactRef {
-  readonly organizationId: string;
-  readonly id: string;
-}
-
-/** The state that a contact has from one of its versions on. */
-export interface ContactMark extends ContactRef {
-  readonly version: number;
-  readonly state: ContactState;
-  readonly mergedInto: string | null;
-}
+import { canonicalAddresses, type Contact, type ContactProfile } from './contact.js';
 
 interface Row extends ContactProfile {
   asked: string;
@@ -48,58 +43,25 @@ const UPSERT = `
     phone_canonical = excluded.phone_canonical
   WHERE coalesce(known.profile_version, known.version) < excluded.version AND known.state <> 'erased'`;
 
-const MARK = `
-  INSERT INTO contacts AS known (organization_id, id, version, profile_version, state, merged_into)
-  SELECT organization_id, id, version, 0, state, merged_into
-    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[])
-      AS marked (organization_id, id, version, state, merged_into)
-   ORDER BY organization_id, id
-  ON CONFLICT (organization_id, id) DO UPDATE SET version = excluded.version, state = excluded.state,
-    merged_into = excluded.merged_into, profile_version = coalesce(known.profile_version, known.version)
-  WHERE known.version <= excluded.version AND known.state <> 'erased'`;
+/** What else than its reference the row of a contact holds. */
+const PROFILE_COLUMNS = {
+  marked: {
+    column: 'profile_version',
+    inserted: '0',
+    updated: 'coalesce(known.profile_version, known.version)',
+  },
+  erased: `external_id = NULL, email = NULL, phone = NULL, first_name = NULL, last_name = NULL, locale = NULL,
+         timezone = NULL, country = NULL, attributes = '{}', email_canonical = NULL, phone_canonical = NULL`,
+};
 
 const RESOLVE = `
-  WITH RECURSIVE asked AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS ref (organization_id, id)),
-  chain AS (
-    SELECT c.organization_id, c.id AS asked, c.id, c.state, c.merged_into, 0 AS step
-      FROM asked JOIN contacts c ON c.organization_id = asked.organization_id AND c.id = asked.id
-    UNION ALL
-    SELECT c.organization_id, chain.asked, c.id, c.state, c.merged_into, chain.step + 1
-      FROM chain JOIN contacts c ON c.organization_id = chain.organization_id AND c.id = chain.merged_into
-     WHERE chain.state = 'merged' AND chain.step < 100
-  )
+  WITH RECURSIVE ${chainOf('contacts')}
   SELECT DISTINCT ON (chain.organization_id, chain.asked) chain.asked, c.organization_id, c.id, c.version, c.state,
          c.merged_into, ${PROFILE.replaceAll(/\w+/g, 'c.$&')}
-    FROM chain JOIN contacts c ON c.organization_id = chain.organization_id AND c.id = chain.id
+    FROM chain CROSS JOIN LATERAL (
+      SELECT * FROM contacts AS known
+       WHERE known.organization_id = chain.organization_id AND known.id = chain.id OFFSET 0) AS c
    ORDER BY chain.organization_id, chain.asked, chain.step DESC`;
-
-/** From a contact up to its survivor, and from there down to everyone merged into it. */
-const FAMILY = `
-  WITH RECURSIVE chain AS (
-    SELECT id, state, merged_into, 0 AS step FROM contacts WHERE organization_id = $1 AND id = $2
-    UNION ALL
-    SELECT c.id, c.state, c.merged_into, chain.step + 1
-      FROM chain JOIN contacts c ON c.organization_id = $1 AND c.id = chain.merged_into
-     WHERE chain.state = 'merged' AND chain.step < 100
-  ),
-  family AS (
-    SELECT coalesce((SELECT id FROM chain ORDER BY step DESC LIMIT 1), $2::uuid) AS id
-    UNION
-    SELECT c.id FROM family JOIN contacts c ON c.organization_id = $1 AND c.merged_into = family.id
-  )
-  SELECT id FROM family`;
-
-/** Of a contact nobody has told of, too; whatever its version: from here there is no way back. */
-const ERASE = `
-  INSERT INTO contacts AS known (organization_id, id, version, state)
-  SELECT $1, id, 0, 'erased' FROM unnest($2::uuid[]) AS id ORDER BY id
-  ON CONFLICT (organization_id, id) DO UPDATE SET state = 'erased', merged_into = NULL, external_id = NULL,
-    email = NULL, phone = NULL, first_name = NULL, last_name = NULL, locale = NULL, timezone = NULL, country = NULL,
-    attributes = '{}', email_canonical = NULL, phone_canonical = NULL`;
-
-const ERASED = `
-  SELECT organization_id, id FROM contacts
-   WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) AND state = 'erased'`;
 
 /** Nothing is sent to it any more, while what is kept of it says where to look for the rest. */
 const CLOSE = `
@@ -130,48 +92,21 @@ function columnOf(channel: Channel): AddressColumn {
   return channel === 'email' ? 'email_canonical' : 'phone_canonical';
 }
 
-/** Key of a contact across organizations. */
-export function contactKey({ organizationId, id }: ContactRef): string {
-  return `${organizationId}/${id}`;
-}
-
 /** The table `contacts`: core's contacts, as far as events and look-ups have told of them. */
 @Injectable()
-export class ContactsRepository {
+export class ContactsRepository extends ContactRefs {
+  constructor() {
+    super({ table: 'contacts', profile: PROFILE_COLUMNS });
+  }
+
   /** Writes what is newer than what is known, contact by contact: of the state, and of the profile. */
   async save(tx: Transaction, contacts: readonly Contact[]): Promise<void> {
     if (contacts.length === 0) return;
-    const newest = new Map<string, Contact>();
-    for (const contact of contacts) {
-      const known = newest.get(contactKey(contact));
-      if (!known || known.version < contact.version) newest.set(contactKey(contact), contact);
-    }
-    await tx.query(UPSERT, [JSON.stringify([...newest.values()].map(toRow))]);
-  }
-
-  /**
-   * Moves contacts to other states, their profiles as they were; the snapshot of the same version may have come before.
-   * Of several marks of one contact the newest stands, and of one version the last.
-   */
-  async mark(tx: Transaction, marks: readonly ContactMark[]): Promise<void> {
-    if (marks.length === 0) return;
-    const newest = new Map<string, ContactMark>();
-    for (const mark of marks) {
-      const known = newest.get(contactKey(mark));
-      if (!known || known.version <= mark.version) newest.set(contactKey(mark), mark);
-    }
-    const rows = [...newest.values()];
-    await tx.query(MARK, [
-      rows.map(({ organizationId }) => organizationId),
-      rows.map(({ id }) => id),
-      rows.map(({ version }) => version),
-      rows.map(({ state }) => state),
-      rows.map(({ mergedInto }) => mergedInto),
-    ]);
+    await tx.query(UPSERT, [JSON.stringify(newestOf(contacts).map(toRow))]);
   }
 
   /** The contacts behind ids, merges followed to the survivor; by {@link contactKey} of the id asked for. */
-  async resolve(tx: Transaction, refs: readonly ContactRef[]): Promise<Map<string, Contact>> {
+  async resolve(tx: Transaction, refs: readonly ContactId[]): Promise<Map<string, Contact>> {
     if (refs.length === 0) return new Map();
     const rows = await tx.prepared<Row>(RESOLVE, [
       refs.map(({ organizationId }) => organizationId),
@@ -216,30 +151,9 @@ export class ContactsRepository {
     );
   }
 
-  /** Of these, by {@link contactKey}, those that have been erased. */
-  async erased(tx: Transaction, refs: readonly ContactRef[]): Promise<Set<string>> {
-    if (refs.length === 0) return new Set();
-    const rows = await tx.query<{ organization_id: string; id: string }>(ERASED, [
-      refs.map(({ organizationId }) => organizationId),
-      refs.map(({ id }) => id),
-    ]);
-    return new Set(rows.map(({ organization_id: organizationId, id }) => contactKey({ organizationId, id })));
-  }
-
   /** The first step of an erasure: no longer anybody's recipient. Who was merged leads to who is closed. */
   async close(tx: Transaction, ids: readonly string[]): Promise<void> {
     await tx.query(CLOSE, [tx.organizationId, ids]);
-  }
-
-  /** Leaves nothing of contacts but their ids, so that nothing told later brings them back. */
-  async erase(tx: Transaction, ids: readonly string[]): Promise<void> {
-    await tx.query(ERASE, [tx.organizationId, ids]);
-  }
-
-  /** A survivor with everyone merged into it: whose sends stand in its timeline. A merged id means its survivor. */
-  async family(tx: Transaction, id: string): Promise<string[]> {
-    const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, id]);
-    return rows.map((row) => row.id);
   }
 }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { ContactId } from '@customer-platform/contact-refs';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
 import type { SendingPlan } from '../channels/channel-plan.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import { ConsentsRepository, type ConsentStatus } from '../contacts/consents.repository.js';
-import type { ContactRef } from '../contacts/contacts.repository.js';
 import { calledOff } from '../sends/called-off.js';
 import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';
 import type { ClaimedSend } from './claimed-send.js';
@@ -19,9 +19,9 @@ export interface BatchFacts {
   calledOff(send: ClaimedSend): boolean;
   template(send: ClaimedSend): TemplateVersion | undefined;
   /** For marketing to this contact on the send's channel. */
-  consent(contact: ContactRef, channel: Channel): ConsentStatus | undefined;
+  consent(contact: ContactId, channel: Channel): ConsentStatus | undefined;
   /** Whether the contact asked for a topic that nobody gets unasked. */
-  chose(contact: ContactRef, channel: Channel, topic: string): boolean;
+  chose(contact: ContactId, channel: Channel, topic: string): boolean;
 }
 
 /** Reads the facts of a batch: two short transactions, whatever its size. */
@@ -65,7 +65,7 @@ export class BatchReader {
 function contactsOf(
   sends: readonly ClaimedSend[],
   recipients: ReadonlyMap<string, ResolvedRecipient>,
-): ContactRef[] {
+): ContactId[] {
   return sends.flatMap((send) => {
     const recipient = recipients.get(send.id);
     if (send.category === 'transactional' || recipient?.kind !== 'found' || !recipient.contact) return [];
@@ -105,7 +105,7 @@ async function calledOffAmong(tx: WorkerTransaction, sends: readonly ClaimedSend
   return new Set(rows.map(({ id }) => id));
 }
 
-async function chosenTopics(tx: WorkerTransaction, contacts: readonly ContactRef[]): Promise<Set<string>> {
+async function chosenTopics(tx: WorkerTransaction, contacts: readonly ContactId[]): Promise<Set<string>> {
   if (contacts.length === 0) return new Set();
   const rows = await tx.prepared<{
     organization_id: string;
@@ -121,10 +121,10 @@ async function chosenTopics(tx: WorkerTransaction, contacts: readonly ContactRef
 }
 
 /** How a contact stands in `preferences`, beside the keys of addresses. */
-export function contactSubject({ id }: Pick<ContactRef, 'id'>): string {
+export function contactSubject({ id }: Pick<ContactId, 'id'>): string {
   return `contact:${id}`;
 }
 
-function choiceKey(contact: ContactRef, channel: string, topic: string): string {
+function choiceKey(contact: ContactId, channel: string, topic: string): string {
   return `${contact.organizationId}/${contactSubject(contact)}/${channel}/${topic}`;
 }

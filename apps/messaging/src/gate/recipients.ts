@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { contactKey } from '@customer-platform/contact-refs';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { addressOf, type Contact } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
-import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
+import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { ClaimedSend } from './claimed-send.js';
 
 /** Whom a send reaches, as things stand now. */

@@ -9,7 +9,6 @@ import type { ChannelDocument } from '../channels/channel-document.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import { addressOf } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
-import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
 import { contactSubject } from '../gate/batch-facts.js';
 import { GateWriter } from '../gate/gate-writer.js';
 import { NotificationReads } from '../notifications/notification-reads.js';
@@ -51,8 +50,7 @@ export class PreferencesService {
     private readonly database: Database,
     private readonly gate: GateWriter,
     private readonly plans: ChannelPlans,
-    private readonly contacts: ContactsRepository,
-    private readonly refresh: ContactRefresh,
+    private readonly contacts: ContactRefresh,
     private readonly keys: AddressKeys,
     private readonly reads: NotificationReads,
     private readonly journal: PreferenceJournal,
@@ -128,13 +126,7 @@ export class PreferencesService {
 
   private async subjectsOf(context: RequestContext): Promise<Subjects> {
     const { organizationId, principal } = context;
-    const ref = { organizationId, id: principal.id };
-    const find = () => this.database.inOrganization(context, (tx) => this.contacts.resolve(tx, [ref]));
-    let contact = (await find()).get(contactKey(ref));
-    if (!contact) {
-      await this.refresh.byIds(organizationId, [principal.id]);
-      contact = (await find()).get(contactKey(ref));
-    }
+    const contact = await this.contacts.find(organizationId, principal.id);
     const own = contactSubject(principal);
     const entries = CHANNELS.map((channel) => {
       const text = contact ? addressOf(contact.profile, channel, null) : null;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { ContactId } from '@customer-platform/contact-refs';
 import { Clock, type Transaction, type WorkerTransaction } from '@customer-platform/database';
-import type { ContactRef } from '../contacts/contacts.repository.js';
 import type { RoutedEvent } from './routed-event.js';
 
 /** How long an event waits for its contact (messaging.md §3). */
@@ -96,7 +96,7 @@ export class EventWaits {
   }
 
   /** These contacts have come, or have changed. */
-  async wake(tx: WorkerTransaction, contacts: readonly ContactRef[]): Promise<void> {
+  async wake(tx: WorkerTransaction, contacts: readonly ContactId[]): Promise<void> {
     if (contacts.length === 0) return;
     const rows = await tx.query(WAKE, [
       contacts.map(({ organizationId }) => organizationId),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { ContactsMerged } from '@customer-platform/contact-refs';
 import { newId } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import { eventually } from '@customer-platform/testing';
 import { Client } from 'pg';
-import { ContactProjection, type Merge } from '../contacts/contact-projection.js';
+import { ContactProjection } from '../contacts/contact-projection.js';
 import { messagingWorld, template, type MessagingWorld } from '../messaging.fixture.js';
 
 const ROUTING = '/v1/messaging/event-routing';
@@ -33,12 +34,12 @@ afterEach(async () => {
 const someoneWaits = (): Promise<void> =>
   eventually(async () => expect(await world.database.query(WAITING)).not.toEqual([]));
 
-function merged(organizationId: string, mergedId: string): DomainEvent<Merge> {
+function merged(organizationId: string, mergedId: string): DomainEvent<ContactsMerged> {
   return {
     type: 'core.contact.merged.v1',
     organizationid: organizationId,
     data: { merged_id: mergedId, survivor_id: newId(), merged_version: 2 },
-  } as DomainEvent<Merge>;
+  } as DomainEvent<ContactsMerged>;
 }
 
 describe('locks that several writers take', () => {

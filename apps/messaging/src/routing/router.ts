@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, newId, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { Inbox } from '@customer-platform/event-bus';
 import { valueAt } from '@customer-platform/http';
 import { checkAddress } from '../addresses/address.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { addressOf, type Contact } from '../contacts/contact.js';
-import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
+import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { NewSend, Recipient } from '../sends/send.js';
 import { SendsRepository } from '../sends/sends.repository.js';
 import { looksAtContact, mayMeet, meets, PATHS } from './condition.js';

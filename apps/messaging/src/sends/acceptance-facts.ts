@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { contactKey } from '@customer-platform/contact-refs';
 import { ReferenceHolds, type Transaction } from '@customer-platform/database';
 import { checkAddress, type CheckedAddress } from '../addresses/address.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
@@ -6,7 +7,7 @@ import type { Channel } from '../addresses/channel.js';
 import type { SendingPlan } from '../channels/channel-plan.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import type { Contact } from '../contacts/contact.js';
-import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
+import { ContactsRepository } from '../contacts/contacts.repository.js';
 import { SuppressionsRepository } from '../suppressions/suppressions.repository.js';
 import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';
 import type { NamedRecipient } from './send.js';

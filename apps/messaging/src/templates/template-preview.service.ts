@@ -4,7 +4,6 @@ import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { ContactProfile } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
-import { contactKey, ContactsRepository } from '../contacts/contacts.repository.js';
 import { Tenants } from '../organizations/tenants.js';
 import { RenderFailure } from '../rendering/render-failure.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
@@ -25,8 +24,7 @@ export class TemplatePreview {
     private readonly database: Database,
     private readonly templates: TemplatesService,
     private readonly versions: TemplateVersions,
-    private readonly contacts: ContactsRepository,
-    private readonly refresh: ContactRefresh,
+    private readonly contacts: ContactRefresh,
     private readonly rendering: MessageRendering,
     private readonly links: UnsubscribeLinks,
     private readonly tenants: Tenants,
@@ -98,14 +96,7 @@ export class TemplatePreview {
         members: { permission: 'core.contacts.read' },
       });
     }
-    const { organizationId } = context;
-    const find = () =>
-      this.database.inOrganization(context, (tx) => this.contacts.resolve(tx, [{ organizationId, id }]));
-    let contact = (await find()).get(contactKey({ organizationId, id }));
-    if (!contact) {
-      await this.refresh.byIds(organizationId, [id]);
-      contact = (await find()).get(contactKey({ organizationId, id }));
-    }
+    const contact = await this.contacts.find(context.organizationId, id);
     if (contact && contact.state !== 'erased') return contact.profile;
     const detail = 'There is no such contact.';
     throw Problem.validation([{ pointer: '/contact_id', code: 'reference_not_found', detail }]);

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import type { DomainEvent, EventType } from '@customer-platform/events';
-import { contactKey, ContactsRepository } from '../../contacts/contacts.repository.js';
+import { ContactsRepository } from '../../contacts/contacts.repository.js';
 import type { SigningSecret } from '../signing-secrets.js';
 import { subscriptionsTo } from '../subscriptions.js';
 import { concernedContacts, withoutErased } from './concerned-contacts.js';
