@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import {
   addressPeppersConfig,
   databaseConfig,
@@ -27,7 +28,7 @@ export const schemas = {
 };
 
 /** What one module reads beyond the others. */
-export const own = new Map([
+export const own = new Map<string, z.ZodObject>([
   ['crm', publicUrlsConfig.pick({ CORE_URL: true, LOYALTY_URL: true, MESSAGING_URL: true })],
   ['messaging', addressPeppersConfig],
   ['loyalty', ledgerConfig],
