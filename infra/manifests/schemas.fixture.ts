@@ -1,5 +1,5 @@
-import type { z } from 'zod';
 import {
+  type readConfig,
   addressPeppersConfig,
   databaseConfig,
   encryptionConfig,
@@ -28,7 +28,7 @@ export const schemas = {
 };
 
 /** What one module reads beyond the others. */
-export const own = new Map<string, z.ZodObject>([
+export const own = new Map<string, Parameters<typeof readConfig>[0]>([
   ['crm', publicUrlsConfig.pick({ CORE_URL: true, LOYALTY_URL: true, MESSAGING_URL: true })],
   ['messaging', addressPeppersConfig],
   ['loyalty', ledgerConfig],
