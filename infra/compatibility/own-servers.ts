@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { MODULES, type ModuleName } from '@customer-platform/local/platform/modules.ts';
 import type { DatabaseAddresses } from '@customer-platform/local/platform/app-environment.ts';
+import { queryOnce } from '@customer-platform/local/services/postgres.ts';
 import startTestServices, { endTestServices } from '../test/global-setup.ts';
 
 /** Of every role: the servers are of this run alone and listen on loopback. */
@@ -81,15 +81,9 @@ export class OwnServers {
   }
 
   /** All rows of a statement, as the server's administrator. */
-  async query<Row>(database: string, sql: string): Promise<Row[]> {
+  query<Row>(database: string, sql: string): Promise<Row[]> {
     const url = new URL(this.postgres);
     url.pathname = `/${database}`;
-    const client = new pg.Client({ connectionString: url.toString() });
-    await client.connect();
-    try {
-      return (await client.query(sql)).rows as Row[];
-    } finally {
-      await client.end();
-    }
+    return queryOnce<Row>(url.toString(), sql);
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
+// eslint-disable-next-line @nx/enforce-module-boundaries -- it runs in the place of a file of libs/testing, which has pg
 import { Client } from 'pg';
 
 /**

@@ -173,6 +173,17 @@ async function endLeftover(folder: string): Promise<void> {
   rmSync(lock, { force: true });
 }
 
+/** The rows of one statement, on a connection of its own. */
+export async function queryOnce<Row>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
+
 /** Whether the server at `url` answers a query. */
 export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });

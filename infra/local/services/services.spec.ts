@@ -16,7 +16,7 @@ import { Guardian } from './guardian.ts';
 import { brokerAnswers, startKafka } from './kafka.ts';
 import { commandLine } from './orphans.ts';
 import { freePort } from './ports.ts';
-import { answers, startPostgres } from './postgres.ts';
+import { answers, queryOnce, startPostgres } from './postgres.ts';
 
 const cache = resolve(import.meta.dirname, '../../../node_modules/.cache/customer-platform');
 
@@ -32,15 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows as Record<string, unknown>[];
-  } finally {
-    await client.end();
-  }
-}
+const query = queryOnce<Record<string, unknown>>;
 
 describe('startPostgres', () => {
   const options = async (name: string) => ({
