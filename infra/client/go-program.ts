@@ -34,12 +34,13 @@ export async function findGoProgram(
   for (const candidate of [process.env[name.toUpperCase()], name, built]) {
     if (candidate !== undefined && (await works(candidate, probe))) return candidate;
   }
-  if (!(await works('go', ['version'])))
+  const go = await findGo();
+  if (go === undefined)
     throw new GoProgramMissing(`${name} is not on the path, and neither is Go, which could build it.`);
   say(`building ${name} ${version} with Go, once (about a minute) …`);
   mkdirSync(folder, { recursive: true });
   try {
-    await run('go', ['install', `${module}@${version}`], {
+    await run(go, ['install', `${module}@${version}`], {
       env: { ...process.env, GOBIN: folder, GOFLAGS: '-mod=mod' },
       timeout: BUILT_WITHIN_MS,
     });
@@ -49,6 +50,13 @@ export async function findGoProgram(
   }
   if (!existsSync(built)) throw new GoProgramMissing(`Go built ${name}, but not into ${folder}.`);
   return built;
+}
+
+/** On the path, or where Go's own instructions put it. */
+export async function findGo(): Promise<string | undefined> {
+  for (const candidate of ['go', '/usr/local/go/bin/go'])
+    if (await works(candidate, ['version'])) return candidate;
+  return undefined;
 }
 
 function works(program: string, args: string[]): Promise<boolean> {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findGo } from '@customer-platform/client/go-program.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -68,11 +69,15 @@ async function install(folder: string, say: (line: string) => void): Promise<voi
 async function buildTools(bin: string): Promise<void> {
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' };
   mkdirSync(bin);
-  await execute('go', ['build', '-ldflags=-s -w', '-o', `${bin}/`, 'tool', './read-compose'], {
-    cwd: import.meta.dirname,
-    env,
-    timeout: INSTALL_WITHIN_MS,
-  }).catch((cause: unknown) => {
+  await execute(
+    (await findGo()) ?? 'go',
+    ['build', '-ldflags=-s -w', '-o', `${bin}/`, 'tool', './read-compose'],
+    {
+      cwd: import.meta.dirname,
+      env,
+      timeout: INSTALL_WITHIN_MS,
+    },
+  ).catch((cause: unknown) => {
     throw new Error(
       `Go builds the tools that read the manifests (1.26, which a Go from 1.21 on fetches), and could not: ${last(cause)}`,
       {
