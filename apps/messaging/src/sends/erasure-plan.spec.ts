@@ -40,8 +40,11 @@ describe('the sends of a person who is erased', () => {
         source, lane, due_at, created_at, updated_at)`;
     const rest = `'api', 0, now() + interval '1 day', now(), now()`;
     await world.database.query(
-      `${insert} SELECT $1, gen_random_uuid(), 'email', 'accepted', 'transactional', CASE WHEN n % 2 = 0 THEN gen_random_uuid() END,
-         jsonb_build_object('address', n || '@example.com'), 'key ' || n, ${rest} FROM generate_series(1, $2::int) AS n`,
+      `${insert} SELECT $1, gen_random_uuid(), 'email', 'accepted', 'transactional', contact,
+         CASE WHEN contact IS NULL THEN jsonb_build_object('address', n || '@example.com')
+           ELSE jsonb_build_object('contact_id', contact) END, 'key ' || n, ${rest}
+        FROM (SELECT n, CASE WHEN n % 2 = 0 THEN gen_random_uuid() END AS contact
+                FROM generate_series(1, $2::int) AS n) AS numbered`,
       [organizationId, WAITING],
     );
     const own: readonly (readonly [string | null, object, string])[] = [
@@ -49,6 +52,7 @@ describe('the sends of a person who is erased', () => {
       [null, { contact_id: contactId }, 'by what was asked for'],
       [null, { external_id: externalId }, 'by the external id'],
       [null, { address: 'b@example.com' }, addressKey],
+      [other, { contact_id: contactId }, 'when they were one'],
     ];
     // Of others: whose external id is what the person's contact is called, and who was found to be somebody else.
     const others: typeof own = [

@@ -54,7 +54,8 @@ const CANCEL_SOME_OF_SOURCE = cancel(`id IN (
 const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'id' = $2`);
 
 /**
- * What is unfinished may not know its contact yet, only by which id it was asked for; what went to an address of the
+ * What is unfinished may not know its contact yet, only by which id it was asked for, or have another one than was asked
+ * for (the survivor of a merge, which may have been undone since); what went to an address of the
  * person may never have known whose it was. Identity's own mail that has not left yet is the platform's, and goes on.
  * Each is sought by an index of its own: in one condition they are not, for under row level security none is used for a
  * condition that looks into a JSON.
@@ -67,8 +68,9 @@ const OF_PERSON = `
      AND (due_at IS NULL OR NOT recipient ? 'link')
   UNION ALL
   SELECT id FROM sends
-   WHERE organization_id = $1 AND due_at IS NOT NULL AND contact_id IS NULL
-     AND (recipient ? 'contact_id' OR recipient ? 'external_id')
+   WHERE organization_id = $1 AND due_at IS NOT NULL
+     AND (contact_id IS NULL AND recipient ? 'external_id' OR recipient ->> 'contact_id' IS DISTINCT FROM contact_id::text
+       AND recipient ? 'contact_id')
      AND (recipient ->> 'contact_id' = ANY(($2::uuid[])::text[]) OR recipient ->> 'external_id' = ANY($5::text[]))`;
 
 const CANCEL_OF_PERSON = cancel(`id IN (${OF_PERSON})`);
