@@ -5,6 +5,7 @@ import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js
 import { pinoLogCreator } from './kafka.log.js';
 import { askLeadersApart } from './leader-answers.js';
 import { keepPartitionErrors } from './partition-answers.js';
+import { askAnotherWhereTheControllerIsLost } from './lost-controllers.js';
 import { waitWhereNothingComes } from './quiet-fetches.js';
 import { repairRequestQueue } from './request-queue.js';
 import { kafkaSecurity } from './security.js';
@@ -35,6 +36,7 @@ export class KafkaClient {
     keepPartitionErrors();
     askLeadersApart();
     waitWhereNothingComes();
+    askAnotherWhereTheControllerIsLost();
     this.partitions = config.KAFKA_PARTITIONS;
     this.prefix = config.KAFKA_TOPIC_PREFIX;
     const security = kafkaSecurity();

@@ -2,7 +2,9 @@ import type { INestApplication } from '@nestjs/common';
 import { aBus, aDatabase, anIsolatedKafka, eventually, reading } from '../../test/a-bus.js';
 import { aTopicOn } from '../../test/a-topic-on.js';
 import { OwnBroker } from '../../test/own-broker.js';
+import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
+import { ProducerLine } from './producer.line.js';
 import { RecordProducer } from './record.producer.js';
 
 const TOPIC = 'spec.two-leaders';
@@ -44,10 +46,17 @@ function send(partition: number, value: string): Promise<void> {
 }
 
 describe('a partition without a leader', () => {
-  it('is refused alone: what goes to the others is acknowledged', async () => {
+  it('keeps no producer from beginning, also while its broker is named the controller', async () => {
     await Promise.all([...led, orphaned].map((partition) => send(partition, `before ${String(partition)}`)));
     await second.kill();
+    const client = app.get(KafkaClient);
+    const lines = Array.from({ length: 10 }, () => new ProducerLine(() => client.producer()));
+    const begun = await Promise.allSettled(lines.map((line) => line.connect()));
+    await Promise.all(lines.map((line) => line.close()));
+    expect(begun.filter(({ status }) => status === 'rejected')).toEqual([]);
+  }, 180_000);
 
+  it('is refused alone: what goes to the others is acknowledged', async () => {
     // Each refusal takes its time: five wait for theirs together, and the others are acknowledged meanwhile.
     for (let rounds = 0; rounds < 15; rounds += 5) {
       const away: Promise<PromiseSettledResult<void>[]>[] = [];
