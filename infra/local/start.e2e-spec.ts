@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync }
 import { type Server, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@customer-platform/testing';
+import { documentedCommands, pasteInClone } from './documented-commands.fixture.ts';
 import { ROOT } from './platform/modules.ts';
 import type { DemoFacts } from './platform/summary.ts';
 import { StartedPlatform, stillRunning } from './start.fixture.ts';
@@ -110,6 +112,30 @@ describe('npm start', () => {
     expect(mail.data[0]).toMatchObject({ correlation_id: id, subject: 'Gracias por tu compra, Ana' });
   }, 60_000);
 
+  it('does what the README says of the first event', async () => {
+    const [track = '', timeline = ''] = documentedCommands('README.md');
+    const answers = [track, track].map((commands) => pasteInClone(data, commands));
+    const ids = answers.map((answer) => {
+      expect(answer).toMatch(/^HTTP\/1.1 202 /u);
+      return JSON.parse(answer.slice(answer.indexOf('{'))).event_id;
+    });
+    expect(ids[1]).toBe(ids[0]);
+    await eventually(async () => {
+      const page = `${first.base_url}/v1/core/events?external_id=customer-1`;
+      const stored = await fetch(page, { headers: { authorization: `Bearer ${first.admin_key}` } });
+      expect(((await stored.json()) as Json).data).toHaveLength(1);
+    });
+    const shown = pasteInClone(data, `base=${first.base_url}\n${timeline}`);
+    expect(JSON.parse(shown).data.map((item: Json) => item.correlation_id)).toContain(ids[0]);
+  }, 60_000);
+
+  it('leads the first user from the invitation to a key, as docs/first-user.md says', () => {
+    const output = pasteInClone(data, documentedCommands('docs/first-user.md').join('\n'));
+    expect(output).toContain('otpauth://');
+    expect(output).toContain('"name":"Shop"');
+    expect(output).toMatch(/"key":"cpk_live_/u);
+  }, 60_000);
+
   it('lets its audit logs be verified', () => {
     const args = ['infra/local/verify-audit.ts', '--data', data];
     const report = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
@@ -156,7 +182,7 @@ describe('npm start', () => {
     async () => {
       platform = new StartedPlatform(data);
       await platform.shows(/Ready in .*Ctrl-C/s, START_SECONDS);
-      await expectAsItWas(2);
+      await expectAsItWas(3);
       const pids = platform.processes();
       process.kill(platform.supervisor(), 'SIGKILL');
       await platform.exit();
@@ -170,7 +196,7 @@ describe('npm start', () => {
     async () => {
       platform = new StartedPlatform(data);
       await platform.shows(/Ready in .*Ctrl-C/s, START_SECONDS);
-      await expectAsItWas(3);
+      await expectAsItWas(4);
       expect(await platform.end('SIGINT')).toBe(0);
     },
     PATIENCE_MS,
