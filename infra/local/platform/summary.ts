@@ -29,7 +29,7 @@ export function curlLines(facts: DemoFacts, at = new Date(), key = randomUUID())
   return [
     `curl -sS ${facts.base_url}/v1/core/track -H 'Authorization: Bearer ${facts.ingestion_key}' -H 'Content-Type: application/json' -d '${JSON.stringify(purchase)}'; sleep 2`,
     `curl -sS '${facts.base_url}/v1/crm/contacts/${facts.contact_id}/timeline?limit=5' -H 'Authorization: Bearer ${facts.admin_key}'`,
-    `curl -sS '${facts.mail_url}/messages?to=${DEMO_CUSTOMER.traits.email}&limit=1&wait=5'`,
+    `curl -sS '${facts.mail_url}/messages?to=${DEMO_CUSTOMER.traits.email}&limit=1&wait=20'`,
   ];
 }
 
