@@ -16,7 +16,7 @@ export function pasteInClone(data: string, commands: string): string {
   const clone = mkdtempSync(join(tmpdir(), 'pasted-'));
   try {
     symlinkSync(data, join(clone, '.data'));
-    return execFileSync('/bin/sh', ['-e', '-c', commands], { cwd: clone, encoding: 'utf8' });
+    return execFileSync('/bin/sh', ['-e', '-c', commands], { cwd: clone, encoding: 'utf8', stdio: 'pipe' });
   } finally {
     rmSync(clone, { recursive: true, force: true });
   }
