@@ -27,18 +27,12 @@ describe('the gate', () => {
       // A type carries nothing.
       .filter(({ text }) => WAYS_OUT.test(text.replaceAll(/^import type [^;]*;/gm, '')))
       .map(({ file }) => file);
-    // The checker of addresses uses `node:net` for its lists of networks and opens nothing.
-    expect(found.filter((file) => !file.startsWith('gate/transports/')).sort()).toEqual([
-      'network/destination.ts',
-      'network/pinned-post.ts',
-    ]);
-    expect(readFileSync(join(SOURCE, 'network/destination.ts'), 'utf8')).toContain(
-      "import { BlockList, isIP } from 'node:net'",
-    );
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.filter((file) => !file.startsWith('gate/transports/'))).toEqual([]);
   });
 
   it('shares its way to post with the webhooks of the organization alone, which carry no message', () => {
-    const users = sources().filter(({ text }) => /pinned-post\.js'/.test(text));
+    const users = sources().filter(({ text }) => /\b(?:postPinned|pinnedFetch)\b/.test(text));
     const others = users.map(({ file }) => file).filter((file) => !file.startsWith('gate/transports/'));
     expect(others.length).toBeGreaterThan(0);
     expect(others.filter((file) => !file.startsWith('webhook-endpoints/deliveries/'))).toEqual([]);

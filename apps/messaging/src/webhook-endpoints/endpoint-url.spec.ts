@@ -1,6 +1,6 @@
+import type { ResolveHost } from '@customer-platform/outbound';
 import { Problem } from '@customer-platform/problem-json';
-import type { ResolveHost } from '../network/host-resolver.js';
-import { HOSTILE_LITERALS, MALFORMED } from '../network/hostile-urls.fixture.js';
+import { HOSTILE_LITERALS, MALFORMED } from '@customer-platform/testing';
 import { checkEndpointUrl } from './endpoint-url.js';
 
 const PRIVATE: ResolveHost = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);

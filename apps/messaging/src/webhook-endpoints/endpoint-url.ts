@@ -1,6 +1,10 @@
+import {
+  DestinationNotAllowed,
+  isLoopbackHost,
+  resolveDestination,
+  type ResolveHost,
+} from '@customer-platform/outbound';
 import { Problem } from '@customer-platform/problem-json';
-import { DestinationNotAllowed, isLoopbackHost, resolveDestination } from '../network/destination.js';
-import type { ResolveHost } from '../network/host-resolver.js';
 
 const NOT_HTTPS = 'Expected an https address.';
 const REFUSED = {

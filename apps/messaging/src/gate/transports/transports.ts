@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
+import { resolveDestination } from '@customer-platform/outbound';
 import type { ChannelPlan, SmtpWay } from '../../channels/channel-plan.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import { resolveDestination } from '../../network/destination.js';
 import { HttpTransport, type HttpProvider } from './http/http-transport.js';
 import { signedProvider } from './http/signed-provider.js';
 import { twilioProvider } from './http/twilio-provider.js';

@@ -7,9 +7,9 @@ import {
 } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { Batcher, log } from '@customer-platform/http';
+import { postPinned } from '@customer-platform/outbound';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import { postPinned } from '../../network/pinned-post.js';
 import { SecretBox } from '../../secrets/secret-box.js';
 import { signStandard } from '../../signatures/standard-webhooks.js';
 import { openSecrets } from '../signing-secrets.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
-import type { PostAnswer } from '../../network/pinned-post.js';
+import type { PostAnswer } from '@customer-platform/outbound';
 import type { ClaimedDelivery } from './delivery-queue.js';
 import { LONGEST_STREAK_MS, nextTry, Randomness, STREAK_GAP_MS } from './delivery-schedule.js';
 import { EndpointSwitch } from './endpoint-switch.js';

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { PostAnswer } from '../../network/pinned-post.js';
-import { retryAfterMs } from '../../network/retry-after.js';
+import { retryAfterMs, type PostAnswer } from '@customer-platform/outbound';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import type { Destination } from '../../../network/destination.js';
+import type { Destination } from '@customer-platform/outbound';
 import type { Lease } from '../transport.js';
 
 /** What is posted. */

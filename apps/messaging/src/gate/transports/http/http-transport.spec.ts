@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { resolveDestination } from '../../../network/destination.js';
+import { resolveDestination } from '@customer-platform/outbound';
 import { Provider } from '../../../provider.fixture.js';
 import { verifyStandard, type StandardHeaders } from '../../../signatures/standard-webhooks.js';
 import { Lease, type OutgoingMessage } from '../transport.js';

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../../network/retry-after.js';
+import { retryAfterMs } from '@customer-platform/outbound';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
 import type { HandOff, Lease, OutgoingMessage, Transport } from '../transport.js';

@@ -1,7 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { eventually } from '@customer-platform/testing';
+import { eventually, TEST_CERTIFICATE } from '@customer-platform/testing';
 import { MailSink } from '../../../mail-sink.fixture.js';
-import { TEST_CERTIFICATE } from '../../../test-certificate.fixture.js';
 import { Lease, type OutgoingMessage } from '../transport.js';
 import { SmtpTransport } from './smtp-transport.js';
 

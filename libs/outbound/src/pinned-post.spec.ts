@@ -1,9 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { TEST_CERTIFICATE } from '../test-certificate.fixture.js';
+import { HOSTILE_LITERALS, TEST_CERTIFICATE } from '@customer-platform/testing';
 import type { ResolveHost } from './host-resolver.js';
-import { HOSTILE_LITERALS } from './hostile-urls.fixture.js';
 import { postPinned, type PostAnswer } from './pinned-post.js';
 
 /** A public address nobody may connect to from a test. */
