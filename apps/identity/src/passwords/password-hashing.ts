@@ -1,44 +1,47 @@
-import { argon2, randomBytes, type Argon2Parameters } from 'node:crypto';
-import { availableParallelism } from 'node:os';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Problem } from '@customer-platform/problem-json';
+import { PasswordPool } from './password-pool.js';
+
+/** What a hash costs to make. */
+interface Cost {
+  /** KiB. */
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
 
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane; about 30 ms of one core. */
-const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
-/** Half of the cores, so that the event loop always has one, and of libuv's four threads: others read files and names. */
-const AT_ONCE = Math.max(1, Math.min(2, Math.floor(availableParallelism() / 2)));
-/** Who comes when so many wait already would have to wait for seconds. */
-const MOST_WAITING = 60;
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/**
- * Hashes passwords with argon2id (RFC 9106) on threads of the pool, a few at a time: the event loop stays free, and a
- * flood of passwords waits or is refused instead of taking memory.
- */
+/** Hashes passwords with argon2id (RFC 9106) on threads of their own, a few at a time: the event loop stays free. */
 @Injectable()
 export class PasswordHashing {
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  /** No password's; made by the present cost, so that it takes as long to compare with as one that is. */
+  private readonly nobodys = phc(COST, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
+
+  constructor(private readonly pool: PasswordPool) {}
 
   /** In the PHC string format, which says how it was made. @throws Problem `rate_limited` when too many wait */
   async hash(password: string): Promise<string> {
-    await this.turn();
-    try {
-      const salt = randomBytes(SALT_BYTES);
-      return phc(salt, await derive(normalized(password), salt));
-    } finally {
-      this.running -= 1;
-      this.waiting.shift()?.();
-    }
+    const salt = randomBytes(SALT_BYTES);
+    return phc(COST, salt, await this.derive(password, salt, COST, TAG_BYTES));
   }
 
-  private async turn(): Promise<void> {
-    if (this.running >= AT_ONCE) {
-      if (this.waiting.length >= MOST_WAITING) throw tooMany();
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
-    }
-    this.running += 1;
+  /**
+   * Whether the password is the hash's. Of nobody's hash (undefined or null) it is not, which takes as long to say.
+   * @throws Problem `rate_limited` when too many wait
+   */
+  async verify(hash: string | null | undefined, password: string): Promise<boolean> {
+    const { cost, salt, tag } = parsePhc(hash ?? this.nobodys);
+    const derived = await this.derive(password, salt, cost, tag.length);
+    return timingSafeEqual(derived, tag) && typeof hash === 'string';
+  }
+
+  private derive(password: string, nonce: Buffer, cost: Cost, tagLength: number): Promise<Buffer> {
+    return this.pool.derive({ message: normalized(password), nonce, tagLength, ...cost });
   }
 }
 
@@ -47,27 +50,18 @@ function normalized(password: string): string {
   return password.normalize('NFKC');
 }
 
-function derive(message: string, nonce: Buffer): Promise<Buffer> {
-  const parameters: Argon2Parameters = { message, nonce, tagLength: TAG_BYTES, ...COST };
-  return new Promise((resolve, reject) => {
-    argon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(tag)));
-  });
-}
-
-function phc(salt: Buffer, tag: Buffer): string {
-  const { memory, passes, parallelism } = COST;
+function phc({ memory, passes, parallelism }: Cost, salt: Buffer, tag: Buffer): string {
   const cost = `m=${String(memory)},t=${String(passes)},p=${String(parallelism)}`;
   return `$argon2id$v=19$${cost}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
-function unpadded(bytes: Buffer): string {
-  return bytes.toString('base64').replaceAll('=', '');
+function parsePhc(hash: string): { cost: Cost; salt: Buffer; tag: Buffer } {
+  const [, memory, passes, parallelism, salt, tag] = PHC.exec(hash) ?? [];
+  if (salt === undefined || tag === undefined) throw new Error('A stored password hash has an unknown form');
+  const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  return { cost, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
 }
 
-function tooMany(): Problem {
-  return new Problem('rate_limited', {
-    detail: 'Too many passwords are being set at this moment; try again shortly.',
-    headers: { 'Retry-After': '2' },
-    members: { scope: 'platform' },
-  });
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
 }
