@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, KeySeal, newId, type WorkerTransaction } from '@customer-platform/database';
+import { Problem } from '@customer-platform/problem-json';
+import type { EnrolledFactorDto } from './mfa.dto.js';
+import { newTotpSecret, otpauthUri, stepOf } from './totp.js';
+
+/** A factor waits so long for its first code. */
+const PENDING_MS = 10 * 60_000;
+const MOST_FACTORS = 5;
+
+/** A factor of a user that is confirmed, or still waits for its first code. */
+export interface FactorRow {
+  id: string;
+  type: string;
+  name: string;
+  secret: Buffer;
+  confirmed_at: Date | null;
+  created_at: Date;
+}
+
+const FACTORS = `
+SELECT id, type, name, secret, confirmed_at, created_at FROM mfa_factors
+ WHERE user_id = $1 AND (confirmed_at IS NOT NULL OR pending_until > $2) ORDER BY created_at, id`;
+const FORGET_STALE = 'DELETE FROM mfa_factors WHERE user_id = $1 AND pending_until <= $2';
+const ENROLL = `
+INSERT INTO mfa_factors (organization_id, id, user_id, type, name, secret, pending_until, created_at)
+SELECT organization_id, $2, id, 'totp', $3, $4, $5, $6 FROM users WHERE id = $1`;
+/** A step is taken once, also by two at the same moment. */
+const TAKE_STEP = `
+UPDATE mfa_factors SET last_step = $3
+ WHERE user_id = $1 AND id = $2 AND (last_step IS NULL OR last_step < $3) RETURNING id`;
+const CONFIRM = `UPDATE mfa_factors SET confirmed_at = $3, pending_until = NULL WHERE user_id = $1 AND id = $2`;
+const EMAIL = 'SELECT email FROM users WHERE id = $1';
+
+/** Second factors of users; their secrets are sealed. */
+@Injectable()
+export class FactorsStore {
+  constructor(
+    private readonly seal: KeySeal,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Those that count: confirmed, or waiting for their first code and not too long. */
+  list(tx: WorkerTransaction, userId: string): Promise<FactorRow[]> {
+    return tx.query<FactorRow>(FACTORS, [userId, this.clock.now()]);
+  }
+
+  async forgetStale(tx: WorkerTransaction, userId: string): Promise<void> {
+    await tx.query(FORGET_STALE, [userId, this.clock.now()]);
+  }
+
+  /** A further factor beside those. @throws Problem `limit_reached` */
+  async enroll(
+    tx: WorkerTransaction,
+    userId: string,
+    name: string,
+    others: readonly FactorRow[],
+  ): Promise<EnrolledFactorDto> {
+    if (others.length >= MOST_FACTORS) {
+      const detail = `A user has at most ${String(MOST_FACTORS)} factors.`;
+      throw new Problem('limit_reached', { detail, members: { limit: MOST_FACTORS } });
+    }
+    const now = this.clock.now();
+    const id = newId();
+    const secret = newTotpSecret();
+    const sealed = Buffer.from(this.seal.seal(id, secret));
+    await tx.query(ENROLL, [userId, id, name, sealed, new Date(now.getTime() + PENDING_MS), now]);
+    return this.shown(tx, userId, id, secret);
+  }
+
+  /** What an authenticator app needs of a factor that waits for its first code. */
+  async show(tx: WorkerTransaction, userId: string, { id, secret }: FactorRow): Promise<EnrolledFactorDto> {
+    return this.shown(tx, userId, id, this.seal.open(id, secret.toString()));
+  }
+
+  /** Uses up the step that a code is of; false for a code that is none, or was used. */
+  async take(tx: WorkerTransaction, userId: string, factor: FactorRow, code: string): Promise<boolean> {
+    const step = stepOf(this.seal.open(factor.id, factor.secret.toString()), code, this.clock.now());
+    if (step === undefined) return false;
+    const taken = await tx.query(TAKE_STEP, [userId, factor.id, step]);
+    return taken.length > 0;
+  }
+
+  async confirm(tx: WorkerTransaction, userId: string, factorId: string): Promise<void> {
+    await tx.query(CONFIRM, [userId, factorId, this.clock.now()]);
+  }
+
+  private async shown(
+    tx: WorkerTransaction,
+    userId: string,
+    id: string,
+    secret: string,
+  ): Promise<EnrolledFactorDto> {
+    const [user] = await tx.query<{ email: string }>(EMAIL, [userId]);
+    return { factor_id: id, secret, otpauth_uri: otpauthUri(secret, user?.email ?? '') };
+  }
+}
+
+/** Whether a factor is asked at every sign-in. */
+export function isConfirmed({ confirmed_at: at }: FactorRow): boolean {
+  return at !== null;
+}

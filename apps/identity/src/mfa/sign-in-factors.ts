@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditContext } from '@customer-platform/audit';
+import { Database } from '@customer-platform/database';
+import { FactorsStore, isConfirmed } from './factors.store.js';
+import { MfaAttempts } from './mfa-attempts.js';
+import { MfaJournal } from './mfa-journal.js';
+import type { EnrolledFactorDto } from './mfa.dto.js';
+import { RecoveryCodesStore } from './recovery-codes.store.js';
+
+/** What a factor is called that was set up while signing in. */
+const NAME = 'Authenticator';
+
+/** Second factors of who is signing in and has no session yet (identity.md §5). */
+@Injectable()
+export class SignInFactors {
+  constructor(
+    private readonly database: Database,
+    private readonly attempts: MfaAttempts,
+    private readonly factors: FactorsStore,
+    private readonly codes: RecoveryCodesStore,
+    private readonly journal: MfaJournal,
+  ) {}
+
+  /** Whether the user has a confirmed factor, which is asked at every sign-in. */
+  async has(userId: string): Promise<boolean> {
+    const factors = await this.database.acrossOrganizations((tx) => this.factors.list(tx, userId));
+    return factors.some(isConfirmed);
+  }
+
+  /** A code of any of the user's apps. @throws Problem `mfa_code_invalid`, `rate_limited` */
+  async verifyCode(userId: string, code: string): Promise<readonly string[]> {
+    return this.attempts.attempt(userId, async (tx) => {
+      for (const factor of (await this.factors.list(tx, userId)).filter(isConfirmed)) {
+        if (await this.factors.take(tx, userId, factor, code)) return ['otp', 'mfa'];
+      }
+      return undefined;
+    });
+  }
+
+  /** A recovery code, which is used up. @throws Problem `mfa_code_invalid`, `rate_limited` */
+  async verifyRecoveryCode(context: AuditContext, userId: string, code: string): Promise<readonly string[]> {
+    return this.attempts.attempt(userId, async (tx) => {
+      const used = await this.codes.use(tx, userId, code);
+      if (used === undefined) return undefined;
+      await this.journal.recoveryCodeUsed(tx, context, userId, used);
+      return ['mfa'];
+    });
+  }
+
+  /** The factor that was begun before, while it waits, else a new one. @throws Problem `limit_reached` */
+  async enroll(userId: string, begun: string | undefined): Promise<EnrolledFactorDto> {
+    return this.database.acrossOrganizations(async (tx) => {
+      await this.factors.forgetStale(tx, userId);
+      const factors = await this.factors.list(tx, userId);
+      const waiting = factors.find((factor) => factor.id === begun && !isConfirmed(factor));
+      if (waiting) return this.factors.show(tx, userId, waiting);
+      return this.factors.enroll(tx, userId, NAME, factors);
+    });
+  }
+
+  /**
+   * The first code of a factor that waits for it; the user's sessions end. Recovery codes with the first factor.
+   * @throws Problem `mfa_code_invalid`, `rate_limited`
+   */
+  async confirm(
+    context: AuditContext,
+    userId: string,
+    factorId: string,
+    code: string,
+  ): Promise<{ amr: readonly string[]; recoveryCodes: readonly string[] }> {
+    return this.attempts.attempt(userId, async (tx) => {
+      const factors = await this.factors.list(tx, userId);
+      const factor = factors.find(({ id }) => id === factorId);
+      // Whoever has one by now is asked for that: only who has none sets one up by a password alone.
+      if (!factor || factors.some(isConfirmed)) return undefined;
+      if (!(await this.factors.take(tx, userId, factor, code))) return undefined;
+      await this.factors.confirm(tx, userId, factorId);
+      const codes = await this.journal.confirmed(tx, context, { userId, factorId, isFirst: true });
+      return { amr: ['otp', 'mfa'], recoveryCodes: codes ?? [] };
+    });
+  }
+}
