@@ -73,11 +73,14 @@ export const TABLES: Record<string, Record<string, string>> = {
     mfa_failures: 'A wrong code, which counts against the next ones for a while.',
     organization_epochs: 'How often the rights in an organization have changed: the change feed.',
     organizations: 'An organization, in the tree; `path` leads from the root to it.',
+    password_attempts:
+      'A password that was tried and was not right, which counts against the next ones for a while.',
     recovery_codes: 'A recovery code, as SHA-256.',
     role_assignments: 'A role of a membership.',
     role_permissions: 'A permission of a role; one that was taken away keeps its row.',
     roles: 'A role, of people or of machines.',
     sessions: 'A session of a user in an organization; kept for 90 days after its end.',
+    sign_ins: 'Who has authenticated in a sign-in that is under way, in which browser.',
     users: 'A user; `organization_id` is the home.',
   },
   loyalty: {

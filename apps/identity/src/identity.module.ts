@@ -17,6 +17,7 @@ import { RoleAssignmentsModule } from './role-assignments/role-assignments.modul
 import { Role } from './roles/role.entity.js';
 import { RolesModule } from './roles/roles.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
+import { SignInModule } from './sign-in/sign-in.module.js';
 import { User } from './users/user.entity.js';
 import { UsersModule } from './users/users.module.js';
 
@@ -42,6 +43,7 @@ import { UsersModule } from './users/users.module.js';
     RoleAssignmentsModule,
     RolesModule,
     SessionsModule,
+    SignInModule,
     UsersModule,
   ],
 })

@@ -12,6 +12,7 @@ import { RememberInterruptions1764710300000 } from './1764710300000-remember-int
 import { RaiseEpochsBelow1764900200000 } from './1764900200000-raise-epochs-below.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
+import { CreateSignIns1767102000000 } from './1767102000000-create-sign-ins.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -28,4 +29,5 @@ export const migrations: MigrationClass[] = [
   RaiseEpochsBelow1764900200000,
   CreateConsumerPositions1766700000000,
   UnpackOutbox1767000100000,
+  CreateSignIns1767102000000,
 ];

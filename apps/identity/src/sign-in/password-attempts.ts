@@ -1,0 +1,131 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import {
+  Clock,
+  Database,
+  newId,
+  type RetentionOptions,
+  type WorkerTransaction,
+} from '@customer-platform/database';
+import { Problem } from '@customer-platform/problem-json';
+
+/** So many wrong passwords are forgiven in so long, to an address and, spread over addresses, to a network. */
+const MOST_WRONG = 10;
+const WITHIN_MS = 15 * 60_000;
+/** An office that comes to work at once: so many addresses of a network may be looked at in one moment. */
+const MOST_AT_ONCE = 30;
+
+const TAKE_TURNS = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+const OF_ADDRESS = `
+SELECT count(*)::int AS count FROM password_attempts WHERE address_hash = $1 AND tried_at > $2`;
+const OF_NETWORK = `
+SELECT count(DISTINCT address_hash) FILTER (WHERE NOT pending)::int AS wrong,
+       count(DISTINCT address_hash)::int AS all
+  FROM password_attempts WHERE network = $1 AND tried_at > $2`;
+const NOTE = `
+INSERT INTO password_attempts (organization_id, id, address_hash, network, tried_at) VALUES ($1, $2, $3, $4, $5)`;
+const WRONG = 'UPDATE password_attempts SET pending = false WHERE organization_id = $1 AND id = $2';
+const FORGET = 'DELETE FROM password_attempts WHERE organization_id = $1 AND id = $2';
+
+/** What has had its time goes in pieces. */
+export const OLD_ATTEMPTS: RetentionOptions = {
+  name: 'password-attempts-retention',
+  table: 'password_attempts',
+  where: 'old.tried_at < $1',
+  oldestBy: 'tried_at',
+  keptMs: WITHIN_MS,
+};
+
+/** Whose password is tried, from where, by which organization's client. */
+export interface Attempt {
+  readonly organizationId: string;
+  readonly email: string;
+  readonly ip: string | undefined;
+}
+
+/**
+ * Keeps passwords from being guessed, on all instances together. An attempt is noted as wrong before the password is
+ * looked at, and forgotten when it was right: of fifty at once no more are looked at than of fifty in a row, and an
+ * instance that is killed in between forgives nothing.
+ */
+export class PasswordAttempts {
+  private readonly key: Buffer;
+
+  /** By `secret` the hashes of addresses are keyed. */
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    secret: Buffer,
+  ) {
+    this.key = Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), 'identity sign-in addresses', 32));
+  }
+
+  /**
+   * Runs an attempt; undefined means that the password was wrong.
+   * @throws Problem `rate_limited` after too many of those, whether anybody has the address or not
+   */
+  async attempt<T extends object>(
+    attempt: Attempt,
+    look: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const id = newId();
+    await this.database.acrossOrganizations((tx) => this.note(tx, id, attempt));
+    let found: T | undefined;
+    try {
+      found = await look();
+    } catch (error) {
+      // It was not looked at: nothing was learned by it.
+      await this.settle(FORGET, attempt, id);
+      throw error;
+    }
+    await this.settle(found === undefined ? WRONG : FORGET, attempt, id);
+    return found;
+  }
+
+  private async note(
+    tx: WorkerTransaction,
+    id: string,
+    { organizationId, email, ip }: Attempt,
+  ): Promise<void> {
+    const address = createHmac('sha256', this.key).update(email.toLowerCase()).digest();
+    const network = networkOf(ip);
+    const now = this.clock.now();
+    const since = new Date(now.getTime() - WITHIN_MS);
+    await tx.query(TAKE_TURNS, [`password:${address.toString('base64')}`]);
+    const [tried] = await tx.query<{ count: number }>(OF_ADDRESS, [address, since]);
+    if ((tried?.count ?? 0) >= MOST_WRONG) throw tooMany();
+    if (network !== null) {
+      await tx.query(TAKE_TURNS, [`password-network:${network}`]);
+      const [seen] = await tx.query<{ wrong: number; all: number }>(OF_NETWORK, [network, since]);
+      if ((seen?.wrong ?? 0) >= MOST_WRONG || (seen?.all ?? 0) >= MOST_AT_ONCE) throw tooMany();
+    }
+    await tx.query(NOTE, [organizationId, id, address, network, now]);
+  }
+
+  private async settle(statement: string, { organizationId }: Attempt, id: string): Promise<void> {
+    await this.database.acrossOrganizations((tx) => tx.query(statement, [organizationId, id]));
+  }
+}
+
+/** An IPv4 address; of IPv6 the /64, any address of which its owner can take. */
+export function networkOf(ip: string | undefined): string | null {
+  if (ip === undefined) return null;
+  if (!isIPv6(ip)) return ip;
+  const [head = '', tail] = (ip.split('%')[0] ?? '').split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => '0');
+  const groups = [...left, ...zeros, ...right]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+/** The same for all, so that nobody learns from it who has an account, or who else was here. */
+function tooMany(): Problem {
+  return new Problem('rate_limited', {
+    detail: 'Too many wrong passwords; try again in a quarter of an hour.',
+    headers: { 'Retry-After': String(WITHIN_MS / 1_000) },
+    members: { scope: 'user' },
+  });
+}

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { Clock, Database, newId, Retention } from '@customer-platform/database';
+import { Problem } from '@customer-platform/problem-json';
+import { IdentityBench } from '../identity-app.fixture.js';
+import { PasswordHashing } from '../passwords/password-hashing.js';
+import { networkOf, OLD_ATTEMPTS, PasswordAttempts, type Attempt } from './password-attempts.js';
+import { PasswordSignIn } from './password-sign-in.js';
+
+const PASSWORD = 'correct horse battery staple';
+const MINUTE_MS = 60_000;
+
+let bench: IdentityBench;
+let organizationId: string;
+let hash: string;
+
+beforeAll(async () => {
+  bench = await IdentityBench.start();
+  organizationId = (await bench.organization()).id;
+  hash = await bench.app.app.get(PasswordHashing, { strict: false }).hash(PASSWORD);
+}, 60_000);
+
+afterAll(() => bench.end());
+
+/** A clock that stands where it is put. */
+class StandingClock extends Clock {
+  constructor(public at: Date) {
+    super();
+  }
+
+  override now(): Date {
+    return this.at;
+  }
+}
+
+/** An address from nowhere near any other test's. */
+function anAddress(): string {
+  return [...randomBytes(4)].map(String).join('.');
+}
+
+async function aUser(): Promise<{ id: string; email: string }> {
+  const id = await bench.person(organizationId);
+  await bench.database.query('UPDATE users SET password_hash = $2 WHERE id = $1', [id, hash]);
+  return { id, email: `${id}@example.com` };
+}
+
+function check(email: string, password: string, ip = anAddress()) {
+  const signIn = bench.app.app.get(PasswordSignIn, { strict: false });
+  return signIn.check({ organizationId, email, password, ip });
+}
+
+async function refusalOf(attempt: Promise<unknown>): Promise<Problem> {
+  const error = await attempt.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof Problem) return error;
+  throw new Error('It was not refused', { cause: error });
+}
+
+/** What one who was refused can see. */
+function seenOf({ code, status, message, headers, members }: Problem) {
+  return { code, status, message, headers, members };
+}
+
+function attemptsOn(clock: Clock): PasswordAttempts {
+  return new PasswordAttempts(bench.app.app.get(Database), clock, Buffer.alloc(32, 1));
+}
+
+const wrong = (): Promise<object | undefined> => Promise.resolve(undefined);
+const right = (): Promise<object | undefined> => Promise.resolve({});
+
+describe('a password', () => {
+  it('lets its user in, however the address is written', async () => {
+    const { id, email } = await aUser();
+    const before = Date.now();
+    const signedIn = await check(email.toUpperCase(), PASSWORD);
+    expect(signedIn).toMatchObject({ userId: id, amr: ['pwd'] });
+    expect(signedIn?.authenticatedAt.getTime()).toBeGreaterThanOrEqual(before);
+  });
+
+  it('lets nobody in who is suspended, deleted, only invited, or has none', async () => {
+    const changes = [
+      `status = 'suspended'`,
+      'deleted_at = now()',
+      `status = 'invited'`,
+      'password_hash = NULL',
+    ];
+    for (const change of changes) {
+      const { id, email } = await aUser();
+      await bench.database.query(`UPDATE users SET ${change} WHERE id = $1`, [id]);
+      expect(await check(email, PASSWORD)).toBeUndefined();
+    }
+    expect(await check(`${newId()}@example.com`, PASSWORD)).toBeUndefined();
+  });
+});
+
+describe('wrong passwords', () => {
+  it('for an address: ten in a quarter of an hour, whoever has it, and then nothing is told', async () => {
+    const { email } = await aUser();
+    const refused: Problem[] = [];
+    for (const address of [email, `${newId()}@example.com`]) {
+      for (let i = 0; i < 10; i += 1)
+        expect(await check(address, 'not the password of anybody')).toBeUndefined();
+      // From anywhere, and though it is right.
+      refused.push(await refusalOf(check(address, PASSWORD)));
+    }
+    const [known, unknown] = refused.map(seenOf);
+    expect(known).toEqual(unknown);
+    expect(known).toMatchObject({ code: 'rate_limited', status: 429, headers: { 'Retry-After': '900' } });
+  });
+
+  it('spread over addresses count for the network they come from', async () => {
+    const ip = anAddress();
+    for (let i = 0; i < 10; i += 1)
+      expect(await check(`${newId()}@example.com`, PASSWORD, ip)).toBeUndefined();
+    const { email } = await aUser();
+    const refused = await refusalOf(check(email, PASSWORD, ip));
+    expect(seenOf(refused)).toMatchObject({ code: 'rate_limited', headers: { 'Retry-After': '900' } });
+    expect(await check(email, PASSWORD)).toBeDefined();
+  });
+
+  it('of one address do not lock the office out; right ones never count', async () => {
+    const ip = anAddress();
+    const { email } = await aUser();
+    for (let i = 0; i < 9; i += 1) await check(email, 'not the password of anybody', ip);
+    const attempts = attemptsOn(new Clock());
+    for (let i = 0; i < 25; i += 1)
+      expect(
+        await attempts.attempt({ organizationId, email: `${newId()}@example.com`, ip }, right),
+      ).toBeDefined();
+    expect(await check(email, PASSWORD, ip)).toBeDefined();
+  });
+
+  it('at once on two instances: no more are looked at than one after the other', async () => {
+    const instances = [attemptsOn(new Clock()), attemptsOn(new Clock())];
+    const attempt = { organizationId, email: `${newId()}@example.com`, ip: undefined };
+    let looked = 0;
+    const tries = Array.from({ length: 50 }, (_, i) =>
+      instances[i % 2]?.attempt(attempt, () => {
+        looked += 1;
+        return wrong();
+      }),
+    );
+    const ends = await Promise.allSettled(tries);
+    expect(looked).toBe(10);
+    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(40);
+  });
+
+  it('are forgotten after a quarter of an hour, and their rows go in pieces', async () => {
+    const clock = new StandingClock(new Date());
+    const attempts = attemptsOn(clock);
+    const attempt: Attempt = { organizationId, email: `${newId()}@example.com`, ip: undefined };
+    for (let i = 0; i < 10; i += 1) await attempts.attempt(attempt, wrong);
+    await refusalOf(attempts.attempt(attempt, right));
+    clock.at = new Date(clock.at.getTime() + 15 * MINUTE_MS + 1);
+    expect(await attempts.attempt(attempt, right)).toBeDefined();
+    await new Retention(bench.app.app.get(Database), clock, OLD_ATTEMPTS).sweep();
+    const left = await bench.database.query('SELECT FROM password_attempts WHERE tried_at < $1', [
+      new Date(clock.at.getTime() - 15 * MINUTE_MS),
+    ]);
+    expect(left).toEqual([]);
+  });
+});
+
+describe('an attempt', () => {
+  it('that could not be looked at does not count', async () => {
+    const attempts = attemptsOn(new Clock());
+    const attempt = { organizationId, email: `${newId()}@example.com`, ip: undefined };
+    for (let i = 0; i < 12; i += 1)
+      await expect(attempts.attempt(attempt, () => Promise.reject(new Error('busy')))).rejects.toThrow(
+        'busy',
+      );
+    expect(await attempts.attempt(attempt, right)).toBeDefined();
+  });
+
+  it('whose instance was killed while it looked counts for the address, and not for the network', async () => {
+    const attempts = attemptsOn(new Clock());
+    const ip = anAddress();
+    const email = `${newId()}@example.com`;
+    const looking: Promise<void>[] = [];
+    for (let i = 0; i < 10; i += 1) {
+      // What is looked at for ever is, to all others, what a killed instance has left.
+      looking.push(
+        new Promise((begun) => {
+          void attempts.attempt({ organizationId, email, ip }, () => {
+            begun();
+            return new Promise(() => undefined);
+          });
+        }),
+      );
+    }
+    await Promise.all(looking);
+    await refusalOf(attempts.attempt({ organizationId, email, ip }, right));
+    expect(
+      await attempts.attempt({ organizationId, email: `${newId()}@example.com`, ip }, right),
+    ).toBeDefined();
+  });
+
+  it('keeps no address that can be read', async () => {
+    const email = `${newId()}@example.com`;
+    await check(email, 'not the password of anybody');
+    const rows = await bench.database.query('SELECT password_attempts::text AS text FROM password_attempts');
+    expect(JSON.stringify(rows)).not.toContain(email);
+  });
+});
+
+describe('the network of an address', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+    ['2001:DB8:0001:2::ffff', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ])('%s is %s', (ip, network) => {
+    expect(networkOf(ip)).toBe(network);
+  });
+
+  it('is none where none is known', () => {
+    expect(networkOf(undefined)).toBeNull();
+  });
+});

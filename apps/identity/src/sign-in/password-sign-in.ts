@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database } from '@customer-platform/database';
+import { PasswordHashing } from '../passwords/password-hashing.js';
+import { PasswordAttempts } from './password-attempts.js';
+import type { SignedIn } from './signed-in.js';
+import { SsoDomains } from './sso-domains.js';
+
+/** Who says to be whom, from where, to which organization's client. */
+export interface PasswordClaim {
+  readonly organizationId: string;
+  readonly email: string;
+  readonly password: string;
+  readonly ip: string | undefined;
+}
+
+interface UserRow {
+  id: string;
+  organization_id: string;
+  password_hash: string | null;
+  active: boolean;
+}
+
+const FIND = `
+SELECT id, organization_id, password_hash, status = 'active' AS active FROM users
+ WHERE lower(email) = lower($1) AND deleted_at IS NULL`;
+
+/**
+ * Signing in by email and password. Whoever nobody knows, is suspended, or has no password costs as much time as whoever
+ * mistypes, and gets the same answer.
+ */
+@Injectable()
+export class PasswordSignIn {
+  constructor(
+    private readonly database: Database,
+    private readonly attempts: PasswordAttempts,
+    private readonly passwords: PasswordHashing,
+    private readonly domains: SsoDomains,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Who it is; undefined for who is not let in. @throws Problem `rate_limited` after too many wrong passwords */
+  check({ organizationId, email, password, ip }: PasswordClaim): Promise<SignedIn | undefined> {
+    return this.attempts.attempt({ organizationId, email, ip }, async () => {
+      const [user] = await this.database.acrossOrganizations((tx) => tx.query<UserRow>(FIND, [email]));
+      const isRight = await this.passwords.verify(user?.active ? user.password_hash : null, password);
+      if (!user || !isRight) return undefined;
+      const who = { userId: user.id, organizationId: user.organization_id, email };
+      if (await this.domains.refusesPasswordOf(who)) return undefined;
+      return { userId: user.id, amr: ['pwd'], authenticatedAt: this.clock.now() };
+    });
+  }
+}

@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, type RetentionOptions } from '@customer-platform/database';
+import type { BrowserBinding } from './browser-binding.js';
+import type { SignedIn } from './signed-in.js';
+
+/** From an authentication on, the rest of a sign-in may take so long. */
+const LIFE_MS = 15 * 60_000;
+
+/** What has had its time goes in pieces. */
+export const OLD_SIGN_INS: RetentionOptions = {
+  name: 'sign-ins-retention',
+  table: 'sign_ins',
+  where: 'old.expires_at < $1',
+  oldestBy: 'expires_at',
+  keptMs: 0,
+};
+
+/** An interaction of the provider, and whose client asks. */
+export interface Asked {
+  readonly uid: string;
+  readonly client: { readonly organizationId: string };
+}
+
+/** How far a sign-in has come. */
+export interface Progress {
+  readonly signedIn: SignedIn;
+  /** The organization at home in which the user is. */
+  readonly homeId: string;
+  readonly email: string;
+  /** Whether a second factor was given here. */
+  readonly factorGiven: boolean;
+  readonly chosenOrganizationId?: string;
+  /** A factor that is being set up. */
+  readonly factorId?: string;
+}
+
+interface ProgressRow {
+  user_id: string;
+  home_id: string;
+  email: string;
+  amr: string[];
+  authenticated_at: Date;
+  connection_id: string | null;
+  chosen_organization_id: string | null;
+  factor_given: boolean;
+  factor_id: string | null;
+}
+
+/** Who authenticates a second time begins anew. */
+const BEGIN = `
+INSERT INTO sign_ins (organization_id, uid, browser_hash, user_id, amr, authenticated_at, connection_id, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (organization_id, uid) DO UPDATE
+   SET browser_hash = excluded.browser_hash, user_id = excluded.user_id, amr = excluded.amr,
+       authenticated_at = excluded.authenticated_at, connection_id = excluded.connection_id,
+       expires_at = excluded.expires_at, chosen_organization_id = NULL, factor_given = false, factor_id = NULL`;
+/** A suspension or a new password ends what was begun before it. */
+const FIND = `
+SELECT s.user_id, u.organization_id AS home_id, u.email, s.amr, s.authenticated_at, s.connection_id,
+       s.chosen_organization_id, s.factor_given, s.factor_id
+  FROM sign_ins s
+  JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
+   AND (u.password_changed_at IS NULL OR u.password_changed_at <= s.authenticated_at)
+ WHERE s.organization_id = $1 AND s.uid = $2 AND s.browser_hash = $3 AND s.expires_at > $4`;
+const GAIN = `
+UPDATE sign_ins SET amr = ARRAY(SELECT DISTINCT unnest(amr || $3::text[]) ORDER BY 1), factor_given = true, factor_id = NULL
+ WHERE organization_id = $1 AND uid = $2`;
+const CHOOSE = 'UPDATE sign_ins SET chosen_organization_id = $3 WHERE organization_id = $1 AND uid = $2';
+const ENROL = 'UPDATE sign_ins SET factor_id = $3 WHERE organization_id = $1 AND uid = $2';
+/** Of two that come to the end at the same moment, one does. */
+const END = 'DELETE FROM sign_ins WHERE organization_id = $1 AND uid = $2 RETURNING uid';
+
+/** What a sign-in has shown so far, between its pages: kept here, and given out to the one browser it is bound to. */
+@Injectable()
+export class SignInProgress {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Somebody has authenticated in this browser, which shall have been given a fresh secret for it. */
+  async begin(asked: Asked, browser: BrowserBinding, signedIn: SignedIn): Promise<void> {
+    const { userId, amr, authenticatedAt, connectionId } = signedIn;
+    const ends = new Date(this.clock.now().getTime() + LIFE_MS);
+    await this.run(BEGIN, asked, [browser.hash, userId, amr, authenticatedAt, connectionId ?? null, ends]);
+  }
+
+  async find(asked: Asked, browser: BrowserBinding | undefined): Promise<Progress | undefined> {
+    if (!browser) return undefined;
+    const [row] = await this.run<ProgressRow>(FIND, asked, [browser.hash, this.clock.now()]);
+    return row && toProgress(row);
+  }
+
+  /** A second factor was given. */
+  async gain(asked: Asked, amr: readonly string[]): Promise<void> {
+    await this.run(GAIN, asked, [amr]);
+  }
+
+  async choose(asked: Asked, organizationId: string): Promise<void> {
+    await this.run(CHOOSE, asked, [organizationId]);
+  }
+
+  /** A factor is being set up. */
+  async enrol(asked: Asked, factorId: string): Promise<void> {
+    await this.run(ENROL, asked, [factorId]);
+  }
+
+  /** False where it has ended already. */
+  async end(asked: Asked): Promise<boolean> {
+    return (await this.run(END, asked, [])).length > 0;
+  }
+
+  private run<Row extends object>(
+    statement: string,
+    { uid, client }: Asked,
+    more: unknown[],
+  ): Promise<Row[]> {
+    return this.database.acrossOrganizations((tx) =>
+      tx.query<Row>(statement, [client.organizationId, uid, ...more]),
+    );
+  }
+}
+
+function toProgress(row: ProgressRow): Progress {
+  const { connection_id: connectionId, chosen_organization_id: chosen, factor_id: factorId } = row;
+  return {
+    signedIn: {
+      userId: row.user_id,
+      amr: row.amr,
+      authenticatedAt: row.authenticated_at,
+      ...(connectionId === null ? {} : { connectionId }),
+    },
+    homeId: row.home_id,
+    email: row.email,
+    factorGiven: row.factor_given,
+    ...(chosen === null ? {} : { chosenOrganizationId: chosen }),
+    ...(factorId === null ? {} : { factorId }),
+  };
+}

@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { encryptionConfig, readConfig } from '@customer-platform/config';
+import { Clock, Database, retentionOf } from '@customer-platform/database';
+import { MfaModule } from '../mfa/mfa.module.js';
+import { PasswordsModule } from '../passwords/passwords.module.js';
+import { OLD_ATTEMPTS, PasswordAttempts } from './password-attempts.js';
+import { PasswordSignIn } from './password-sign-in.js';
+import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
+import { SignInOrganizations } from './sign-in-organizations.js';
+import { SsoDomains } from './sso-domains.js';
+
+/** How people sign in: by pages that are rendered here and need no script. */
+@Module({
+  imports: [MfaModule, PasswordsModule],
+  providers: [
+    {
+      provide: PasswordAttempts,
+      useFactory: (database: Database, clock: Clock) =>
+        new PasswordAttempts(database, clock, readConfig(encryptionConfig).ENCRYPTION_KEY),
+      inject: [Database, Clock],
+    },
+    PasswordSignIn,
+    SignInOrganizations,
+    SignInProgress,
+    SsoDomains,
+    retentionOf(OLD_ATTEMPTS),
+    retentionOf(OLD_SIGN_INS),
+  ],
+  exports: [PasswordSignIn, SignInProgress],
+})
+export class SignInModule {}
