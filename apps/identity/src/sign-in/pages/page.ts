@@ -1,0 +1,81 @@
+import type { ServerResponse } from 'node:http';
+import { html, Html, type Piece } from './html.js';
+import type { Language } from './languages.js';
+import { STYLE, STYLE_SOURCE } from './style.js';
+
+/** A page as it is answered. */
+export interface Page {
+  readonly status: number;
+  readonly html: Html;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a page is made of. */
+export interface PageContent {
+  readonly language: Language;
+  readonly title: string;
+  /** Where it says more than the title. */
+  readonly heading?: Html;
+  readonly body: Piece;
+  readonly status?: number;
+  readonly footer?: Piece;
+  /** Where the browser goes on by itself; see `leavingPage`. */
+  readonly refresh?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+// The policy names the hash of what stands in the element, to the last blank.
+const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
+
+/** No script, no resource from elsewhere, in nobody's frame; forms lead back here alone. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+};
+
+/** A whole page. */
+export function page(content: PageContent): Page {
+  const { language, title, heading = title, body, status = 200, footer, refresh, headers } = content;
+  return {
+    status,
+    ...(headers ? { headers } : {}),
+    html: html`<!doctype html>
+      <html lang="${language}">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          ${refresh !== undefined && html`<meta http-equiv="refresh" content="0;url=${refresh}" />`}
+          <title>${title}</title>
+          ${STYLE_ELEMENT}
+        </head>
+        <body>
+          <main>
+            <h1>${heading}</h1>
+            ${body}
+          </main>
+          ${footer !== undefined && html`<footer>${footer}</footer>`}
+        </body>
+      </html> `,
+  };
+}
+
+/** Sends a page, and the cookies that go with it. */
+export function sendPage(response: ServerResponse, { status, html: text, headers }: Page): void {
+  const bytes = Buffer.from(text.text);
+  response.statusCode = status;
+  for (const [name, value] of Object.entries({ ...HEADERS, ...headers })) response.setHeader(name, value);
+  response.setHeader('Content-Length', bytes.length);
+  response.end(response.req.method === 'HEAD' ? undefined : bytes);
+}

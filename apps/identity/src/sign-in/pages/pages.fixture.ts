@@ -1,0 +1,102 @@
+import type { Frame } from './frame.js';
+import type { Language } from './languages.js';
+import type { Page } from './page.js';
+import {
+  errorPage,
+  newPasswordPage,
+  resetDeadPage,
+  resetDonePage,
+  resetRequestPage,
+  resetSentPage,
+  signedOutPage,
+  signOutPage,
+} from './plain-pages.js';
+import {
+  consentPage,
+  emailPage,
+  enrolmentPage,
+  factorPage,
+  leavingPage,
+  organizationPage,
+  passwordPage,
+  recoveryCodesPage,
+  recoveryPage,
+  ssoPage,
+} from './sign-in-pages.js';
+
+/** Names as tenants give them who mean no good; each is as long as a name may be. */
+export const HOSTILE_NAMES = [
+  '<script>document.title="taken"</script>'.padEnd(80, '<'),
+  `"><img src=x onerror=alert(1)>' onfocus='alert(1)'`.padEnd(80, '"'),
+  `</title><style>*{display:none}</style>${'&'.repeat(42)}`,
+  '\u202Egro.elgoog\u202C \u2067\u05D0\u05D1\u2069'.padEnd(80, '\u202E'),
+  'W'.repeat(80),
+  '😀'.repeat(40),
+] as const;
+
+const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+const URI = `otpauth://totp/Customer%20Platform:${'ana.rojas%40tienda-del-sur.example'.repeat(4)}?issuer=Customer%20Platform&secret=${SECRET}&algorithm=SHA1&digits=6&period=30`;
+
+/** What all sample pages have in common. */
+export function aFrame(language: Language, names: Partial<Frame> = {}): Frame {
+  return {
+    language,
+    application: 'Panel de Tienda del Sur',
+    organization: 'Tienda del Sur',
+    action: '/oauth/interactions/8pxY3nJ0sUqgF5b2',
+    token: 'kJ8wYq0mY2v8Jt0q3JQmVZc3QmJ8wYq0mY2v8Jt0q3I',
+    ...names,
+  };
+}
+
+/** Every page, by name. */
+export function samplePages(language: Language, frame: Frame = aFrame(language)): Record<string, Page> {
+  const email = 'ana.rojas@tienda-del-sur.example';
+  const code = '4F9A2C-0B3D5E-6G7H8J-9KMNPQ';
+  const choices = Array.from({ length: 30 }, (_, i) => ({
+    id: `0195a0f0-0000-7000-8000-${String(i).padStart(12, '0')}`,
+    name: HOSTILE_NAMES.includes(frame.organization as (typeof HOSTILE_NAMES)[number])
+      ? frame.organization
+      : `Sucursal ${String(i + 1)} de Tienda del Sur`,
+  }));
+  const reset = { language, action: '/oauth/password-reset', token: frame.token };
+  return {
+    email: emailPage(frame, {}),
+    'email-wrong': emailPage(frame, { email: 'ana', error: 'Escribe tu correo.', status: 422 }),
+    password: passwordPage(frame, { email }),
+    'password-wrong': passwordPage(frame, { email, error: 'El correo o la contraseña…', status: 422 }),
+    sso: ssoPage(frame, { email, enforced: false }),
+    'sso-enforced': ssoPage(frame, { email, enforced: true }),
+    factor: factorPage(frame, {}),
+    'factor-wrong': factorPage(frame, { error: 'El código no es correcto.', status: 422 }),
+    recovery: recoveryPage(frame, {}),
+    enrolment: enrolmentPage(frame, { uri: URI, secret: SECRET, asker: frame.organization }),
+    'recovery-codes': recoveryCodesPage(frame, Array<string>(10).fill(code)),
+    organization: organizationPage(frame, { choices: choices.slice(0, 3), more: false }),
+    'organization-many': organizationPage(frame, { choices, more: true }),
+    'organization-none': organizationPage(frame, { choices: [], more: false, search: 'Zzz' }),
+    consent: consentPage(frame, {
+      scopes: ['openid', 'profile', 'email', 'offline_access', 'reports:read'],
+      host: 'app.socio.example',
+    }),
+    leaving: leavingPage(frame, 'https://app.example/callback?code=abc&state=x&iss=https%3A%2F%2Fid.example'),
+    'reset-request': resetRequestPage(reset),
+    'reset-sent': resetSentPage(language),
+    'reset-new': newPasswordPage(reset, { resetToken: 'pwr_AAAA' }),
+    'reset-new-wrong': newPasswordPage(reset, {
+      resetToken: 'pwr_AAAA',
+      error: 'No son iguales.',
+      status: 422,
+    }),
+    'reset-done': resetDonePage(language),
+    'reset-dead': resetDeadPage(language),
+    'sign-out': signOutPage({ language, action: '/oauth/logout/confirm', token: frame.token }),
+    'signed-out': signedOutPage(language),
+    'error-expired': errorPage(language, 'expired', { status: 404 }),
+    'error-many': errorPage(language, 'many', { status: 429, headers: { 'Retry-After': '900' } }),
+    'error-internal': errorPage(language, 'internal', {
+      status: 500,
+      reference: '7b9f0c1e-7f0a-4d4e-8a53-000000000001',
+    }),
+  };
+}

@@ -1,0 +1,119 @@
+import { alert, field, invalid, stepForm, type Frame } from './frame.js';
+import { html, type Piece } from './html.js';
+import { wordsOf, type Language } from './languages.js';
+import { page, type Page } from './page.js';
+
+/** What can go wrong so that there is no form to go on with. */
+export type Failure = Exclude<
+  keyof ReturnType<typeof wordsOf>['error'],
+  'title' | 'expiredTitle' | 'manyTitle' | 'reference'
+>;
+
+/** Pages that belong to no sign-in: what went wrong, the end, the reset of a password. */
+type Bare = Pick<Frame, 'language' | 'action' | 'token'>;
+
+/** What went wrong, and with which number to ask about it. */
+export function errorPage(
+  language: Language,
+  failure: Failure,
+  {
+    status,
+    reference,
+    headers,
+  }: { status: number; reference?: string; headers?: Readonly<Record<string, string>> },
+): Page {
+  const { error } = wordsOf(language);
+  const titles: Partial<Record<Failure, string>> = { expired: error.expiredTitle, many: error.manyTitle };
+  return page({
+    language,
+    status,
+    title: titles[failure] ?? error.title,
+    body: html`<p>${error[failure]}</p>
+      ${reference !== undefined && html`<p class="soft">${error.reference(html`<code>${reference}</code>`)}</p>`}`,
+    ...(headers ? { headers } : {}),
+  });
+}
+
+/** The session has ended, and no application wants to be told. */
+export function signedOutPage(language: Language): Page {
+  const { signedOut } = wordsOf(language);
+  return page({ language, title: signedOut.title, body: html`<p role="status">${signedOut.body}</p>` });
+}
+
+/** Whose mail gets a link. */
+export function resetRequestPage(
+  frame: Bare,
+  { error, status = 200 }: { error?: string; status?: number } = {},
+): Page {
+  const words = wordsOf(frame.language);
+  const attributes = html`type="email" autocomplete="username" maxlength="254" required
+  autofocus${invalid(error)}`;
+  return page({
+    language: frame.language,
+    status,
+    title: words.reset.title,
+    body: html`<p class="lead">${words.reset.lead}</p>
+      ${alert(error)}
+      ${stepForm(frame, 'request', html`${field('email', words.signIn.email, attributes)}<button type="submit">${words.reset.submit}</button>`)}`,
+  });
+}
+
+/** The same whether anybody has the address. */
+export function resetSentPage(language: Language): Page {
+  const { reset } = wordsOf(language);
+  return page({ language, title: reset.sentTitle, body: html`<p role="status">${reset.sent}</p>` });
+}
+
+/** A new password, for whoever has the link. */
+export function newPasswordPage(
+  frame: Bare,
+  { resetToken, error, status = 200 }: { resetToken: string; error?: string; status?: number },
+): Page {
+  const words = wordsOf(frame.language);
+  const attributes = html`type="password" autocomplete="new-password" minlength="15" maxlength="128" required`;
+  const hidden = html`<input type="hidden" name="reset_token" value="${resetToken}" />`;
+  const first = field('password', words.reset.password, html`${attributes} autofocus${invalid(error)}`);
+  const second = field('repeat', words.reset.repeat, html`${attributes}${invalid(error)}`);
+  return page({
+    language: frame.language,
+    status,
+    title: words.reset.newTitle,
+    body: html`<p class="lead">${words.reset.newLead}</p>
+      ${alert(error)}
+      ${stepForm(frame, 'confirm', html`${hidden}${first}${second}<button type="submit">${words.reset.save}</button>`)}`,
+  });
+}
+
+/** The password is set; nobody is signed in by that. */
+export function resetDonePage(language: Language): Page {
+  const { reset } = wordsOf(language);
+  return page({ language, title: reset.doneTitle, body: html`<p role="status">${reset.done}</p>` });
+}
+
+/** The link is of no use any more. */
+export function resetDeadPage(language: Language): Page {
+  const { reset, error } = wordsOf(language);
+  return page({
+    language,
+    status: 401,
+    title: error.title,
+    body: html`<p role="alert">${reset.dead}</p>
+      <a class="button" href="/oauth/password-reset/request">${reset.again}</a>`,
+  });
+}
+
+/** Whether one means to sign out; `fields` is what the provider wants back beside that. */
+export function signOutPage(frame: Bare, fields: Piece = ''): Page {
+  const words = wordsOf(frame.language);
+  const { signOut } = words;
+  return page({
+    language: frame.language,
+    title: signOut.title,
+    body: html`<p class="lead">${signOut.lead}</p>
+      <form method="post" action="${frame.action}">
+        ${fields}
+        <button type="submit" name="logout" value="yes" autofocus>${signOut.submit}</button>
+        <button class="second" type="submit">${signOut.stay}</button>
+      </form>`,
+  });
+}

@@ -1,0 +1,234 @@
+import { html, type Html } from './html.js';
+
+/** What the pages say. Names that tenants chose come as markup: they are set apart from the sentence. */
+export interface Words {
+  readonly continue: string;
+  readonly back: string;
+  readonly cancel: string;
+  readonly goOn: (application: Html) => Html;
+  readonly signIn: {
+    readonly title: string;
+    readonly lead: (application: Html) => Html;
+    readonly email: string;
+    readonly password: string;
+    readonly submit: string;
+    readonly otherEmail: string;
+    readonly forgotten: string;
+    readonly badEmail: string;
+    readonly wrong: string;
+    readonly wrongOrSso: string;
+  };
+  readonly sso: {
+    readonly title: string;
+    readonly lead: string;
+    readonly leadEnforced: string;
+    readonly submit: string;
+    readonly password: string;
+    readonly passwordEnforced: string;
+  };
+  readonly factor: {
+    readonly title: string;
+    readonly lead: string;
+    readonly code: string;
+    readonly submit: string;
+    readonly useRecovery: string;
+    readonly wrong: string;
+  };
+  readonly recovery: {
+    readonly title: string;
+    readonly lead: string;
+    readonly code: string;
+    readonly useApp: string;
+  };
+  readonly enrol: {
+    readonly title: string;
+    readonly lead: (organization: Html) => Html;
+    readonly qr: string;
+    readonly byHand: string;
+    readonly code: string;
+    readonly hint: string;
+    readonly submit: string;
+  };
+  readonly codes: { readonly title: string; readonly lead: string; readonly submit: string };
+  readonly organization: {
+    readonly title: string;
+    readonly lead: (application: Html) => Html;
+    readonly search: string;
+    readonly find: string;
+    readonly none: string;
+    readonly first: (count: number) => string;
+  };
+  readonly consent: {
+    readonly title: (application: Html) => Html;
+    readonly plainTitle: string;
+    readonly lead: (application: Html, organization: Html) => Html;
+    readonly scopes: Readonly<Record<string, string>>;
+    readonly other: (scope: Html) => Html;
+    readonly host: (host: Html) => Html;
+    readonly allow: string;
+    readonly deny: string;
+  };
+  readonly reset: {
+    readonly title: string;
+    readonly lead: string;
+    readonly submit: string;
+    readonly sentTitle: string;
+    readonly sent: string;
+    readonly newTitle: string;
+    readonly newLead: string;
+    readonly password: string;
+    readonly repeat: string;
+    readonly save: string;
+    readonly differs: string;
+    readonly length: string;
+    readonly common: string;
+    readonly doneTitle: string;
+    readonly done: string;
+    readonly dead: string;
+    readonly again: string;
+  };
+  readonly signedOut: { readonly title: string; readonly body: string };
+  readonly signOut: {
+    readonly title: string;
+    readonly lead: string;
+    readonly submit: string;
+    readonly stay: string;
+  };
+  readonly leaving: { readonly title: string; readonly body: string };
+  readonly error: {
+    readonly title: string;
+    readonly expiredTitle: string;
+    readonly expired: string;
+    readonly manyTitle: string;
+    readonly many: string;
+    readonly busy: string;
+    readonly forged: string;
+    readonly unreadable: string;
+    readonly noMembership: string;
+    readonly unavailable: string;
+    readonly internal: string;
+    readonly reference: (id: Html) => Html;
+  };
+}
+
+export const ENGLISH: Words = {
+  continue: 'Continue',
+  back: 'Back',
+  cancel: 'Cancel',
+  goOn: (application) => html`To go on to ${application}`,
+  signIn: {
+    title: 'Sign in',
+    lead: (application) => html`to go on to ${application}`,
+    email: 'Email',
+    password: 'Password',
+    submit: 'Sign in',
+    otherEmail: 'Use another email',
+    forgotten: 'Forgot your password?',
+    badEmail: 'Enter your email address, such as ana@example.com.',
+    wrong: 'The email or the password is wrong.',
+    wrongOrSso: 'The email or the password is wrong, or your organization asks you to sign in with SSO.',
+  },
+  sso: {
+    title: 'Sign in with SSO',
+    lead: 'Your organization signs you in with its own account.',
+    leadEnforced:
+      'Your organization asks you to sign in with its own account. Only its owners who have a second factor can use a password, if that is away.',
+    submit: 'Continue with SSO',
+    password: 'Use a password instead',
+    passwordEnforced: 'I am an owner: use my password',
+  },
+  factor: {
+    title: 'Second step',
+    lead: 'Open your authenticator app and enter the code that it shows.',
+    code: '6-digit code',
+    submit: 'Verify',
+    useRecovery: 'Use a recovery code',
+    wrong: 'The code is wrong, or was used before.',
+  },
+  recovery: {
+    title: 'Recovery code',
+    lead: 'Enter one of the recovery codes that you kept. Each works once.',
+    code: 'Recovery code',
+    useApp: 'Use the authenticator app',
+  },
+  enrol: {
+    title: 'Set up your second step',
+    lead: (organization) =>
+      html`${organization} asks for a second factor. Scan this code with an authenticator app, then enter the
+      code that it shows.`,
+    qr: 'QR code for the authenticator app',
+    byHand: 'If you cannot scan it, enter this key in the app:',
+    code: '6-digit code',
+    hint: 'Ten minutes to go; after that a new key is made. Your other sessions end.',
+    submit: 'Confirm',
+  },
+  codes: {
+    title: 'Keep your recovery codes',
+    lead: 'If you lose your phone, each of these signs you in once. Keep them where you keep passwords: they are not shown again.',
+    submit: 'I have kept them',
+  },
+  organization: {
+    title: 'Choose an organization',
+    lead: (application) => html`You will work in it when you go on to ${application}.`,
+    search: 'Name begins with',
+    find: 'Find',
+    none: 'None of your organizations begins with that.',
+    first: (count) => `These are the first ${String(count)}. Search to see others.`,
+  },
+  consent: {
+    title: (application) => html`Allow ${application}?`,
+    plainTitle: 'Allow access?',
+    lead: (application, organization) => html`${application}, made by ${organization}, asks to:`,
+    scopes: {
+      openid: 'know who you are',
+      profile: 'see your name and language',
+      email: 'see your email address',
+      offline_access: 'stay signed in while you are away',
+    },
+    other: (scope) => html`use ${scope}`,
+    host: (host) => html`You go on to ${host}.`,
+    allow: 'Allow',
+    deny: 'Do not allow',
+  },
+  reset: {
+    title: 'Reset your password',
+    lead: 'We send you a link with which you set a new one.',
+    submit: 'Send the link',
+    sentTitle: 'Look into your mail',
+    sent: 'If there is an account with that address, a link is on its way. It works once, for an hour.',
+    newTitle: 'Set a new password',
+    newLead: '15 characters at least; a few words that you can remember are best.',
+    password: 'New password',
+    repeat: 'The same again',
+    save: 'Save the password',
+    differs: 'The two passwords are not the same.',
+    length: 'The password needs 15 to 128 characters.',
+    common: 'That password is too easy to guess. Take another.',
+    doneTitle: 'Your password is set',
+    done: 'All your sessions have ended. Go back to the application and sign in with it.',
+    dead: 'This link has been used, or its time is over.',
+    again: 'Ask for another link',
+  },
+  signedOut: { title: 'You are signed out', body: 'You can close this page.' },
+  signOut: {
+    title: 'Sign out?',
+    lead: 'You will have to sign in again.',
+    submit: 'Sign out',
+    stay: 'Stay signed in',
+  },
+  leaving: { title: 'One moment', body: 'If nothing happens, continue by yourself.' },
+  error: {
+    title: 'That did not work',
+    expiredTitle: 'This page is out of date',
+    expired: 'Go back to the application and sign in from there again.',
+    manyTitle: 'Too many tries',
+    many: 'Wait for a quarter of an hour, then try again.',
+    busy: 'Many people are signing in. Try again in a few seconds.',
+    forged: 'The form did not come from this page. Load the page anew and try again.',
+    unreadable: 'The form could not be read. Go back and try again.',
+    noMembership: 'You are not a member of an organization that can use this application.',
+    unavailable: 'We cannot answer at this moment. Try again shortly.',
+    internal: 'Something went wrong on our side. Try again; if it stays so, tell us the reference.',
+    reference: (id) => html`Reference: ${id}`,
+  },
+};
