@@ -9,8 +9,9 @@ import { parentPort } from 'node:worker_threads';
 if (process.platform === 'linux') {
   try {
     setPriority(constants.priority.PRIORITY_LOW);
-  } catch {
-    // A sandbox may forbid it; that there are few threads bounds what they take.
+  } catch (error) {
+    // A sandbox may forbid it; that there are few threads bounds what they take all the same.
+    process.emitWarning(`The threads that hash passwords have no low priority: ${String(error)}`);
   }
 }
 

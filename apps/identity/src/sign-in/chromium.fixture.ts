@@ -65,7 +65,7 @@ interface AxeResult {
 /** What axe finds wrong on a page, best practices included: the rule and the elements. */
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(require.resolve('axe-core'), 'utf8'));
-  const { violations } = (await page.evaluate('axe.run(document)')) as AxeResult;
+  const { violations } = await page.evaluate<AxeResult>('axe.run(document)');
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
   );

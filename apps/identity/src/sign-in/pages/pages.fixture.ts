@@ -25,14 +25,14 @@ import {
 } from './sign-in-pages.js';
 
 /** Names as tenants give them who mean no good; each is as long as a name may be. */
-export const HOSTILE_NAMES = [
+export const HOSTILE_NAMES: readonly string[] = [
   '<script>document.title="taken"</script>'.padEnd(80, '<'),
   `"><img src=x onerror=alert(1)>' onfocus='alert(1)'`.padEnd(80, '"'),
   `</title><style>*{display:none}</style>${'&'.repeat(42)}`,
   '\u202Egro.elgoog\u202C \u2067\u05D0\u05D1\u2069'.padEnd(80, '\u202E'),
   'W'.repeat(80),
   '😀'.repeat(40),
-] as const;
+];
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const URI = `otpauth://totp/Customer%20Platform:${'ana.rojas%40tienda-del-sur.example'.repeat(4)}?issuer=Customer%20Platform&secret=${SECRET}&algorithm=SHA1&digits=6&period=30`;
@@ -55,7 +55,7 @@ export function samplePages(language: Language, frame: Frame = aFrame(language))
   const code = '4F9A2C-0B3D5E-6G7H8J-9KMNPQ';
   const choices = Array.from({ length: 30 }, (_, i) => ({
     id: `0195a0f0-0000-7000-8000-${String(i).padStart(12, '0')}`,
-    name: HOSTILE_NAMES.includes(frame.organization as (typeof HOSTILE_NAMES)[number])
+    name: HOSTILE_NAMES.includes(frame.organization)
       ? frame.organization
       : `Sucursal ${String(i + 1)} de Tienda del Sur`,
   }));

@@ -115,7 +115,7 @@ describe('every page', () => {
 });
 
 describe('a name that somebody chose to do harm', () => {
-  it.each(HOSTILE_NAMES.map((name, index) => [name, index]))(
+  it.each(HOSTILE_NAMES.map((name, index): [string, number] => [name, index]))(
     '%s is text',
     async (_, index) => {
       for (const name of ['email', 'consent', 'organization-many', 'enrolment']) {
@@ -126,7 +126,7 @@ describe('a name that somebody chose to do harm', () => {
         expect(await page.locator('script, img, main style').count()).toBe(0);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
         const shown = await page.locator('bdi').first().textContent();
-        expect(shown).toBe(HOSTILE_NAMES[index as number]);
+        expect(shown).toBe(HOSTILE_NAMES[index]);
         expect(await axeFindings(page)).toEqual([]);
         await page.close();
       }
