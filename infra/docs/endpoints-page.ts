@@ -8,6 +8,7 @@ const AUTHORIZATION: Record<string, string> = {
   provider_hmac: 'signature of the provider',
   signed_link: 'signed token of the link',
   invitation_token: 'token of the invitation',
+  reset_token: 'token of the password reset',
   protocol: 'OAuth2/OIDC',
   none: 'none',
 };

@@ -75,6 +75,11 @@ export const TABLES: Record<string, Record<string, string>> = {
     organizations: 'An organization, in the tree; `path` leads from the root to it.',
     password_attempts:
       'A password that was tried and was not right, which counts against the next ones for a while.',
+    password_reset_limits: 'When an address or an IP asked for new passwords within the last hour.',
+    password_reset_requests:
+      'An address that a new password was asked for, until it is looked at: a work queue.',
+    password_resets:
+      'The newest token by which a user may choose a new password. It is computed and stored nowhere.',
     recovery_codes: 'A recovery code, as SHA-256.',
     role_assignments: 'A role of a membership.',
     role_permissions: 'A permission of a role; one that was taken away keeps its row.',

@@ -11,6 +11,7 @@ export const TOKENS = {
   member_token: 'memberToken',
   tenant_token: 'tenantToken',
   invitation_token: 'invitationToken',
+  reset_token: 'resetToken',
   accepted_invitation: 'acceptedToken',
   signed_link: 'linkToken',
 } as const satisfies Record<string, keyof AllCredentials>;
@@ -41,7 +42,8 @@ export function closedTo(scheme: string, routes: readonly DocumentedRoute[]): Do
 
 /** The route with a token where the route looks for one, besides the header: in the body, in the query, or nowhere. */
 export function withToken(route: DocumentedRoute, token: string): DocumentedRoute {
-  if (route.authorization === 'invitation_token') return { ...route, body: { token } };
+  if (route.authorization === 'invitation_token' || route.authorization === 'reset_token')
+    return { ...route, body: { token } };
   if (route.authorization === 'signed_link') {
     return { ...route, path: `${route.path}?token=${encodeURIComponent(token)}`, body: {} };
   }

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
-import { Caller, serviceKeys, type Answer } from '@customer-platform/testing';
+import { Caller, eventually, serviceKeys, type Answer } from '@customer-platform/testing';
 import type { PlatformUnderTest, Tenant } from './platform.fixture.js';
 
 /** What a new person chooses; nobody but the person and identity ever sees it. */
@@ -22,20 +22,16 @@ export interface Credentials {
   readonly tenantToken: string;
   /** Of an invitation that is still pending. */
   readonly invitationToken: string;
+  /** By which somebody may choose a new password. */
+  readonly resetToken: string;
   /** The one that let the user in: dead by now. */
   readonly acceptedToken: string;
 }
 
 /** Gets one of each from the platform, by the ways in which their owners do. */
 export async function obtainCredentials(platform: PlatformUnderTest, tenant: Tenant): Promise<Credentials> {
-  const acceptedToken = await invite(platform, tenant);
-  const accepted = await done<{ access_token: string }>(
-    platform.as().post('/v1/identity/invitations/accept', {
-      token: acceptedToken,
-      name: 'Ana Rojas',
-      password: PASSWORD,
-    }),
-  );
+  const { token: acceptedToken } = await invite(platform, tenant);
+  const accepted = await accept(platform, acceptedToken);
   const externalId = `member-${randomUUID()}`;
   await done(tenant.admin.post('/v1/core/contacts', { external_id: externalId }));
   const exchanged = await done<{ access_token: string }>(
@@ -46,13 +42,36 @@ export async function obtainCredentials(platform: PlatformUnderTest, tenant: Ten
     userToken: accepted.access_token,
     memberToken: exchanged.access_token,
     tenantToken: await tenantToken(tenant, externalId),
-    invitationToken: await invite(platform, tenant),
+    invitationToken: (await invite(platform, tenant)).token,
+    resetToken: await resetToken(platform, tenant),
     acceptedToken,
   };
 }
 
+function accept(platform: PlatformUnderTest, token: string): Promise<{ access_token: string }> {
+  const body = { token, name: 'Ana Rojas', password: PASSWORD };
+  return done(platform.as().post('/v1/identity/invitations/accept', body));
+}
+
+/** Somebody new forgets their password. @returns the token that the mail's link carries */
+async function resetToken(platform: PlatformUnderTest, tenant: Tenant): Promise<string> {
+  const { email, token } = await invite(platform, tenant);
+  await accept(platform, token);
+  await done(platform.as().post('/v1/identity/password-resets', { email }));
+  const reset = `SELECT r.id FROM password_resets r JOIN users u ON u.id = r.user_id WHERE u.email = $1`;
+  return eventually(async () => {
+    const [row] = await platform.query<{ id: string }>('identity', reset, [email]);
+    const path = `/internal/links/password_reset/${row?.id ?? ''}?organization_id=${tenant.id}`;
+    const { link } = await done<{ link: string }>((await asMessaging(platform)).get(path));
+    return new URL(link).searchParams.get('token') ?? '';
+  });
+}
+
 /** Invites somebody as analyst. @returns the token that the mail's link carries */
-async function invite(platform: PlatformUnderTest, { admin, id }: Tenant): Promise<string> {
+async function invite(
+  platform: PlatformUnderTest,
+  { admin, id }: Tenant,
+): Promise<{ email: string; token: string }> {
   const roles = await done<{ data: { id: string; key: string | null; kind: string }[] }>(
     admin.get('/v1/identity/roles?built_in=true&kind=human'),
   );
@@ -61,7 +80,7 @@ async function invite(platform: PlatformUnderTest, { admin, id }: Tenant): Promi
   const invitation = await done<{ id: string }>(admin.post('/v1/identity/invitations', body));
   const path = `/internal/links/invitation/${invitation.id}?organization_id=${id}`;
   const { link } = await done<{ link: string }>((await asMessaging(platform)).get(path));
-  return new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? '';
+  return { email: body.email, token: new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? '' };
 }
 
 /** Messaging, when it renders the mail. */

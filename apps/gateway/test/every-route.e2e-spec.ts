@@ -273,6 +273,8 @@ it('each credential is good on a route of its own class', async () => {
     password: PASSWORD,
   });
   expect(accepted.status).toBe(200);
+  const reset = { token: credentials.resetToken, password: 'cuatro cuervos cantan cada calle' };
+  expect((await platform.as().post('/v1/identity/password-resets/confirm', reset)).status).toBe(200);
   const unsubscribe = `/v1/messaging/unsubscribe?token=${credentials.linkToken}`;
   expect((await platform.as().post(unsubscribe, {})).status).toBe(200);
 });

@@ -42,7 +42,7 @@ class Listener {
   }
 }
 
-describe('an organization that wants the token of an invitation', () => {
+describe('an organization that wants the token of an invitation or of a new password', () => {
   let platform: PlatformUnderTest;
   let tenant: Tenant;
   const listener = new Listener();
@@ -74,8 +74,10 @@ describe('an organization that wants the token of an invitation', () => {
     }, SETTLED);
     await everyRoute(callers, template, send.id);
     const second = await invited();
+    const reset = await forgotten(await invited());
+    await everyRoute(callers, template, (await sends()).at(-1)?.id ?? null);
     await eventually(
-      async () => expect((await sends()).map(({ state }) => state)).toEqual(['sent', 'sent']),
+      async () => expect((await sends()).map(({ state }) => state)).toEqual(Array(4).fill('sent')),
       SETTLED,
     );
     // The webhooks that tell of it have come; what a send says is its address and state.
@@ -106,7 +108,7 @@ describe('an organization that wants the token of an invitation', () => {
     };
     for (const [place, texts] of Object.entries(places)) {
       expect([place, texts.length > 0]).toEqual([place, true]);
-      for (const { token } of [first, second]) {
+      for (const { token } of [first, second, reset]) {
         // In any dress: as it is, within base64 or escaped, the MAC at its end stands out.
         const tail = token.slice(-24);
         expect([place, texts.filter((text) => text.includes(token) || text.includes(tail))]).toEqual([
@@ -196,6 +198,27 @@ describe('an organization that wants the token of an invitation', () => {
     const token = /#token=(\S+)/.exec(text)?.[1] ?? '';
     expect(token).toMatch(/^inv_/);
     return { email, token };
+  }
+
+  /** Somebody of the organization has forgotten their password, and opens the link of the mail. */
+  async function forgotten(person: { email: string; token: string }): Promise<{ token: string }> {
+    const body = { token: person.token, name: 'Violeta Parra', password: 'un paraguas verde bajo la lluvia' };
+    expect((await platform.as().post('/v1/identity/invitations/accept', body)).status).toBe(200);
+    const { email } = person;
+    expect((await note(platform.as().post('/v1/identity/password-resets', { email }))).status).toBe(202);
+    const mail = await eventually(async () => {
+      const found = (await platform.mailsTo(email)).find(({ subject }) =>
+        /contraseña|password/.test(subject),
+      );
+      if (!found) throw new Error('The platform has not mailed it yet');
+      return found;
+    }, SETTLED);
+    const { text } = await platform.mail(mail.id);
+    const [link = '', token = ''] = /https?:\S+\/oauth\/password-reset\?token=(\S+)/.exec(text) ?? [];
+    expect(token).toMatch(/^pwr_/);
+    // A query is what servers like to write down.
+    await platform.as().get(link.slice(new URL(link).origin.length));
+    return { token };
   }
 
   async function sends() {

@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import { Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import {
   Caller,
@@ -58,11 +59,11 @@ export class IdentityBench {
     private readonly closeOperator: () => Promise<void>,
   ) {}
 
-  static async start(env: Record<string, string> = {}): Promise<IdentityBench> {
+  static async start(env: Record<string, string> = {}, root: Type = IdentityModule): Promise<IdentityBench> {
     const database = await testDatabase('identity', migrations);
     const { operator, close } = await anOperator(database);
     await operator.bootstrap(ROOT);
-    const app = await startTestApp({ module: 'identity', root: IdentityModule, database, env });
+    const app = await startTestApp({ module: 'identity', root, database, env });
     return new IdentityBench(database, app, operator, close);
   }
 

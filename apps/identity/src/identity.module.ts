@@ -12,6 +12,7 @@ import { MfaModule } from './mfa/mfa.module.js';
 import { migrations } from './migrations/index.js';
 import { Organization } from './organizations/organization.entity.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
+import { PasswordResetsModule } from './password-resets/password-resets.module.js';
 import { PermissionsModule } from './permissions/permissions.module.js';
 import { RoleAssignmentsModule } from './role-assignments/role-assignments.module.js';
 import { Role } from './roles/role.entity.js';
@@ -39,6 +40,7 @@ import { UsersModule } from './users/users.module.js';
     MembershipsModule,
     MfaModule,
     OrganizationsModule,
+    PasswordResetsModule,
     PermissionsModule,
     RoleAssignmentsModule,
     RolesModule,

@@ -12,7 +12,6 @@ import {
   Min,
 } from 'class-validator';
 import {
-  custom,
   IsImmutable,
   IsLocaleTag,
   IsWithoutRepeats,
@@ -20,7 +19,7 @@ import {
   MayBeNull,
   SameAs,
 } from '@customer-platform/http';
-import { PASSWORD_LENGTH } from '../passwords/password-rules.js';
+import { IsPassword } from '../passwords/is-password.js';
 
 /** States of an invitation (identity.md §3). */
 export const INVITATION_STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const;
@@ -101,22 +100,10 @@ export class AcceptInvitationDto {
   @Length(1, 80)
   name?: string;
 
-  @ApiProperty({
-    writeOnly: true,
-    minLength: PASSWORD_LENGTH.least,
+  @MayBeAbsent()
+  @IsPassword({
     description:
       'Required of who is new, and of nobody else. Any characters, but none that is easy to guess.',
-  })
-  @MayBeAbsent()
-  @IsString()
-  @MaxLength(PASSWORD_LENGTH.most)
-  @custom('isLongEnough', (value) => lengthOf(value) >= PASSWORD_LENGTH.least, {
-    message: `$property has at least ${String(PASSWORD_LENGTH.least)} characters`,
-    context: { code: 'too_short' },
-  })
-  @custom('isShortEnough', (value) => lengthOf(value) <= PASSWORD_LENGTH.most, {
-    message: `$property has at most ${String(PASSWORD_LENGTH.most)} characters`,
-    context: { code: 'too_long' },
   })
   password?: string;
 }
@@ -128,9 +115,4 @@ export class AcceptedInvitationDto extends InvitationDto {
     description: 'An access token of a new session, for who had no account before; shown this once.',
   })
   access_token?: string;
-}
-
-/** In characters, as the person counts them. */
-function lengthOf(value: unknown): number {
-  return typeof value === 'string' ? [...value].length : 0;
 }

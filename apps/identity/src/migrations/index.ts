@@ -13,6 +13,7 @@ import { RaiseEpochsBelow1764900200000 } from './1764900200000-raise-epochs-belo
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 import { CreateSignIns1767102000000 } from './1767102000000-create-sign-ins.js';
+import { CreatePasswordResets1767103000000 } from './1767103000000-create-password-resets.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -30,4 +31,5 @@ export const migrations: MigrationClass[] = [
   CreateConsumerPositions1766700000000,
   UnpackOutbox1767000100000,
   CreateSignIns1767102000000,
+  CreatePasswordResets1767103000000,
 ];

@@ -27,6 +27,7 @@ describe('the schema of identity', () => {
         'memberships: memberships_of_user does not begin with organization_id',
         'mfa_factors: mfa_factors_of_user does not begin with organization_id',
         'mfa_failures: mfa_failures_of_user does not begin with organization_id',
+        'password_resets: password_resets_of_user does not begin with organization_id',
         'recovery_codes: recovery_codes_of_user does not begin with organization_id',
         'sessions: sessions_of_user does not begin with organization_id',
         // Read-only: whose member a user is sees the user.

@@ -1,13 +1,17 @@
 import type { LinkKind } from './identity-links.js';
 import { letter, type Letter, type LetterTexts } from './letter.js';
 
+/** What a letter is about: a link, or that there is none. */
+export type LetterKind = LinkKind | 'single_sign_on';
+
 /** What a letter of identity's says. */
 export interface LetterFacts {
-  readonly kind: LinkKind;
+  readonly kind: LetterKind;
   /** What the person or the organization asked for; cut to the languages there are. */
   readonly locale: string | null;
   readonly organizationName: string;
-  readonly link: string;
+  /** Where the letter leads; null for one that only says something. */
+  readonly link: string | null;
   readonly expiresAt: Date | null;
 }
 
@@ -17,7 +21,7 @@ type Write = (organization: string, until: string) => LetterTexts;
 /** In which language what names none of ours is written. */
 const DEFAULT_LANGUAGE = 'en';
 
-const LETTERS: Readonly<Record<LinkKind, Readonly<Record<Language, Write>>>> = {
+const LETTERS: Readonly<Record<LetterKind, Readonly<Record<Language, Write>>>> = {
   invitation: {
     en: (organization, until) => ({
       subject: `You are invited to ${organization}`,
@@ -64,6 +68,26 @@ const LETTERS: Readonly<Record<LinkKind, Readonly<Record<Language, Write>>>> = {
       button: 'Elegir una contraseña',
       instead: 'Si el botón no funciona, abre esta dirección:',
       closing: 'Si no fuiste tú, ignora este correo: tu contraseña sigue siendo la misma.',
+    }),
+  },
+  single_sign_on: {
+    en: (organization) => ({
+      subject: 'You sign in through your organization',
+      title: 'You have no password here',
+      paragraphs: [
+        `Somebody, we hope you, asked for a new password for your account at ${organization}.`,
+        'People with your address sign in through their organization’s own sign-in, so there is no password to choose. Whoever runs that sign-in can help you with it.',
+      ],
+      closing: 'If it was not you, you need not do anything.',
+    }),
+    es: (organization) => ({
+      subject: 'Ingresas a través de tu organización',
+      title: 'Aquí no tienes contraseña',
+      paragraphs: [
+        `Alguien, esperamos que tú, pidió una contraseña nueva para tu cuenta en ${organization}.`,
+        'Quienes tienen una dirección como la tuya ingresan con el acceso de su propia organización, así que no hay contraseña que elegir. Quien administra ese acceso puede ayudarte.',
+      ],
+      closing: 'Si no fuiste tú, no tienes que hacer nada.',
     }),
   },
 };

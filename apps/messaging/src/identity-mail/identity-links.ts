@@ -22,6 +22,10 @@ export interface IdentityLink {
   readonly platform_organization_id?: string;
   /** Where the event does not say it. */
   readonly locale?: string | null;
+  /** Until when the link works, where the event does not say it. */
+  readonly expires_at?: string;
+  /** Instead of a link: that the person signs in through their organization and has no password here. */
+  readonly notice?: 'single_sign_on';
 }
 
 const TIMEOUT_MS = 500;

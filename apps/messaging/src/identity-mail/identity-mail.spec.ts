@@ -63,10 +63,10 @@ function anInvitation(locale: string | null = 'es-CL', { id: organizationId } = 
 }
 
 /** A password that was asked for anew. */
-function aReset() {
+function aReset(more: object = {}) {
   const [id, address] = [newId(), `${randomUUID()}@example.com`];
   const link = `https://console.example/password/reset#token=${randomUUID()}`;
-  const said = { address, link, organization_name: 'Tienda', platform_organization_id: platform.id };
+  const said = { address, link, organization_name: 'Tienda', platform_organization_id: platform.id, ...more };
   world.app.registry.link(`password_reset/${id}`, said);
   const event = {
     type: 'identity.password.reset_requested.v1' as const,
@@ -286,16 +286,17 @@ describe('an invitation', () => {
 });
 
 describe('a password reset', () => {
-  it('is mailed by the same lane, with the link that identity says', async () => {
-    const reset = aReset();
-    const { id } = await told(reset.event);
-    expect(await settled(organization.api, id, 'sent')).toMatchObject({
-      address: reset.address,
-      subject: null,
-    });
-    const [mail] = await world.mail.parsed(reset.address);
+  it('is mailed by the same lane, with the link that identity says, or with its notice', async () => {
+    const [reset, noticed] = [aReset(), aReset({ notice: 'single_sign_on' })];
+    for (const { event, address } of [reset, noticed])
+      expect(await settled(organization.api, (await told(event)).id, 'sent')).toMatchObject({ address });
+    const [[mail], [notice]] = [
+      await world.mail.parsed(reset.address),
+      await world.mail.parsed(noticed.address),
+    ];
     expect(mail?.subject).toBe('Choose a new password');
-    expect(mail?.text).toContain(reset.link);
+    expect(notice?.subject).toBe('You sign in through your organization');
+    expect([mail?.text?.includes(reset.link), notice?.text?.includes('http')]).toEqual([true, false]);
   });
 
   it('is stopped by the platform’s list and not by an organization’s', async () => {

@@ -3,9 +3,10 @@ export interface LetterTexts {
   readonly subject: string;
   readonly title: string;
   readonly paragraphs: readonly string[];
-  readonly button: string;
+  /** Of a letter that leads somewhere. */
+  readonly button?: string;
   /** Before the link in full, for who cannot press the button. */
-  readonly instead: string;
+  readonly instead?: string;
   /** Small, at the end. */
   readonly closing: string;
 }
@@ -43,15 +44,14 @@ function escaped(text: string): string {
 }
 
 /**
- * A mail of one message and one button: tables and inline styles, which is what mail programs agree on; one column
- * that fits a phone, colours for the dark, and the link in full for those who see no button.
+ * A mail of one message and, where it leads anywhere, one button: tables and inline styles, which is what mail programs
+ * agree on; one column that fits a phone, colours for the dark, and the link in full for those who see no button.
  */
-export function letter(locale: string, texts: LetterTexts, link: string): Letter {
-  const { subject, title, paragraphs, button, instead, closing } = texts;
+export function letter(locale: string, texts: LetterTexts, link: string | null): Letter {
+  const { subject, title, paragraphs, button = '', closing } = texts;
   const body = paragraphs
     .map((paragraph) => `<p class="text" style="${FONT}; ${TEXT}">${escaped(paragraph)}</p>`)
     .join('\n            ');
-  const href = escaped(link);
   const html = `<!doctype html>
 <html lang="${locale}">
   <head>
@@ -70,14 +70,7 @@ export function letter(locale: string, texts: LetterTexts, link: string): Letter
           <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width: 560px;">
             <tr><td class="card" style="background: #ffffff; border-radius: 12px; padding: 40px;">
             <h1 class="title" style="${FONT}; ${TITLE}">${escaped(title)}</h1>
-            ${body}
-            <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin: 28px 0;">
-              <tr><td style="background: #2350d8; border-radius: 8px;">
-                <a href="${href}" style="${FONT}; ${BUTTON}">${escaped(button)}</a>
-              </td></tr>
-            </table>
-            <p class="small" style="${FONT}; ${SMALL}">${escaped(instead)}<br>
-              <a class="link" href="${href}" style="color: #2350d8; word-break: break-all;">${href}</a></p>
+            ${body}${link === null ? '' : linked(texts, link)}
             <p class="small" style="${FONT}; ${SMALL}; margin: 0;">${escaped(closing)}</p>
             </td></tr>
           </table>
@@ -86,8 +79,21 @@ export function letter(locale: string, texts: LetterTexts, link: string): Letter
     </table>
   </body>
 </html>`;
-  const text = [title, ...paragraphs, `${button}:\n${link}`, closing].join('\n\n');
+  const steps = link === null ? [] : [`${button}:\n${link}`];
+  const text = [title, ...paragraphs, ...steps, closing].join('\n\n');
   return { subject, html, text };
+}
+
+function linked({ button = '', instead = '' }: LetterTexts, link: string): string {
+  const href = escaped(link);
+  return `
+            <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin: 28px 0;">
+              <tr><td style="background: #2350d8; border-radius: 8px;">
+                <a href="${href}" style="${FONT}; ${BUTTON}">${escaped(button)}</a>
+              </td></tr>
+            </table>
+            <p class="small" style="${FONT}; ${SMALL}">${escaped(instead)}<br>
+              <a class="link" href="${href}" style="color: #2350d8; word-break: break-all;">${href}</a></p>`;
 }
 
 const TITLE = 'font-size: 24px; line-height: 32px; font-weight: 700; color: #14171c; margin: 0 0 16px';

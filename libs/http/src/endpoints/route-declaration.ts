@@ -20,6 +20,7 @@ export type OtherAuthorization =
   | 'provider_hmac'
   | 'signed_link'
   | 'invitation_token'
+  | 'reset_token'
   | 'protocol'
   | 'none'
   | 'service';

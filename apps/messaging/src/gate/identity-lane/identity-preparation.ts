@@ -91,11 +91,11 @@ export class IdentityPreparation extends SendPreparation {
   private async compose(open: Open, smtp: PlatformSmtp, date: Date): Promise<ReadySend> {
     const { send, ref, said, address } = open;
     const written = identityLetter({
-      kind: ref.kind,
+      kind: said.notice ?? ref.kind,
       locale: send.locale ?? said.locale ?? null,
       organizationName: said.organization_name,
-      link: said.link,
-      expiresAt: send.expiresAt,
+      link: said.notice === undefined ? said.link : null,
+      expiresAt: send.expiresAt ?? (said.expires_at === undefined ? null : new Date(said.expires_at)),
     });
     const plan = identityPlan(smtp);
     const domain = smtp.from.slice(smtp.from.lastIndexOf('@') + 1);

@@ -1,0 +1,113 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Audit, systemActor } from '@customer-platform/audit';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import { PollingJob } from '@customer-platform/http';
+
+/** A token holds so long (identity.md §5). */
+const LIFE_MS = 3_600_000;
+/**
+ * At its own pace, and never woken by a request: what is done for an address that somebody has is done at no moment
+ * that the answer, or one beside it, could tell of.
+ */
+const EVERY_MS = 1_000;
+
+const TAKE = `
+DELETE FROM password_reset_requests WHERE (organization_id, id) IN (
+  SELECT organization_id, id FROM password_reset_requests ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING email, locale, ip, user_agent, correlation_id`;
+/** Locked: whom another suspends at this moment has a token before that, which is dead then, or none. */
+const WHOSE = `
+SELECT id, organization_id FROM users
+ WHERE lower(email) = $1 AND status = 'active' AND deleted_at IS NULL FOR NO KEY UPDATE`;
+const ISSUE = `
+INSERT INTO password_resets AS known (organization_id, id, user_id, locale, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (organization_id, user_id) DO UPDATE
+   SET generation = known.generation + 1, locale = excluded.locale, open = true, expires_at = excluded.expires_at
+RETURNING id`;
+
+interface RequestRow {
+  email: string;
+  locale: string | null;
+  ip: string | null;
+  user_agent: string | null;
+  correlation_id: string;
+}
+
+/**
+ * Makes the tokens that were asked for, of those who have an account, and tells that a mail is due. Runs where
+ * PROCESS_ROLE is not api; several instances share what waits.
+ */
+@Injectable()
+export class PasswordResetIssuing implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly job = new PollingJob({
+    name: 'password-reset-issuing',
+    everyMs: EVERY_MS,
+    pass: () => this.run(),
+  });
+
+  constructor(
+    private readonly database: Database,
+    private readonly audit: Audit,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.job.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.job.stop();
+  }
+
+  /** Until nothing waits. */
+  async run(): Promise<void> {
+    while (!this.job.stopping && (await this.database.acrossOrganizations((tx) => this.issueNext(tx))))
+      this.job.progressed();
+  }
+
+  /** @returns whether there was one */
+  private async issueNext(tx: WorkerTransaction): Promise<boolean> {
+    const [request] = await tx.query<RequestRow>(TAKE);
+    if (!request) return false;
+    const [user] = await tx.query<{ id: string; organization_id: string }>(WHOSE, [request.email]);
+    if (user) await this.issue(tx, request, user.id, user.organization_id);
+    return true;
+  }
+
+  private async issue(
+    tx: WorkerTransaction,
+    { locale, ip, user_agent: userAgent, correlation_id: correlationId }: RequestRow,
+    userId: string,
+    organizationId: string,
+  ): Promise<void> {
+    await tx.useOrganization(organizationId);
+    const now = this.clock.now();
+    const ends = new Date(now.getTime() + LIFE_MS);
+    const values = [organizationId, newId(), userId, locale, ends, now];
+    const [row] = await tx.query<{ id: string }>(ISSUE, values);
+    if (!row) throw new Error('A reset that was written has answered no row');
+    // Whoever asks is nobody: it is the platform that acts.
+    const context = {
+      ...systemActor(organizationId, correlationId, 'password-resets'),
+      ...(ip === null ? {} : { ip }),
+      ...(userAgent === null ? {} : { userAgent }),
+    };
+    await this.audit.record(tx, context, {
+      action: 'identity.passwords.request_reset',
+      resource: { type: 'users', id: userId },
+    });
+    await this.outbox.append(tx, {
+      type: 'identity.password.reset_requested.v1',
+      organizationId,
+      key: userId,
+      subject: `password-resets/${row.id}`,
+      data: { organization_id: organizationId, id: row.id, user_id: userId },
+      correlationId,
+    });
+  }
+}

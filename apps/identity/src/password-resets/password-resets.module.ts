@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { retentionOf } from '@customer-platform/database';
+import { PasswordsModule } from '../passwords/passwords.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { SsoDomains } from '../sign-in/sso-domains.js';
+import { PasswordResetIssuing } from './password-reset-issuing.js';
+import { OLD_LIMITS, PasswordResetLimits } from './password-reset-limits.js';
+import { PasswordResetLinks } from './password-reset-links.js';
+import { PasswordResetLinksController } from './password-reset-links.controller.js';
+import { PasswordResetTokens } from './password-reset-tokens.js';
+import { PasswordResets } from './password-resets.js';
+import { PasswordResetsController } from './password-resets.controller.js';
+
+/** New passwords for who has forgotten theirs. */
+@Module({
+  imports: [PasswordsModule, SessionsModule],
+  controllers: [PasswordResetLinksController, PasswordResetsController],
+  providers: [
+    PasswordResetIssuing,
+    PasswordResetLimits,
+    PasswordResetLinks,
+    PasswordResets,
+    PasswordResetTokens,
+    SsoDomains,
+    retentionOf(OLD_LIMITS),
+  ],
+  exports: [PasswordResets],
+})
+export class PasswordResetsModule {}
