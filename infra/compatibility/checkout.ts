@@ -10,6 +10,9 @@ const run = promisify(execFile);
 const OUTPUT_BYTES = 256 * 2 ** 20;
 const TEST_DATABASE = 'libs/testing/src/test-database.ts';
 
+/** What of an app is replaced; `migrate` where the release has no operators' program yet. */
+type Program = 'main' | 'migrate' | 'platform';
+
 /** A release: where its built code is, and what to call it. */
 export interface Release {
   readonly name: string;
@@ -17,9 +20,9 @@ export interface Release {
 }
 
 /** What the checkout of a release keeps beside the programs that are replaced: its own ones. */
-const own = (root: string, app: AppName, program: 'main' | 'migrate'): string =>
+const own = (root: string, app: AppName, program: Program): string =>
   join(root, 'apps', app, 'dist', `${program}.own.js`);
-const program = (root: string, app: AppName, name: 'main' | 'migrate'): string =>
+const program = (root: string, app: AppName, name: Program): string =>
   join(root, 'apps', app, 'dist', `${name}.js`);
 
 /** A commit of this repository in a work tree of its own, with packages of its own, built. */
@@ -54,7 +57,7 @@ export class Checkout implements Release {
 
   /** Has each of its modules migrate its databases with the migrations of `other`, or again with its own. */
   migrateAs(other: Release): void {
-    for (const module of MODULES) this.replace(module, 'migrate', other);
+    for (const module of MODULES) this.replace(module, migrationsIn(this.root, module), other);
   }
 
   /** Starts these apps as `other` has them, and all others as they are here. */
@@ -64,8 +67,9 @@ export class Checkout implements Release {
 
   /** Its own migrations of a module, whatever {@link migrateAs} has put in their place. */
   ownMigrations(module: AppName): string {
-    const path = own(this.root, module, 'migrate');
-    return existsSync(path) ? path : program(this.root, module, 'migrate');
+    const name = migrationsIn(this.root, module);
+    const path = own(this.root, module, name);
+    return existsSync(path) ? path : program(this.root, module, name);
   }
 
   /** Does nothing where it is gone. */
@@ -76,13 +80,21 @@ export class Checkout implements Release {
     spawnSync('git', ['worktree', 'prune'], { cwd: ROOT });
   }
 
-  private replace(app: AppName, name: 'main' | 'migrate', other: Release): void {
+  private replace(app: AppName, name: Program, other: Release): void {
     const path = program(this.root, app, name);
     const kept = own(this.root, app, name);
     if (!existsSync(kept)) renameSync(path, kept);
     const source = other === this ? kept : program(other.root, app, name);
-    writeFileSync(path, `await import('${pathToFileURL(source).href}');\n`);
+    const [theirs, ours] = [source, kept].map((file) => JSON.stringify(pathToFileURL(file).href));
+    // Of the operators' program the migrations alone: the other commands work with what runs here.
+    const imported = name === 'platform' ? `process.argv[2] === 'migrate' ? ${theirs} : ${ours}` : theirs;
+    writeFileSync(path, `await import(${imported});\n`);
   }
+}
+
+/** The program of a release that migrates a module, when it is told `migrate`. */
+function migrationsIn(root: string, module: AppName): Program {
+  return existsSync(program(root, module, 'platform')) ? 'platform' : 'migrate';
 }
 
 /** The full id of a commit. @throws Error with the remedy where this clone lacks it */

@@ -51,7 +51,7 @@ export class OwnServers {
     const { provisionDatabase } = await import('@customer-platform/database');
     const passwords = { ownerPassword: PASSWORD, appPassword: PASSWORD };
     const { ownerUrl } = await provisionDatabase({ adminUrl: this.postgres, module, database, ...passwords });
-    await promisify(execFile)(process.execPath, [migrate], {
+    await promisify(execFile)(process.execPath, [migrate, 'migrate'], {
       env: { PATH: process.env['PATH'], DATABASE_OWNER_URL: ownerUrl },
       maxBuffer: 16 * 2 ** 20,
     });

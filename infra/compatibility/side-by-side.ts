@@ -47,7 +47,7 @@ export class SideBySide {
     const { older, newer, servers } = this;
     this.say('migrating databases as either release does');
     await servers.templates(OLDER, (module) => older.ownMigrations(module));
-    await servers.templates(NEWER, (module) => join(newer.root, 'apps', module, 'dist/migrate.js'));
+    await servers.templates(NEWER, (module) => join(newer.root, 'apps', module, 'dist/platform.js'));
     servers.misfits();
     older.migrateAs(newer);
     const rows: Row[] = [];

@@ -48,10 +48,14 @@ async function makeDatabase(
   asOwner.pathname = `/${name}`;
   // The administrator may act as the owner, whose password need not be known here.
   asOwner.searchParams.set('options', '-c role=core_owner');
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/core/dist/migrate.js')], {
-    env: { PATH: process.env['PATH'], DATABASE_OWNER_URL: asOwner.href, LOG_LEVEL: 'error' },
-    encoding: 'utf8',
-  });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'apps/core/dist/platform.js'), 'migrate'],
+    {
+      env: { PATH: process.env['PATH'], DATABASE_OWNER_URL: asOwner.href, LOG_LEVEL: 'error' },
+      encoding: 'utf8',
+    },
+  );
   if (status !== 0) throw new Error(`The database of the accepting core could not be migrated: ${stderr}`);
   const url = new URL(coreDatabase);
   url.pathname = `/${name}`;

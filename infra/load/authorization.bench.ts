@@ -283,9 +283,10 @@ export async function measureAuthorization(organizations: number): Promise<void>
   }
 }
 
-function run(script: string, env: NodeJS.ProcessEnv): void {
-  const { status, stderr } = spawnSync(process.execPath, [resolve(DIST, script)], { env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${script} has ended with ${String(status)}: ${stderr}`);
+function run(words: string[], env: NodeJS.ProcessEnv): void {
+  const args = [resolve(DIST, 'platform.js'), ...words];
+  const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${words.join(' ')} has ended with ${String(status)}: ${stderr}`);
 }
 
 async function measureOn(adminUrl: string, organizations: number): Promise<void> {
@@ -294,7 +295,7 @@ async function measureOn(adminUrl: string, organizations: number): Promise<void>
   const { url, ownerUrl } = await provisionDatabase({ adminUrl, module: 'identity', database, ...passwords });
   const port = await freePort();
   const env = environment(url, ownerUrl, port);
-  for (const script of ['migrate.js', 'bootstrap.js']) run(script, env);
+  for (const words of [['migrate'], ['organizations', 'bootstrap']]) run(words, env);
   const server = new URL(adminUrl);
   server.pathname = `/${database}`;
   const keys = await populateWithKeys(server.toString(), organizations);

@@ -43,6 +43,13 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 }, 30_000);
 
+/** `npm run platform -- …` */
+const operate = (...words: string[]): string =>
+  execFileSync(process.execPath, ['infra/local/platform-command.ts', ...words], {
+    encoding: 'utf8',
+    cwd: ROOT,
+  });
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are read as they come; assertions judge them
 type Json = any;
 
@@ -155,19 +162,15 @@ describe('npm start', () => {
   }, 60_000);
 
   it('lets its audit logs be verified', () => {
-    const args = ['infra/local/verify-audit.ts', '--data', data];
-    const report = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
+    const report = operate('--data', data, 'audit', 'verify');
     expect(report).toContain(`intact  ${first.organization_id}`);
     expect(report).toContain(', 0 broken');
   }, 60_000);
 
-  it('lets its parked events be listed, of one module or of all', () => {
-    const list = (...more: string[]): string => {
-      const args = ['infra/local/parked-events.ts', ...more, '--data', data, 'list'];
-      return execFileSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
-    };
-    expect(list()).toBe('0 parked\n'.repeat(4));
-    expect(list('--module', 'messaging')).toBe('0 parked\n');
+  it('lets its dead letters be listed, of one module or of all', () => {
+    const list = (...more: string[]) => operate(...more, '--data', data, 'events', 'dead-letters', 'list');
+    expect(list()).toBe('0 dead letters\n'.repeat(4));
+    expect(list('--module', 'messaging')).toBe('0 dead letters\n');
   }, 60_000);
 
   it('is not started twice on one folder', async () => {

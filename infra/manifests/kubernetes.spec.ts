@@ -75,7 +75,7 @@ describe.each(overlays)('k8s/overlays/%s', (overlay, resources) => {
     const container = containerOf(job);
     const tag = container.image.split(':')[1] ?? '';
     expect(job.metadata.name).toBe(`${app}-migrate-${tag}`);
-    expect(container.command).toEqual(['node', `apps/${app}/dist/migrate.js`]);
+    expect(container.command).toEqual(['node', `apps/${app}/dist/platform.js`, 'migrate']);
     // A ConfigMap's name changes with what is in it, and a Job cannot be changed.
     expect(container.envFrom).toEqual([{ secretRef: { name: `${app}-owner` } }]);
     const environment = Object.assign({}, ...sourcesOf(resources, container)) as Environment;

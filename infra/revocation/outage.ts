@@ -189,7 +189,8 @@ function resume(platform: RunningPlatform): void {
 
 /** The operator's way: identity itself is not there to ask. */
 async function revokeAsOperator({ root, identityDatabaseUrl }: OutageBench, keyId: string): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(root, 'apps/identity/dist/revoke-key.js'), keyId], {
+  const program = join(root, 'apps/identity/dist/platform.js');
+  await promisify(execFile)(process.execPath, [program, 'keys', 'revoke', keyId], {
     cwd: root,
     env: { PATH: process.env['PATH'], DATABASE_URL: identityDatabaseUrl },
   });

@@ -229,8 +229,7 @@ describe('one event, through all six services', () => {
     expect([...new Set(acts.map(({ module }) => module))].sort()).toEqual([
       ...['core', 'crm', 'identity', 'loyalty', 'messaging'],
     ]);
-    const verified = () =>
-      platform.command('core', 'verify-audit.js', ['--organization', tenant.id, '--json']);
+    const verified = () => platform.command('core', 'audit', 'verify', '--organization', tenant.id, '--json');
     const intact = await verified();
     expect(intact).toEqual({ status: 0, output: expect.stringMatching(/^\{/) as string });
     expect(JSON.parse(intact.output)).toMatchObject({
@@ -244,7 +243,7 @@ describe('one event, through all six services', () => {
        UPDATE audit_log SET actor_id = 'nobody' WHERE organization_id = '${tenant.id}' AND seq = ${String(seq)};
        ALTER TABLE audit_log ENABLE ALWAYS TRIGGER append_only_rows; COMMIT`,
     );
-    const broken = await platform.command('core', 'verify-audit.js', []);
+    const broken = await platform.command('core', 'audit', 'verify');
     expect(broken.status).toBe(1);
     expect(broken.output).toContain(
       `BROKEN  ${tenant.id}  at row ${String(seq)}: the row is not what its hash`,

@@ -80,12 +80,8 @@ export class PlatformUnderTest {
     const platform = new PlatformUnderTest(await freePorts(14), extra);
     try {
       await Promise.all(MODULES.map((module) => platform.migrate(module)));
-      const printed = await runScript(
-        'apps/identity/dist/bootstrap.js',
-        ['--json'],
-        platform.envOf('identity'),
-      );
-      platform.ownerKey = (JSON.parse(printed) as { key: string }).key;
+      const founded = await platform.command('identity', 'organizations', 'bootstrap', '--json');
+      platform.ownerKey = (JSON.parse(founded.output) as { key: string }).key;
       platform.startMailCatcher();
       for (const app of [...MODULES, 'gateway']) platform.startApp(app);
       await Promise.all(Object.values(platform.processes).map((process) => process.ready()));
@@ -136,13 +132,9 @@ export class PlatformUnderTest {
   async tenant(): Promise<Tenant> {
     this.number += 1;
     const slug = `tenant-${String(this.number)}`;
-    const args = ['--name', slug, '--slug', slug, '--issue', 'ingestion', '--issue', 'administrator'];
-    const printed = await runScript(
-      'apps/identity/dist/create-organization.js',
-      args,
-      this.envOf('identity'),
-    );
-    const { organization_id: id, keys } = JSON.parse(printed) as {
+    const args = ['--name', slug, '--slug', slug, '--issue', 'ingestion', 'administrator', '--json'];
+    const { output } = await this.command('identity', 'organizations', 'create', ...args);
+    const { organization_id: id, keys } = JSON.parse(output) as {
       organization_id: string;
       keys: Record<'ingestion' | 'administrator', { id: string; key: string }>;
     };
@@ -181,9 +173,10 @@ export class PlatformUnderTest {
   }
 
   /** Runs a command of an app with the app's environment: what it prints, whether or not it ends with 0. */
-  async command(app: Module, script: string, args: string[]): Promise<{ status: number; output: string }> {
+  async command(app: Module, ...words: string[]): Promise<{ status: number; output: string }> {
     try {
-      return { status: 0, output: await runScript(`apps/${app}/dist/${script}`, args, this.envOf(app)) };
+      const output = await runScript(`apps/${app}/dist/platform.js`, words, this.envOf(app));
+      return { status: 0, output };
     } catch (error) {
       const {
         code,
@@ -245,7 +238,7 @@ export class PlatformUnderTest {
     const asSuperuser = new URL(adminUrl);
     asSuperuser.pathname = `/${database}`;
     this.databases[module] = { ...addresses, adminUrl: asSuperuser.toString() };
-    await runScript(`apps/${module}/dist/migrate.js`, [], this.envOf(module));
+    await runScript(`apps/${module}/dist/platform.js`, ['migrate'], this.envOf(module));
   }
 
   private startApp(app: string): AppProcess {
@@ -267,7 +260,8 @@ export class PlatformUnderTest {
     this.processes['mail'] = new AppProcess('mail', 'infra/local/mail-catcher/main.ts', env, health);
   }
 
-  private envOf(app: string): Record<string, string> {
+  /** The environment of an app. */
+  envOf(app: string): Record<string, string> {
     const database = this.databases[app as Module];
     return {
       PORT: String(this.ports[app]),

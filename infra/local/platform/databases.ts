@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { DatabaseAddresses } from './app-environment.ts';
 import { migrationsFingerprint } from './build.ts';
 import type { DataFolder } from './data-folder.ts';
-import { MODULES, type ModuleName, ROOT } from './modules.ts';
+import { MODULES, type ModuleName, ROOT, platformOf } from './modules.ts';
 import type { Secrets } from './secrets.ts';
 
 export type Databases = Record<ModuleName, DatabaseAddresses>;
@@ -107,7 +107,7 @@ async function provision(adminUrl: string, secrets: Secrets): Promise<void> {
 
 async function migrate(module: ModuleName, { ownerUrl }: DatabaseAddresses): Promise<void> {
   try {
-    await runNode([join(ROOT, 'apps', module, 'dist/migrate.js')], { DATABASE_OWNER_URL: ownerUrl });
+    await runNode([platformOf(module), 'migrate'], { DATABASE_OWNER_URL: ownerUrl });
   } catch (cause) {
     throw new Error(`The migrations of ${module} failed: ${(cause as Error).message}`, { cause });
   }

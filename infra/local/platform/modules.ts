@@ -30,4 +30,7 @@ export const PROCESSES: readonly AppProcess[] = [
   { name: 'core-worker', app: 'core', role: 'worker' },
 ];
 
+/** The program with a module's operators' commands. */
+export const platformOf = (module: ModuleName): string => join(ROOT, 'apps', module, 'dist/platform.js');
+
 export const mainOf = (app: AppName): string => join(ROOT, 'apps', app, 'dist/main.js');

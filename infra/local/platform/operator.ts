@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT } from './modules.ts';
+import { ROOT, platformOf } from './modules.ts';
 
-/** Exit code of identity's bootstrap where a root organization exists. */
+/** Exit code of a bootstrap where a root organization exists. */
 const ALREADY_BOOTSTRAPPED = 3;
 
 interface IssuedKey {
@@ -15,7 +14,7 @@ interface IssuedKey {
 /** The kinds of key that an operator issues. */
 type KeyKind = 'ingestion' | 'administrator';
 
-/** What `create-organization --json` prints. */
+/** What `platform organizations create --json` prints. */
 export interface EquippedOrganization<Kind extends KeyKind> {
   organization_id: string;
   created: boolean;
@@ -24,8 +23,8 @@ export interface EquippedOrganization<Kind extends KeyKind> {
 
 /** Founds the root organization, if there is none yet. */
 export async function foundRoot(databaseUrl: string): Promise<void> {
-  // Its owner key is not kept: local work is done in the demo organization, and --recover issues another.
-  await runOperator('bootstrap', ['--json', '--name', 'Platform'], databaseUrl, [ALREADY_BOOTSTRAPPED]);
+  // Its owner key is not kept: local work is done in the demo organization, and `recover` issues another.
+  await runOperator('bootstrap', ['--json'], databaseUrl, [ALREADY_BOOTSTRAPPED]);
 }
 
 /** Founds an organization without a rate limit to speak of, or equips it anew; its former keys of these kinds end. */
@@ -35,12 +34,11 @@ export async function equipOrganization<Kind extends KeyKind>(
   kinds: readonly Kind[],
 ): Promise<EquippedOrganization<Kind>> {
   const answer = await runOperator(
-    'create-organization',
+    'create',
     [
       ...['--name', name, '--slug', slug, '--locale', 'es-CL', '--timezone', 'America/Santiago'],
       ...['--rate-limit-key', '100000', '--rate-limit-organization', '100000'],
-      ...kinds.flatMap((kind) => ['--issue', kind]),
-      '--reissue',
+      ...['--issue', ...kinds, '--reissue', '--json'],
     ],
     databaseUrl,
   );
@@ -56,13 +54,13 @@ async function runOperator(
   try {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [join(ROOT, 'apps/identity/dist', `${command}.js`), ...args],
+      [platformOf('identity'), 'organizations', command, ...args],
       { cwd: ROOT, env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl } },
     );
     return stdout;
   } catch (cause) {
     const { code, stderr = '', message } = cause as { code?: number; stderr?: string; message: string };
     if (code !== undefined && allowedCodes.includes(code)) return '';
-    throw new Error(`identity's ${command} failed: ${stderr.trim() || message}`, { cause });
+    throw new Error(`organizations ${command} failed: ${stderr.trim() || message}`, { cause });
   }
 }

@@ -1,6 +1,7 @@
 export { bigints, byteas, integers, jsons, texts, timestamps, uuids } from './arrays.js';
 export { Clock } from './clock.js';
 export { DATA_SOURCE, Database, type OrganizationScope } from './database.js';
+export { dataSourceOf, type DataSourceSettings } from './data-source.js';
 export { DatabaseModule, type DatabaseModuleOptions } from './database.module.js';
 export {
   DatabaseUnavailable,
@@ -17,14 +18,13 @@ export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './ide
 export { isUuid, newId } from './ids.js';
 export { Retention, retentionOf, type RetentionOptions } from './jobs/retention.js';
 export { pageOf, pageOfOwners, type PageOptions } from './lists/page-of.js';
-export { runReencryption, type ReencryptionCommand } from './reencryption/reencryption.command.js';
 export { reencrypt, type ReencryptedColumn } from './reencryption/reencryption.js';
 export { sealedSigningKeys, type SealedColumn, type SealedRow } from './reencryption/sealed-column.js';
 export { KeySeal } from './signing-keys/key-seal.js';
 export { SigningKeysModule } from './signing-keys/signing-keys.module.js';
 export { signingKeysTable } from './signing-keys/signing-keys.table.js';
-export { runSigningKeys, type SigningKeysCommand } from './signing-keys/signing-keys.command.js';
 export {
+  sealOfSigningKeys,
   SIGNING_ALGORITHM,
   SigningKeys,
   type ListedKey,

@@ -10,7 +10,6 @@ import {
   newId,
   reencrypt,
   rowSecurity,
-  runReencryption,
   type SealedColumn,
 } from '../src/index.js';
 
@@ -147,38 +146,5 @@ describe('a column of sealed texts', () => {
     });
     database.inOrganization = tx;
     expect(await opened(rotated)).toEqual(['newer']);
-  });
-
-  it('is what the command goes through: it prints what it did, and ends with 1 where something does not open', async () => {
-    const rows = await someSecrets(6);
-    const list = rotating.sealing.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');
-    const before = { ...process.env };
-    const run = async (...args: string[]) => {
-      let text = '';
-      const columns = (keyring: Keyring) => [theColumn(keyring)];
-      const write = (more: string) => (text += more);
-      const code = await runReencryption({ module: 'reencryption', columns, args, write });
-      return { code, text };
-    };
-    Object.assign(process.env, {
-      DATABASE_URL: test.url,
-      ENCRYPTION_KEY: root.toString('base64'),
-      ENCRYPTION_KEYS: list,
-    });
-    try {
-      const { code, text } = await run('--json');
-      expect(code).toBe(0);
-      expect(JSON.parse(text)).toEqual({
-        module: 'reencryption',
-        columns: [{ column: 'secrets.secret', rows: 6, reencrypted: 6, changed_meanwhile: 0, unreadable: 0 }],
-      });
-      await test.query('UPDATE secrets SET secret = $1 WHERE id = $2', ['v2.gone.a.b.c', rows[0]?.id]);
-      const again = await run();
-      expect(again.code).toBe(1);
-      expect(again.text.trim()).toBe('reencryption  secrets.secret  6 rows, 0 re-encrypted, 1 UNREADABLE');
-      expect((await run('--help')).text).toContain('node apps/reencryption/dist/reencrypt-secrets.js');
-    } finally {
-      process.env = before;
-    }
   });
 });

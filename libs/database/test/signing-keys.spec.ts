@@ -3,15 +3,7 @@ import { testDatabase, type TestDatabase } from '@customer-platform/testing';
 import { CompactSign, compactVerify } from 'jose';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { dataSourceOf } from '../src/data-source.js';
-import {
-  Clock,
-  Database,
-  execute,
-  KeySeal,
-  runSigningKeys,
-  SigningKeys,
-  signingKeysTable,
-} from '../src/index.js';
+import { Clock, Database, execute, KeySeal, SigningKeys, signingKeysTable } from '../src/index.js';
 
 const DAY_MS = 86_400_000;
 const MASTER = Buffer.alloc(32, 7);
@@ -166,34 +158,5 @@ describe('the signing keys', () => {
       'SELECT sealed_private_key FROM signing_keys',
     );
     expect(row?.sealed_private_key).toMatch(/^v1(\.[\w-]+){3}$/);
-  });
-
-  it('are listed, made and retired by the operator’s command', async () => {
-    clock.at = Date.now() - 60_000;
-    const { kid: former } = await aProcess().toSign('member_tokens');
-    const before = { ...process.env };
-    Object.assign(process.env, { DATABASE_URL: test.url, ENCRYPTION_KEY: MASTER.toString('base64') });
-    const run = async (...args: string[]) => {
-      let text = '';
-      const command = { module: 'signing', purpose: 'member_tokens', lifeMinutes: 15 };
-      const code = await runSigningKeys({ ...command, args, write: (more) => (text += more) });
-      return { code, text };
-    };
-    try {
-      const made = await run('rotate', '--after', '0', '--json');
-      const { made: next } = JSON.parse(made.text) as { made: string };
-      const lines = (await run('list')).text.trim().split('\n');
-      expect(lines).toEqual([
-        expect.stringMatching(new RegExp(`^verifying  ${former}  from `)),
-        expect.stringMatching(new RegExp(`^signing    ${next}  from `)),
-      ]);
-      expect(await run('retire', next)).toMatchObject({ code: 0 });
-      expect((await run('retire', former)).code).toBe(2); // nothing else would sign
-      expect((await run('retire', next)).code).toBe(2);
-      expect((await run('rotate', '--after', 'soon')).code).toBe(2);
-      expect((await run('--help')).text).toContain('Tokens live 15 minutes');
-    } finally {
-      process.env = before;
-    }
   });
 });

@@ -28,8 +28,8 @@ export interface TestProcess {
   /** Starts it again after a crash; resolves when it serves. */
   restart(): Promise<void>;
   stop(): Promise<void>;
-  /** Runs a command of the module, such as `migrate.js`, with the same environment; throws unless it ends with 0. */
-  command(script: string, args: string[]): Promise<string>;
+  /** Runs a command of the module, such as `migrate`, with the same environment; throws unless it ends with 0. */
+  command(...words: string[]): Promise<string>;
 }
 
 /** Builds what is not built and starts a module from its `dist`, as its image does. Resolves when it serves. */
@@ -60,6 +60,6 @@ export async function startTestProcess(options: TestProcessOptions): Promise<Tes
       await running.ready();
     },
     stop: () => running.stop(),
-    command: (script, args) => runScript(`apps/${module}/dist/${script}`, args, env),
+    command: (...words) => runScript(`apps/${module}/dist/platform.js`, words, env),
   };
 }

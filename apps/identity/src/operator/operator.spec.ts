@@ -1,3 +1,4 @@
+import { EXIT } from '@customer-platform/cli';
 import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { testDatabase, type TestDatabase } from '@customer-platform/testing';
@@ -5,7 +6,7 @@ import type { DatabaseAuthorizationSource } from '../authorization/database-auth
 import { migrations } from '../migrations/index.js';
 import { effectiveSettings } from '../organizations/organization-settings.js';
 import { anOperator, ROOT, type OperatorBench } from './operator.fixture.js';
-import { ALREADY_BOOTSTRAPPED, type CreateOrganization, type EquippedOrganization } from './operator.js';
+import { type CreateOrganization, type EquippedOrganization } from './operator.js';
 
 const A_WISH: CreateOrganization = { name: 'Acme', slug: 'acme', issue: [], reissue: false };
 
@@ -63,7 +64,7 @@ describe('the operator', () => {
     await second.close();
     const refusals = attempts.filter((attempt) => attempt.status === 'rejected');
     expect(refusals).toHaveLength(9);
-    for (const { reason } of refusals) expect(reason).toMatchObject({ exitCode: ALREADY_BOOTSTRAPPED });
+    for (const { reason } of refusals) expect(reason).toMatchObject({ exitCode: EXIT.exists });
     expect([await count('organizations'), await count('api_keys'), await count('roles')]).toEqual([
       '1',
       '1',
@@ -89,7 +90,9 @@ describe('the operator', () => {
   });
 
   it('founds organizations below the root or below another, five levels deep at most', async () => {
-    await expect(bench.operator.createOrganization(A_WISH)).rejects.toThrow('run the bootstrap first');
+    await expect(bench.operator.createOrganization(A_WISH)).rejects.toThrow(
+      'run "platform organizations bootstrap" first',
+    );
     const root = await bench.operator.bootstrap({ ...ROOT, locale: 'es-CL' });
     let parentSlug: string = ROOT.slug;
     const path = [root.organization.id];

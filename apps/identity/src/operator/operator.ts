@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { systemActor, type AuditContext } from '@customer-platform/audit';
 import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
+import { CommandRefusal, EXIT } from '@customer-platform/cli';
 import { Database, isUuid, type WorkerTransaction } from '@customer-platform/database';
 import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
 import type { RateLimits } from '../organizations/organization-settings.js';
@@ -10,21 +11,6 @@ import {
   type FoundedOrganization,
   type NewOrganization,
 } from '../organizations/organization.founding.js';
-
-/** The command cannot be carried out; the message is one sentence for the operator. */
-export class OperatorRefusal extends Error {
-  override readonly name = 'OperatorRefusal';
-  constructor(
-    message: string,
-    /** Exit code of the command. */
-    readonly exitCode = 1,
-  ) {
-    super(message);
-  }
-}
-
-/** Exit code of a bootstrap that found a root: nothing was changed, and a script can tell. */
-export const ALREADY_BOOTSTRAPPED = 3;
 
 /** Which keys to issue with an organization: a built-in machine role each. */
 export type KeyPurpose = 'ingestion' | 'administrator';
@@ -65,16 +51,16 @@ export class Operator {
 
   /**
    * Founds the root organization with one owner key. Two in parallel make one root.
-   * @throws OperatorRefusal where a root exists; nothing is changed then
+   * @throws CommandRefusal where a root exists; nothing is changed then
    */
   async bootstrap(root: NewOrganization): Promise<EquippedOrganization> {
     return this.act('bootstrap', async (tx, actor) => {
       await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('bootstrap', 0))`);
       if (await findRoot(tx)) {
-        throw new OperatorRefusal(
+        throw new CommandRefusal(
           'The platform is bootstrapped already: a root organization exists, and nothing was changed. ' +
-            'Use --recover <slug> to issue a new owner key.',
-          ALREADY_BOOTSTRAPPED,
+            'Use "platform organizations recover <slug>" to issue a new owner key.',
+          EXIT.exists,
         );
       }
       const organization = await this.founding.found(tx, root, actor);
@@ -115,7 +101,7 @@ export class Operator {
 
   /**
    * Ends a key, named by its id or by itself. Returns its id; a key that has ended already stays as it is.
-   * @throws OperatorRefusal if there is no such key
+   * @throws CommandRefusal if there is no such key
    */
   async revokeKey(idOrKey: string): Promise<{ id: string; revoked: boolean }> {
     return this.act('revoke-key', async (tx, actor) => {
@@ -140,7 +126,7 @@ export class Operator {
         `SELECT id FROM roles WHERE organization_id = $1 AND key = $2 AND kind = 'machine'`,
         [organization.id, role],
       );
-      if (!row) throw new OperatorRefusal(`${organization.slug} has no built-in role ${role}.`);
+      if (!row) throw new CommandRefusal(`${organization.slug} has no built-in role ${role}.`);
       keys[purpose] = await this.keys.issue(tx, context, { name, roleId: row.id });
     }
     return { organization, created, keys };
@@ -184,7 +170,7 @@ async function findOrganization(
 
 async function organizationBySlug(tx: WorkerTransaction, slug: string): Promise<FoundedOrganization> {
   const found = await findOrganization(tx, slug);
-  if (!found) throw new OperatorRefusal(`No active organization has the slug ${slug}.`);
+  if (!found) throw new CommandRefusal(`No active organization has the slug ${slug}.`);
   return found;
 }
 
@@ -197,7 +183,10 @@ async function findRoot(tx: WorkerTransaction): Promise<FoundedOrganization | un
 
 async function rootOf(tx: WorkerTransaction): Promise<FoundedOrganization> {
   const root = await findRoot(tx);
-  if (!root) throw new OperatorRefusal('There is no root organization yet: run the bootstrap first.');
+  if (!root)
+    throw new CommandRefusal(
+      'There is no root organization yet: run "platform organizations bootstrap" first.',
+    );
   return root;
 }
 
@@ -206,11 +195,11 @@ async function findKey(
   idOrKey: string,
 ): Promise<{ id: string; organization_id: string }> {
   const byKey = isWellFormedApiKey(idOrKey);
-  if (!byKey && !isUuid(idOrKey)) throw new OperatorRefusal('Give the id of a key, or the key itself.');
+  if (!byKey && !isUuid(idOrKey)) throw new CommandRefusal('Give the id of a key, or the key itself.');
   const [row] = await tx.query<{ id: string; organization_id: string }>(
     `SELECT id, organization_id FROM api_keys WHERE ${byKey ? 'key_hash' : 'id'} = $1`,
     [byKey ? Buffer.from(hashApiKey(idOrKey), 'hex') : idOrKey],
   );
-  if (!row) throw new OperatorRefusal('There is no such key.');
+  if (!row) throw new CommandRefusal('There is no such key.');
   return row;
 }

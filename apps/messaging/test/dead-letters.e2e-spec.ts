@@ -37,7 +37,7 @@ describe('an event that messaging could not process', () => {
     await database.drop();
   });
 
-  const command = (...args: string[]): Promise<string> => service.command('parked-events.js', args);
+  const command = (...args: string[]): Promise<string> => service.command('events', 'dead-letters', ...args);
 
   it('is delivered again by the operator’s command, beside the running service, with one effect', async () => {
     const { id: organizationId } = anOrganization();
@@ -80,15 +80,15 @@ describe('an event that messaging could not process', () => {
         [organizationId, newId(), contact.id, id, event.type, JSON.stringify(event)],
       );
     await park();
-    expect(await command('list')).toMatch(/TypeError: a mistake that has been put right\n1 parked\n$/);
-    expect(await command('redeliver', '--all')).toContain('1 delivered, 0 still parked');
+    expect(await command('list')).toMatch(/TypeError: a mistake that has been put right\n1 dead letters\n$/);
+    expect(await command('redeliver', '--all')).toContain('1 delivered, 0 left');
     await eventually(() => expect(mail.to(contact.email)).toHaveLength(1), { within: 20_000 });
 
     // As if the command had died between the effect and its end.
     await park();
-    expect(await command('redeliver', '--all')).toContain('1 delivered, 0 still parked');
+    expect(await command('redeliver', '--all')).toContain('1 delivered, 0 left');
     const { body } = await api.get<{ data: object[] }>(`/v1/messaging/sends?correlation_id=${id}`);
     expect(body.data).toEqual([expect.objectContaining({ contact_id: contact.id, source: 'routing' })]);
-    expect(await command('list')).toBe('0 parked\n');
+    expect(await command('list')).toBe('0 dead letters\n');
   });
 });

@@ -1,0 +1,16 @@
+import 'reflect-metadata';
+import { deadLetters, migrate, runPlatform, secrets, signingKeys } from '@customer-platform/cli';
+import { audit } from './audit-log/audit.command.js';
+import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
+import { sealedColumns } from './sealed-columns.js';
+
+process.exitCode = await runPlatform({
+  module: 'core',
+  commands: [
+    migrate(CORE_MIGRATIONS),
+    audit,
+    deadLetters(async () => (await import('./core.module.js')).CoreModule),
+    secrets(sealedColumns),
+    signingKeys({ purpose: 'member_tokens', lifeMinutes: 15 }),
+  ],
+});

@@ -1,0 +1,13 @@
+import 'reflect-metadata';
+import { deadLetters, migrate, runPlatform, secrets } from '@customer-platform/cli';
+import { sealedSigningKeys } from '@customer-platform/database';
+import { CRM_MIGRATIONS } from './migrations/index.js';
+
+process.exitCode = await runPlatform({
+  module: 'crm',
+  commands: [
+    migrate(CRM_MIGRATIONS),
+    deadLetters(async () => (await import('./crm.module.js')).CrmModule),
+    secrets((keyring) => [sealedSigningKeys('crm', keyring)]),
+  ],
+});

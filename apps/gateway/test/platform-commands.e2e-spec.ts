@@ -1,0 +1,213 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { runScript, WORKSPACE } from '@customer-platform/testing';
+import { PlatformUnderTest } from './platform.fixture.js';
+
+jest.setTimeout(120_000);
+
+const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
+type Module = (typeof MODULES)[number];
+
+const COMMANDS: Record<Module, string[]> = {
+  core: [
+    'migrate',
+    'audit verify',
+    'events dead-letters list',
+    'events dead-letters redeliver',
+    'secrets reencrypt',
+    'signing-keys list',
+    'signing-keys rotate',
+    'signing-keys retire',
+  ],
+  crm: ['migrate', 'events dead-letters list', 'events dead-letters redeliver', 'secrets reencrypt'],
+  identity: [
+    'migrate',
+    'organizations bootstrap',
+    'organizations recover',
+    'organizations create',
+    'keys revoke',
+    'secrets reencrypt',
+    'signing-keys list',
+    'signing-keys rotate',
+    'signing-keys retire',
+  ],
+  loyalty: [
+    'migrate',
+    'balances rebuild',
+    'events dead-letters list',
+    'events dead-letters redeliver',
+    'secrets reencrypt',
+  ],
+  messaging: ['migrate', 'events dead-letters list', 'events dead-letters redeliver', 'secrets reencrypt'],
+};
+
+let platform: PlatformUnderTest;
+beforeAll(async () => {
+  platform = await PlatformUnderTest.start();
+});
+afterAll(() => platform.stop());
+
+/** What a command of a module's image prints, as lines of JSON, and what it ends with. */
+async function json<Line>(module: Module, ...words: string[]): Promise<{ status: number; lines: Line[] }> {
+  const { status, output } = await platform.command(module, ...words, '--json');
+  const lines = output.split('\n').filter(Boolean);
+  return { status, lines: lines.map((line) => JSON.parse(line) as Line) };
+}
+
+const programOf = (module: Module): string => join(WORKSPACE, 'apps', module, 'dist/platform.js');
+const NO_VARIABLES = { PATH: process.env['PATH'] };
+
+/** Needs no variable: that is how one finds out which are needed. */
+function help(module: Module, words: string): string {
+  const args = [programOf(module), ...words.split(' ').filter(Boolean), '--help'];
+  return execFileSync(process.execPath, args, { encoding: 'utf8', env: NO_VARIABLES });
+}
+
+/** The help of every command, found from level to level. */
+function commandsOf(module: Module, words = ''): Record<string, string> {
+  const text = help(module, words);
+  const [, below] = text.split('\nCommands:\n');
+  if (below === undefined) return { [words]: text };
+  const names = [...below.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name);
+  return Object.assign({}, ...names.map((name) => commandsOf(module, `${words} ${name}`.trim()))) as Record<
+    string,
+    string
+  >;
+}
+
+describe.each(MODULES)('the operators’ program of %s', (module) => {
+  it('lists its commands, and tells of each its options, variables and exit codes', () => {
+    const commands = commandsOf(module);
+    expect(Object.keys(commands).sort()).toEqual([...COMMANDS[module]].sort());
+    for (const [words, text] of Object.entries(commands)) {
+      expect(text).toContain(`Usage: platform ${words} [options]`);
+      expect(text).toMatch(/--json +prints JSON/);
+      expect(text).toMatch(/\nEnvironment:\n {2}[A-Z_]+ {2}/);
+      expect(text).toMatch(/\nExit codes:\n {2}0 {2}done\n/);
+    }
+  });
+
+  it('finds nothing to migrate after a migration, also by the name that the release before gave it', async () => {
+    expect(await json(module, 'migrate')).toEqual({ status: 0, lines: [{ module, migrations: [] }] });
+    const former = await runScript(`apps/${module}/dist/migrate.js`, [], platform.envOf(module));
+    expect(former).toBe(`${module}: 0 migrations\n`);
+  });
+
+  it('ends with 2 for what it does not know, and without its variables', async () => {
+    expect(await platform.command(module, 'everything')).toEqual({
+      status: 2,
+      output: "unknown command 'everything' (see --help)\n",
+    });
+    const bare = spawnSync(process.execPath, [programOf(module), 'migrate'], {
+      encoding: 'utf8',
+      env: NO_VARIABLES,
+    });
+    expect(bare).toMatchObject({ status: 2, stdout: '' });
+    expect(bare.stderr).toContain('DATABASE_OWNER_URL');
+  });
+
+  it('works beside the running service', async () => {
+    const secrets = await json<{ columns: { unreadable: number }[] }>(module, 'secrets', 'reencrypt');
+    expect(secrets.status).toBe(0);
+    expect(secrets.lines[0]?.columns.map(({ unreadable }) => unreadable)).not.toHaveLength(0);
+    if (module === 'identity') return;
+    expect(await json(module, 'events', 'dead-letters', 'list')).toEqual({ status: 0, lines: [] });
+    const redelivered = await platform.command(module, 'events', 'dead-letters', 'redeliver', '--all');
+    expect(redelivered).toEqual({ status: 0, output: '0 delivered, 0 left\n' });
+  });
+});
+
+describe.each(['core', 'identity'] as const)('platform signing-keys of %s', (module) => {
+  it('makes a key beside the one that signs', async () => {
+    const { lines: made } = await json<{ made: string }>(module, 'signing-keys', 'rotate');
+    const { status, lines } = await json<{ keys: { kid: string }[] }>(module, 'signing-keys', 'list');
+    expect(status).toBe(0);
+    expect(lines[0]?.keys.map(({ kid }) => kid)).toContain(made[0]?.made);
+  });
+});
+
+describe('platform of identity', () => {
+  it('bootstraps once: the second ends with 3 and changes nothing', async () => {
+    const again = await platform.command('identity', 'organizations', 'bootstrap', '--slug', 'other');
+    expect(again.status).toBe(3);
+    expect(again.output).toContain('platform organizations recover');
+  });
+
+  it('recovers an organization by a key that works', async () => {
+    const { status, lines } = await json<{ slug: string; key: string }>(
+      'identity',
+      ...['organizations', 'recover', 'platform'],
+    );
+    expect([status, lines[0]?.slug]).toEqual([0, 'platform']);
+    expect((await platform.as(lines[0]?.key).get('/v1/identity/roles')).status).toBe(200);
+    expect(await platform.command('identity', 'organizations', 'recover', 'nobody')).toEqual({
+      status: 2,
+      output: 'No active organization has the slug nobody.\n',
+    });
+  });
+
+  it('creates an organization once, and equips it anew where that is meant', async () => {
+    const create = ['organizations', 'create', '--name', 'Acme', '--slug', 'acme-cli'];
+    const first = await json<{ organization_id: string; created: boolean }>('identity', ...create);
+    expect(first).toMatchObject({ status: 0, lines: [{ created: true, slug: 'acme-cli', keys: {} }] });
+    expect((await platform.command('identity', ...create)).status).toBe(3);
+    const { status, output } = await platform.command(
+      'identity',
+      ...create,
+      '--reissue',
+      '--issue',
+      'ingestion',
+    );
+    expect(status).toBe(0);
+    expect(output).toMatch(
+      /^The organization acme-cli is equipped anew \(.*\)\.\nIts keys.*:\n {2}ingestion {2}cpk_/,
+    );
+  });
+
+  it.each([
+    [['create', '--name', 'Acme'], "required option '--slug <slug>' not specified"],
+    [['create', '--name', ' ', '--slug', 'acme'], 'It takes 1 to 80 characters.'],
+    [['create', '--name', 'A', '--slug', 'A'], 'It takes 3 to 63 of a-z, 0-9 and the dash.'],
+    [['create', '--name', 'A', '--slug', 'acme', '--rate-limit-key', '5'], 'Give both --rate-limit-key'],
+    [['create', '--name', 'A', '--slug', 'acme', '--rate-limit-key', '0'], 'a whole number from 1 to 100000'],
+    [
+      ['create', '--name', 'A', '--slug', 'acme', '--issue', 'owner'],
+      'Allowed choices are ingestion, administrator',
+    ],
+    [['create', '--name', 'A', '--slug', 'acme', '--locale', '-'], 'a language tag such as es-CL'],
+    [['bootstrap', '--timezone', 'Mars/Olympus'], 'an IANA time zone'],
+  ])('ends with 2 for organizations %j', async (words, reason) => {
+    const { status, output } = await platform.command('identity', 'organizations', ...words);
+    expect([status, output]).toEqual([2, expect.stringContaining(reason)]);
+  });
+
+  it('revokes a key by its id or by itself', async () => {
+    const tenant = await platform.tenant();
+    const revoked = await json('identity', 'keys', 'revoke', tenant.adminKeyId);
+    expect(revoked).toEqual({ status: 0, lines: [{ id: tenant.adminKeyId, revoked: true }] });
+    expect((await platform.command('identity', 'keys', 'revoke', tenant.adminKeyId)).output).toBe(
+      `${tenant.adminKeyId} had ended before\n`,
+    );
+    const printed = execFileSync(process.execPath, [programOf('identity'), 'keys', 'revoke', '-', '--json'], {
+      input: `${tenant.ingestionKey}\n`,
+      encoding: 'utf8',
+      env: { ...NO_VARIABLES, ...platform.envOf('identity') },
+    });
+    expect(JSON.parse(printed)).toMatchObject({ revoked: true });
+    expect(await platform.command('identity', 'keys', 'revoke', 'key')).toMatchObject({ status: 2 });
+  });
+});
+
+describe('platform of core and loyalty', () => {
+  it('verify the audit logs and rebuild the balances', async () => {
+    const audit = await json<{ unreadable: number }>('core', 'audit', 'verify');
+    expect(audit).toMatchObject({ status: 0, lines: [{ unreadable: 0 }] });
+    expect((await platform.command('core', 'audit', 'verify')).output).toMatch(/ audit logs, 0 broken\n$/);
+    const balances = await platform.command('loyalty', 'balances', 'rebuild');
+    expect(balances).toEqual({
+      status: 0,
+      output: expect.stringMatching(/^\d+ organizations\n$/m) as string,
+    });
+  });
+});

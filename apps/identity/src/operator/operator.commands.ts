@@ -1,0 +1,201 @@
+import {
+  Argument,
+  CommandRefusal,
+  EXIT,
+  Option,
+  withContext,
+  type CommandGroup,
+  type Given,
+  type PlatformCommand,
+} from '@customer-platform/cli';
+import type { NewOrganization } from '../organizations/organization.founding.js';
+import { OperatorModule } from './operator.module.js';
+import {
+  localeOption,
+  nameOption,
+  rateOption,
+  readSlug,
+  slugOption,
+  timezoneOption,
+} from './operator.options.js';
+import { Operator, type EquippedOrganization, type KeyPurpose } from './operator.js';
+
+const ENVIRONMENT = { DATABASE_URL: 'the database of identity, as identity_app; it must be migrated' };
+
+const withOperator = <T>(work: (operator: Operator) => Promise<T>): Promise<T> =>
+  withContext(OperatorModule, (context) => work(context.get(Operator)));
+
+/** `platform organizations bootstrap|recover|create`. */
+export const organizations = (): CommandGroup => ({
+  name: 'organizations',
+  summary: 'found organizations and issue their first keys',
+  commands: [bootstrap(), recover(), create()],
+});
+
+/** `platform keys revoke`. */
+export const keys = (): CommandGroup => ({
+  name: 'keys',
+  summary: 'API keys',
+  commands: [
+    {
+      name: 'revoke',
+      summary: 'ends an API key, which is refused everywhere within a second',
+      details:
+        'A key itself is never taken as an argument, where other users of the machine could read it. The JSON is\n' +
+        '{"id", "revoked"}; "revoked" is false if the key had ended before.',
+      argument: new Argument(
+        '<key-id>',
+        'the id of the key; - reads the key itself from standard input, one line',
+      ),
+      environment: ENVIRONMENT,
+      run: async ({ argument, print }) => {
+        const named = argument === '-' ? await readLine() : argument;
+        const ended = await withOperator((operator) => operator.revokeKey(named));
+        print(ended, ended.revoked ? `Revoked ${ended.id}` : `${ended.id} had ended before`);
+        return EXIT.done;
+      },
+    },
+  ],
+});
+
+function bootstrap(): PlatformCommand<NewOrganization> {
+  return {
+    name: 'bootstrap',
+    summary: 'founds the root organization with its built-in roles and one owner key, which is printed once',
+    details: 'The JSON is {"organization_id", "slug", "key_id", "prefix", "key"}.',
+    options: [
+      nameOption().default('Platform'),
+      slugOption().default('platform'),
+      localeOption().default('en'),
+      timezoneOption().default('UTC'),
+    ],
+    environment: ENVIRONMENT,
+    exists: 'a root organization exists; nothing was changed',
+    run: async ({ values: { name, slug, locale, timezone }, print }) => {
+      const founded = await withOperator((operator) => operator.bootstrap({ name, slug, locale, timezone }));
+      printOwner(founded, print);
+      return EXIT.done;
+    },
+  };
+}
+
+function recover(): PlatformCommand {
+  return {
+    name: 'recover',
+    summary: 'issues a new owner key for an organization whose keys are lost',
+    details: 'The former keys stay; "platform keys revoke" ends them. The JSON is that of bootstrap.',
+    argument: new Argument('<slug>', 'the slug of the organization').argParser(readSlug),
+    environment: ENVIRONMENT,
+    run: async ({ argument, print }) => {
+      printOwner(await withOperator((operator) => operator.recover(argument)), print);
+      return EXIT.done;
+    },
+  };
+}
+
+/** What `create` is told. */
+interface Creation {
+  name: string;
+  slug: string;
+  parent?: string;
+  locale?: string;
+  timezone?: string;
+  rateLimitKey?: number;
+  rateLimitOrganization?: number;
+  issue?: KeyPurpose[];
+  reissue?: boolean;
+}
+
+function create(): PlatformCommand<Creation> {
+  return {
+    name: 'create',
+    summary: 'founds an organization below another and issues keys for it, which are printed once',
+    details:
+      'The JSON is {"organization_id", "slug", "name", "created", "keys": {"ingestion": {"id", "prefix", "key"},\n' +
+      '"administrator": {…}}}.',
+    options: [
+      nameOption().makeOptionMandatory(),
+      slugOption().makeOptionMandatory(),
+      slugOption('--parent <slug>', 'the organization above (default: the root)'),
+      localeOption(),
+      timezoneOption(),
+      rateOption('--rate-limit-key <n>', 'events per second for each key (default: 1000)'),
+      rateOption(
+        '--rate-limit-organization <n>',
+        'events per second in all (default: 2000); both or neither',
+      ),
+      new Option(
+        '--issue <purpose...>',
+        'ingestion: a key that may send events and contacts; administrator: one that may do everything',
+      ).choices(['ingestion', 'administrator']),
+      new Option(
+        '--reissue',
+        'if the slug is taken, equips that organization anew: sets the rate limits, revokes the keys that this command issued before for the same purposes, issues new ones',
+      ),
+    ],
+    environment: ENVIRONMENT,
+    exists: 'the slug is taken, and --reissue was not given; nothing was changed',
+    run: async ({ values, print }: Given<Creation>) => {
+      const equipped = await withOperator((operator) => operator.createOrganization(wishOf(values)));
+      const { organization, created, keys: issued } = equipped;
+      const { id, slug, name } = organization;
+      const lines = Object.entries(issued).map(([purpose, { key }]) => `  ${purpose}  ${key}`);
+      print(
+        { organization_id: id, slug, name, created, keys: issued },
+        [
+          `The organization ${slug} is ${created ? 'founded' : 'equipped anew'} (${id}).`,
+          ...(lines.length > 0 ? ['Its keys, shown this once; keep them safe:', ...lines] : []),
+        ].join('\n'),
+      );
+      return EXIT.done;
+    },
+  };
+}
+
+function wishOf(values: Creation): Parameters<Operator['createOrganization']>[0] {
+  const { name, slug, parent, locale, timezone, issue = [], reissue = false } = values;
+  const { rateLimitKey: key, rateLimitOrganization: organization } = values;
+  if ((key === undefined) !== (organization === undefined))
+    throw new CommandRefusal(
+      'Give both --rate-limit-key and --rate-limit-organization, or neither (see --help)',
+    );
+  return {
+    name,
+    slug,
+    ...(parent === undefined ? {} : { parentSlug: parent }),
+    ...(locale === undefined ? {} : { locale }),
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(key === undefined || organization === undefined
+      ? {}
+      : { rateLimits: { key_per_second: key, organization_per_second: organization } }),
+    issue,
+    reissue,
+  };
+}
+
+function printOwner(
+  { organization, created, keys: { administrator } }: EquippedOrganization,
+  print: Given['print'],
+): void {
+  const { id, slug } = organization;
+  print(
+    {
+      organization_id: id,
+      slug,
+      key_id: administrator?.id,
+      prefix: administrator?.prefix,
+      key: administrator?.key,
+    },
+    [
+      created ? `The root organization ${slug} is founded (${id}).` : `A new owner key for ${slug} (${id}).`,
+      'Owner key, shown this once; keep it safe:',
+      `  ${administrator?.key ?? ''}`,
+    ].join('\n'),
+  );
+}
+
+async function readLine(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin) text += String(chunk);
+  return text.trim();
+}

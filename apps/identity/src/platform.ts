@@ -1,0 +1,18 @@
+import 'reflect-metadata';
+import { migrate, runPlatform, secrets, signingKeys } from '@customer-platform/cli';
+import { sealedSigningKeys } from '@customer-platform/database';
+import { sealedFactors } from './mfa/factor-seal.js';
+import { migrations } from './migrations/index.js';
+import { keys, organizations } from './operator/operator.commands.js';
+import { ACCESS_TOKENS } from './sessions/access-token.issuing.js';
+
+process.exitCode = await runPlatform({
+  module: 'identity',
+  commands: [
+    migrate(migrations),
+    organizations,
+    keys,
+    secrets((keyring) => [sealedFactors(keyring), sealedSigningKeys('identity', keyring)]),
+    signingKeys({ purpose: ACCESS_TOKENS, lifeMinutes: 5 }),
+  ],
+});

@@ -1,0 +1,13 @@
+import 'reflect-metadata';
+import { deadLetters, migrate, runPlatform, secrets } from '@customer-platform/cli';
+import { migrations } from './migrations/index.js';
+import { sealedColumns } from './secrets/sealed-columns.js';
+
+process.exitCode = await runPlatform({
+  module: 'messaging',
+  commands: [
+    migrate(migrations),
+    deadLetters(async () => (await import('./messaging.module.js')).MessagingModule),
+    secrets(sealedColumns),
+  ],
+});
