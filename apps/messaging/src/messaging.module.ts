@@ -11,11 +11,11 @@ import {
 } from '@customer-platform/database';
 import { ErasureModule } from '@customer-platform/erasure';
 import { EventBusModule } from '@customer-platform/event-bus';
-import { PepperCheck } from './addresses/pepper-check.js';
+import { PepperCheck } from './suppressions/pepper-check.js';
 import { ChannelSettingsController } from './channels/channel-settings.controller.js';
 import { ChannelSettingsService } from './channels/channel-settings.service.js';
 import { EventsConsumer } from './consuming/events.consumer.js';
-import { ContactErasure } from './contacts/contact-erasure.js';
+import { ContactErasure } from './erasure/contact-erasure.js';
 import { ContactProjection } from './contacts/contact-projection.js';
 import { FoundationModule } from './foundation.module.js';
 import { GateModule } from './gate/gate.module.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactRefs, type ChainEnd } from '@customer-platform/contact-refs';
 import type { Transaction } from '@customer-platform/database';
-import { contactHash } from '../earning/rule-event-hash.js';
+import { contactHash } from './contact-hash.js';
 import { LEDGER_KEY } from '../ledger-key.js';
 
 /** An erasure was done while points of its contact were being written: to be begun anew, when it is seen. */

@@ -7,8 +7,3 @@ import { createHmac } from 'node:crypto';
 export function ruleEventHash(key: string, organizationId: string, ruleId: string, eventId: string): Buffer {
   return createHmac('sha256', key).update(`earn\0${organizationId}\0${ruleId}\0${eventId}`).digest();
 }
-
-/** As which an erased contact is remembered, tied to no row of the ledger. */
-export function contactHash(key: string, organizationId: string, contactId: string): Buffer {
-  return createHmac('sha256', key).update(`contact\0${organizationId}\0${contactId}`).digest();
-}

@@ -14,8 +14,8 @@ import {
   type MessagingWorld,
   type ShownSend,
 } from '../messaging.fixture.js';
-import type { RoutedType } from '../routing/routed-event.js';
-import type { RoutableEvent } from '../routing/rule.js';
+import type { RoutedType } from '../event-waits/routed-event.js';
+import type { RoutableEvent } from '../event-waits/routed-event.js';
 
 const ROUTING = '/v1/messaging/event-routing';
 const SETTLED = { within: 20_000 };

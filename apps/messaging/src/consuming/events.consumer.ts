@@ -11,11 +11,11 @@ import { Clock, Database } from '@customer-platform/database';
 import { type ErasureRequested, Erasures } from '@customer-platform/erasure';
 import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
-import { ContactErasure } from '../contacts/contact-erasure.js';
+import { ContactErasure } from '../erasure/contact-erasure.js';
 import { ContactProjection, type Consented } from '../contacts/contact-projection.js';
 import { IdentityMail, type MailedEvent, MAILED_EVENTS } from '../identity-mail/identity-mail.service.js';
 import { OrganizationStates, type StateChange } from '../organizations/organization-states.js';
-import { routedEvent, ROUTED_TYPES, type RoutedType } from '../routing/routed-event.js';
+import { routedEvent, ROUTED_TYPES, type RoutedType } from '../event-waits/routed-event.js';
 import { Router } from '../routing/router.js';
 import { SendsRepository } from '../sends/sends.repository.js';
 

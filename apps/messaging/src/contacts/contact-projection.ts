@@ -9,7 +9,7 @@ import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import { ConsentsRepository } from './consents.repository.js';
 import { UNKNOWN_PROFILE, type Contact } from './contact.js';
-import { EventWaits } from '../routing/event-waits.repository.js';
+import { EventWaits } from '../event-waits/event-waits.repository.js';
 import { ContactsRepository } from './contacts.repository.js';
 
 /** What a person said about a purpose. */

@@ -10,7 +10,7 @@ import { ChannelPlans } from '../channels/channel-plans.js';
 import { addressOf } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { contactSubject } from '../gate/batch-facts.js';
-import { GateWriter } from '../gate/gate-writer.js';
+import { GateWriter } from '../gate-lock/gate-writer.js';
 import { NotificationReads } from '../notifications/notification-reads.js';
 import { readShape } from '../shapes/read-shape.js';
 import {

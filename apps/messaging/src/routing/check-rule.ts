@@ -1,8 +1,8 @@
 import type { Transaction } from '@customer-platform/database';
 import { FieldErrors, Problem, type FieldCode } from '@customer-platform/problem-json';
 import { checkAddress } from '../addresses/address.js';
-import type { SendingPlan } from '../channels/channel-plan.js';
 import type { ChannelPlans } from '../channels/channel-plans.js';
+import { checkTopicAmong } from '../channels/topics.js';
 import { tryShape } from '../shapes/read-shape.js';
 import { ruleCondition } from './condition.js';
 import { ruleRecipient, type RuleContent } from './rule.js';
@@ -57,17 +57,4 @@ export async function checkReferences(
     throw refuse('/template_id', 'not_allowed', `The template is of the channel ${template.channel}.`);
   }
   if (rule.topic !== null) checkTopicAmong((await plans.of(tx)).topics, rule.topic, rule.channel);
-}
-
-/** @throws Problem `validation_failed`: a misspelt topic would pass everybody's preferences */
-export function checkTopicAmong(
-  topics: SendingPlan['topics'],
-  topic: string,
-  channel: RuleContent['channel'],
-): void {
-  if (topics.some(({ key, channels }) => key === topic && channels.includes(channel))) return;
-  const known = topics.filter(({ channels }) => channels.includes(channel)).map(({ key }) => key);
-  const detail =
-    known.length > 0 ? `One of ${known.join(', ')}.` : 'channel-settings has no topic for this channel.';
-  throw Problem.validation([{ pointer: '/topic', code: 'invalid_enum', detail }]);
 }

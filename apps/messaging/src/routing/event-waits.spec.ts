@@ -12,7 +12,7 @@ import {
   type MessagingWorld,
   type ShownSend,
 } from '../messaging.fixture.js';
-import { CONTACT_PATIENCE_MS } from './event-waits.repository.js';
+import { CONTACT_PATIENCE_MS } from '../event-waits/event-waits.repository.js';
 
 type Contact = ReturnType<typeof aContact>;
 

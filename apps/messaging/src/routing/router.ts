@@ -10,8 +10,8 @@ import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { NewSend, Recipient } from '../sends/send.js';
 import { SendsRepository } from '../sends/sends.repository.js';
 import { looksAtContact, mayMeet, meets, PATHS } from './condition.js';
-import { EventWaits } from './event-waits.repository.js';
-import type { RoutedEvent } from './routed-event.js';
+import { EventWaits } from '../event-waits/event-waits.repository.js';
+import type { RoutedEvent } from '../event-waits/routed-event.js';
 import type { RuleContent } from './rule.js';
 import { RuleCache } from './rule-cache.js';
 

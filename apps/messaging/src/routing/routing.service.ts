@@ -9,7 +9,7 @@ import {
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import { calledOffKey } from '../sends/called-off.js';
-import { GateWriter } from '../gate/gate-writer.js';
+import { GateWriter } from '../gate-lock/gate-writer.js';
 import { BackgroundJobs } from '../jobs/background-jobs.js';
 import { checkReferences, checkRule, type GivenRule } from './check-rule.js';
 import type { CreateRuleDto, UpdateRuleDto } from './rule.dto.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
-import type { RoutableEvent, RuleContent } from './rule.js';
+import type { RoutableEvent } from '../event-waits/routed-event.js';
+import type { RuleContent } from './rule.js';
 
 /** The enabled rules of one organization, found by what happened. */
 export class RuleBook {

@@ -3,7 +3,8 @@ import { IsInstant, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/h
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { Category } from '../sends/send.js';
-import { LONGEST_DELAY_SECONDS, ROUTABLE_EVENTS, type RoutableEvent } from './rule.js';
+import { ROUTABLE_EVENTS, type RoutableEvent } from '../event-waits/routed-event.js';
+import { LONGEST_DELAY_SECONDS } from './rule.js';
 
 const CATEGORIES = ['transactional', 'marketing'] as const;
 const CONDITION = {

@@ -3,7 +3,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Channel } from '../addresses/channel.js';
 import type { Category } from '../sends/send.js';
 import type { Condition } from './condition.js';
-import type { RoutableEvent, RuleContent, RuleRecipient } from './rule.js';
+import type { RoutableEvent } from '../event-waits/routed-event.js';
+import type { RuleContent, RuleRecipient } from './rule.js';
 
 @Entity('event_routing')
 export class RuleEntity implements SoftDeletable, RuleContent {

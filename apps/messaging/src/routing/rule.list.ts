@@ -1,6 +1,6 @@
 import type { ListDefinition } from '@customer-platform/http';
 import { CHANNELS } from '../addresses/channel.js';
-import { ROUTABLE_EVENTS } from './rule.js';
+import { ROUTABLE_EVENTS } from '../event-waits/routed-event.js';
 
 /** `GET /v1/messaging/event-routing` (messaging.md §3). */
 export const ROUTING_LIST: ListDefinition = {

@@ -1,23 +1,8 @@
 import { z } from 'zod';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
+import type { RoutableEvent } from '../event-waits/routed-event.js';
 import type { Category } from '../sends/send.js';
 import type { Condition } from './condition.js';
-
-/**
- * What a rule can answer to: never messaging's own events, or two rules could answer each other for ever, and never
- * identity's, whose mail is the platform's alone (messaging.md §3).
- */
-export const ROUTABLE_EVENTS = [
-  'core.event.recorded',
-  'core.segment.entered',
-  'core.segment.left',
-  'loyalty.points.earned',
-  'loyalty.points.spent',
-  'loyalty.points.expired',
-] as const;
-
-/** The name of a routable event, without its version. */
-export type RoutableEvent = (typeof ROUTABLE_EVENTS)[number];
 
 /** Whom a rule's message goes to. */
 export type RuleRecipient =

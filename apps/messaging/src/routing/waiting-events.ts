@@ -4,7 +4,7 @@ import { isInfrastructureError } from '@customer-platform/event-bus';
 import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { EventWaits, type WaitingRef } from './event-waits.repository.js';
+import { EventWaits, type WaitingRef } from '../event-waits/event-waits.repository.js';
 import { Router } from './router.js';
 
 const EVERY_MS = 1_000;

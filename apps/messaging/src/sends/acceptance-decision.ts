@@ -1,7 +1,7 @@
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { checkAddress, type CheckedAddress } from '../addresses/address.js';
 import { addressOf } from '../contacts/contact.js';
-import { checkTopicAmong } from '../routing/check-rule.js';
+import { checkTopicAmong } from '../channels/topics.js';
 import { completeData } from '../templates/template-data.js';
 import type { TemplateVersion } from '../templates/template-versions.js';
 import type { AcceptanceFacts } from './acceptance-facts.js';

@@ -8,7 +8,7 @@ import { checkAddress, checkDomain } from '../addresses/address.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
-import { GateWriter } from '../gate/gate-writer.js';
+import { GateWriter } from '../gate-lock/gate-writer.js';
 import type { NewSuppression, SuppressionRow, SuppressionScope } from './suppression.js';
 import { SuppressionsRepository } from './suppressions.repository.js';
 

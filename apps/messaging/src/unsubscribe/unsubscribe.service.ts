@@ -3,7 +3,7 @@ import { systemActor, type AuditContext } from '@customer-platform/audit';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { ChannelPlans } from '../channels/channel-plans.js';
-import { GateWriter } from '../gate/gate-writer.js';
+import { GateWriter } from '../gate-lock/gate-writer.js';
 import { PreferenceJournal } from '../preferences/preference-journal.js';
 import { UnsubscribeLinks, type Subscription } from './unsubscribe-links.js';
 

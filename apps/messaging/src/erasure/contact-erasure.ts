@@ -4,12 +4,12 @@ import type { ErasedCounts } from '@customer-platform/erasure';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { checkAddress } from '../addresses/address.js';
 import { CHANNELS } from '../addresses/channel.js';
-import { GateWriter } from '../gate/gate-writer.js';
-import { EventWaits } from '../routing/event-waits.repository.js';
+import { GateWriter } from '../gate-lock/gate-writer.js';
+import { EventWaits } from '../event-waits/event-waits.repository.js';
 import { SendsRepository, type Person } from '../sends/sends.repository.js';
 import { ErasedDeliveries } from '../webhook-endpoints/deliveries/erased-deliveries.js';
-import { addressOf, type ContactProfile } from './contact.js';
-import { ContactsRepository } from './contacts.repository.js';
+import { addressOf, type ContactProfile } from '../contacts/contact.js';
+import { ContactsRepository } from '../contacts/contacts.repository.js';
 
 /** A contact's own opt-outs go on blocking, by the addresses they stood for. */
 const KEEP_OPT_OUTS = `

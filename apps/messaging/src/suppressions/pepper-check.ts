@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { ConfigError } from '@customer-platform/config';
 import { Database } from '@customer-platform/database';
-import { SuppressionsRepository } from '../suppressions/suppressions.repository.js';
-import { PEPPER_PREFIX_LENGTH } from './address-keys.js';
-import { AddressKeys } from './address-keys.provider.js';
+import { SuppressionsRepository } from './suppressions.repository.js';
+import { PEPPER_PREFIX_LENGTH } from '../addresses/address-keys.js';
+import { AddressKeys } from '../addresses/address-keys.provider.js';
 
 /** Refuses to start without a pepper that stored keys were made with: their suppressions would match nobody. */
 @Injectable()

@@ -1,5 +1,20 @@
 import type { DomainEvent } from '@customer-platform/events';
-import { ROUTABLE_EVENTS, type RoutableEvent } from './rule.js';
+
+/**
+ * What a rule can answer to: never messaging's own events, or two rules could answer each other for ever, and never
+ * identity's, whose mail is the platform's alone (messaging.md §3).
+ */
+export const ROUTABLE_EVENTS = [
+  'core.event.recorded',
+  'core.segment.entered',
+  'core.segment.left',
+  'loyalty.points.earned',
+  'loyalty.points.spent',
+  'loyalty.points.expired',
+] as const;
+
+/** The name of a routable event, without its version. */
+export type RoutableEvent = (typeof ROUTABLE_EVENTS)[number];
 
 /** The types that rules can answer to, as they travel. */
 export type RoutedType = `${RoutableEvent}.v1`;
