@@ -51,6 +51,8 @@ export interface AcrossOptions {
   readonly settings?: string;
   /** Another, of its own snapshot, that travels with the beginning; its first row is given to the work. */
   readonly question?: string;
+  /** Once it aborts, nothing waits for the transaction any longer: it fails, and its connection is closed under it. */
+  readonly signal?: AbortSignal;
 }
 
 /** An open transaction that units of work begun in the same call chain join instead of opening their own. */
@@ -89,12 +91,12 @@ export class Database {
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
   async acrossOrganizations<T>(
     work: (tx: WorkerTransaction, answer: Record<string, unknown> | undefined) => Promise<T>,
-    { byKeys = false, settings, question }: AcrossOptions = {},
+    { byKeys = false, settings, question, signal }: AcrossOptions = {},
   ): Promise<T> {
     const all = [AS_WORKER, byKeys ? ALONG_INDEXES : undefined, settings].filter(
       (each) => each !== undefined,
     );
-    return this.transact({ settings: all.join('; '), question }, work);
+    return this.transact({ settings: all.join('; '), question }, work, signal);
   }
 
   /**
@@ -175,10 +177,10 @@ export class Database {
     return turn;
   }
 
-  private async transact<T>(opening: Opening, work: Work<T>): Promise<T> {
+  private async transact<T>(opening: Opening, work: Work<T>, signal?: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.attempt(opening, work);
+        return await this.attempt(opening, work, signal);
       } catch (error) {
         if (attempt < ATTEMPTS && lostToAnother(error)) {
           log.info({ err: error, attempt }, 'A transaction lost to another one; it begins anew');
@@ -192,12 +194,16 @@ export class Database {
     }
   }
 
-  private async attempt<T>(opening: Opening, work: Work<T>): Promise<T> {
+  private async attempt<T>(opening: Opening, work: Work<T>, signal?: AbortSignal): Promise<T> {
     const runner = this.source.createQueryRunner();
     let tx: OpenTransaction | undefined;
     let result: T;
+    // No request to Postgres to cancel it: one that is frozen would not answer that either.
+    const abandon = (): void => void tx?.discard(new Error('The transaction is no longer waited for'));
+    signal?.addEventListener('abort', abandon);
     try {
       tx = new OpenTransaction(runner, (await runner.connect()) as PoolClient);
+      if (signal?.aborted) abandon();
       result = await work(tx, await tx.open(opening));
       await tx.commit();
     } catch (error) {
@@ -205,6 +211,7 @@ export class Database {
       withoutValues(error);
       throw error;
     } finally {
+      signal?.removeEventListener('abort', abandon);
       tx?.end();
       await runner.release();
     }

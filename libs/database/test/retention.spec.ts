@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const retention = () =>
+const retention = (where = 'old.claimed_at < $1') =>
   new Retention(world.database, new Clock(), {
     name: 'spec-retention',
     table: 'inbox',
-    where: 'old.claimed_at < $1',
+    where,
     keptMs: 2 * DAY,
   });
 
@@ -61,4 +61,26 @@ describe('the retention of a table', () => {
     });
     expect(await retention().sweep()).toBe(1);
   });
+
+  it('gives up the step that is going on when the process ends, and keeps its rows', async () => {
+    const organizationId = await aged(3, 1);
+    const ending = retention(`old.claimed_at < $1 AND pg_advisory_xact_lock_shared(4711)::text = ''`);
+    await world.database.acrossOrganizations(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock(4711)');
+      ending.onApplicationBootstrap();
+      while ((await waiting()) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      // The step goes on only after this transaction has ended: a stop that waited for it would not come back.
+      await ending.onModuleDestroy();
+    });
+    expect(await left(organizationId)).toBe(1);
+  }, 5_000);
 });
+
+/** How many statements wait for an advisory lock. */
+async function waiting(): Promise<number> {
+  const rows = await world.test.query(
+    `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  );
+  return rows.length;
+}

@@ -42,7 +42,7 @@ export interface PollingJobOptions {
 export class PollingJob {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
-  private ended = false;
+  private readonly ending = new AbortController();
   private woken = false;
   private failures = 0;
 
@@ -50,7 +50,12 @@ export class PollingJob {
 
   /** The process is ending: a pass begins nothing more. */
   get stopping(): boolean {
-    return this.ended;
+    return this.ending.signal.aborted;
+  }
+
+  /** Aborts when the process is ending, for steps of a pass that are too long to be waited for. */
+  get signal(): AbortSignal {
+    return this.ending.signal;
   }
 
   /** Looks now, or after so many milliseconds, and from then on by itself. */
@@ -78,13 +83,13 @@ export class PollingJob {
 
   /** Waits for the pass that is going on. */
   async stop(): Promise<void> {
-    this.ended = true;
+    this.ending.abort();
     clearTimeout(this.timer);
     await this.running;
   }
 
   private look(): void {
-    if (this.ended || this.running) return;
+    if (this.stopping || this.running) return;
     clearTimeout(this.timer);
     this.woken = true;
     this.running = this.run().finally(() => {
@@ -95,7 +100,7 @@ export class PollingJob {
 
   private async run(): Promise<void> {
     const { pass } = this.options;
-    while (this.woken && !this.ended) {
+    while (this.woken && !this.stopping) {
       this.woken = false;
       try {
         await pass();
@@ -104,7 +109,8 @@ export class PollingJob {
       } catch (error) {
         this.failures += 1;
         this.woken = false;
-        this.tell(error);
+        // What is given up because the process ends is no failure.
+        if (!this.stopping || !passesByItself(error)) this.tell(error);
       }
     }
   }
@@ -120,7 +126,7 @@ export class PollingJob {
   }
 
   private rest(): void {
-    if (this.ended) return;
+    if (this.stopping) return;
     const { everyMs, random = Math.random } = this.options;
     const pause =
       this.failures === 0 ? everyMs : Math.min(500 * 2 ** Math.min(this.failures, 10), LONGEST_PAUSE_MS);
