@@ -4,7 +4,7 @@ import type { FilterValue, ListQuery } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { ChainEnd } from './contact-ref.js';
 import { ContactRefs } from './contact-refs.js';
-import { CoreContacts, IDS_AT_ONCE } from './core-contacts.js';
+import { coreDoesNotAnswer, CoreContacts, IDS_AT_ONCE } from './core-contacts.js';
 
 /** Core is asked at most so often for one call: for the ids, then for survivors that it named and that are not known. */
 const ROUNDS = 3;
@@ -15,7 +15,9 @@ export type ResolvedContact =
   /** `id` is the survivor at the end of all merges. */
   | { readonly kind: 'merged'; readonly id: string; readonly deleted: boolean }
   /** Foreign, erased, purged or never there: nobody may learn which. */
-  | { readonly kind: 'absent' };
+  | { readonly kind: 'absent' }
+  /** What core answers of it cannot be read: whether it is there is not known. */
+  | { readonly kind: 'unreadable' };
 
 /** A contact's id in a body, and where it stands there. */
 export interface GivenReference {
@@ -24,7 +26,7 @@ export interface GivenReference {
 }
 
 /** Why an id cannot be referred to. */
-export type RefusedReference = 'reference_not_found' | 'reference_deleted';
+export type RefusedReference = 'reference_not_found' | 'reference_deleted' | 'dependency_unavailable';
 
 /** The active contact that an id stands for, or why there is none. */
 export type ContactReference = { readonly contactId: string } | { readonly code: RefusedReference };
@@ -33,11 +35,13 @@ export type ContactReference = { readonly contactId: string } | { readonly code:
 export const REFUSALS: Readonly<Record<RefusedReference, string>> = {
   reference_not_found: 'There is no such contact.',
   reference_deleted: 'This contact is soft-deleted.',
+  dependency_unavailable: 'What the module core answers of this contact cannot be read; try again later.',
 };
 
 /** What core has been asked for by one call: nobody is asked for twice. */
 export class AskedContacts {
   private readonly ids = new Set<string>();
+  private readonly odd = new Set<string>();
   private rounds = 0;
 
   /** Of these, those that core can still be asked for. */
@@ -48,6 +52,15 @@ export class AskedContacts {
   note(ids: readonly string[]): void {
     this.rounds += 1;
     for (const id of ids) this.ids.add(id);
+  }
+
+  noteUnreadable(ids: readonly string[]): void {
+    for (const id of ids) this.odd.add(id);
+  }
+
+  /** Whether core answered something of it that cannot be read. */
+  isUnreadable(id: string): boolean {
+    return this.odd.has(id);
   }
 }
 
@@ -78,7 +91,7 @@ export class ContactReferences {
     return this.whileLearning(organizationId, (asked) =>
       this.database.inOrganization({ organizationId }, async (tx) => {
         const ends = await this.endsIn(tx, ids, asked);
-        return new Map([...ends].map(([id, end]) => [id, resolved(id, end)]));
+        return new Map([...ends].map(([id, end]) => [id, resolved(id, end, asked)]));
       }),
     );
   }
@@ -89,6 +102,7 @@ export class ContactReferences {
    */
   async survivorOf(organizationId: string, id: string): Promise<string> {
     const contact = (await this.resolve(organizationId, [id])).get(id);
+    if (contact?.kind === 'unreadable') throw coreDoesNotAnswer();
     if (!contact || contact.kind === 'absent') throw new Problem('not_found');
     return contact.id;
   }
@@ -154,9 +168,10 @@ export class ContactReferences {
         // Without an unknown one, every turn is a change that committed: what it stands for now decides.
         if (error.unknown.length === 0) continue;
         asked.note(error.unknown);
-        const found = await this.core.lookUp(organizationId, error.unknown);
-        if (found.length === 0) continue;
-        await this.database.inOrganization({ organizationId }, (tx) => this.refs.learn(tx, found));
+        const { contacts, unreadable } = await this.core.lookUp(organizationId, error.unknown);
+        asked.noteUnreadable(unreadable);
+        if (contacts.length === 0) continue;
+        await this.database.inOrganization({ organizationId }, (tx) => this.refs.learn(tx, contacts));
       }
     }
   }
@@ -164,12 +179,14 @@ export class ContactReferences {
   /**
    * The active contact that the id in a body stands for. It stays active and unmerged until the transaction ends.
    * Within `whileLearning`.
-   * @throws Problem `reference_not_found`, `reference_deleted`
+   * @throws Problem `reference_not_found`, `reference_deleted`; `dependency_unavailable` when what core answers of it
+   * cannot be read
    */
   async activeIn(tx: Transaction, { id, pointer }: GivenReference, asked: AskedContacts): Promise<string> {
     const [reference] = await this.referencesIn(tx, [id], asked);
     if (reference && 'contactId' in reference) return reference.contactId;
     const code = reference?.code ?? 'reference_not_found';
+    if (code === 'dependency_unavailable') throw coreDoesNotAnswer();
     const detail = REFUSALS[code];
     throw new Problem(code, { detail, errors: [{ pointer, code, detail }] });
   }
@@ -180,7 +197,7 @@ export class ContactReferences {
     asked: AskedContacts,
   ): Promise<ContactReference[]> {
     const ends = await this.endsIn(tx, ids, asked);
-    const references = ids.map((id) => referenceTo(ends.get(id)));
+    const references = ids.map((id) => referenceTo(ends.get(id), asked));
     const active = [...new Set(references.flatMap((each) => ('code' in each ? [] : [each.contactId])))];
     if ((await this.refs.keepActive(tx, active)).size < active.length) throw new LookAgain([]);
     const held = await this.holds.held(tx, 'core.contacts', active);
@@ -201,16 +218,19 @@ export class ContactReferences {
 }
 
 const DELETED = { code: 'reference_deleted' } as const;
+const UNREADABLE = { code: 'dependency_unavailable' } as const;
 
 /** Foreign, erased, purged and never there read the same. */
-function referenceTo(end: ChainEnd | undefined): ContactReference {
+function referenceTo(end: ChainEnd | undefined, asked: AskedContacts): ContactReference {
   if (end?.state === 'active') return { contactId: end.id };
+  if (end && end.state === undefined && asked.isUnreadable(end.id)) return UNREADABLE;
   return end?.state === 'deleted' ? DELETED : { code: 'reference_not_found' };
 }
 
-function resolved(asked: string, { id, state }: ChainEnd): ResolvedContact {
+function resolved(given: string, { id, state }: ChainEnd, asked: AskedContacts): ResolvedContact {
+  if (state === undefined && asked.isUnreadable(id)) return { kind: 'unreadable' };
   if (state !== 'active' && state !== 'deleted') return { kind: 'absent' };
-  return { kind: id === asked.toLowerCase() ? 'present' : 'merged', id, deleted: state === 'deleted' };
+  return { kind: id === given.toLowerCase() ? 'present' : 'merged', id, deleted: state === 'deleted' };
 }
 
 /** The ids in a list request's `contact_id` filters. */

@@ -18,16 +18,27 @@ export interface LookedUpContact extends ContactRef {
   readonly contact: unknown;
 }
 
+/** What core answered of contacts. */
+export interface LookUp {
+  readonly contacts: readonly LookedUpContact[];
+  /**
+   * Of the ids that were asked for, those that the answer tells something of which cannot be read: nobody may take them
+   * for unknown to core.
+   */
+  readonly unreadable: readonly string[];
+}
+
 /** Asks core for contacts. Never within a transaction: no connection waits for another module. */
 @Injectable()
 export class CoreContacts {
   constructor(private readonly internal: InternalClient) {}
 
   /**
-   * The contacts of the organization with these ids, at most 1,000; those that core does not know are left out.
+   * The contacts of the organization with these ids, at most 1,000; those that core does not know are left out. One that
+   * cannot be read keeps no other from being learnt.
    * @throws Problem `dependency_unavailable` when core is silent
    */
-  async lookUp(organizationId: string, ids: readonly string[]): Promise<LookedUpContact[]> {
+  async lookUp(organizationId: string, ids: readonly string[]): Promise<LookUp> {
     try {
       const answer = await this.internal.call<unknown>('core', {
         method: 'POST',
@@ -35,33 +46,61 @@ export class CoreContacts {
         body: { organization_id: organizationId, ids },
         timeoutMs: ASK_TIMEOUT_MS,
       });
-      return readAnswer(organizationId, answer);
+      return readAnswer(organizationId, ids, answer);
     } catch (error) {
       if (error instanceof Problem) throw error;
       // A refusal or an answer that cannot be read is a defect between the modules; to the caller core is silent.
       const status = error instanceof InternalCallRefused ? error.status : undefined;
       log.error({ err: error, status }, 'Core did not answer a look-up of contacts');
-      throw new Problem('dependency_unavailable', {
-        detail: 'The module core does not answer; try again shortly.',
-        cause: error,
-      });
+      throw coreDoesNotAnswer(error);
     }
   }
 }
 
-function readAnswer(organizationId: string, answer: unknown): LookedUpContact[] {
-  const list = (answer as { data?: unknown } | null | undefined)?.data;
-  if (!Array.isArray(list)) throw new TypeError('The look-up has no data');
-  return list.map((value: unknown) => readContact(organizationId, value));
+/** Of a contact that core cannot be asked about now. */
+export function coreDoesNotAnswer(cause?: unknown): Problem {
+  return new Problem('dependency_unavailable', {
+    detail: 'The module core does not answer; try again shortly.',
+    cause,
+  });
 }
 
-function readContact(organizationId: string, value: unknown): LookedUpContact {
+function readAnswer(organizationId: string, ids: readonly string[], answer: unknown): LookUp {
+  const list = (answer as { data?: unknown } | null | undefined)?.data;
+  if (!Array.isArray(list)) throw new TypeError('The look-up has no data');
+  const contacts: LookedUpContact[] = [];
+  const odd: unknown[] = [];
+  for (const value of list as unknown[]) {
+    const contact = readContact(organizationId, value);
+    if (contact) contacts.push(contact);
+    else odd.push((value as { id?: unknown } | null)?.id);
+  }
+  if (odd.length > 0)
+    log.error({ contacts: odd.length }, 'A look-up of contacts in core holds what is no contact');
+  return { contacts, unreadable: unreadableOf(ids, contacts, odd) };
+}
+
+/** What does not even say whose it is may be of any that was not answered otherwise. */
+function unreadableOf(
+  ids: readonly string[],
+  contacts: readonly LookedUpContact[],
+  odd: readonly unknown[],
+): string[] {
+  if (odd.length === 0) return [];
+  const answered = new Set(contacts.map(({ id }) => id.toLowerCase()));
+  const open = ids.filter((id) => !answered.has(id.toLowerCase()));
+  if (!odd.every(isId)) return open;
+  const named = new Set(odd.map((id) => id.toLowerCase()));
+  return open.filter((id) => named.has(id.toLowerCase()));
+}
+
+function readContact(organizationId: string, value: unknown): LookedUpContact | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
   const { id, state, merged_into: survivor = null, version, contact } = value as Record<string, unknown>;
   const known = STATES.find((each) => each === state);
   const merged = isId(survivor);
-  if (!isId(id) || !known || !Number.isSafeInteger(version) || merged !== (known === 'merged')) {
-    throw new TypeError('The look-up holds something that is no contact');
-  }
+  if (!isId(id) || !known || !Number.isSafeInteger(version) || merged !== (known === 'merged'))
+    return undefined;
   const mergedInto = merged ? survivor : null;
   return { organizationId, id, state: known, mergedInto, version: version as number, contact };
 }

@@ -23,10 +23,17 @@ export {
   REFUSALS,
   withSurvivors,
   type ContactReference,
+  type RefusedReference,
   type ResolvedContact,
 } from './contact-references.js';
 export { ContactRefs } from './contact-refs.js';
 export { contactRefsTable, erasedContactsTable } from './contact-refs.table.js';
 export { ContactRowsRegistry, contactTable, type ContactRows } from './contact-rows.js';
 export { chainOf } from './contact-statements.js';
-export { CoreContacts, IDS_AT_ONCE, type LookedUpContact } from './core-contacts.js';
+export {
+  coreDoesNotAnswer,
+  CoreContacts,
+  IDS_AT_ONCE,
+  type LookedUpContact,
+  type LookUp,
+} from './core-contacts.js';

@@ -42,7 +42,7 @@ describe.each<Memory>(['ids', 'hashes'])('references of a module that remembers 
     ['does not know the route', { status: 404 }],
     ['sends no JSON', { text: '<html>' }],
     ['sends something else', { text: '{"data": [{"id": "1"}]}' }],
-    ['names no survivor', { text: `{"data": [{"id": "${newId()}", "state": "merged", "version": 1}]}` }],
+    ['answers what is no list', { text: '{"data": {}}' }],
   ];
 
   it.each(silent)('of an unknown contact, while core %s: 503, nothing written', async (_, behaviour) => {
@@ -52,6 +52,25 @@ describe.each<Memory>(['ids', 'hashes'])('references of a module that remembers 
     expect(await refused(things.references.survivorOf(organizationId, id))).toBe('dependency_unavailable');
     expect(await things.known(organizationId)).toEqual([]);
     expect(await holdersOf()).toEqual([]);
+  });
+
+  it('of a contact that core answers oddly are 503, and of the others in the same answer what they are', async () => {
+    const { core, references } = things;
+    const [there, odd, absent] = [core.aContact(organizationId).id, newId(), newId()];
+    core.behaviour = { oddly: [{ id: odd, state: 'merged', version: 1 }] };
+    const given = await references.referAll(organizationId, [odd, there, absent], async (_tx, all) => all);
+    expect(given).toEqual([
+      { code: 'dependency_unavailable' },
+      { contactId: there },
+      { code: 'reference_not_found' },
+    ]);
+    expect(await refused(refer(odd))).toBe('dependency_unavailable');
+    expect(await refused(references.survivorOf(organizationId, odd))).toBe('dependency_unavailable');
+    core.behaviour = 'hangs up';
+    expect(await refer(there)).toBe(there);
+    core.behaviour = { oddly: [null] };
+    const resolved = await references.resolve(organizationId, [there, absent]);
+    expect([resolved.get(there)?.kind, resolved.get(absent)?.kind]).toEqual(['present', 'unreadable']);
   });
 
   it('take a thousand ids and ask core once for those that are not known', async () => {

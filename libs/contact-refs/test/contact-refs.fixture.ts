@@ -14,7 +14,8 @@ import {
 import { MIGRATIONS, thingsModule, type Memory } from './things.module.js';
 
 /** How core answers a look-up. */
-export type Behaviour = 'well' | 'slowly' | 'hangs up' | { status: number } | { text: string };
+export type Behaviour =
+  'well' | 'slowly' | 'hangs up' | { status: number } | { text: string } | { oddly: readonly unknown[] };
 
 /** A contact as core would tell of it. */
 export interface CoreContact {
@@ -76,6 +77,7 @@ export class PlayedCore {
     else if (behaviour === 'slowly') setTimeout(() => send(200, JSON.stringify({ data })), 1_500).unref();
     else if (behaviour === 'well') send(200, JSON.stringify({ data }));
     else if ('text' in behaviour) send(200, behaviour.text);
+    else if ('oddly' in behaviour) send(200, JSON.stringify({ data: [...behaviour.oddly, ...data] }));
     else send(behaviour.status, '{"code":"x"}');
   }
 }

@@ -6,6 +6,7 @@ import {
   ContactRowsRegistry,
   REFUSALS,
   type ContactReference,
+  type RefusedReference,
 } from '@customer-platform/contact-refs';
 import {
   Clock,
@@ -85,7 +86,7 @@ export class ListMembersService {
     return this.references.referAll(context.organizationId, ids, async (tx, references) => {
       const { memberCount } = await this.lists.lockActive(context, tx, listId);
       const rejected = references.flatMap((each, index) =>
-        'code' in each ? [{ index, contact_id: ids[index] ?? '', code: each.code }] : [],
+        'code' in each ? [{ index, contact_id: ids[index] ?? '', code: published(each.code) }] : [],
       );
       if (rejected.length === ids.length) throw allRejected(references);
       const found = [...new Set(references.flatMap((each) => ('code' in each ? [] : [each.contactId])))];
@@ -143,15 +144,26 @@ function readIds(given: readonly unknown[]): string[] {
   return given as string[];
 }
 
+/** Callers were promised two codes; what core answers of a contact that cannot be read is not there for them. */
+function published(code: RefusedReference): 'reference_not_found' | 'reference_deleted' {
+  return code === 'reference_deleted' ? code : 'reference_not_found';
+}
+
 function allRejected(references: readonly ContactReference[]): Problem {
   const errors = references.flatMap((each, index): FieldError[] =>
     'code' in each
       ? [{ pointer: `/contact_ids/${String(index)}`, code: each.code, detail: REFUSALS[each.code] }]
       : [],
   );
-  const deleted = errors.every(({ code }) => code === 'reference_deleted');
+  const [first] = references;
+  const alike = references.every(
+    (each) => 'code' in each && first && 'code' in first && each.code === first.code,
+  );
   const detail = 'None of these contacts can be added; see `errors`.';
-  return new Problem(deleted ? 'reference_deleted' : 'reference_not_found', { detail, errors });
+  return new Problem(alike && first && 'code' in first ? first.code : 'reference_not_found', {
+    detail,
+    errors,
+  });
 }
 
 function full(): Problem {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ContactReferences, type ResolvedContact } from '@customer-platform/contact-refs';
+import { coreDoesNotAnswer, ContactReferences, type ResolvedContact } from '@customer-platform/contact-refs';
 import type { ListQuery, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { FRAGMENTS, type Fragment } from './fragments.js';
@@ -34,8 +34,9 @@ export class TimelineService {
     const [walker = contactId, ...positions] = query.after ?? [];
     const begun = walker ?? contactId;
     const resolved = await this.contacts.resolve(context.organizationId, [...new Set([contactId, begun])]);
-    refuseForeignCursor(resolved.get(begun), resolved.get(contactId));
-    const contact = resolved.get(contactId);
+    const [start, contact] = [resolved.get(begun), resolved.get(contactId)];
+    if (start?.kind === 'unreadable' || contact?.kind === 'unreadable') throw coreDoesNotAnswer();
+    refuseForeignCursor(start, contact);
     if (!contact || contact.kind === 'absent') throw new Problem('not_found');
     if (contact.kind === 'merged') return { kind: 'merged', survivorId: contact.id };
     const state = query.after ? decodeWalk(positions) : walkFromStart();
@@ -92,8 +93,10 @@ export class TimelineService {
   }
 }
 
+type KnownContact = Exclude<ResolvedContact, { kind: 'unreadable' }>;
+
 /** A walk goes on over the contact it began with, or the one into which that was merged meanwhile. */
-function refuseForeignCursor(begun: ResolvedContact | undefined, now: ResolvedContact | undefined): void {
+function refuseForeignCursor(begun: KnownContact | undefined, now: KnownContact | undefined): void {
   if (!begun || !now || begun === now || now.kind === 'absent') return;
   if (begun.kind !== 'absent' && begun.id === now.id) return;
   const detail = 'The cursor was issued for the timeline of another contact.';

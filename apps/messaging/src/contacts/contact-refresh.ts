@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
-import { contactKey, CoreContacts, IDS_AT_ONCE, type LookedUpContact } from '@customer-platform/contact-refs';
+import {
+  contactKey,
+  coreDoesNotAnswer,
+  CoreContacts,
+  IDS_AT_ONCE,
+  type LookedUpContact,
+} from '@customer-platform/contact-refs';
 import { Database } from '@customer-platform/database';
 import { UNKNOWN_PROFILE, type Contact, type ContactProfile } from './contact.js';
 import { ContactsRepository } from './contacts.repository.js';
@@ -22,15 +28,24 @@ export class ContactRefresh {
 
   /**
    * Brings these contacts of one organization into the projection; ids nobody has are left out.
+   * @returns the ids of those that core answers something of which cannot be read: of them it is as good as silent
    * @throws Problem `dependency_unavailable` when core is silent
    */
-  async byIds(organizationId: string, ids: readonly string[]): Promise<void> {
+  async byIds(organizationId: string, ids: readonly string[]): Promise<readonly string[]> {
+    const unreadable: string[] = [];
     for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
-      await this.save(
-        organizationId,
-        await this.coreContacts.lookUp(organizationId, ids.slice(from, from + IDS_AT_ONCE)),
-      );
+      const some = ids.slice(from, from + IDS_AT_ONCE);
+      const found = await this.coreContacts.lookUp(organizationId, some);
+      await this.save(organizationId, found.contacts);
+      unreadable.push(...found.unreadable);
     }
+    return unreadable;
+  }
+
+  /** As `byIds`, of one. @throws Problem `dependency_unavailable` when core is silent, or as good as that */
+  async byId(organizationId: string, id: string): Promise<void> {
+    const unreadable = await this.byIds(organizationId, [id]);
+    if (unreadable.length > 0) throw coreDoesNotAnswer();
   }
 
   /**
@@ -45,7 +60,7 @@ export class ContactRefresh {
     };
     const found = await known();
     if (found) return found;
-    await this.byIds(organizationId, [id]);
+    await this.byId(organizationId, id);
     return known();
   }
 
@@ -81,7 +96,7 @@ export class ContactRefresh {
       timeoutMs: TIMEOUT_MS,
     });
     if (!found) return undefined;
-    await this.byIds(organizationId, [found.contact_id]);
+    await this.byId(organizationId, found.contact_id);
     return found.contact_id;
   }
 

@@ -43,8 +43,12 @@ export class Recipients {
     });
     for (const [organizationId, group] of Map.groupBy(missing, (send) => send.organizationId)) {
       const wanted = group.map((send) => ids.get(send.id) ?? '');
-      if (!(await this.ask(() => this.refresh.byIds(organizationId, wanted))))
-        group.forEach(({ id }) => silent.add(id));
+      // Until core has answered: of all.
+      let unanswered: readonly string[] = wanted;
+      await this.ask(async () => {
+        unanswered = await this.refresh.byIds(organizationId, wanted);
+      });
+      for (const { id } of group) if (unanswered.includes(ids.get(id) ?? '')) silent.add(id);
     }
     if (missing.length > 0) known = await this.load(sends, ids);
     const resolved = sends.map(

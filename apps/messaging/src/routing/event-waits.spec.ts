@@ -18,6 +18,8 @@ type Contact = ReturnType<typeof aContact>;
 
 /** What core answers when it is asked, by contact. */
 const inCore = new Map<string, Contact>();
+/** Of these it answers what nobody here understands. */
+const oddInCore = new Set<string>();
 let core: InternalPeer;
 let world: MessagingWorld;
 let ahead = 0;
@@ -26,7 +28,8 @@ beforeAll(async () => {
     'POST /internal/contacts/lookup': (body) => ({
       data: (body as { ids: string[] }).ids.flatMap((id) => {
         const contact = inCore.get(id);
-        return contact ? [{ id, state: 'active', merged_into: null, version: 1, contact }] : [];
+        const state = oddInCore.has(id) ? 'of another release' : 'active';
+        return contact ? [{ id, state, merged_into: null, version: 1, contact }] : [];
       }),
     }),
   });
@@ -191,5 +194,21 @@ describe('an event that comes before its contact', () => {
     const { id } = await oneSendOf(api, event.correlationId);
     await settled(api, id, 'sent');
     await waiting(organizationId, 0);
+  });
+
+  it('waits for a contact that core answers oddly, and keeps none of another waiting', async () => {
+    const { id: organizationId, api } = world.organization();
+    const [odd, plain] = [aContact(), aContact()];
+    await rule(api);
+    for (const contact of [odd, plain]) inCore.set(contact.id, contact);
+    oddInCore.add(odd.id);
+    const [ofOdd, ofPlain] = [aRecordedEvent(organizationId, odd), aRecordedEvent(organizationId, plain)];
+    await world.probe.publish(ofOdd, ofPlain);
+    const { id } = await oneSendOf(api, ofPlain.correlationId);
+    await settled(api, id, 'sent');
+    await waiting(organizationId, 1);
+    expect(await sendsOf(api, ofOdd.correlationId)).toEqual([]);
+    oddInCore.delete(odd.id);
+    await settled(api, (await oneSendOf(api, ofOdd.correlationId)).id, 'sent');
   });
 });
