@@ -2,7 +2,7 @@ import { DatabaseUnavailable } from '@customer-platform/database';
 import fc from 'fast-check';
 import { ConsumptionEnded } from '../errors.js';
 import { ATTEMPTS, ChunkDelivery, type Delivered, type Receiver, TRIES_TOGETHER } from './chunk.delivery.js';
-import { Stalls, STALLS } from './stalls.js';
+import { Stalls, STALLS, UNPROVEN } from './stalls.js';
 
 interface Numbered extends Delivered {
   readonly place: number;
@@ -45,8 +45,8 @@ function deliveryTo(receiver: Receiver<Numbered>, stalls = someStalls()): ChunkD
   return new ChunkDelivery(receiver, stalls);
 }
 
-function someStalls(): Stalls<Numbered> {
-  return new Stalls(({ place }) => String(place));
+function someStalls(now?: () => number): Stalls<Numbered> {
+  return new Stalls(({ place }) => String(place), now);
 }
 
 const sequences = fc
@@ -237,6 +237,34 @@ describe('ChunkDelivery of an event that alone runs into a time limit', () => {
       [],
     );
     expect(placesOf(receiver.givenUp)).toEqual([2]);
+  });
+
+  describe('of a type of which nothing else comes', () => {
+    const rare: Numbered = { key: 'rare', type: 'rare', part: 'topic/0', place: 99 };
+    /** Tries it so often, evenly over so long. @returns whether it has been given up */
+    const givenUpAfter = async (
+      stalls: number,
+      ms: number,
+      others: readonly Numbered[] = [],
+    ): Promise<boolean> => {
+      let now = 0;
+      const known = someStalls(() => now);
+      const receiver = new Stalling(new Set([rare.place]));
+      for (let times = 0; times < stalls; times += 1) {
+        now = (ms / (stalls - 1)) * times;
+        await deliveryTo(receiver, known).deliver([rare, ...others]);
+      }
+      return receiver.givenUp.length > 0;
+    };
+
+    it.each([
+      ['beside others', UNPROVEN.besideOthers, partitions(20)],
+      ['alone', UNPROVEN.alone, []],
+    ] as const)('waits %s for proof, and not for ever', async (_, { stalls, ms }, others) => {
+      expect(await givenUpAfter(stalls, ms, others)).toBe(true);
+      expect(await givenUpAfter(stalls - 1, ms, others)).toBe(false);
+      expect(await givenUpAfter(stalls * 3, ms - 1, others)).toBe(false);
+    });
   });
 
   it('does not give up one that waits for a lock of others', async () => {

@@ -171,7 +171,14 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
       const rest = await this.deliver(this.nameOf(name), subscriber, wanted, chunks);
       for (const { part } of rest) left.add(part);
     }
+    if (left.size > 0) this.noteRepeated(events.filter(({ part }) => left.has(part)));
     for (const each of gathered) each.left = left.has(partOf(each.chunk));
+  }
+
+  /** What one subscriber leaves comes again for all of them, and proves nothing to those that had it already. */
+  private noteRepeated(events: readonly ReceivedEvent[]): void {
+    for (const { types, stalls } of this.subscribers.values())
+      stalls.repeat(events.filter(({ type }) => types.has(type)));
   }
 
   /** @returns what waits for an event that stalls */
