@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { log } from '@customer-platform/http';
 import { LimitExchange } from './limit-exchange.js';
-import { MOST_DEBT, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
+import type { LimitAnswer, LimitRequest, LimitStore } from './limit-store.js';
 import { RateLimiter, type RateLimits } from './rate-limiter.js';
 import { SharedBuckets } from './shared-buckets.js';
 
@@ -17,13 +17,13 @@ export class ModelStore {
   private readonly seen = new Map<string, number>();
   statements = 0;
 
-  exchange(requests: readonly LimitRequest[]): LimitAnswer[] {
+  exchange(requests: readonly LimitRequest[], mostDebt: number): LimitAnswer[] {
     this.statements += 1;
     return requests.map(({ id, perSecond, capacity, owed, wanted }) => {
       const now = performance.now();
       const bucket = this.buckets.get(id) ?? { balance: capacity, filledAt: now };
       const filled = Math.min(capacity, bucket.balance + ((now - bucket.filledAt) / 1000) * perSecond);
-      const left = Math.min(capacity, Math.max(-capacity * MOST_DEBT, filled - owed));
+      const left = Math.min(capacity, Math.max(-capacity * mostDebt, filled - owed));
       const granted = Math.max(0, Math.floor(Math.min(wanted, left)));
       this.buckets.set(id, { balance: left - granted, filledAt: now });
       return { granted, balance: left - granted };
@@ -59,7 +59,7 @@ export class ModelStore {
       return answer;
     };
     return {
-      exchange: (requests) => reach(() => this.exchange(requests)),
+      exchange: (requests, mostDebt) => reach(() => this.exchange(requests, mostDebt)),
       beat: (id) => reach(() => this.beat(id)),
       leave: (id) => reach(() => this.leave(id)),
       sweep: () => reach(() => undefined),

@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { Counter, Gauge } from 'prom-client';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { log, metrics } from '@customer-platform/http';
-import { INSTANCE_SECONDS, type LimitStore } from './limit-store.js';
+import { INSTANCE_SECONDS, mostDebtOf, type LimitStore } from './limit-store.js';
 import { SharedBuckets } from './shared-buckets.js';
 
 /** The injection token of the one {@link LimitStore}. */
@@ -115,7 +115,7 @@ export class LimitExchange implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.failing || this.beatAt === -Infinity) return;
     try {
       const requests = this.buckets.last();
-      if (requests.length > 0) await this.store.exchange(requests);
+      if (requests.length > 0) await this.store.exchange(requests, mostDebtOf(this.buckets.instances));
       await this.store.leave(this.id);
     } catch (error) {
       log.warn({ err: error }, 'What was leased of the rate limits could not be given back');
@@ -199,7 +199,8 @@ export class LimitExchange implements OnApplicationBootstrap, OnModuleDestroy {
     for (;;) {
       const asking = this.buckets.ask(MOST_BUCKETS);
       if (asking.requests.length === 0) return;
-      this.buckets.settle(asking, await this.store.exchange(asking.requests));
+      const mostDebt = mostDebtOf(this.buckets.instances);
+      this.buckets.settle(asking, await this.store.exchange(asking.requests, mostDebt));
       exchanges.inc({ outcome: 'answered' });
       exchanged.inc(asking.requests.length);
       if (asking.requests.length < MOST_BUCKETS) return;

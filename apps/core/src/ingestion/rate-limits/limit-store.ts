@@ -26,8 +26,11 @@ export interface LimitAnswer {
  * store does not know is full. All methods reject where the store does not answer.
  */
 export interface LimitStore {
-  /** The answers, in the order of the requests; each bucket is named once. */
-  exchange(requests: readonly LimitRequest[]): Promise<LimitAnswer[]>;
+  /**
+   * The answers, in the order of the requests; each bucket is named once.
+   * @param mostDebt see {@link mostDebtOf}
+   */
+  exchange(requests: readonly LimitRequest[], mostDebt: number): Promise<LimitAnswer[]>;
   /** Says that this instance lives, for {@link INSTANCE_SECONDS}. @returns how many do, itself included */
   beat(instanceId: string): Promise<number>;
   /** This instance ends. */
@@ -37,11 +40,18 @@ export interface LimitStore {
   close(): Promise<void>;
 }
 
+const LEAST_DEBT = 5;
+/** Of what a bucket holds, so much may one instance have saved up: a second's worth of two. */
+const SAVED = 0.5;
+
 /**
  * How many times what a bucket holds it may be short of: a debt that was made at a high limit is not paid for hours at
- * one that has been lowered since. More than all instances together can spend too much at once.
+ * one that has been lowered since. More than so many instances together can spend too much at once: what went beyond it
+ * would never be paid for.
  */
-export const MOST_DEBT = 5;
+export function mostDebtOf(instances: number): number {
+  return Math.max(LEAST_DEBT, instances * SAVED);
+}
 
 /** An instance that has said nothing for so long counts no more. */
 export const INSTANCE_SECONDS = 15;

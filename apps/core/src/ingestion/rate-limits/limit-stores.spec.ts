@@ -3,12 +3,13 @@ import { Database, newId } from '@customer-platform/database';
 import { eventually, startRedis, type RedisServer } from '@customer-platform/testing';
 import { startCore, type TestCore } from '../../core.fixture.js';
 import { ModelStore } from './fleet.fixture.js';
-import type { LimitRequest, LimitStore } from './limit-store.js';
+import { mostDebtOf, type LimitRequest, type LimitStore } from './limit-store.js';
 import { PostgresLimitStore } from './postgres-limit-store.js';
 import { RedisLimitStore } from './redis-limit-store.js';
 
 /** So slow that nothing fills while a test runs. */
 const STILL = 1e-9;
+const DEBT = mostDebtOf(12);
 
 /** A bucket as one test after the other may use it. */
 function aRequest(wishes: Partial<LimitRequest> = {}): LimitRequest {
@@ -49,8 +50,8 @@ describe('what the instances share their limits in', () => {
   };
 
   describe.each(['PostgreSQL', 'Redis'])('%s', (name) => {
-    const exchange = async (request: LimitRequest) => {
-      const [answer] = await storeOf(name).exchange([request]);
+    const exchange = async (request: LimitRequest, mostDebt = DEBT) => {
+      const [answer] = await storeOf(name).exchange([request], mostDebt);
       return answer;
     };
 
@@ -62,15 +63,16 @@ describe('what the instances share their limits in', () => {
         owed: amount,
         wanted: fc.integer({ min: 0, max: 120 }),
         capacity: fc.constantFrom(2, 100, 250),
+        mostDebt: fc.constantFrom(DEBT, mostDebtOf(50)),
       });
       await fc.assert(
         fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 12 }), async (all) => {
           const model = new ModelStore();
           const buckets = [aRequest(), aRequest(), aRequest()];
-          for (const { bucket, ...wishes } of all) {
+          for (const { bucket, mostDebt, ...wishes } of all) {
             const request = { ...aRequest(), ...buckets[bucket], ...wishes };
-            const [expected] = model.exchange([request]);
-            const answer = await exchange(request);
+            const [expected] = model.exchange([request], mostDebt);
+            const answer = await exchange(request, mostDebt);
             expect(answer?.granted).toBe(expected?.granted);
             expect(answer?.balance).toBeCloseTo(expected?.balance ?? NaN, 4);
           }
@@ -103,8 +105,8 @@ describe('what the instances share their limits in', () => {
     it('answers for thousands of organizations at once, while others ask for them in another order', async () => {
       const requests = Array.from({ length: 1_000 }, () => aRequest({ owed: 1, wanted: 1 }));
       const [one, other] = await Promise.all([
-        storeOf(name).exchange(requests),
-        storeOf(name).exchange(requests.toReversed()),
+        storeOf(name).exchange(requests, DEBT),
+        storeOf(name).exchange(requests.toReversed(), DEBT),
       ]);
       expect(new Set(one.map(({ granted }) => granted))).toEqual(new Set([1]));
       expect(new Set([...one, ...other].map(({ balance }) => Math.round(balance)))).toEqual(
@@ -124,7 +126,7 @@ describe('what the instances share their limits in', () => {
   it('PostgreSQL forgets buckets that are full again, and instances that are gone', async () => {
     const [full, indebted] = [aRequest({ owed: 10, perSecond: 10 }), aRequest({ owed: 2_000, perSecond: 1 })];
     const store = storeOf('PostgreSQL');
-    await store.exchange([full, indebted]);
+    await store.exchange([full, indebted], DEBT);
     const instance = newId();
     await store.beat(instance);
     const aged = `filled_at = filled_at - interval '61 seconds' WHERE id = ANY ($1)`;
@@ -147,7 +149,7 @@ describe('what the instances share their limits in', () => {
   it('PostgreSQL fills buckets on where its clock was set back', async () => {
     const bucket = aRequest({ perSecond: 50 });
     const balance = async (owed = 0): Promise<number> =>
-      (await storeOf('PostgreSQL').exchange([{ ...bucket, owed }]))[0]?.balance ?? NaN;
+      (await storeOf('PostgreSQL').exchange([{ ...bucket, owed }], DEBT))[0]?.balance ?? NaN;
     await balance(150);
     const ahead = `UPDATE rate_limit_buckets SET filled_at = filled_at + interval '1 hour' WHERE id = $1`;
     await core.database.query(ahead, [bucket.id]);
@@ -158,16 +160,18 @@ describe('what the instances share their limits in', () => {
   it('Redis that hangs or is gone makes an exchange fail, and one that is back takes it', async () => {
     const store = storeOf('Redis');
     await redis.crash();
-    await expect(store.exchange([aRequest()])).rejects.toThrow();
+    await expect(store.exchange([aRequest()], DEBT)).rejects.toThrow();
     await redis.restart();
-    const [answer] = await eventually(() => store.exchange([aRequest({ wanted: 5 })]), { within: 20_000 });
+    const [answer] = await eventually(() => store.exchange([aRequest({ wanted: 5 })], DEBT), {
+      within: 20_000,
+    });
     expect(answer).toEqual({ granted: 5, balance: 95 });
     redis.freeze();
     try {
-      await expect(store.exchange([aRequest()])).rejects.toThrow();
+      await expect(store.exchange([aRequest()], DEBT)).rejects.toThrow();
     } finally {
       redis.thaw();
     }
-    await eventually(() => store.exchange([aRequest()]), { within: 20_000 });
+    await eventually(() => store.exchange([aRequest()], DEBT), { within: 20_000 });
   }, 60_000);
 });

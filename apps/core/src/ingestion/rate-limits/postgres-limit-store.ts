@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, uuids } from '@customer-platform/database';
 import { Instances } from '../../instances.js';
-import {
-  INSTANCE_SECONDS,
-  MOST_DEBT,
-  type LimitAnswer,
-  type LimitRequest,
-  type LimitStore,
-} from './limit-store.js';
+import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
 
 /**
  * One statement for the buckets of all organizations, in one order for all instances, so that they wait for each other
@@ -23,7 +17,7 @@ const EXCHANGE = `
          lease.granted, full_now.tokens - lease.granted, clock_timestamp()
     FROM unnest($1::uuid[], $2::uuid[], $3::float8[], $4::float8[], $5::float8[], $6::float8[])
            AS asked (organization_id, id, per_second, capacity, owed, wanted),
-         LATERAL (SELECT least(capacity, greatest(-capacity * ${String(MOST_DEBT)}, capacity - owed)) AS tokens)
+         LATERAL (SELECT least(capacity, greatest(-capacity * $7::float8, capacity - owed)) AS tokens)
            AS full_now,
          LATERAL (SELECT greatest(0, floor(least(wanted, full_now.tokens))) AS granted) AS lease
    ORDER BY asked.organization_id, asked.id
@@ -35,7 +29,7 @@ const EXCHANGE = `
               LATERAL (SELECT least(excluded.capacity, bucket.balance + excluded.per_second
                          * greatest(0, extract(epoch FROM present.instant - bucket.filled_at)::float8)) AS tokens)
                 AS filled,
-              LATERAL (SELECT least(excluded.capacity, greatest(-excluded.capacity * ${String(MOST_DEBT)},
+              LATERAL (SELECT least(excluded.capacity, greatest(-excluded.capacity * $7::float8,
                          filled.tokens - excluded.owed)) AS tokens) AS left_over,
               LATERAL (SELECT greatest(0, floor(least(excluded.wanted, left_over.tokens))) AS granted) AS lease)
   RETURNING id, granted, balance`;
@@ -58,7 +52,7 @@ export class PostgresLimitStore implements LimitStore {
     this.instances = new Instances(database, 'rate_limits', INSTANCE_SECONDS * 1_000);
   }
 
-  async exchange(requests: readonly LimitRequest[]): Promise<LimitAnswer[]> {
+  async exchange(requests: readonly LimitRequest[], mostDebt: number): Promise<LimitAnswer[]> {
     const rows = await this.database.acrossOrganizations((tx) =>
       tx.prepared<LimitAnswer & { id: string }>(EXCHANGE, [
         uuids(requests.map(({ organizationId }) => organizationId)),
@@ -67,6 +61,7 @@ export class PostgresLimitStore implements LimitStore {
         requests.map(({ capacity }) => capacity),
         requests.map(({ owed }) => owed),
         requests.map(({ wanted }) => wanted),
+        mostDebt,
       ]),
     );
     const answers = new Map(rows.map((row) => [row.id, row]));

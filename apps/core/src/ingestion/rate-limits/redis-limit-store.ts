@@ -1,12 +1,6 @@
 import { createClient, defineScript, type CommandParser } from '@redis/client';
 import { log } from '@customer-platform/http';
-import {
-  INSTANCE_SECONDS,
-  MOST_DEBT,
-  type LimitAnswer,
-  type LimitRequest,
-  type LimitStore,
-} from './limit-store.js';
+import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
 
 const CONNECT_MS = 3_000;
 /** Something is said every five seconds: a connection on which nothing comes for longer hangs, and is given up. */
@@ -21,12 +15,13 @@ const EXCHANGE = `
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 local rate, capacity, owed, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local most_debt = tonumber(ARGV[5])
 local known = redis.call('HMGET', KEYS[1], 'balance', 'filled_at')
 local tokens = capacity
 if known[1] then
   tokens = math.min(capacity, tonumber(known[1]) + math.max(0, now - tonumber(known[2])) * rate)
 end
-tokens = math.min(capacity, math.max(-capacity * ${String(MOST_DEBT)}, tokens - owed))
+tokens = math.min(capacity, math.max(-capacity * most_debt, tokens - owed))
 local granted = math.max(0, math.floor(math.min(wanted, tokens)))
 local balance = tokens - granted
 redis.call('HSET', KEYS[1], 'balance', string.format('%.17g', balance), 'filled_at', string.format('%.6f', now))
@@ -44,9 +39,10 @@ const SCRIPTS = {
   exchange: defineScript({
     SCRIPT: EXCHANGE,
     NUMBER_OF_KEYS: 1,
-    parseCommand(parser: CommandParser, { id, perSecond, capacity, owed, wanted }: LimitRequest) {
+    parseCommand(parser: CommandParser, request: LimitRequest, mostDebt: number) {
+      const { id, perSecond, capacity, owed, wanted } = request;
       parser.pushKey(`${PREFIX}${id}`);
-      parser.push(String(perSecond), String(capacity), String(owed), String(wanted));
+      parser.push(...[perSecond, capacity, owed, wanted, mostDebt].map(String));
     },
     transformReply: ([granted, balance]: [string, string]): LimitAnswer => ({
       granted: Number(granted),
@@ -85,8 +81,8 @@ export class RedisLimitStore implements LimitStore {
     this.client.on('error', (error: unknown) => log.debug({ err: error }, 'The connection to Redis broke'));
   }
 
-  async exchange(requests: readonly LimitRequest[]): Promise<LimitAnswer[]> {
-    return Promise.all(requests.map((request) => this.client.exchange(request)));
+  async exchange(requests: readonly LimitRequest[], mostDebt: number): Promise<LimitAnswer[]> {
+    return Promise.all(requests.map((request) => this.client.exchange(request, mostDebt)));
   }
 
   async beat(instanceId: string): Promise<number> {

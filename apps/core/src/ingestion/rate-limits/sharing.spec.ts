@@ -146,6 +146,27 @@ describe('limits that instances share', () => {
     expect(all).toBeLessThan(1.1 * 12_000);
   });
 
+  it.each([16, 24, 50])(
+    'hold to 10 %% with %d instances, whatever all of them let through at once',
+    async (count) => {
+      for (const silence of [0, 12_000, 30_000]) {
+        await begin(count);
+        const traffic = evenly(fleet, 1_000, 4_000 * count, 100);
+        let passed = 0;
+        let seconds = 0;
+        // A whole number of rounds, each with a second of more than all instances have.
+        for (; seconds < 120; seconds += 1 + silence / 1_000) {
+          passed += sum(await fleet.run(1_000, traffic));
+          await fleet.pass(silence);
+        }
+        fleet.end();
+        const ratio = passed / (1_000 * (seconds + 2));
+        const holds = ratio < 1.1 && (silence > 0 || ratio > 0.9);
+        expect({ silence, ratio, holds }).toMatchObject({ holds: true });
+      }
+    },
+  );
+
   describe('while the store is away', () => {
     it.each(['cut', 'hangs'] as const)('(%s) go on with the share that each instance had', async (state) => {
       await begin(4);
