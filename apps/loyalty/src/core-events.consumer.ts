@@ -1,14 +1,10 @@
 import { Controller } from '@nestjs/common';
 import {
-  CONTACT_CHANGED,
-  CONTACT_ENDED,
-  CONTACTS_MERGED,
+  CONTACT_EVENTS,
   ContactFollower,
   ContactRefs,
   ContactRowsRegistry,
-  type ContactChanged,
-  type ContactEnded,
-  type ContactsMerged,
+  type ContactEvent,
 } from '@customer-platform/contact-refs';
 import { Clock, Database, postgresFailure } from '@customer-platform/database';
 import { type EventFailure, OnEvent, Outbox } from '@customer-platform/event-bus';
@@ -41,15 +37,10 @@ export class CoreEventsConsumer {
     contactRows.add(SUBJECT_ROWS);
   }
 
-  @OnEvent(CONTACT_CHANGED)
-  followContacts(events: DomainEvent<ContactChanged>[]): Promise<void> {
-    return this.follower.changed(events);
-  }
-
-  /** What was earned stays until the contact's erasure is asked for; from here on it earns nothing more. */
-  @OnEvent(CONTACT_ENDED)
-  followEnds(events: DomainEvent<ContactEnded>[]): Promise<void> {
-    return this.follower.ended(events);
+  /** What a contact that is gone has earned stays until its erasure is asked for; from here on it earns nothing more. */
+  @OnEvent(CONTACT_EVENTS)
+  followContacts(events: DomainEvent<ContactEvent>[]): Promise<void> {
+    return this.follower.follow(events);
   }
 
   /** The ledger keeps what was earned and spent, without whose it was (loyalty.md §5). */
@@ -59,11 +50,6 @@ export class CoreEventsConsumer {
       await this.contacts.erase(tx, [contactId]);
       return { transactions: await eraseSubjects(tx, contactId, this.clock.now()) };
     });
-  }
-
-  @OnEvent(CONTACTS_MERGED)
-  followMerges(events: DomainEvent<ContactsMerged>[]): Promise<void> {
-    return this.follower.merged(events);
   }
 
   @OnEvent('core.event.recorded.v1', { failed: 'giveUp' })

@@ -11,6 +11,8 @@ export type ContactChanged =
 export type ContactEnded = 'core.contact.purged.v1' | 'core.contact.erased.v1';
 /** Two contacts that became one, or two again. */
 export type ContactsMerged = 'core.contact.merged.v1' | 'core.contact.unmerged.v1';
+/** All that core tells of contacts as such. */
+export type ContactEvent = ContactChanged | ContactEnded | ContactsMerged;
 
 /** The types of events that tell how contacts change. */
 export const CONTACT_CHANGED: ContactChanged[] = [
@@ -23,6 +25,17 @@ export const CONTACT_CHANGED: ContactChanged[] = [
 export const CONTACT_ENDED: ContactEnded[] = ['core.contact.purged.v1', 'core.contact.erased.v1'];
 /** The types of events that tell of merges and their undoing. */
 export const CONTACTS_MERGED: ContactsMerged[] = ['core.contact.merged.v1', 'core.contact.unmerged.v1'];
+/** All of these. */
+export const CONTACT_EVENTS: ContactEvent[] = [...CONTACT_CHANGED, ...CONTACT_ENDED, ...CONTACTS_MERGED];
+
+/** Those of some types. */
+export function eventsOf<T extends ContactEvent>(
+  types: readonly T[],
+  events: readonly DomainEvent<ContactEvent>[],
+): DomainEvent<T>[] {
+  const wanted: readonly ContactEvent[] = types;
+  return events.filter(({ type }) => wanted.includes(type)) as unknown as DomainEvent<T>[];
+}
 
 /** None of a merged contact: into which it was merged only the event of the merge says. */
 export function refOfChange({ type, organizationid, data }: DomainEvent<ContactChanged>): ContactRef | null {

@@ -2,11 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import {
+  CONTACT_CHANGED,
+  CONTACT_ENDED,
+  CONTACTS_MERGED,
+  eventsOf,
   refOfChange,
   refOfEnd,
   refsOfMerge,
   type ContactChanged,
   type ContactEnded,
+  type ContactEvent,
   type ContactsMerged,
 } from './contact-events.js';
 import { ContactRefs } from './contact-refs.js';
@@ -23,6 +28,14 @@ export class ContactFollower {
     private readonly refs: ContactRefs,
     private readonly rows: ContactRowsRegistry,
   ) {}
+
+  /** A run of one type, as a consumer is given it. */
+  async follow(run: readonly DomainEvent<ContactEvent>[]): Promise<void> {
+    const changed = eventsOf(CONTACT_CHANGED, run);
+    if (changed.length > 0) await this.changed(changed);
+    await this.ended(eventsOf(CONTACT_ENDED, run));
+    await this.merged(eventsOf(CONTACTS_MERGED, run));
+  }
 
   changed(events: readonly DomainEvent<ContactChanged>[]): Promise<void> {
     const refs = events.flatMap((event) => refOfChange(event) ?? []);

@@ -1,10 +1,12 @@
 export {
   CONTACT_CHANGED,
   CONTACT_ENDED,
+  CONTACT_EVENTS,
   CONTACTS_MERGED,
   refsOfMerge,
   type ContactChanged,
   type ContactEnded,
+  type ContactEvent,
   type ContactsMerged,
 } from './contact-events.js';
 export { ContactFollower } from './contact-follower.js';

@@ -1,9 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Database, newId, type Transaction } from '@customer-platform/database';
-import type { DomainEvent, EventData, EventType } from '@customer-platform/events';
-import { startTestApp, testDatabase, type TestApp, type TestDatabase } from '@customer-platform/testing';
+import {
+  contactChange,
+  domainEvent,
+  startTestApp,
+  testDatabase,
+  type TestApp,
+  type TestDatabase,
+} from '@customer-platform/testing';
 import {
   ContactFollower,
   contactTable,
@@ -124,26 +129,6 @@ export async function startThings(memory: Memory): Promise<Things> {
   };
 }
 
-/** An event as core publishes it. */
-export function event<T extends EventType>(
-  type: T,
-  organizationId: string,
-  data: EventData<T>,
-): DomainEvent<T> {
-  return {
-    specversion: '1.0',
-    id: randomUUID(),
-    type,
-    source: 'urn:customer-platform:core',
-    subject: 'contacts/x',
-    time: new Date().toISOString(),
-    datacontenttype: 'application/json',
-    organizationid: organizationId,
-    correlationid: randomUUID(),
-    data,
-  };
-}
-
 /** What core tells of a contact that changed. */
 export function changed(
   organizationId: string,
@@ -151,16 +136,14 @@ export function changed(
   version: number,
   state: 'active' | 'deleted' = 'active',
 ) {
-  const nothing = { external_id: null, email: null, phone: null, first_name: null, last_name: null };
-  const contact = { id, ...nothing, locale: null, timezone: null, country: null, attributes: {}, state };
   const type = state === 'deleted' ? 'core.contact.deleted.v1' : 'core.contact.updated.v1';
-  return event(type, organizationId, { contact_id: id, version, changed_fields: [], contact });
+  return domainEvent(type, organizationId, contactChange(id, version, state));
 }
 
 /** What core tells of a contact that is gone. */
 export function ended(organizationId: string, id: string, version: number, verb: 'purged' | 'erased') {
   const data = { contact_id: id, version, changed_fields: [], contact: null };
-  return event(`core.contact.${verb}.v1` as const, organizationId, data);
+  return domainEvent(`core.contact.${verb}.v1` as const, organizationId, data);
 }
 
 /** What core tells of two contacts that become one, or two again. */
@@ -169,7 +152,7 @@ export function merged(
   pair: { survivor: string; merged: string; version: number },
   verb: 'merged' | 'unmerged' = 'merged',
 ) {
-  return event(`core.contact.${verb}.v1` as const, organizationId, {
+  return domainEvent(`core.contact.${verb}.v1` as const, organizationId, {
     merge_id: newId(),
     survivor_id: pair.survivor,
     merged_id: pair.merged,

@@ -2,6 +2,7 @@ export { AppProcess, buildAll, freePorts, runScript, WORKSPACE } from './app-pro
 export { Caller, type Answer, type CallOptions } from './caller.js';
 export { DatabaseFault, type Fault } from './database-fault.js';
 export { DatabaseProxy } from './database-proxy.js';
+export { contactChange, domainEvent, type ProbeEvent } from './domain-event.js';
 export { eventually, type Patience } from './eventually.js';
 export { expectEveryTableIsolated } from './expect-every-table-isolated.js';
 export { expectForeignKeysSeek } from './expect-foreign-keys-seek.js';
@@ -9,7 +10,7 @@ export { expectMigrationsReversible } from './expect-migrations-reversible.js';
 export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
 export { HOSTILE_LITERALS, MALFORMED } from './hostile-urls.js';
 export { InternalPeer, type InternalAnswer } from './internal-peer.js';
-export { KafkaProbe, kafkaProbe, type ProbeEvent } from './kafka-probe.js';
+export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
 export { startRedis, type RedisServer } from './redis/redis-server.js';
 export { serviceKeys } from './service-keys.js';
 export { TEST_CERTIFICATE } from './test-certificate.js';

@@ -1,28 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { newId } from '@customer-platform/database';
 import { RecordConsumers, RecordProducer } from '@customer-platform/event-bus';
 import {
-  EVENTS,
   parseDomainEvent,
-  sourceOf,
   topicOf,
   topicOfModule,
   type DomainEvent,
-  type EventData,
   type EventType,
   type Publisher,
 } from '@customer-platform/events';
+import { envelopeOf, keyOf, type ProbeEvent } from './domain-event.js';
 import { eventually, type Patience } from './eventually.js';
 import type { TestApp } from './test-app.js';
-
-/** What a test says of an event to publish; the rest of the envelope is made up. */
-export interface ProbeEvent<T extends EventType> {
-  type: T;
-  organizationId: string;
-  data: EventData<T>;
-  id?: string;
-  correlationId?: string;
-}
 
 /** The broker as a test sees it: publishes as another module would, collects what a module publishes. */
 export class KafkaProbe {
@@ -82,24 +70,4 @@ export class KafkaProbe {
 /** A probe over the running app's connections and topics. */
 export function kafkaProbe(app: TestApp): KafkaProbe {
   return new KafkaProbe(app);
-}
-
-function keyOf(event: Pick<DomainEvent, 'type' | 'data'>): string {
-  return String((event.data as Record<string, unknown>)[EVENTS[event.type].key]);
-}
-
-function envelopeOf<T extends EventType>(event: ProbeEvent<T>): DomainEvent {
-  const { type, organizationId, data, id = newId(), correlationId = newId() } = event;
-  const content = { type, data } as Pick<DomainEvent, 'type' | 'data'>;
-  return {
-    specversion: '1.0',
-    id,
-    source: sourceOf(type),
-    subject: keyOf(content),
-    time: new Date().toISOString(),
-    datacontenttype: 'application/json',
-    organizationid: organizationId,
-    correlationid: correlationId,
-    ...content,
-  } as DomainEvent;
 }

@@ -3,6 +3,7 @@ import { Type } from 'class-transformer';
 import { IsIn, IsObject, IsString, MaxLength, MinLength, ValidateNested } from 'class-validator';
 import { custom, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsNoPlaceholder } from '../identities/no-placeholder.decorator.js';
+import { LONGEST } from './known-traits.js';
 import { NATIONAL_ID_TYPES, type NationalIdType } from '../national-ids/national-id-types.js';
 
 /** A date of the calendar, `2000-02-29`, not after today. */
@@ -70,13 +71,13 @@ export class CreateContactDto {
   @MaxLength(40)
   phone?: string | null;
 
-  @text(100, 'Ana')
+  @text(LONGEST.name, 'Ana')
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
   first_name?: string | null;
 
-  @text(100, 'Rojas')
+  @text(LONGEST.name, 'Rojas')
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
@@ -88,13 +89,13 @@ export class CreateContactDto {
   @IsPastDate()
   birth_date?: string | null;
 
-  @text(35, 'es-CL', 'BCP 47.')
+  @text(LONGEST.locale, 'es-CL', 'BCP 47.')
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
   locale?: string | null;
 
-  @text(64, 'America/Santiago', 'IANA name.')
+  @text(LONGEST.timezone, 'America/Santiago', 'IANA name.')
   @MayBeAbsent()
   @MayBeNull()
   @IsString()

@@ -23,9 +23,8 @@ export type TraitFault = 'wrong_type' | 'invalid_format' | 'too_long' | 'too_sho
 /** A trait's value as the contact keeps it, or why it cannot. */
 export type ReadTrait = { value: string | null } | { fault: TraitFault };
 
-const NAME_LIMIT = 100;
-const LOCALE_LIMIT = 35;
-const ZONE_LIMIT = 64;
+/** How long these fields are at most, by whichever way they come (core.md §2). */
+export const LONGEST = { name: 100, locale: 35, timezone: 64 } as const;
 
 /** Reads a known trait; null clears the field. `country` is the contact's, for national phone numbers. */
 export function readTrait(trait: KnownTrait, sent: unknown, country: string | null): ReadTrait {
@@ -38,7 +37,7 @@ export function readTrait(trait: KnownTrait, sent: unknown, country: string | nu
 
 type Reader = (sent: string, country: string | null) => string | { fault: TraitFault };
 
-const name: Reader = (sent) => (isLongerThan(sent, NAME_LIMIT) ? { fault: 'too_long' } : sent);
+const name: Reader = (sent) => (isLongerThan(sent, LONGEST.name) ? { fault: 'too_long' } : sent);
 
 const READERS: Record<KnownTrait, Reader> = {
   country: (sent) => {
@@ -54,7 +53,7 @@ const READERS: Record<KnownTrait, Reader> = {
 };
 
 function canonicalLocale(text: string): string | undefined {
-  if (text.length > LOCALE_LIMIT) return undefined;
+  if (text.length > LONGEST.locale) return undefined;
   try {
     // `es_CL` is what many systems write for the BCP 47 tag `es-CL`.
     return Intl.getCanonicalLocales(text.replaceAll('_', '-'))[0];
@@ -69,7 +68,7 @@ const KNOWN_ZONES_LIMIT = 2_000;
 /** Whether the text names a zone of the IANA database, aliases included; an offset is no zone. */
 function isTimeZone(text: string): boolean {
   // Nothing long is looked at, nor remembered.
-  if (text.length > ZONE_LIMIT) return false;
+  if (text.length > LONGEST.timezone) return false;
   const known = knownZones.get(text);
   if (known !== undefined) return known;
   const answer = /^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text) && hasZone(text);

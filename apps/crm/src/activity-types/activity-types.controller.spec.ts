@@ -1,14 +1,14 @@
 import type { DomainEvent } from '@customer-platform/events';
 import {
   anOrganization,
+  type Answer,
+  type Caller,
+  domainEvent,
   expectProblem,
   expectStatus,
   itBehavesLikeASoftDeletableResource,
   kafkaProbe,
-  type Answer,
-  type Caller,
 } from '@customer-platform/testing';
-import { event } from '../contact-refs/core-events.fixture.js';
 import { startCrm, type TestCrm } from '../crm.fixture.js';
 import type { ActivityTypeDto } from './activity-type.dto.js';
 import { FirstTypesConsumer } from './first-types.consumer.js';
@@ -209,7 +209,7 @@ describe('PATCH /v1/crm/activity-types/{id}', () => {
 describe('the first types of a new organization', () => {
   type Founded = DomainEvent<'identity.organization.created.v1'>;
   const founded = (id: string): Founded =>
-    event('identity.organization.created.v1', id, { organization_id: id, id, slug: 'x', changed: [] });
+    domainEvent('identity.organization.created.v1', id, { organization_id: id, id, slug: 'x', changed: [] });
   const give = (...events: Founded[]) => crm.app.app.get(FirstTypesConsumer).give(events);
   const keysOf = async (caller: Caller): Promise<string[]> =>
     (await caller.get<{ data: ActivityTypeDto[] }>(`${TYPES}?sort=name`)).body.data.map(({ key }) => key);

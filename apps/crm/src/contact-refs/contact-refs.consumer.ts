@@ -1,14 +1,10 @@
 import { Controller } from '@nestjs/common';
 import {
-  CONTACT_CHANGED,
-  CONTACT_ENDED,
-  CONTACTS_MERGED,
+  CONTACT_EVENTS,
   ContactFollower,
   ContactRefs,
   ContactRowsRegistry,
-  type ContactChanged,
-  type ContactEnded,
-  type ContactsMerged,
+  type ContactEvent,
 } from '@customer-platform/contact-refs';
 import { ReferenceHolds, type Transaction } from '@customer-platform/database';
 import { type ErasedCounts, type ErasureRequested, Erasures } from '@customer-platform/erasure';
@@ -26,19 +22,9 @@ export class ContactRefsConsumer {
     private readonly erasures: Erasures,
   ) {}
 
-  @OnEvent(CONTACT_CHANGED)
-  follow(events: DomainEvent<ContactChanged>[]): Promise<void> {
-    return this.follower.changed(events);
-  }
-
-  @OnEvent(CONTACT_ENDED)
-  followEnds(events: DomainEvent<ContactEnded>[]): Promise<void> {
-    return this.follower.ended(events);
-  }
-
-  @OnEvent(CONTACTS_MERGED)
-  followMerges(events: DomainEvent<ContactsMerged>[]): Promise<void> {
-    return this.follower.merged(events);
+  @OnEvent(CONTACT_EVENTS)
+  follow(events: DomainEvent<ContactEvent>[]): Promise<void> {
+    return this.follower.follow(events);
   }
 
   /** The contact is marked first: whoever still writes for it is waited for, whoever comes later is refused. */

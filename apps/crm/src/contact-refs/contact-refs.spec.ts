@@ -1,8 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { RecordProducer } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
-import { eventually, type Caller } from '@customer-platform/testing';
-import { changeOf, event } from './core-events.fixture.js';
+import { type Caller, contactChange, domainEvent, eventually } from '@customer-platform/testing';
 import { startCrm, type TestCrm } from '../crm.fixture.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
 
@@ -132,7 +131,7 @@ describe('a contact in a path', () => {
     // Core moves the events, then tells of the merge.
     for (const item of crm.modules.items.event) item.contact_id = survivor;
     await publish(
-      event('core.contact.merged.v1', organizationId, {
+      domainEvent('core.contact.merged.v1', organizationId, {
         merge_id: newId(),
         survivor_id: survivor,
         merged_id: merged,
@@ -164,22 +163,26 @@ describe('following core’s events', () => {
         expect(rows.find((row) => row['id'] === id)).toEqual({ id, state, merged_into: mergedInto, version });
       });
     const merge = { merge_id: newId(), survivor_id: other, merged_id: id, survivor_version: 2 };
-    await publish(event('core.contact.created.v1', organizationId, changeOf(id, 1)));
+    await publish(domainEvent('core.contact.created.v1', organizationId, contactChange(id, 1)));
     await expectState('active', 1);
-    await publish(event('core.contact.deleted.v1', organizationId, changeOf(id, 2, 'deleted')));
+    await publish(domainEvent('core.contact.deleted.v1', organizationId, contactChange(id, 2, 'deleted')));
     await expectState('deleted', 2);
     expect((await caller.get(timeline(id))).status).toBe(200);
-    await publish(event('core.contact.restored.v1', organizationId, changeOf(id, 3)));
+    await publish(domainEvent('core.contact.restored.v1', organizationId, contactChange(id, 3)));
     await expectState('active', 3);
-    await publish(event('core.contact.merged.v1', organizationId, { ...merge, merged_version: 4 }));
+    await publish(domainEvent('core.contact.merged.v1', organizationId, { ...merge, merged_version: 4 }));
     await expectState('merged', 4, other);
     expect((await caller.get(timeline(id))).status).toBe(307);
     await publish(
-      event('core.contact.unmerged.v1', organizationId, { ...merge, merged_version: 5, survivor_version: 3 }),
+      domainEvent('core.contact.unmerged.v1', organizationId, {
+        ...merge,
+        merged_version: 5,
+        survivor_version: 3,
+      }),
     );
     await expectState('active', 5);
     const end = { contact_id: id, version: 6, changed_fields: [], contact: null };
-    await publish(event('core.contact.erased.v1', organizationId, end));
+    await publish(domainEvent('core.contact.erased.v1', organizationId, end));
     await expectState('erased', 6);
     expect((await caller.get(timeline(id))).status).toBe(404);
     expect(crm.modules.lookups).toEqual([]);
@@ -190,8 +193,8 @@ describe('following core’s events', () => {
     const id = newId();
     const end = { contact_id: id, version: 9, changed_fields: [], contact: null };
     const consumer = crm.app.app.get(ContactRefsConsumer);
-    await consumer.followEnds([event('core.contact.purged.v1', organizationId, end)]);
-    await consumer.follow([event('core.contact.updated.v1', organizationId, changeOf(id, 8))]);
+    await consumer.follow([domainEvent('core.contact.purged.v1', organizationId, end)]);
+    await consumer.follow([domainEvent('core.contact.updated.v1', organizationId, contactChange(id, 8))]);
     expect((await caller.get(timeline(id))).status).toBe(404);
     expect(crm.modules.lookups).toEqual([]);
   });

@@ -1,11 +1,17 @@
 import { newId, SigningKeys } from '@customer-platform/database';
 import { RECEIPTS, type ErasureRequested } from '@customer-platform/erasure';
 import type { DomainEvent } from '@customer-platform/events';
-import { anOrganization, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
+import {
+  anOrganization,
+  type Caller,
+  contactChange,
+  domainEvent,
+  expectProblem,
+  expectStatus,
+} from '@customer-platform/testing';
 import { compactVerify, importJWK } from 'jose';
 import { startCrm, type TestCrm } from '../crm.fixture.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
-import { changeOf, event } from './core-events.fixture.js';
 
 const NOTES = '/v1/crm/notes';
 
@@ -33,7 +39,9 @@ class World {
 
   async contact(): Promise<string> {
     const id = newId();
-    await consumer.follow([event('core.contact.created.v1', this.organizationId, changeOf(id, 1))]);
+    await consumer.follow([
+      domainEvent('core.contact.created.v1', this.organizationId, contactChange(id, 1)),
+    ]);
     return id;
   }
 
@@ -44,7 +52,7 @@ class World {
   }
 
   request(contactId: string): ErasureRequested {
-    return event('core.erasure.requested.v1', this.organizationId, {
+    return domainEvent('core.erasure.requested.v1', this.organizationId, {
       subject_request_id: newId(),
       contact_id: contactId,
     });
@@ -142,7 +150,9 @@ describe('the erasure of a contact', () => {
     const world = new World();
     const contact = await world.contact();
     await consumer.erase([world.request(contact)]);
-    await consumer.follow([event('core.contact.updated.v1', world.organizationId, changeOf(contact, 9))]);
+    await consumer.follow([
+      domainEvent('core.contact.updated.v1', world.organizationId, contactChange(contact, 9)),
+    ]);
     const answer = await world.caller.post(NOTES, { contact_id: contact, body: 'A note' });
     expectProblem(answer, 422, 'reference_not_found');
   });
@@ -158,7 +168,9 @@ describe('the erasure of a contact', () => {
   it('leaves the same contact id of another organization alone', async () => {
     const [world, other] = [new World(), new World()];
     const contact = await world.contact();
-    await consumer.follow([event('core.contact.created.v1', other.organizationId, changeOf(contact, 1))]);
+    await consumer.follow([
+      domainEvent('core.contact.created.v1', other.organizationId, contactChange(contact, 1)),
+    ]);
     await other.note(contact);
     await consumer.erase([world.request(contact)]);
     expect(await other.notes()).toBe(1);

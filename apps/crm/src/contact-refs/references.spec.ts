@@ -1,9 +1,15 @@
 import { newId, ReferenceHolds } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
-import { anOrganization, expectStatus, type Answer, type Caller } from '@customer-platform/testing';
+import {
+  anOrganization,
+  type Answer,
+  type Caller,
+  contactChange,
+  domainEvent,
+  expectStatus,
+} from '@customer-platform/testing';
 import { startCrm, type StubContact, type TestCrm } from '../crm.fixture.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
-import { changeOf, event } from './core-events.fixture.js';
 
 let crm: TestCrm;
 let consumer: ContactRefsConsumer;
@@ -72,7 +78,7 @@ class World {
   }
 
   created(id: string): DomainEvent<'core.contact.created.v1'> {
-    return event('core.contact.created.v1', this.organizationId, changeOf(id, 1));
+    return domainEvent('core.contact.created.v1', this.organizationId, contactChange(id, 1));
   }
 
   /** Core ends a contact: from now on it says so when asked; the event is told by `tell`. */
@@ -81,8 +87,8 @@ class World {
     const at = crm.modules.contacts.findIndex((contact) => contact.id === id);
     if (at >= 0) crm.modules.contacts.splice(at, 1);
     const data = { contact_id: id, version: this.version, changed_fields: [], contact: null };
-    const told = event(`core.contact.${verb}.v1`, this.organizationId, data);
-    return () => consumer.followEnds([told]);
+    const told = domainEvent(`core.contact.${verb}.v1`, this.organizationId, data);
+    return () => consumer.follow([told]);
   }
 
   async rows(): Promise<string[]> {

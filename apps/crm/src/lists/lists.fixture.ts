@@ -1,8 +1,14 @@
 import { newId } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
-import { anOrganization, expectStatus, type Answer, type Caller } from '@customer-platform/testing';
+import {
+  anOrganization,
+  type Answer,
+  type Caller,
+  contactChange,
+  domainEvent,
+  expectStatus,
+} from '@customer-platform/testing';
 import { ContactRefsConsumer } from '../contact-refs/contact-refs.consumer.js';
-import { changeOf, event } from '../contact-refs/core-events.fixture.js';
 import type { TestCrm } from '../crm.fixture.js';
 import type { AddedMembersDto, ListMemberDto } from './list-member.dto.js';
 import type { ListDto } from './list.dto.js';
@@ -40,7 +46,7 @@ export class ListWorld {
   async contacts(count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, () => newId());
     await this.consumer.follow(
-      ids.map((id) => event('core.contact.created.v1', this.organizationId, changeOf(id, 1))),
+      ids.map((id) => domainEvent('core.contact.created.v1', this.organizationId, contactChange(id, 1))),
     );
     return ids;
   }
@@ -66,7 +72,7 @@ export class ListWorld {
 
   async merge(survivor: string, merged: string, verb: 'merged' | 'unmerged' = 'merged'): Promise<void> {
     this.version += 1;
-    const told: DomainEvent<'core.contact.merged.v1' | 'core.contact.unmerged.v1'> = event(
+    const told: DomainEvent<'core.contact.merged.v1' | 'core.contact.unmerged.v1'> = domainEvent(
       `core.contact.${verb}.v1`,
       this.organizationId,
       {
@@ -77,13 +83,13 @@ export class ListWorld {
         merged_version: this.version,
       },
     );
-    await this.consumer.followMerges([told]);
+    await this.consumer.follow([told]);
   }
 
   async end(id: string, verb: 'purged' | 'erased'): Promise<void> {
     this.version += 1;
     const end = { contact_id: id, version: this.version, changed_fields: [], contact: null };
-    await this.consumer.followEnds([event(`core.contact.${verb}.v1`, this.organizationId, end)]);
+    await this.consumer.follow([domainEvent(`core.contact.${verb}.v1`, this.organizationId, end)]);
   }
 
   /** What the rows say, against what the list says of itself. */

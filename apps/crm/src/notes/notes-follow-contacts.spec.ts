@@ -1,7 +1,13 @@
 import { newId, ReferenceHolds, type ReferenceCount } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
-import { anOrganization, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
-import { changeOf, event } from '../contact-refs/core-events.fixture.js';
+import {
+  anOrganization,
+  type Caller,
+  contactChange,
+  domainEvent,
+  expectProblem,
+  expectStatus,
+} from '@customer-platform/testing';
 import { ContactRefsConsumer } from '../contact-refs/contact-refs.consumer.js';
 import { startCrm, type TestCrm } from '../crm.fixture.js';
 import type { NoteDto } from './note.dto.js';
@@ -35,13 +41,15 @@ class World {
 
   async contact(): Promise<string> {
     const id = newId();
-    await consumer.follow([event('core.contact.created.v1', this.organizationId, changeOf(id, 1))]);
+    await consumer.follow([
+      domainEvent('core.contact.created.v1', this.organizationId, contactChange(id, 1)),
+    ]);
     return id;
   }
 
   merge(survivor: string, merged: string, verb: 'merged' | 'unmerged' = 'merged'): Merge {
     this.version += 1;
-    return event(`core.contact.${verb}.v1`, this.organizationId, {
+    return domainEvent(`core.contact.${verb}.v1`, this.organizationId, {
       merge_id: newId(),
       survivor_id: survivor,
       merged_id: merged,
@@ -56,7 +64,7 @@ class World {
   ): DomainEvent<'core.contact.purged.v1' | 'core.contact.erased.v1'> {
     this.version += 1;
     const data = { contact_id: id, version: this.version, changed_fields: [], contact: null };
-    return event(`core.contact.${verb}.v1`, this.organizationId, data);
+    return domainEvent(`core.contact.${verb}.v1`, this.organizationId, data);
   }
 
   async note(contactId: string): Promise<NoteDto> {
@@ -90,12 +98,12 @@ describe('notes of contacts that merge', () => {
     ];
     await world.caller.delete(`${NOTES}/${gone.id}`);
     const deleted = await world.read(gone);
-    await consumer.followMerges([world.merge(survivor, merged)]);
+    await consumer.follow([world.merge(survivor, merged)]);
     expect(await world.read(moved)).toEqual({ ...moved, contact_id: survivor });
     expect(await world.read(gone)).toEqual({ ...deleted, contact_id: survivor });
     const later = await world.note(merged);
     expect(later.contact_id).toBe(survivor);
-    await consumer.followMerges([world.merge(survivor, merged, 'unmerged')]);
+    await consumer.follow([world.merge(survivor, merged, 'unmerged')]);
     expect(await world.read(moved)).toEqual(moved);
     expect(await world.read(gone)).toEqual(deleted);
     expect(await world.read(own)).toEqual(own);
@@ -107,9 +115,9 @@ describe('notes of contacts that merge', () => {
     const [a, b, c] = [await world.contact(), await world.contact(), await world.contact()];
     for (const contact of [a, b, c]) await world.note(contact);
     const [first, second] = [world.merge(b, a), world.merge(c, b)];
-    for (const told of [[second], [first], [first, second], [second]]) await consumer.followMerges(told);
+    for (const told of [[second], [first], [first, second], [second]]) await consumer.follow(told);
     expect(await world.counts()).toEqual({ [c]: 3 });
-    await consumer.followMerges([world.merge(c, b, 'unmerged')]);
+    await consumer.follow([world.merge(c, b, 'unmerged')]);
     expect(await world.counts()).toEqual({ [b]: 2, [c]: 1 });
   });
 
@@ -117,7 +125,7 @@ describe('notes of contacts that merge', () => {
     const world = new World();
     const [survivor, merged] = [await world.contact(), await world.contact()];
     const writing = Array.from({ length: 40 }, () => world.note(merged));
-    await consumer.followMerges([world.merge(survivor, merged)]);
+    await consumer.follow([world.merge(survivor, merged)]);
     await Promise.all(writing);
     expect(await world.counts()).toEqual({ [survivor]: 40 });
   });
@@ -125,10 +133,12 @@ describe('notes of contacts that merge', () => {
   it('of another organization stay where they are', async () => {
     const [world, other] = [new World(), new World()];
     const [survivor, merged] = [await world.contact(), await world.contact()];
-    await consumer.follow([event('core.contact.created.v1', other.organizationId, changeOf(merged, 1))]);
+    await consumer.follow([
+      domainEvent('core.contact.created.v1', other.organizationId, contactChange(merged, 1)),
+    ]);
     await other.note(merged);
-    await consumer.followMerges([world.merge(survivor, merged)]);
-    await consumer.followEnds([world.end(merged, 'erased')]);
+    await consumer.follow([world.merge(survivor, merged)]);
+    await consumer.follow([world.end(merged, 'erased')]);
     expect(await other.counts()).toEqual({ [merged]: 1 });
   });
 });
@@ -139,7 +149,7 @@ describe('notes of a soft-deleted contact', () => {
     const contact = await world.contact();
     const note = await world.note(contact);
     await consumer.follow([
-      event('core.contact.deleted.v1', world.organizationId, changeOf(contact, 2, 'deleted')),
+      domainEvent('core.contact.deleted.v1', world.organizationId, contactChange(contact, 2, 'deleted')),
     ]);
     const at = `${NOTES}/${note.id}`;
     expectStatus(await world.caller.patch(at, { body: 'Still editable' }), 200);
@@ -158,8 +168,8 @@ describe.each(['erased', 'purged'] as const)('notes of a contact that is %s', (v
     const deleted = await world.note(contact);
     await world.caller.delete(`${NOTES}/${deleted.id}`);
     const kept = await world.note(other);
-    await consumer.followMerges([world.merge(contact, merged)]);
-    await consumer.followEnds([world.end(contact, verb)]);
+    await consumer.follow([world.merge(contact, merged)]);
+    await consumer.follow([world.end(contact, verb)]);
     for (const { id } of [...notes, deleted]) {
       expectProblem(await world.caller.get(`${NOTES}/${id}`), 404, 'not_found');
       expectProblem(await world.caller.patch(`${NOTES}/${id}`, { body: 'x' }), 404, 'not_found');
@@ -181,7 +191,7 @@ describe.each(['erased', 'purged'] as const)('notes of a contact that is %s', (v
         const answer = await world.caller.post(NOTES, { contact_id: contact, body: 'A note' });
         if (answer.status !== 201) return answer;
         written += 1;
-        if (written === 100) await consumer.followEnds([world.end(contact, verb)]);
+        if (written === 100) await consumer.follow([world.end(contact, verb)]);
       }
     });
     for (const refused of await Promise.all(callers)) expectProblem(refused, 422, 'reference_not_found');

@@ -1,9 +1,9 @@
+import { contactChange, domainEvent } from '@customer-platform/testing';
 import fc from 'fast-check';
 import { newId } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
 import type { Answer, Caller } from '@customer-platform/testing';
 import { ContactRefsConsumer } from '../contact-refs/contact-refs.consumer.js';
-import { changeOf, event } from '../contact-refs/core-events.fixture.js';
 import { anItem, startCrm, type StubItem, type TestCrm } from '../crm.fixture.js';
 import type { ItemType } from './fragments.js';
 import type { TimelineDto, TimelineItemDto } from './timeline.dto.js';
@@ -51,7 +51,7 @@ const [NOTHING = [], EVERYTHING = []] = [SUBSETS[0], SUBSETS[15]];
 
 async function aContact(): Promise<string> {
   const id = newId();
-  await consumer.follow([event('core.contact.created.v1', organizationId, changeOf(id, 1))]);
+  await consumer.follow([domainEvent('core.contact.created.v1', organizationId, contactChange(id, 1))]);
   return id;
 }
 
@@ -197,8 +197,8 @@ describe('a merge in the middle of a walk', () => {
     for (const type of TYPES) {
       for (const item of crm.modules.items[type]) if (item.contact_id === gone) item.contact_id = survivor;
     }
-    await consumer.followMerges([
-      event('core.contact.merged.v1', organizationId, {
+    await consumer.follow([
+      domainEvent('core.contact.merged.v1', organizationId, {
         merge_id: newId(),
         survivor_id: survivor,
         merged_id: gone,
