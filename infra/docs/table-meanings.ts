@@ -24,6 +24,8 @@ export const TABLES: Record<string, Record<string, string>> = {
     contact_activity:
       'When a contact was last seen, apart from the contact because it changes with every event. Its row is what an event locks.',
     contact_merges: 'A merge, done or undone, with what an undo needs.',
+    contact_words:
+      'A word by which a contact is searched, without case and accents. Triggers on `contacts` keep them.',
     contacts: 'A contact. `field_times` says when each field was last said.',
     dead_letters: 'An event that failed, byte by byte as it was received, and the queue of replays.',
     events: 'A stored event. Its id follows from organization and idempotency key.',

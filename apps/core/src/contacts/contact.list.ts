@@ -3,6 +3,9 @@ import type { ListDefinition } from '@customer-platform/http';
 /** The order of contacts without a last name: before all others, in one index with them. */
 export const LAST_NAME_ORDER = `coalesce(last_name, '')`;
 
+/** What an index by beginnings is on, whatever the order of the database. */
+export const LAST_NAME_BEGINNING = `last_name COLLATE "C"`;
+
 /**
  * `GET /v1/core/contacts` (core.md §13). Emails and numbers are read in any form in which they match, `identity` as
  * `<type>:<value>`.
@@ -26,7 +29,7 @@ export const CONTACT_LIST: ListDefinition = {
       ops: ['eq', 'in'],
       description: 'Contacts that are in the segment, or in one of several.',
     },
-    last_name: { type: 'string', column: 'last_name' },
+    last_name: { type: 'string', column: 'last_name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
     country: { type: 'string', column: 'country' },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
@@ -40,4 +43,13 @@ export const CONTACT_LIST: ListDefinition = {
   },
   defaultSort: '-created_at',
   includeDeleted: true,
+  extraParameters: {
+    q: {
+      type: 'string',
+      pattern: '^[^\\u0000]{2,100}$',
+      description:
+        'People by what is typed: every word begins a word of the first or last name, or begins the email, the phone ' +
+        'number or the external id. Case and accents are ignored.',
+    },
+  },
 };

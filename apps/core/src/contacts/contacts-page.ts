@@ -4,7 +4,8 @@ import { Problem } from '@customer-platform/problem-json';
 import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
 import { normalEmail, normalIdentity, normalPhone } from '../identities/identity-value.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
-import { LAST_NAME_ORDER } from './contact.list.js';
+import { search, wordConditions, type Search } from './contact-search.js';
+import { LAST_NAME_BEGINNING, LAST_NAME_ORDER } from './contact.list.js';
 import type { ContactDto } from './contact.dto.js';
 
 const SHOWN = `c.external_id, c.email, c.email_normal, c.phone, c.first_name, c.last_name,
@@ -65,13 +66,31 @@ export async function pageOfContacts(tx: Transaction, query: ListQuery): Promise
   const inSegments = query.filters.filter(({ field }) => field === 'segment_id');
   const filters = query.filters.filter(({ field }) => field !== 'segment_id');
   const read = { ...query, filters: await readFilters(tx, { ...query, filters }) };
-  const select = query.sort[0]?.field === 'last_seen_at' ? BY_ACTIVITY : BY_CONTACT;
+  const found = await search(tx, query);
+  const rows = query.sort[0]?.field === 'last_seen_at' ? BY_ACTIVITY : BY_CONTACT;
   const live = query.visibility === 'live' ? ' AND c.deleted_at IS NULL' : '';
   const members = inSegments.map((_, at) => IN_SEGMENT(`$${at + 2}`)).join('');
-  return pageOf<ContactListRow, ContactDto>(tx, select + live + members, read, {
-    parameters: [tx.organizationId, ...inSegments.map(({ values }) => values)],
+  const select = amongFound(rows + live + members, found, inSegments.length + 2);
+  return pageOf<ContactListRow, ContactDto>(tx, select.sql, read, {
+    parameters: [tx.organizationId, ...inSegments.map(({ values }) => values), ...select.parameters],
     map: toListedDto,
   });
+}
+
+/** The select of those that a search found, whose own parameters begin at `$<next>`. */
+function amongFound(
+  select: string,
+  found: Search | undefined,
+  next: number,
+): { sql: string; parameters: readonly unknown[] } {
+  if (!found) return { sql: select, parameters: [] };
+  const { ids, bounds } = found;
+  const sql = [select, ...wordConditions('c.id', next, bounds.length / 2)].join(' AND ');
+  if (!ids) return { sql, parameters: bounds };
+  // Each by its key: the planner may take a walk in the list's order for shorter, and walk to the end of it.
+  const each = `SELECT row.* FROM unnest($${String(next + bounds.length)}::uuid[]) AS found (id)
+    CROSS JOIN LATERAL (${sql} AND c.id = found.id OFFSET 0) AS row`;
+  return { sql: each, parameters: [...bounds, ids] };
 }
 
 function toListedDto(row: ContactListRow): ContactDto {
@@ -111,7 +130,7 @@ function byField(filter: ListFilter): ListFilter {
       return withValues(filter, (value) => value.toUpperCase());
     case 'last_name':
       // The index's own expression.
-      return { ...filter, column: LAST_NAME_ORDER };
+      return { ...filter, column: filter.op === 'prefix' ? LAST_NAME_BEGINNING : LAST_NAME_ORDER };
     default:
       return filter;
   }

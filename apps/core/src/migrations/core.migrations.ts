@@ -28,6 +28,9 @@ import { CreateSegmentEvaluators1766900100000 } from './1766900100000-create-seg
 import { IndexYieldedIdentities1766900200000 } from './1766900200000-index-yielded-identities.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 import { CreateInstances1767000200000 } from './1767000200000-create-instances.js';
+import { CreateContactWords1767100000000 } from './1767100000000-create-contact-words.js';
+import { FillContactWords1767100100000 } from './1767100100000-fill-contact-words.js';
+import { IndexLastNames1767100200000 } from './1767100200000-index-last-names.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -60,4 +63,7 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   IndexYieldedIdentities1766900200000,
   UnpackOutbox1767000100000,
   CreateInstances1767000200000,
+  CreateContactWords1767100000000,
+  FillContactWords1767100100000,
+  IndexLastNames1767100200000,
 ];
