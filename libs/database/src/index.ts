@@ -28,6 +28,7 @@ export {
   SIGNING_ALGORITHM,
   SigningKeys,
   type ListedKey,
+  type SigningAlgorithm,
   type SigningKey,
 } from './signing-keys/signing-keys.js';
 export { createIndexConcurrently } from './migrations/concurrent-index.js';

@@ -160,3 +160,22 @@ describe('the signing keys', () => {
     expect(row?.sealed_private_key).toMatch(/^v1(\.[\w-]+){3}$/);
   });
 });
+
+describe('keys of another algorithm', () => {
+  it('are handed out whole, the one that signs first, each until what it signed has ended', async () => {
+    const keys = aProcess();
+    const held = () => keys.held('id_tokens', 3_600_000, 'RS256');
+    const [first] = await held();
+    expect(first).toMatchObject({ kty: 'RSA', alg: 'RS256', use: 'sig', d: expect.any(String) as string });
+    const next = await keys.rotate('id_tokens', DAY_MS, 'RS256');
+    expect((await held()).map(({ kid }) => kid)).toEqual([first?.kid, next]);
+    clock.at += DAY_MS + 1_000;
+    expect((await keys.toSign('id_tokens', 'RS256')).kid).toBe(next);
+    expect((await held()).map(({ kid }) => kid)).toEqual([next, first?.kid]);
+    const shown = await keys.shown('id_tokens', 3_600_000, 'RS256');
+    expect(shown.map(({ kid }) => kid)).toEqual([first?.kid, next]);
+    expect(JSON.stringify(shown)).not.toContain('"d"');
+    clock.at += 3_600_000;
+    expect((await held()).map(({ kid }) => kid)).toEqual([next]);
+  });
+});

@@ -20,8 +20,11 @@ export interface SigningKey {
   readonly publicKey: CryptoKey;
 }
 
-/** The algorithm of all these keys (RFC 7518 §3.4). */
+/** The algorithm of these keys unless another is named (RFC 7518 §3.4). */
 export const SIGNING_ALGORITHM = 'ES256';
+
+/** What keys can be made for; each purpose has one. */
+export type SigningAlgorithm = typeof SIGNING_ALGORITHM | 'RS256';
 
 /** A key is replaced after so long … */
 const ROTATE_AFTER_MS = 90 * 86_400_000;
@@ -85,7 +88,7 @@ export interface ListedKey {
 }
 
 /**
- * The ES256 keys of a module, each for one purpose, shared by all its processes through the database. What is trusted is the seal: a key that
+ * The keys of a module, each for one purpose, shared by all its processes through the database. What is trusted is the seal: a key that
  * does not open under `ENCRYPTION_KEY` is none, whoever wrote its row.
  */
 @Injectable()
@@ -101,11 +104,11 @@ export class SigningKeys {
   ) {}
 
   /** The key to sign with now; the first of a purpose is made when it is asked for. */
-  async toSign(purpose: string): Promise<SigningKey> {
+  async toSign(purpose: string, algorithm: SigningAlgorithm = SIGNING_ALGORITHM): Promise<SigningKey> {
     const now = this.clock.now().getTime();
     const known = this.current.get(purpose);
     if (known && now < known.until) return known.key;
-    const key = this.readCurrent(purpose);
+    const key = this.readCurrent(purpose, algorithm);
     this.current.set(purpose, { key, until: now + REMEMBERED_MS });
     key.catch(() => this.current.delete(purpose));
     return key;
@@ -131,10 +134,12 @@ export class SigningKeys {
   }
 
   /** Public JWKs that verify the purpose's signatures: the keys that sign, signed within `forMs`, or will sign next. */
-  async shown(purpose: string, forMs: number): Promise<JWK[]> {
-    const since = new Date(this.clock.now().getTime() - forMs);
-    await this.toSign(purpose); // the first key of a purpose is there before anybody asks what verifies
-    const rows = await this.database.acrossOrganizations((tx) => tx.query<KeyRow>(SHOWN, [purpose, since]));
+  async shown(
+    purpose: string,
+    forMs: number,
+    algorithm: SigningAlgorithm = SIGNING_ALGORITHM,
+  ): Promise<JWK[]> {
+    const rows = await this.rowsShown(purpose, forMs, algorithm);
     const keys = await Promise.all(rows.map((row) => this.openIfOurs(row)));
     return Promise.all(
       keys
@@ -142,9 +147,28 @@ export class SigningKeys {
         .map(async ({ kid, publicKey }) => ({
           ...(await exportJWK(publicKey)),
           kid,
-          alg: SIGNING_ALGORITHM,
+          alg: algorithm,
           use: 'sig',
         })),
+    );
+  }
+
+  /** The same with their private halves, the one that signs now first; for a library that signs by itself. */
+  async held(purpose: string, forMs: number, algorithm: SigningAlgorithm): Promise<JWK[]> {
+    const rows = await this.rowsShown(purpose, forMs, algorithm);
+    const now = this.clock.now();
+    const signing = rows.findLast(({ usable_from: from }) => from <= now) ?? rows[0];
+    const held = await Promise.all(
+      rows.map(async (row) => ((await this.openIfOurs(row)) === undefined ? undefined : row)),
+    );
+    const known = held.filter((row) => row !== undefined);
+    return [...known.filter((row) => row === signing), ...known.filter((row) => row !== signing)].map(
+      (row) => ({
+        ...this.jwkOf(row),
+        kid: row.kid,
+        alg: algorithm,
+        use: 'sig',
+      }),
     );
   }
 
@@ -162,10 +186,14 @@ export class SigningKeys {
   }
 
   /** Makes another key, which signs after `afterMs`; the former go on verifying. @returns its id */
-  async rotate(purpose: string, afterMs = SHOWN_BEFORE_MS): Promise<string> {
+  async rotate(
+    purpose: string,
+    afterMs = SHOWN_BEFORE_MS,
+    algorithm: SigningAlgorithm = SIGNING_ALGORITHM,
+  ): Promise<string> {
     return this.database.acrossOrganizations(async (tx) => {
       await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_SPACE, purpose]);
-      return (await this.make(tx, purpose, afterMs, this.clock.now())).kid;
+      return (await this.make(tx, { purpose, algorithm }, afterMs, this.clock.now())).kid;
     });
   }
 
@@ -209,7 +237,13 @@ export class SigningKeys {
     }
   }
 
-  private readCurrent(purpose: string): Promise<SigningKey> {
+  private async rowsShown(purpose: string, forMs: number, algorithm: SigningAlgorithm): Promise<KeyRow[]> {
+    const since = new Date(this.clock.now().getTime() - forMs);
+    await this.toSign(purpose, algorithm); // the first key of a purpose is there before anybody asks what verifies
+    return this.database.acrossOrganizations((tx) => tx.query<KeyRow>(SHOWN, [purpose, since]));
+  }
+
+  private readCurrent(purpose: string, algorithm: SigningAlgorithm): Promise<SigningKey> {
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
       let rows = await tx.query<KeyRow>(NEWEST, [purpose]);
@@ -218,7 +252,7 @@ export class SigningKeys {
         rows = await tx.query<KeyRow>(NEWEST, [purpose]);
         // The first signs at once: there is nobody yet who could have kept what was shown.
         const afterMs = rows.length > 0 ? SHOWN_BEFORE_MS : 0;
-        if (needsAnother(rows, now)) rows.unshift(await this.make(tx, purpose, afterMs, now));
+        if (needsAnother(rows, now)) rows.unshift(await this.make(tx, { purpose, algorithm }, afterMs, now));
       }
       const row = rows.find(({ usable_from }) => usable_from <= now) ?? rows[0];
       if (!row) throw new Error(`There is no key for ${purpose}`);
@@ -226,8 +260,13 @@ export class SigningKeys {
     });
   }
 
-  private async make(tx: WorkerTransaction, purpose: string, afterMs: number, now: Date): Promise<KeyRow> {
-    const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
+  private async make(
+    tx: WorkerTransaction,
+    { purpose, algorithm }: { purpose: string; algorithm: SigningAlgorithm },
+    afterMs: number,
+    now: Date,
+  ): Promise<KeyRow> {
+    const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
     const [publicJwk, privateJwk] = await Promise.all([exportJWK(publicKey), exportJWK(privateKey)]);
     const kid = await calculateJwkThumbprint(publicJwk);
     const row: KeyRow = {
@@ -237,7 +276,7 @@ export class SigningKeys {
       usable_from: new Date(now.getTime() + afterMs),
       created_at: now,
     };
-    const shown = { ...publicJwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
+    const shown = { ...publicJwk, kid, alg: algorithm, use: 'sig' };
     await tx.query(INSERT, [kid, purpose, shown, row.sealed_private_key, row.usable_from, row.created_at]);
     return row;
   }
@@ -254,15 +293,23 @@ export class SigningKeys {
     }
   }
 
-  private async open({ kid, purpose, sealed_private_key: sealed }: KeyRow): Promise<SigningKey> {
-    const jwk = JSON.parse(this.seal.open(placeOfSigningKey(purpose, kid), sealed)) as JWK;
-    const { d: _private, ...publicJwk } = jwk;
+  private async open(row: KeyRow): Promise<SigningKey> {
+    const jwk = this.jwkOf(row);
+    const algorithm: SigningAlgorithm = jwk.kty === 'RSA' ? 'RS256' : SIGNING_ALGORITHM;
     const [privateKey, publicKey] = await Promise.all([
-      importJWK(jwk, SIGNING_ALGORITHM) as Promise<CryptoKey>,
-      importJWK(publicJwk, SIGNING_ALGORITHM) as Promise<CryptoKey>,
+      importJWK(jwk, algorithm) as Promise<CryptoKey>,
+      importJWK(publicHalf(jwk), algorithm, { extractable: true }) as Promise<CryptoKey>,
     ]);
-    return { kid, privateKey, publicKey };
+    return { kid: row.kid, privateKey, publicKey };
   }
+
+  private jwkOf({ kid, purpose, sealed_private_key: sealed }: KeyRow): JWK {
+    return JSON.parse(this.seal.open(placeOfSigningKey(purpose, kid), sealed)) as JWK;
+  }
+}
+
+function publicHalf({ kty, crv, x, y, e, n }: JWK): JWK {
+  return JSON.parse(JSON.stringify({ kty, crv, x, y, e, n })) as JWK;
 }
 
 function needsAnother(rows: readonly KeyRow[], now: Date): boolean {
