@@ -73,6 +73,12 @@ export const TABLES: Record<string, Record<string, string>> = {
     memberships: 'A user in an organization.',
     mfa_factors: 'A second factor; the secret is sealed.',
     mfa_failures: 'A wrong code, which counts against the next ones for a while.',
+    oauth_browser_states:
+      'What stands behind a cookie of the OAuth provider: who signed in there, or a sign-in under way.',
+    oauth_clients: 'An OAuth client; of its secret the SHA-256.',
+    oauth_grants: 'What an OAuth client may learn in a session that was begun for it.',
+    oauth_tokens:
+      'A code or a refresh token of a session, as SHA-256; one that was used stays, to tell copies by.',
     organization_epochs: 'How often the rights in an organization have changed: the change feed.',
     organizations: 'An organization, in the tree; `path` leads from the root to it.',
     password_attempts:

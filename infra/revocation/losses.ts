@@ -4,15 +4,16 @@ import type { Tenant, Tenants } from './tenants.ts';
 export interface Loss {
   readonly name: string;
   /** Who loses it. */
-  readonly of: 'machine' | 'user';
-  /** Resolves when the 2xx has been received. */
-  end(tenant: Tenant): Promise<unknown>;
+  readonly of: 'machine' | 'user' | 'client';
+  /** Resolves when the 2xx has been received; of a copy of a token, its refusal. */
+  end(tenant: Tenant): Promise<unknown> | undefined;
 }
 
 const IDENTITY = '/v1/identity';
 
 const machine = (name: string, end: Loss['end']): Loss => ({ name, of: 'machine', end });
 const user = (name: string, end: Loss['end']): Loss => ({ name, of: 'user', end });
+const client = (name: string, end: Loss['end']): Loss => ({ name, of: 'client', end });
 
 const emptied: Loss['end'] = ({ call, roleId }) =>
   call('PUT', `${IDENTITY}/roles/${roleId}/permissions`, { permissions: [] });
@@ -21,6 +22,10 @@ const suspended: Loss['end'] = ({ above, organizationId }) =>
   above('PATCH', `${IDENTITY}/organizations/${organizationId}`, { status: 'suspended' });
 const organizationDeleted: Loss['end'] = ({ above, organizationId }) =>
   above('DELETE', `${IDENTITY}/organizations/${organizationId}`);
+const clientDeleted: Loss['end'] = ({ call, clientId }) =>
+  call('DELETE', `${IDENTITY}/oauth-clients/${clientId}`);
+const secretReplaced: Loss['end'] = ({ call, clientId }) =>
+  call('PATCH', `${IDENTITY}/oauth-clients/${clientId}`, { rotate_secret: true });
 
 /** Every way that there is. */
 export const LOSSES: readonly Loss[] = [
@@ -47,9 +52,19 @@ export const LOSSES: readonly Loss[] = [
   user('user deleted', ({ call, userId }) => call('DELETE', `${IDENTITY}/users/${userId}`)),
   user("user's organization suspended", suspended),
   user("user's organization deleted", organizationDeleted),
+  user("client of the user's session deleted", clientDeleted),
+  user("secret of the session's client replaced", secretReplaced),
+  user("copy of the session's refresh token used", ({ useCopy }) => useCopy?.()),
+  client('client deleted', clientDeleted),
+  client("client's secret replaced", secretReplaced),
+  client("permissions taken from the client's role", emptied),
+  client("client's role deleted", roleDeleted),
+  client("client's organization suspended", suspended),
+  client("client's organization deleted", organizationDeleted),
 ];
 
 /** A tenant that has something to lose. */
 export function tenantFor(loss: Loss, tenants: Tenants): Promise<Tenant> {
+  if (loss.of === 'client') return tenants.withClient();
   return loss.of === 'machine' ? tenants.withMachine() : tenants.withUser();
 }

@@ -16,6 +16,9 @@ interface Standing {
   readonly membershipId?: string;
   readonly assignmentId?: string;
   readonly sessionId?: string;
+  readonly clientId?: string;
+  /** Uses a copy of a refresh token of the session. Resolves when it has been refused. */
+  readonly useCopy?: () => Promise<void>;
 }
 
 /** An organization of a round with a machine or a user in it who may call every module. */
@@ -26,6 +29,11 @@ export interface Tenant extends Standing {
   readonly call: Call;
   /** Calls as an administrator of the organization above. */
   readonly above: Call;
+}
+
+interface RegisteredClient {
+  readonly id: string;
+  readonly client_secret: string;
 }
 
 /** A registry on a busy machine may not answer in time: the call has had no effect then, and is made again. */
@@ -90,9 +98,49 @@ export class Tenants {
     const membership = await call<{ id: string }>('POST', '/v1/identity/memberships', { user_id: user.id });
     const assigned = { membership_id: membership.id, role_id: roleId };
     const assignment = await call<{ id: string }>('POST', '/v1/identity/role-assignments', assigned);
-    const { sessionId, token } = await this.tokens.signIn(organizationId, user.id);
-    const standing = { userId: user.id, membershipId: membership.id, assignmentId: assignment.id, sessionId };
-    return { ...organization, ...standing, roleId, credential: token };
+    const client = await this.client(organization, { redirect_uris: ['https://app.example/'] });
+    const issued = await this.tokens.signIn(organizationId, user.id, client.id);
+    const { sessionId, usedRefreshToken } = issued;
+    const standing = {
+      userId: user.id,
+      membershipId: membership.id,
+      assignmentId: assignment.id,
+      sessionId,
+      clientId: client.id,
+      useCopy: async () => {
+        const form = { grant_type: 'refresh_token', refresh_token: usedRefreshToken };
+        const { error } = await this.tokenAnswer(client, form);
+        if (error !== 'invalid_grant')
+          throw new Error(`A copy of a refresh token was answered ${String(error)}.`);
+      },
+    };
+    return { ...organization, ...standing, roleId, credential: issued.token };
+  }
+
+  /** A fresh organization with an OAuth client that has a token of its own, whose role may read in every module. */
+  async withClient(): Promise<Tenant> {
+    const organization = await this.organization();
+    const roleId = await this.role(organization, 'machine', READ_PERMISSIONS);
+    const client = await this.client(organization, { grant_types: ['client_credentials'], role_id: roleId });
+    const { access_token: token } = await this.tokenAnswer(client, { grant_type: 'client_credentials' });
+    if (token === undefined) throw new Error('A client got no token.');
+    return { ...organization, roleId, clientId: client.id, credential: token };
+  }
+
+  private async client({ call }: Pick<Tenant, 'call'>, body: object): Promise<RegisteredClient> {
+    const path = '/v1/identity/oauth-clients';
+    return call('POST', path, { name: 'Revocation', type: 'confidential', ...body });
+  }
+
+  private async tokenAnswer(
+    { id, client_secret: secret }: RegisteredClient,
+    form: Record<string, string>,
+  ): Promise<{ access_token?: string; error?: string }> {
+    const answer = await fetch(`${this.platform.base_url}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: id, client_secret: secret, ...form }),
+    });
+    return (await answer.json()) as { access_token?: string; error?: string };
   }
 
   private async organization(): Promise<Pick<Tenant, 'organizationId' | 'call' | 'above'>> {

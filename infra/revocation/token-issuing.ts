@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import type pg from 'pg';
 
@@ -9,9 +9,24 @@ const SEALED = `
 SELECT kid, sealed_private_key FROM signing_keys
  WHERE purpose = $1 AND usable_from <= now() ORDER BY usable_from DESC LIMIT 1`;
 const BEGIN = `
-INSERT INTO sessions (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at, expires_at,
-  created_at)
-VALUES ($1, $2, $3, '{pwd}', now(), now(), now() + interval '30 minutes', now() + interval '12 hours', now())`;
+INSERT INTO sessions (organization_id, id, user_id, client_id, client_generation, amr, authenticated_at, last_seen_at,
+  idle_expires_at, expires_at, created_at)
+SELECT $1::uuid, $2::uuid, $3::uuid, id, generation, '{pwd}', now(), now(), now() + interval '30 minutes', now() + interval '12 hours', now()
+  FROM oauth_clients WHERE id = $4::uuid`;
+const ALLOW = `
+INSERT INTO oauth_grants (organization_id, session_id, client_id, browser, payload, created_at)
+VALUES ($1::uuid, $2::uuid, $3::uuid, $2::uuid::text, '{"openid": {"scope": "openid offline_access"}}', now())`;
+/** One that was used already: whoever comes with it has a copy. */
+const REFRESH = `
+INSERT INTO oauth_tokens (organization_id, token_hash, kind, session_id, payload, consumed_at, expires_at)
+VALUES ($1, $2, 'RefreshToken', $3, $4, now() - interval '1 minute', now() + interval '12 hours')`;
+
+/** A session, and what its client would hold. */
+export interface IssuedSession {
+  readonly sessionId: string;
+  readonly token: string;
+  readonly usedRefreshToken: string;
+}
 
 /**
  * Signs users in without their passwords: a session is written and a token signed as identity does it, by whoever holds
@@ -47,12 +62,26 @@ export class TokenIssuing {
     return new TokenIssuing(identity, issuer, row.kid, await importJWK(jwk, 'ES256'));
   }
 
-  /** A new session of the user, and a token of it. */
-  async signIn(organizationId: string, userId: string): Promise<{ sessionId: string; token: string }> {
+  /** A new session of the user for a client, a token of it, and a refresh token of it that has been used. */
+  async signIn(organizationId: string, userId: string, clientId: string): Promise<IssuedSession> {
     const sessionId = randomUUID();
-    await this.identity.query(BEGIN, [organizationId, sessionId, userId]);
+    await this.identity.query(BEGIN, [organizationId, sessionId, userId, clientId]);
+    await this.identity.query(ALLOW, [organizationId, sessionId, clientId]);
+    const refresh = randomBytes(32).toString('base64url');
+    const hash = createHash('sha256').update(refresh).digest();
     const now = Math.floor(Date.now() / 1_000);
-    const claims = { org_id: organizationId, sid: sessionId, client_id: 'customer-platform', amr: ['pwd'] };
+    const kept = {
+      kind: 'RefreshToken',
+      iat: now,
+      exp: now + 3_600,
+      accountId: userId,
+      clientId,
+      grantId: `${organizationId}.${sessionId}`,
+      gty: 'authorization_code',
+      scope: 'openid offline_access',
+    };
+    await this.identity.query(REFRESH, [organizationId, hash, sessionId, kept]);
+    const claims = { org_id: organizationId, sid: sessionId, client_id: clientId, amr: ['pwd'] };
     const token = await new SignJWT({ ...claims, auth_time: now })
       .setProtectedHeader({ alg: 'ES256', kid: this.kid, typ: 'at+jwt' })
       .setIssuer(this.issuer)
@@ -62,7 +91,7 @@ export class TokenIssuing {
       .setIssuedAt(now)
       .setExpirationTime(now + LIFE_S)
       .sign(this.key);
-    return { sessionId, token };
+    return { sessionId, token, usedRefreshToken: refresh };
   }
 }
 

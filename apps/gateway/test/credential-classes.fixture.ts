@@ -27,9 +27,12 @@ export interface AllCredentials extends Credentials {
   readonly reportPath: string;
 }
 
+/** What asks for none, or judges by the rules of a protocol, in whose form it then refuses. */
+const OPEN: readonly (string | undefined)[] = ['none', 'protocol'];
+
 /** Routes that demand a credential, in whatever way. */
 export function demanding(routes: readonly DocumentedRoute[]): DocumentedRoute[] {
-  return routes.filter(({ takes, authorization }) => takes.length > 0 || authorization !== 'none');
+  return routes.filter(({ takes, authorization }) => takes.length > 0 || !OPEN.includes(authorization));
 }
 
 /** Of them those that a token of a class is not for. */

@@ -10,6 +10,9 @@ import { InvitationsModule } from './invitations/invitations.module.js';
 import { MembershipsModule } from './memberships/memberships.module.js';
 import { MfaModule } from './mfa/mfa.module.js';
 import { migrations } from './migrations/index.js';
+import { OAuthModule } from './oauth/oauth.module.js';
+import { OAuthClient } from './oauth-clients/oauth-client.entity.js';
+import { OAuthClientsModule } from './oauth-clients/oauth-clients.module.js';
 import { Organization } from './organizations/organization.entity.js';
 import { OrganizationsModule } from './organizations/organizations.module.js';
 import { PasswordResetsModule } from './password-resets/password-resets.module.js';
@@ -25,7 +28,11 @@ import { UsersModule } from './users/users.module.js';
 /** Who may do what. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'identity', entities: [Organization, Role, User], migrations }),
+    DatabaseModule.forRoot({
+      module: 'identity',
+      entities: [OAuthClient, Organization, Role, User],
+      migrations,
+    }),
     EventBusModule.forRoot({ module: 'identity' }),
     AuditModule.forRoot({ module: 'identity' }),
     AuthorizationModule.forRoot({
@@ -39,6 +46,8 @@ import { UsersModule } from './users/users.module.js';
     InvitationsModule,
     MembershipsModule,
     MfaModule,
+    OAuthClientsModule,
+    OAuthModule,
     OrganizationsModule,
     PasswordResetsModule,
     PermissionsModule,

@@ -5,6 +5,8 @@ import { Database, DatabaseModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { startTestApp, testDatabase, type TestApp } from '@customer-platform/testing';
 import { migrations } from './migrations/index.js';
+import { OAuthClient } from './oauth-clients/oauth-client.entity.js';
+import { OAuthClientsModule } from './oauth-clients/oauth-clients.module.js';
 import { Role } from './roles/role.entity.js';
 import { RolesModule } from './roles/roles.module.js';
 import { User } from './users/user.entity.js';
@@ -14,10 +16,11 @@ import { UsersModule } from './users/users.module.js';
 class Resources {}
 Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'identity', entities: [Role, User], migrations }),
+    DatabaseModule.forRoot({ module: 'identity', entities: [OAuthClient, Role, User], migrations }),
     EventBusModule.forRoot({ module: 'identity' }),
     AuditModule.forRoot({ module: 'identity' }),
     AuthorizationModule.forRoot({ module: 'identity' }),
+    OAuthClientsModule,
     RolesModule,
     UsersModule,
   ],

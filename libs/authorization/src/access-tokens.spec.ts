@@ -64,6 +64,14 @@ describe('an access token', () => {
     });
   });
 
+  it('of a client says which, and by which generation of its secret', async () => {
+    const { tokens, signer } = await aVerifier();
+    const token = await aToken(signer, { payload: { ...claims, client_id: subject } });
+    expect(await tokens.verify(token)).toEqual({
+      client: { organization_id: claims.org_id, client_id: subject, client_generation: claims.sid },
+    });
+  });
+
   it.each<[string, Shape]>([
     ['of another issuer', { issuer: 'https://elsewhere.example' }],
     ['for another audience', { audience: 'member-api' }],

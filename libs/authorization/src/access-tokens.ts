@@ -2,7 +2,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 import { RegistryUnavailable, type AuthorizationSource } from './authorization-source.js';
 import type { Monotonic } from './monotonic.js';
-import type { SessionClaims } from './protocol.js';
+import type { ClientClaims, SessionClaims } from './protocol.js';
 
 /** `aud` of a user's access token (RFC 9068). */
 export const ACCESS_TOKEN_AUDIENCE = 'management-api';
@@ -22,10 +22,8 @@ const READ_TIMEOUT_MS = 500;
 const CLOCK_TOLERANCE_S = 5;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** What a valid access token says: who, where and in which session; never what they may do. */
-export interface AccessToken {
-  readonly session: SessionClaims;
-}
+/** What a valid access token says: which user, where and in which session, or which client; never what they may do. */
+export type AccessToken = { readonly session: SessionClaims } | { readonly client: ClientClaims };
 
 interface Keys {
   readonly find: ReturnType<typeof createLocalJWKSet>;
@@ -34,8 +32,8 @@ interface Keys {
 }
 
 /**
- * Verifies users' access tokens: ES256 JWTs that identity signs (identity.md §7). That one is valid says nothing of
- * its session, which may have ended: the registry is asked for that.
+ * Verifies access tokens: ES256 JWTs that identity signs (identity.md §7). That one is valid says nothing of its session
+ * or client, which may have ended: the registry is asked for that.
  */
 export class AccessTokens {
   private keys: Keys | undefined;
@@ -60,7 +58,7 @@ export class AccessTokens {
         requiredClaims: ['sub', 'exp', 'iat', 'sid', 'org_id'],
         clockTolerance: CLOCK_TOLERANCE_S,
       });
-      return { session: sessionOf(payload) };
+      return claimsOf(payload);
     } catch (error) {
       const expired = error instanceof Error && 'code' in error && error.code === 'ERR_JWT_EXPIRED';
       throw new Problem(expired ? 'token_expired' : 'invalid_token', { cause: error });
@@ -135,9 +133,14 @@ function keyIdOf(token: string): string {
   return header.kid;
 }
 
-function sessionOf(payload: JWTPayload): SessionClaims {
-  const { sub, sid, org_id: organization } = payload;
-  for (const id of [sub, sid, organization])
-    if (typeof id !== 'string' || !UUID.test(id)) throw new Error('The token names no session');
-  return { organization_id: organization as string, session_id: sid as string, user_id: sub as string };
+/** The subject of a client's own token is the client; there `sid` is the generation of its secret. */
+function claimsOf({ sub, sid, org_id: organization, client_id: clientId }: JWTPayload): AccessToken {
+  if (!isUuid(sub) || !isUuid(sid) || !isUuid(organization)) throw new Error('The token names no session');
+  if (clientId === sub)
+    return { client: { organization_id: organization, client_id: sub, client_generation: sid } };
+  return { session: { organization_id: organization, session_id: sid, user_id: sub } };
+}
+
+function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value);
 }

@@ -1,6 +1,7 @@
 import type {
   Acceptance,
   ChangesPage,
+  ClientClaims,
   KeyUse,
   MakerClaims,
   ResolvedCredential,
@@ -43,6 +44,8 @@ export abstract class AuthorizationSource {
   ): Promise<ResolvedCredential>;
   /** As `resolve`, by claims that the caller has verified. @throws UnknownCredential */
   abstract resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential>;
+  /** As `resolve`, by claims of a client's own token that the caller has verified. @throws UnknownCredential */
+  abstract resolveClient(client: ClientClaims, timeoutMs: number): Promise<ResolvedCredential>;
   /** As `resolve`, of who made something that goes on without them. @throws UnknownCredential */
   abstract resolveMaker(maker: MakerClaims, timeoutMs: number): Promise<ResolvedCredential>;
   /** What verifies access tokens. */

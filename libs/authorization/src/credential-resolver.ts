@@ -1,6 +1,6 @@
 import type { AcceptedCredential } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import type { AccessTokens } from './access-tokens.js';
+import type { AccessToken, AccessTokens } from './access-tokens.js';
 import { API_KEY_MARK, hashApiKey, isWellFormedApiKey } from './api-key.js';
 import {
   RegistryUnavailable,
@@ -103,7 +103,7 @@ export class CredentialResolver {
     { accepts, outlivesOutage = false, address }: AuthenticationOptions,
   ): Promise<ResolvedCaller> {
     const token = readToken(authorization);
-    if (!token.startsWith(API_KEY_MARK)) return this.user(token, accepts);
+    if (!token.startsWith(API_KEY_MARK)) return this.byToken(token, accepts);
     if (!isWellFormedApiKey(token)) throw new Problem('invalid_token');
     const keyHash = hashApiKey(token);
     const { caller, use } =
@@ -149,18 +149,28 @@ export class CredentialResolver {
     return (this.permitting(question.name) ?? (await this.ask(question, false))).caller;
   }
 
-  /** A user by an access token, which no route for machines takes: there it is a credential like any unknown. */
-  private async user(token: string, accepts: AcceptedCredential): Promise<ResolvedCaller> {
+  /** A user or a client by an access token, which no route for keys takes: there it is like any that nobody has. */
+  private async byToken(token: string, accepts: AcceptedCredential): Promise<ResolvedCaller> {
     if (accepts === 'api_key') throw new Problem('invalid_token');
-    const { session } = await this.tokens.verify(token);
-    const question: Question = {
-      name: `session ${session.organization_id} ${session.session_id} ${session.user_id}`,
-      ask: (timeoutMs) => this.source.resolveSession(session, timeoutMs),
-      mayBeMadeUp: false, // identity has signed it
-    };
+    const question = this.ofToken(await this.tokens.verify(token));
     const { caller } = this.permitting(question.name) ?? (await this.ask(question, false));
+    if (accepts === 'user' && caller.principal.type !== 'user') {
+      throw new Problem('user_required', { detail: 'This route serves users; a client cannot call it.' });
+    }
     if (caller.restriction === 'organization_suspended') throw new Problem('organization_suspended');
     return caller;
+  }
+
+  private ofToken(token: AccessToken): Question {
+    const mayBeMadeUp = false; // identity has signed it
+    if ('client' in token) {
+      const { client } = token;
+      const name = `client ${client.organization_id} ${client.client_id} ${client.client_generation}`;
+      return { name, ask: (timeoutMs) => this.source.resolveClient(client, timeoutMs), mayBeMadeUp };
+    }
+    const { session } = token;
+    const name = `session ${session.organization_id} ${session.session_id} ${session.user_id}`;
+    return { name, ask: (timeoutMs) => this.source.resolveSession(session, timeoutMs), mayBeMadeUp };
   }
 
   /** The cached answer, if it permits now. */

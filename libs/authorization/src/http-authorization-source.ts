@@ -9,6 +9,7 @@ import { InternalCallRefused, type InternalCall, type InternalClient } from './i
 import type {
   Acceptance,
   ChangesPage,
+  ClientClaims,
   ConfirmAnswer,
   ConfirmRequest,
   KeyUse,
@@ -44,6 +45,10 @@ export class HttpAuthorizationSource extends AuthorizationSource {
 
   override resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential> {
     return this.askFor(session, timeoutMs);
+  }
+
+  override resolveClient(client: ClientClaims, timeoutMs: number): Promise<ResolvedCredential> {
+    return this.askFor(client, timeoutMs);
   }
 
   override resolveMaker(maker: MakerClaims, timeoutMs: number): Promise<ResolvedCredential> {

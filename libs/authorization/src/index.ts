@@ -28,6 +28,7 @@ export {
   AUTHORIZATION_BATCH,
   type Acceptance,
   type ChangesPage,
+  type ClientClaims,
   type ConfirmAnswer,
   type ConfirmRequest,
   type KeyUse,

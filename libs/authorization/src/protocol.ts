@@ -50,8 +50,15 @@ export interface SessionClaims {
   user_id: string;
 }
 
+/** Whose access token was presented: an OAuth client's own, by the generation of its secret that it was issued in. */
+export interface ClientClaims {
+  organization_id: string;
+  client_id: string;
+  client_generation: string;
+}
+
 /** Body of `POST /internal/authz/resolve`: the SHA-256 of an API key, lower-case hex, or claims that were verified. */
-export type ResolveRequest = { key_hash: string } | TenantClaims | SessionClaims | MakerClaims;
+export type ResolveRequest = { key_hash: string } | TenantClaims | SessionClaims | ClientClaims | MakerClaims;
 
 /** Answer of `GET /internal/authz/keys`: public JWKs that verify access tokens. */
 export interface SigningKeySet {

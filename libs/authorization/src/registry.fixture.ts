@@ -7,6 +7,7 @@ import {
 import type {
   Acceptance,
   ChangesPage,
+  ClientClaims,
   KeyUse,
   MakerClaims,
   ResolvedCredential,
@@ -57,6 +58,11 @@ export class FixtureRegistry extends AuthorizationSource {
 
   /** Sessions too, by their id. */
   override resolveSession({ session_id: id }: SessionClaims) {
+    return this.resolve(id);
+  }
+
+  /** Clients by theirs. */
+  override resolveClient({ client_id: id }: ClientClaims) {
     return this.resolve(id);
   }
 

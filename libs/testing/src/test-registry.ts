@@ -199,7 +199,7 @@ export class TestRegistry {
   }
 
   private resolve(request: ResolveRequest): { status: number; answer: unknown } {
-    if ('session_id' in request) return UNKNOWN; // it knows machines only
+    if ('session_id' in request || 'client_id' in request) return UNKNOWN; // it knows keys only
     if ('maker_id' in request) return this.credentialOf(this.madeBy(request));
     if ('organization_id' in request && request.api_key_id === undefined)
       return this.resolveOrganization(request.organization_id);

@@ -1,9 +1,10 @@
 import { Controller } from '@nestjs/common';
-import { InternalEndpoint } from '@customer-platform/authorization';
+import { InternalEndpoint, type SigningKeySet } from '@customer-platform/authorization';
 import { Body, type AuthenticatedCaller } from '@customer-platform/http';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
 import { IsString, Length } from 'class-validator';
 import { MembersAuthenticator } from './members.authenticator.js';
+import { MemberTokens } from './member-tokens.js';
 
 /** Body of `POST /internal/members/resolve`. */
 export class MemberTokenLookupDto {
@@ -22,7 +23,16 @@ const REFUSALS: readonly ProblemCode[] = ['invalid_token', 'token_expired'];
 /** Members who call other modules: each request is asked about here, so that nothing of a token is cached there. */
 @Controller('internal/members')
 export class InternalMembersController {
-  constructor(private readonly members: MembersAuthenticator) {}
+  constructor(
+    private readonly members: MembersAuthenticator,
+    private readonly tokens: MemberTokens,
+  ) {}
+
+  /** What verifies tokens of members, for the platform's key set. */
+  @InternalEndpoint({ method: 'GET', path: 'keys', callers: ['identity'] })
+  async keys(): Promise<SigningKeySet> {
+    return { keys: await this.tokens.shownKeys() };
+  }
 
   @InternalEndpoint({ method: 'POST', path: 'resolve', callers: ['messaging'] })
   async resolve(@Body() { token }: MemberTokenLookupDto): Promise<ResolvedMember> {

@@ -79,6 +79,11 @@ export class MemberTokens {
     }
   }
 
+  /** The public halves of the keys that verify tokens now, or will. */
+  async shownKeys(): Promise<Record<string, unknown>[]> {
+    return (await this.keys.shown('member_tokens', MEMBER_TOKEN_LIFE_S * 1_000)).map((key) => ({ ...key }));
+  }
+
   private async keyOf(token: string) {
     const key = await this.keys.toVerify('member_tokens', kidOf(token));
     if (!key) throw new Problem('invalid_token');

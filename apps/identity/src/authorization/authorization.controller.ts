@@ -49,15 +49,18 @@ export class AuthorizationController {
     return answered(this.registry.reportUsage(uses));
   }
 
-  /** By the key, by a session of a user, by who made something, by a key's id, or by the organization alone. */
+  /** By the key, a user's session, a client, who made something, a key's id, or the organization alone. */
   private ask(body: ResolveDto): Promise<ResolvedCredential> {
     const { key_hash, organization_id, api_key_id, session_id, user_id, maker_type, maker_id } = body;
+    const { client_id, client_generation } = body;
     const ids = [organization_id, api_key_id, session_id, user_id, maker_type, maker_id];
-    const others = ids.filter((id) => id !== undefined).length;
+    const others = [...ids, client_id, client_generation].filter((id) => id !== undefined).length;
     if (key_hash !== undefined && others === 0) return this.registry.resolve(key_hash, TIMEOUT_MS);
     if (key_hash !== undefined || organization_id === undefined) throw eitherOr();
     if (session_id !== undefined && user_id !== undefined && others === 3)
       return this.registry.resolveSession({ organization_id, session_id, user_id }, TIMEOUT_MS);
+    if (client_id !== undefined && client_generation !== undefined && others === 3)
+      return this.registry.resolveClient({ organization_id, client_id, client_generation }, TIMEOUT_MS);
     if (maker_type !== undefined && maker_id !== undefined && others === 3)
       return this.registry.resolveMaker({ organization_id, maker_type, maker_id }, TIMEOUT_MS);
     if (others > (api_key_id === undefined ? 1 : 2)) throw eitherOr();

@@ -37,6 +37,14 @@ export class ResolveDto {
   user_id?: string;
 
   @MayBeAbsent()
+  @IsUUID()
+  client_id?: string;
+
+  @MayBeAbsent()
+  @IsUUID()
+  client_generation?: string;
+
+  @MayBeAbsent()
   @IsIn(['api_key', 'user'])
   maker_type?: 'api_key' | 'user';
 

@@ -5,6 +5,7 @@ import {
   UnknownCredential,
   type Acceptance,
   type ChangesPage,
+  type ClientClaims,
   type KeyUse,
   type MakerClaims,
   type ResolvedCredential,
@@ -22,6 +23,7 @@ import { RegistryPool, type NamedStatement } from './registry.pool.js';
 import {
   RESOLVE_API_KEY,
   RESOLVE_API_KEY_BY_ID,
+  RESOLVE_CLIENT,
   RESOLVE_MAKING_KEY,
   RESOLVE_MEMBER,
   RESOLVE_ORGANIZATION,
@@ -56,6 +58,11 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
   override resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential> {
     const { organization_id: organizationId, session_id: id, user_id: userId } = session;
     return this.resolveBy(RESOLVE_SESSION, [organizationId, id, userId], timeoutMs);
+  }
+
+  override resolveClient(client: ClientClaims, timeoutMs: number): Promise<ResolvedCredential> {
+    const { organization_id: organizationId, client_id: id, client_generation: generation } = client;
+    return this.resolveBy(RESOLVE_CLIENT, [organizationId, id, generation], timeoutMs);
   }
 
   override resolveMaker(maker: MakerClaims, timeoutMs: number): Promise<ResolvedCredential> {
@@ -134,9 +141,10 @@ function tenantOf({ organization_id: id, ancestors }: ResolvedKeyRow): string | 
   return ancestors[1]?.id ?? id;
 }
 
-function typeOf(row: ResolvedKeyRow): 'organization' | 'user' | 'api_key' {
-  const { id, organization_id, session_id, is_user } = row;
+function typeOf(row: ResolvedKeyRow): ResolvedCredential['principal']['type'] {
+  const { id, organization_id, session_id, is_user, is_client } = row;
   if (session_id !== undefined || is_user) return 'user';
+  if (is_client) return 'oauth_client';
   return id === organization_id ? 'organization' : 'api_key';
 }
 

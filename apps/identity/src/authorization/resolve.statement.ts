@@ -111,7 +111,35 @@ SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.setti
   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
   JOIN organizations o ON o.organization_id = s.organization_id AND o.deleted_at IS NULL
   JOIN organization_epochs e ON e.organization_id = s.organization_id
- WHERE s.organization_id = $1 AND s.id = $2 AND s.user_id = $3 AND s.ended_at IS NULL`,
+ WHERE s.organization_id = $1 AND s.id = $2 AND s.user_id = $3 AND s.ended_at IS NULL
+   AND (s.client_id IS NULL OR EXISTS (
+     SELECT FROM oauth_clients c
+      WHERE c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL))`,
+};
+
+/**
+ * An OAuth client `$2` of organization `$1` as a principal, by the generation `$3` that its token was issued in: what
+ * its role permits, while it may still ask for such tokens.
+ */
+export const RESOLVE_CLIENT: NamedStatement = {
+  name: 'resolve_client',
+  text: `
+SELECT c.id, true AS is_client, c.organization_id, o.status, o.settings, o.locale, o.timezone, ${ANCESTORS} AS ancestors,
+       e.epoch::text AS epoch, false AS expired, NULL::float8 AS expires_in_ms,
+       to_json(CASE WHEN r.deleted_at IS NOT NULL THEN '{}'
+            WHEN r.key IS NOT NULL THEN ARRAY(
+              SELECT permission FROM built_in_permissions b WHERE b.key = r.key AND b.kind = r.kind ORDER BY permission)
+            ELSE ARRAY(
+              SELECT permission FROM role_permissions p
+               WHERE p.organization_id = c.organization_id AND p.role_id = c.role_id AND p.removed_at IS NULL
+               ORDER BY permission)
+       END) AS permissions
+  FROM oauth_clients c
+  JOIN organizations o ON o.organization_id = c.organization_id AND o.deleted_at IS NULL
+  JOIN organization_epochs e ON e.organization_id = c.organization_id
+  JOIN roles r ON r.organization_id = c.organization_id AND r.id = c.role_id
+ WHERE c.organization_id = $1 AND c.id = $2 AND c.generation = $3 AND c.deleted_at IS NULL
+   AND 'client_credentials' = ANY (c.grant_types)`,
 };
 
 /** The row of all of them. */
@@ -131,6 +159,7 @@ export interface ResolvedKeyRow {
   permissions: string[];
   /** A user without a session. */
   is_user?: boolean;
+  is_client?: boolean;
   /** Of a user. */
   session_id?: string;
   lacks_mfa?: boolean;

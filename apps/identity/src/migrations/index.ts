@@ -12,6 +12,9 @@ import { RememberInterruptions1764710300000 } from './1764710300000-remember-int
 import { RaiseEpochsBelow1764900200000 } from './1764900200000-raise-epochs-below.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
+import { CreateOAuthClients1767101000000 } from './1767101000000-create-oauth-clients.js';
+import { CreateOAuthState1767101100000 } from './1767101100000-create-oauth-state.js';
+import { IndexSessionsByClient1767101200000 } from './1767101200000-index-sessions-by-client.js';
 import { CreateSignIns1767102000000 } from './1767102000000-create-sign-ins.js';
 import { CreatePasswordResets1767103000000 } from './1767103000000-create-password-resets.js';
 
@@ -30,6 +33,9 @@ export const migrations: MigrationClass[] = [
   RaiseEpochsBelow1764900200000,
   CreateConsumerPositions1766700000000,
   UnpackOutbox1767000100000,
+  CreateOAuthClients1767101000000,
+  CreateOAuthState1767101100000,
+  IndexSessionsByClient1767101200000,
   CreateSignIns1767102000000,
   CreatePasswordResets1767103000000,
 ];

@@ -21,6 +21,7 @@ describe('the schema of identity', () => {
         'organizations', // the tree itself: slugs are the platform's, and the row of a child is its ancestors' to read
         'signing_keys', // the service's own
         'built_in_permissions', // the registry of the build, the same for all
+        'oauth_browser_states', // a browser’s, before anybody has chosen an organization
       ],
       expected: [
         // A user is one on the whole platform, by id and address, and keeps both when the home changes.

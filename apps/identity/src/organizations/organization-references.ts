@@ -7,6 +7,7 @@ const HELD: Readonly<Record<string, string>> = {
   memberships: 'SELECT count(*)::int AS count FROM memberships WHERE organization_id = $1',
   users: 'SELECT count(*)::int AS count FROM users WHERE organization_id = $1',
   api_keys: 'SELECT count(*)::int AS count FROM api_keys WHERE organization_id = $1',
+  oauth_clients: 'SELECT count(*)::int AS count FROM oauth_clients WHERE organization_id = $1',
 };
 
 /** What only a purged organization's rows are left of it. */

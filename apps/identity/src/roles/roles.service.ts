@@ -47,6 +47,7 @@ export class RolesService {
       event: roleEvent,
       referencedBy: [
         { table: 'api_keys', column: 'role_id', resource: 'api_keys' },
+        { table: 'oauth_clients', column: 'role_id', resource: 'oauth_clients' },
         { table: 'role_assignments', column: 'role_id', resource: 'role_assignments' },
       ],
       afterChange: async (tx, _context, { verb, row }) => {

@@ -40,6 +40,10 @@ export class Giving {
     return this.made('/v1/identity/api-keys', { name: 'Holder', role_id: await this.role('machine') });
   }
 
+  async oauthClient(): Promise<string> {
+    return this.made('/v1/identity/oauth-clients', aMachine(await this.role('machine')));
+  }
+
   async invitation(): Promise<string> {
     const body = { email: anAddress(), role_ids: [await this.role('human')] };
     return this.made('/v1/identity/invitations', body);
@@ -74,6 +78,11 @@ export interface WayToGive {
 export function aMemberKey(): object {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { ...publicKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'ES256' };
+}
+
+/** An OAuth client that acts by itself. */
+function aMachine(role_id: string): object {
+  return { name: 'Machine', type: 'confidential', grant_types: ['client_credentials'], role_id };
 }
 
 const anAddress = (): string => `${randomUUID()}@example.com`;
@@ -123,6 +132,39 @@ export const WAYS_TO_GIVE: readonly WayToGive[] = [
     prepare: async (giving) => {
       const path = `/v1/identity/api-keys/${await giving.key()}/rotate`;
       return (caller) => caller.post(path, {});
+    },
+  },
+  {
+    route: 'POST /v1/identity/oauth-clients',
+    prepare: async (giving) => {
+      const body = aMachine(await giving.role('machine'));
+      return (caller) => caller.post('/v1/identity/oauth-clients', body);
+    },
+  },
+  {
+    route: 'PATCH /v1/identity/oauth-clients/{id}',
+    by: 'role_id, what the client may do from then on',
+    prepare: async (giving) => {
+      const empty = await giving.made('/v1/identity/roles', { name: randomUUID(), kind: 'machine' });
+      const path = `/v1/identity/oauth-clients/${await giving.made('/v1/identity/oauth-clients', aMachine(empty))}`;
+      const role_id = await giving.role('machine');
+      return (caller) => caller.patch(path, { role_id });
+    },
+  },
+  {
+    route: 'PATCH /v1/identity/oauth-clients/{id}',
+    by: 'rotate_secret, which shows a secret to act by',
+    prepare: async (giving) => {
+      const path = `/v1/identity/oauth-clients/${await giving.oauthClient()}`;
+      return (caller) => caller.patch(path, { rotate_secret: true });
+    },
+  },
+  {
+    route: 'POST /v1/identity/oauth-clients/{id}/restore',
+    prepare: async (giving) => {
+      const path = `/v1/identity/oauth-clients/${await giving.oauthClient()}`;
+      expectStatus(await giving.admin.delete(path), 204);
+      return (caller) => caller.post(`${path}/restore`);
     },
   },
   {

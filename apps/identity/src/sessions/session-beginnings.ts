@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { Problem } from '@customer-platform/problem-json';
 import { effectiveSettings, type StoredSettings } from '../organizations/organization-settings.js';
 import type { TokenSession } from './access-token.issuing.js';
 
 const SETTINGS = 'SELECT settings FROM organizations WHERE organization_id = $1';
 const INSERT = `
 INSERT INTO sessions
-  (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at, expires_at, ip, user_agent, created_at)
-VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $5)`;
+  (organization_id, id, user_id, amr, authenticated_at, mfa_at, last_seen_at, idle_expires_at, expires_at, ip, user_agent,
+   client_id, client_generation, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $7)`;
+/** Held until the session is there for whoever ends the client: none is begun unseen. */
+const CLIENT = 'SELECT generation FROM oauth_clients WHERE id = $1 AND deleted_at IS NULL FOR SHARE';
 const SIGNED_IN = `UPDATE users SET last_sign_in_at = $2 WHERE id = $1`;
 
 /** Who has authenticated, how, and from where. */
@@ -18,8 +22,12 @@ export interface Authentication {
   /** RFC 8176: `pwd`, `otp`, `mfa`. */
   readonly amr: readonly string[];
   readonly correlationId: string;
-  readonly ip?: string;
-  readonly userAgent?: string;
+  readonly ip?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** The OAuth client that the session is for. */
+  readonly clientId?: string;
+  /** When that was, where it was not just now: the session lasts from then on. */
+  readonly authenticatedAt?: Date;
 }
 
 /** Begins sessions, with the limits that the organization has set. */
@@ -30,17 +38,31 @@ export class SessionBeginnings {
     private readonly clock: Clock,
   ) {}
 
+  /** @throws Problem `not_found` where the client is not there any more */
   async begin(tx: WorkerTransaction, authentication: Authentication): Promise<TokenSession> {
-    const { userId, organizationId, amr, correlationId, ip, userAgent } = authentication;
+    const { userId, organizationId, amr, correlationId, ip, userAgent, clientId } = authentication;
     await tx.useOrganization(organizationId);
     const [organization] = await tx.query<{ settings: StoredSettings }>(SETTINGS, [organizationId]);
     const limits = effectiveSettings(organization?.settings ?? {}).session;
     const now = this.clock.now();
+    const { authenticatedAt = now } = authentication;
     const id = newId();
-    const ends = new Date(now.getTime() + limits.absolute_hours * 3_600_000);
+    const ends = new Date(authenticatedAt.getTime() + limits.absolute_hours * 3_600_000);
     const idle = new Date(now.getTime() + limits.idle_minutes * 60_000);
-    const from = [ip ?? null, userAgent ?? null];
-    await tx.query(INSERT, [organizationId, id, userId, amr, now, idle, ends, ...from]);
+    const mfaAt = amr.includes('mfa') ? authenticatedAt : null;
+    const from = [ip ?? null, userAgent ?? null, clientId ?? null, await generationOf(tx, clientId)];
+    await tx.query(INSERT, [
+      organizationId,
+      id,
+      userId,
+      amr,
+      authenticatedAt,
+      mfaAt,
+      now,
+      idle,
+      ends,
+      ...from,
+    ]);
     await tx.query(SIGNED_IN, [userId, now]);
     await this.outbox.append(tx, {
       type: 'identity.session.started.v1',
@@ -50,6 +72,20 @@ export class SessionBeginnings {
       data: { organization_id: organizationId, id, user_id: userId },
       correlationId,
     });
-    return { id, organizationId, userId, authenticatedAt: now, amr };
+    return {
+      id,
+      organizationId,
+      userId,
+      authenticatedAt,
+      amr,
+      ...(clientId === undefined ? {} : { clientId }),
+    };
   }
+}
+
+async function generationOf(tx: WorkerTransaction, clientId: string | undefined): Promise<string | null> {
+  if (clientId === undefined) return null;
+  const [client] = await tx.query<{ generation: string }>(CLIENT, [clientId]);
+  if (!client) throw new Problem('not_found');
+  return client.generation;
 }

@@ -19,6 +19,6 @@ import { SessionsService } from './sessions.service.js';
     SessionsService,
     retentionOf(ENDED_SESSIONS),
   ],
-  exports: [AccessTokenIssuing, SessionBeginnings, SessionEndings],
+  exports: [AccessTokenIssuing, SessionBeginnings, SessionEndings, SessionSweep],
 })
 export class SessionsModule {}

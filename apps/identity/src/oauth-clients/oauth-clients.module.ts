@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { RolesModule } from '../roles/roles.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { OAuthClientsController } from './oauth-clients.controller.js';
+import { OAuthClientsService } from './oauth-clients.service.js';
+
+/** The clients of the OAuth provider. */
+@Module({
+  imports: [RolesModule, SessionsModule],
+  controllers: [OAuthClientsController],
+  providers: [OAuthClientsService],
+})
+export class OAuthClientsModule {}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { Database, isUuid } from '@customer-platform/database';
+import type { Account, FindAccount } from 'oidc-provider';
+import { epochSeconds } from './epoch-seconds.js';
+import { fromGrantId } from './grant-id.js';
+
+const FIND = `
+SELECT email, email_verified, name, locale, updated_at FROM users
+ WHERE id = $1 AND status = 'active' AND deleted_at IS NULL`;
+
+interface UserRow {
+  email: string;
+  email_verified: boolean;
+  name: string;
+  locale: string | null;
+  updated_at: Date;
+}
+
+/** What each scope tells of a user (identity.md §7). */
+export const CLAIMS = {
+  openid: ['sub', 'sid', 'org_id', 'auth_time', 'amr'],
+  profile: ['name', 'locale', 'updated_at'],
+  email: ['email', 'email_verified'],
+};
+
+/** Users as the provider knows them. */
+@Injectable()
+export class Accounts {
+  constructor(private readonly database: Database) {}
+
+  /** Undefined for whoever cannot sign in any more. */
+  readonly find: FindAccount = async (_ctx, id, token) => {
+    if (!isUuid(id)) return undefined;
+    const [user] = await this.database.acrossOrganizations((tx) => tx.prepared<UserRow>(FIND, [id]));
+    if (!user) return undefined;
+    const grantId = token?.['grantId'];
+    const of = fromGrantId(typeof grantId === 'string' ? grantId : undefined);
+    const claims = {
+      sub: id,
+      ...(of ? { sid: of.sessionId, org_id: of.organizationId } : {}),
+      name: user.name,
+      ...(user.locale === null ? {} : { locale: user.locale }),
+      updated_at: epochSeconds(user.updated_at),
+      email: user.email,
+      email_verified: user.email_verified,
+    };
+    return { accountId: id, claims: () => claims } satisfies Account;
+  };
+}

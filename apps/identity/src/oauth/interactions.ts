@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { errors, type InteractionResults, type Interaction as ProviderInteraction } from 'oidc-provider';
+import type { SignedIn } from '../sign-in/signed-in.js';
+import { platformClient } from './client-metadata.js';
+import { epochSeconds } from './epoch-seconds.js';
+import { Providers } from './providers.js';
+import { SessionGrants } from './session-grants.js';
+
+/** What the user is asked for. */
+export type InteractionPrompt = 'login' | 'organization' | 'consent';
+
+/** A sign-in under way, as its pages see it. */
+export interface Interaction {
+  readonly uid: string;
+  readonly prompt: InteractionPrompt;
+  readonly client: {
+    readonly id: string;
+    readonly name: string;
+    readonly organizationId: string;
+    /** Whose people it serves: its organization's, or those of all below as well. */
+    readonly organizations: 'own' | 'tree';
+    /** They are not asked for their consent. */
+    readonly firstParty: boolean;
+  };
+  /** The parameters of the authorization request: `login_hint`, `ui_locales`, `organization`, `max_age`. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Scopes that consent is asked for. */
+  readonly scopes: readonly string[];
+  /** Who has authenticated already: in this browser before, unless the prompt is `login`, or in this sign-in. */
+  readonly signedIn?: SignedIn;
+}
+
+/** How a step of it ended. Without `organizationId` the user is asked for one, if there are several. */
+export type InteractionResult =
+  | { readonly signedIn: SignedIn; readonly organizationId?: string }
+  | { readonly consent: readonly string[] }
+  | { readonly error: string; readonly description?: string };
+
+/** The sign-in is over, has expired, or is not this browser's. */
+export class InteractionNotFound extends Error {
+  override readonly name = 'InteractionNotFound';
+}
+
+/** Sign-ins under way: between an authorization request and its answer stand pages, which work with these. */
+@Injectable()
+export class Interactions {
+  constructor(
+    private readonly providers: Providers,
+    private readonly grants: SessionGrants,
+  ) {}
+
+  /** The sign-in of this browser at this address. @throws InteractionNotFound */
+  async read(request: IncomingMessage, response: ServerResponse): Promise<Interaction> {
+    const found = await this.find(request, response);
+    const provider = await this.providers.current();
+    const client = await provider.Client.find(String(found.params['client_id']));
+    if (!client) throw new InteractionNotFound('The client is gone');
+    const { id, name, organizationId, organizations, firstParty } = platformClient(client);
+    const prompt = promptOf(found.prompt.name);
+    // Whoever signed in here before is to authenticate anew where the prompt says so.
+    const known = prompt === 'login' ? undefined : await this.signedInOf(found);
+    const signedIn = notedOf(found) ?? known;
+    return {
+      uid: found.uid,
+      prompt,
+      client: { id, name, organizationId, organizations, firstParty },
+      params: found.params,
+      scopes: textsOf(found.prompt.details['scopes']),
+      ...(signedIn === undefined ? {} : { signedIn }),
+    };
+  }
+
+  /**
+   * Notes who has authenticated in a sign-in, for what comes back at another address: `read` tells of them from then on.
+   * Whoever calls has made sure that it is the same browser. @throws InteractionNotFound
+   */
+  async note(uid: string, signedIn: SignedIn): Promise<void> {
+    const provider = await this.providers.current();
+    const found = await provider.Interaction.find(uid);
+    if (!found) throw new InteractionNotFound('The sign-in is over');
+    found.result = { ...found.result, noted: { ...signedIn, authenticatedAt: signedIn.authenticatedAt } };
+    await found.persist();
+  }
+
+  /** Ends a step and sends the browser on. @throws InteractionNotFound */
+  async finish(request: IncomingMessage, response: ServerResponse, result: InteractionResult): Promise<void> {
+    const found = await this.find(request, response);
+    const provider = await this.providers.current();
+    await provider.interactionFinished(request, response, await this.resultOf(found, result));
+  }
+
+  private async resultOf(found: ProviderInteraction, result: InteractionResult): Promise<InteractionResults> {
+    if ('error' in result) {
+      // A session that was begun for a consent which is not given.
+      if (found.prompt.name === 'consent' && found.grantId) await this.grants.end(found.grantId, 'logout');
+      return { error: result.error, error_description: result.description };
+    }
+    if ('consent' in result) {
+      await this.allow(found, result.consent);
+      return { consent: {} };
+    }
+    const { signedIn, organizationId } = result;
+    const organization = organizationId === undefined ? {} : { organization: organizationId };
+    if (found.prompt.name === 'organization') return organization;
+    const { userId, amr, authenticatedAt } = signedIn;
+    const login = { accountId: userId, amr: [...amr], ts: epochSeconds(authenticatedAt), remember: true };
+    return { login, ...organization };
+  }
+
+  private async allow({ grantId, prompt }: ProviderInteraction, scopes: readonly string[]): Promise<void> {
+    const provider = await this.providers.current();
+    const grant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+    if (!grant) throw new InteractionNotFound('The session has ended');
+    const asked = textsOf(prompt.details['scopes']);
+    grant.addOIDCScope(asked.filter((scope) => scopes.includes(scope)));
+    grant.rejectOIDCScope(asked.filter((scope) => !scopes.includes(scope)));
+    await grant.save();
+  }
+
+  private async find(request: IncomingMessage, response: ServerResponse): Promise<ProviderInteraction> {
+    const provider = await this.providers.current();
+    try {
+      const found = await provider.interactionDetails(request, response);
+      // A cookie of another sign-in, however it came here, does not answer for this one.
+      const [, uid] = /^\/oauth\/interactions\/([^/?]+)/.exec(request.url ?? '') ?? [];
+      if (uid === undefined || uid === found.uid) return found;
+    } catch (cause) {
+      if (!(cause instanceof errors.SessionNotFound)) throw cause;
+    }
+    throw new InteractionNotFound('The sign-in is over, or of another browser');
+  }
+
+  private async signedInOf({ session }: ProviderInteraction): Promise<SignedIn | undefined> {
+    if (!session) return undefined;
+    const provider = await this.providers.current();
+    const { loginTs = 0 } = (await provider.Session.findByUid(session.uid)) ?? {};
+    const authenticatedAt = new Date(loginTs * 1_000);
+    return { userId: session.accountId, amr: session.amr ?? [], authenticatedAt };
+  }
+}
+
+function promptOf(name: string): InteractionPrompt {
+  if (name === 'organization' || name === 'consent') return name;
+  return 'login';
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function notedOf({ result }: ProviderInteraction): SignedIn | undefined {
+  const noted = result?.['noted'] as
+    (Omit<SignedIn, 'authenticatedAt'> & { authenticatedAt: string }) | undefined;
+  return noted && { ...noted, authenticatedAt: new Date(noted.authenticatedAt) };
+}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { InternalClient, type SigningKeySet } from '@customer-platform/authorization';
+import { Clock, SigningKeys } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import type { JWK } from 'jose';
+import { ACCESS_TOKEN_LIFE_S, ACCESS_TOKENS } from '../sessions/access-token.issuing.js';
+import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S, ID_TOKENS } from './id-tokens.js';
+
+/** What is shown lags behind what is true by so much at most; keys are shown for a day before they sign. */
+const KEPT_MS = 60_000;
+/** Then it is read anew while the former is still shown: nobody waits for a module that hangs. */
+const RENEWED_AFTER_MS = 10_000;
+const CORE_TIMEOUT_MS = 1_000;
+
+interface Kept<T> {
+  readonly keys: T;
+  readonly at: number;
+}
+
+/** All public keys of the platform's tokens: of access tokens, ID tokens, and core's tokens of members. */
+@Injectable()
+export class Jwks {
+  private kept: Kept<JWK[]> | undefined;
+  private ofCore: JWK[] = [];
+  private reading: Promise<JWK[]> | undefined;
+
+  constructor(
+    private readonly signingKeys: SigningKeys,
+    private readonly internal: InternalClient,
+    private readonly clock: Clock,
+  ) {}
+
+  async keys(): Promise<JWK[]> {
+    const now = this.clock.now().getTime();
+    const { kept } = this;
+    const age = kept ? now - kept.at : Infinity;
+    if (kept && age < RENEWED_AFTER_MS) return kept.keys;
+    const reading = (this.reading ??= this.read(now).finally(() => (this.reading = undefined)));
+    if (!kept || age >= KEPT_MS) return reading;
+    reading.catch((error: unknown) => log.warn({ err: error }, 'The public keys could not be read anew'));
+    return kept.keys;
+  }
+
+  private async read(now: number): Promise<JWK[]> {
+    const [access, id, members] = await Promise.all([
+      this.signingKeys.shown(ACCESS_TOKENS, ACCESS_TOKEN_LIFE_S * 1_000),
+      this.signingKeys.shown(ID_TOKENS, ID_TOKEN_LIFE_S * 1_000, ID_TOKEN_ALGORITHM),
+      this.membersKeys(),
+    ]);
+    const keys = [...access, ...id, ...members];
+    this.kept = { keys, at: now };
+    return keys;
+  }
+
+  /** While core is away those that it last showed. */
+  private async membersKeys(): Promise<JWK[]> {
+    try {
+      const call = { method: 'GET' as const, path: '/internal/members/keys', timeoutMs: CORE_TIMEOUT_MS };
+      const { keys } = await this.internal.call<SigningKeySet>('core', call);
+      this.ofCore = keys;
+    } catch (error) {
+      log.warn({ err: error }, 'Core did not show the keys of members’ tokens');
+    }
+    return this.ofCore;
+  }
+}

@@ -1,0 +1,168 @@
+import { Injectable } from '@nestjs/common';
+import { isDatabaseUnavailable } from '@customer-platform/database';
+import Provider, { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
+import type { EndedReason } from '../sessions/session.dto.js';
+import { BrowserStates, type BrowserStateKind } from './browser-states.js';
+import { ClientMetadata } from './client-metadata.js';
+import { SessionGrants } from './session-grants.js';
+import { StoredTokens, type TokenKind } from './stored-tokens.js';
+
+/** Why a session ends, by what was asked of the provider that ended its grant. */
+const REASONS: Readonly<Record<string, EndedReason>> = {
+  token: 'token_reuse',
+  end_session_confirm: 'logout',
+  revocation: 'revoked',
+};
+
+/** An adapter that keeps nothing. The provider asks each model for all of these. */
+class Nothing implements Adapter {
+  async upsert(_id: string, _payload: AdapterPayload, _livesS?: number): Promise<void> {
+    return Promise.reject(new Error(`The provider was not to keep this: ${this.constructor.name}`));
+  }
+  async find(_id: string): Promise<AdapterPayload | undefined> {
+    return Promise.resolve(undefined);
+  }
+  async findByUserCode(_code: string): Promise<AdapterPayload | undefined> {
+    return Promise.resolve(undefined);
+  }
+  async findByUid(_uid: string): Promise<AdapterPayload | undefined> {
+    return Promise.resolve(undefined);
+  }
+  async consume(_id: string): Promise<void> {
+    return Promise.resolve();
+  }
+  async destroy(_id: string): Promise<void> {
+    return Promise.resolve();
+  }
+  async revokeByGrantId(_grantId: string): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+class ClientAdapter extends Nothing {
+  constructor(private readonly clients: ClientMetadata) {
+    super();
+  }
+  override find(id: string): Promise<AdapterPayload | undefined> {
+    return available(this.clients.find(id));
+  }
+}
+
+class GrantAdapter extends Nothing {
+  constructor(private readonly grants: SessionGrants) {
+    super();
+  }
+  override upsert(id: string, payload: AdapterPayload): Promise<void> {
+    return available(this.grants.save(id, payload));
+  }
+  override find(id: string): Promise<AdapterPayload | undefined> {
+    return available(this.grants.find(id));
+  }
+  override destroy(id: string): Promise<void> {
+    const reason = REASONS[Provider.ctx?.oidc.route ?? ''] ?? 'revoked';
+    return available(this.grants.end(id, reason));
+  }
+}
+
+class TokenAdapter extends Nothing {
+  constructor(
+    private readonly kind: TokenKind,
+    private readonly tokens: StoredTokens,
+    private readonly grants: SessionGrants,
+  ) {
+    super();
+  }
+  override upsert(id: string, payload: AdapterPayload, livesS = 1): Promise<void> {
+    return available(this.tokens.insert(this.kind, id, payload, livesS));
+  }
+  override find(id: string): Promise<AdapterPayload | undefined> {
+    return available(this.tokens.find(this.kind, id));
+  }
+  /**
+   * The provider looks, and then consumes: of fifty at once all may look before one consumes. Only the statement that
+   * consumes can tell, and what it finds consumed is a copy: the session ends.
+   */
+  override async consume(id: string): Promise<void> {
+    const outcome = await available(this.tokens.consume(this.kind, id));
+    if (outcome === 'taken') return;
+    const grantId = await available(this.tokens.grantOf(this.kind, id));
+    if (grantId !== undefined) await available(this.grants.end(grantId, 'token_reuse'));
+    throw new errors.InvalidGrant('it was used before');
+  }
+  override destroy(id: string): Promise<void> {
+    return available(this.tokens.remove(this.kind, id));
+  }
+  override revokeByGrantId(grantId: string): Promise<void> {
+    return available(this.tokens.removeOfGrant(this.kind, grantId));
+  }
+}
+
+class BrowserAdapter extends Nothing {
+  constructor(
+    private readonly kind: BrowserStateKind,
+    private readonly states: BrowserStates,
+    private readonly grants: SessionGrants,
+  ) {
+    super();
+  }
+  override upsert(id: string, payload: AdapterPayload, livesS = 1): Promise<void> {
+    return available(this.states.upsert(this.kind, id, payload, livesS));
+  }
+  override find(id: string): Promise<AdapterPayload | undefined> {
+    return available(this.states.find(this.kind, id));
+  }
+  override findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return available(this.states.findByUid(this.kind, uid));
+  }
+  /** A session of a browser gets new ids as it goes on; only signing out ends what has begun in it. */
+  override async destroy(id: string): Promise<void> {
+    const { ctx } = Provider;
+    const signsOut = this.kind === 'Session' && ctx?.oidc.route === 'end_session_confirm';
+    if (signsOut && ctx.oidc.params?.['logout'] !== undefined && ctx.oidc.session) {
+      await available(this.grants.endOfBrowser(ctx.oidc.session.uid));
+    }
+    await available(this.states.remove(this.kind, id));
+  }
+}
+
+/** What the provider keeps, and where. Access tokens are signed and kept nowhere. */
+@Injectable()
+export class ProviderAdapters {
+  constructor(
+    private readonly clients: ClientMetadata,
+    private readonly grants: SessionGrants,
+    private readonly tokens: StoredTokens,
+    private readonly states: BrowserStates,
+  ) {}
+
+  /** The adapter of a model, by the model's name. */
+  of(model: string): Adapter {
+    switch (model) {
+      case 'Client':
+        return new ClientAdapter(this.clients);
+      case 'Grant':
+        return new GrantAdapter(this.grants);
+      case 'AuthorizationCode':
+      case 'RefreshToken':
+        return new TokenAdapter(model, this.tokens, this.grants);
+      case 'Interaction':
+      case 'Session':
+        return new BrowserAdapter(model, this.states, this.grants);
+      default:
+        return new Nothing();
+    }
+  }
+}
+
+/** A database that is away is told in the protocol's form, as something that passes. */
+async function available<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!isDatabaseUnavailable(cause)) throw cause;
+    const error = new errors.TemporarilyUnavailable('try again in a moment', { cause });
+    error.status = 503;
+    error.statusCode = 503;
+    throw error;
+  }
+}

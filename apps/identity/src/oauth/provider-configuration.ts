@@ -1,0 +1,163 @@
+import type { JWK as StoredJwk } from 'jose';
+import type { Client, Configuration, KoaContextWithOIDC, RefreshToken } from 'oidc-provider';
+import { ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
+import { CLAIMS, type Accounts } from './accounts.js';
+import { OWN_METADATA, platformClient } from './client-metadata.js';
+import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S } from './id-tokens.js';
+import type { ProviderAdapters } from './provider-adapter.js';
+import type { ProviderPages } from './provider-pages.js';
+import type { SignInPolicy } from './sign-in-policy.js';
+
+const CODE_LIFE_S = 60;
+const SIGN_IN_S = 3_600;
+const DAY_S = 86_400;
+
+/** Where the provider's routes are; the controller serves exactly these. */
+export const ROUTES = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+  userinfo: '/oauth/userinfo',
+  revocation: '/oauth/revoke',
+  introspection: '/oauth/introspect',
+  end_session: '/oauth/logout',
+  jwks: '/.well-known/jwks.json',
+};
+
+/** What a provider is made of. */
+export interface ProviderParts {
+  readonly adapters: ProviderAdapters;
+  readonly accounts: Accounts;
+  readonly policy: SignInPolicy;
+  readonly pages: ProviderPages;
+  /** The keys of ID tokens, the one that signs first. */
+  readonly keys: readonly StoredJwk[];
+  readonly issuer: string;
+}
+
+/** The provider's configuration: what is not asked for by identity.md §7 is off. */
+export function providerConfiguration(parts: ProviderParts): Configuration {
+  const { adapters, accounts, policy, pages, keys, issuer } = parts;
+  return {
+    adapter: (model) => adapters.of(model),
+    jwks: { keys: [...keys] },
+    routes: ROUTES,
+    cookies: cookiesOf(issuer),
+    responseTypes: ['code'],
+    scopes: ['openid', 'offline_access'],
+    claims: CLAIMS,
+    conformIdTokenClaims: false,
+    subjectTypes: ['public'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    clientDefaults: { id_token_signed_response_alg: ID_TOKEN_ALGORITHM },
+    enabledJWA: { idTokenSigningAlgValues: [ID_TOKEN_ALGORITHM] },
+    extraClientMetadata: { properties: OWN_METADATA },
+    extraParams: ['organization'],
+    allowOmittingSingleRegisteredRedirectUri: false,
+    acceptQueryParamAccessTokens: false,
+    clockTolerance: 5,
+    pkce: { required: (_ctx, client) => platformClient(client).requirePkce },
+    findAccount: accounts.find,
+    loadExistingGrant,
+    interactions: { policy: policy.prompts(), url: (_ctx, { uid }) => `/oauth/interactions/${uid}` },
+    // A code is bound to the browser it was made in, so that signing out there ends what came of it.
+    expiresWithSession: () => true,
+    issueRefreshToken: (_ctx, client, source) =>
+      client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
+    rotateRefreshToken: true,
+    revokeGrantPolicy: () => true,
+    clientBasedCORS: isOriginOf,
+    renderError: (ctx, out) => pages.error(ctx, out),
+    features: featuresOf(pages),
+    ttl: {
+      AccessToken: ACCESS_TOKEN_LIFE_S,
+      ClientCredentials: ACCESS_TOKEN_LIFE_S,
+      AuthorizationCode: CODE_LIFE_S,
+      IdToken: ID_TOKEN_LIFE_S,
+      RefreshToken: untilSessionEnds,
+      Grant: DAY_S,
+      Session: DAY_S,
+      Interaction: SIGN_IN_S,
+    },
+  };
+}
+
+function featuresOf(pages: ProviderPages): Configuration['features'] {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    resourceIndicators: { enabled: false },
+    clientCredentials: { enabled: true },
+    userinfo: { enabled: true },
+    introspection: { enabled: true, allowedPolicy: mayIntrospect },
+    revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx, form) => pages.signOut(ctx, form),
+      postLogoutSuccessSource: (ctx) => pages.signedOut(ctx),
+    },
+  };
+}
+
+/**
+ * Cookies with names that browsers keep to this very host and to TLS. The provider limits those of a sign-in to its path,
+ * so that two in one browser do not meet; `__Host-` would not let it.
+ */
+function cookiesOf(issuer: string): Configuration['cookies'] {
+  const secure = issuer.startsWith('https:');
+  const options = { httpOnly: true, sameSite: 'lax' as const, secure, signed: false };
+  return {
+    names: {
+      session: secure ? '__Host-sign-in' : 'sign-in',
+      interaction: secure ? '__Secure-interaction' : 'interaction',
+      resume: secure ? '__Secure-resume' : 'resume',
+    },
+    long: { ...options, path: '/' },
+    short: options,
+  };
+}
+
+/** The session that the client has in this browser, unless the user has just signed in or wants another organization. */
+async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
+  const { session, client, result, params, provider } = oidc;
+  const grantId = client && session?.grantIdFor(client.clientId);
+  if (grantId === undefined) return undefined;
+  // What came of the sign-in before this step is the grant already.
+  if (result?.login && !result['consent']) return undefined;
+  const grant = await provider.Grant.find(grantId);
+  const wish = result?.['organization'] ?? params?.['organization'];
+  if (!grant || (typeof wish === 'string' && !(await isOf(grantId, wish, oidc)))) return undefined;
+  return grant;
+}
+
+async function isOf(grantId: string, wish: string, oidc: KoaContextWithOIDC['oidc']): Promise<boolean> {
+  if (grantId.startsWith(`${wish.toLowerCase()}.`)) return true;
+  const payload = await oidc.provider.Grant.adapter.find(grantId);
+  return payload?.['organizationSlug'] === wish;
+}
+
+/** A refresh token lasts no longer than its session may. */
+function untilSessionEnds({ oidc }: KoaContextWithOIDC, _token: RefreshToken, _client: Client): number {
+  const ends = oidc.grant?.exp ?? 0;
+  return Math.max(1, ends - Math.floor(Date.now() / 1_000));
+}
+
+/** A browser may call from the pages of a public client alone: a confidential one has no business there. */
+function isOriginOf(_ctx: KoaContextWithOIDC, origin: string, client: Client): boolean {
+  if (client.clientAuthMethod !== 'none') return false;
+  return (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin);
+}
+
+/** A client that can prove who it is may ask about its own tokens and those of its organization's clients. */
+async function mayIntrospect(
+  { oidc }: KoaContextWithOIDC,
+  client: Client,
+  token: { readonly clientId?: string | undefined },
+): Promise<boolean> {
+  if (client.clientAuthMethod === 'none' || token.clientId === undefined) return false;
+  if (token.clientId === client.clientId) return true;
+  const other = await oidc.provider.Client.find(token.clientId);
+  return (
+    other !== undefined && platformClient(other).organizationId === platformClient(client).organizationId
+  );
+}

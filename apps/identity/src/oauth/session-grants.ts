@@ -1,0 +1,186 @@
+import { Injectable } from '@nestjs/common';
+import { systemActor } from '@customer-platform/audit';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { currentCorrelationId } from '@customer-platform/http';
+import type { AdapterPayload } from 'oidc-provider';
+import type { EndedReason } from '../sessions/session.dto.js';
+import { SessionBeginnings, type Authentication } from '../sessions/session-beginnings.js';
+import { SessionEndings } from '../sessions/session-endings.js';
+import type { TokenSession } from '../sessions/access-token.issuing.js';
+import { epochSeconds } from './epoch-seconds.js';
+import { fromGrantId, toGrantId } from './grant-id.js';
+
+/** A session goes on while neither it nor anything that it stands on has ended. $2 the session, $3 now. */
+const LIVE = `
+  FROM oauth_grants g
+  JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
+  JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
+  JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
+  JOIN organizations o ON o.organization_id = s.organization_id AND o.deleted_at IS NULL
+  JOIN oauth_clients c ON c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL
+ WHERE g.organization_id = $1 AND g.session_id = $2
+   AND s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $3`;
+
+const FIND = `
+SELECT g.payload, s.user_id, s.client_id, s.expires_at, o.slug ${LIVE}`;
+
+const INSERT = `
+INSERT INTO oauth_grants (organization_id, session_id, client_id, browser, payload, created_at)
+VALUES ($1, $2, $3, $4, '{}', $5)`;
+
+const UPDATE = `
+UPDATE oauth_grants SET payload = $3 WHERE organization_id = $1 AND session_id = $2`;
+
+/**
+ * Use is the issue of a token (identity.md §5). Who has been found good at the beginning of the request is given the
+ * token: where a copy of a refresh token ends the session meanwhile, what the winner is given is dead.
+ */
+const USE = `
+UPDATE sessions s
+   SET last_seen_at = $3,
+       idle_expires_at = least(s.expires_at,
+         $3::timestamptz + make_interval(mins => coalesce((o.settings #>> '{session,idle_minutes}')::int, $4)))
+  FROM organizations o
+ WHERE s.organization_id = $1 AND s.id = $2 AND o.organization_id = s.organization_id
+   AND (s.ended_at IS NULL OR s.ended_reason = 'token_reuse')
+RETURNING s.user_id, s.client_id, s.authenticated_at, s.amr`;
+
+const OWNER = 'SELECT user_id FROM sessions WHERE organization_id = $1 AND id = $2';
+
+const OF_BROWSER = `
+SELECT s.organization_id, s.id FROM oauth_grants g
+  JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
+ WHERE g.browser = $1 AND s.ended_at IS NULL`;
+
+/**
+ * A browser is trusted for as long as something that began in it goes on, and nothing was ended there since its user
+ * signed in but by the user's own signing out.
+ */
+const TRUSTED = `
+SELECT coalesce(bool_or(s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $4), false)
+   AND NOT coalesce(bool_or(s.ended_at >= $3 AND s.ended_reason NOT IN ('logout', 'idle', 'absolute')), false) AS trusted
+  FROM oauth_grants g
+  JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
+ WHERE g.browser = $1 AND s.user_id = $2`;
+
+interface GrantRow {
+  payload: AdapterPayload;
+  user_id: string;
+  client_id: string;
+  expires_at: Date;
+  slug: string;
+}
+
+interface UsedRow {
+  user_id: string;
+  client_id: string | null;
+  authenticated_at: Date;
+  amr: string[];
+}
+
+const DEFAULT_IDLE_MINUTES = 30;
+
+/** Grants of the protocol: what a client may learn, for as long as the session that it is for goes on. */
+@Injectable()
+export class SessionGrants {
+  constructor(
+    private readonly database: Database,
+    private readonly beginnings: SessionBeginnings,
+    private readonly endings: SessionEndings,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Begins a session with a grant that allows nothing yet. @returns the grant's id */
+  async begin(authentication: Authentication & { clientId: string }, browser: string): Promise<string> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const { id } = await this.beginnings.begin(tx, authentication);
+      const { organizationId, clientId } = authentication;
+      await tx.query(INSERT, [organizationId, id, clientId, browser, this.clock.now()]);
+      return toGrantId({ organizationId, sessionId: id });
+    });
+  }
+
+  /** The grant while its session goes on. */
+  async find(grantId: string): Promise<AdapterPayload | undefined> {
+    const of = fromGrantId(grantId);
+    if (!of) return undefined;
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.prepared<GrantRow>(FIND, [of.organizationId, of.sessionId, this.clock.now()]),
+    );
+    if (!row) return undefined;
+    const payload = {
+      ...row.payload,
+      jti: grantId,
+      kind: 'Grant',
+      accountId: row.user_id,
+      clientId: row.client_id,
+      exp: epochSeconds(row.expires_at),
+      organizationSlug: row.slug,
+    };
+    return payload;
+  }
+
+  /** What the client was allowed now. */
+  async save(grantId: string, payload: AdapterPayload): Promise<void> {
+    const of = fromGrantId(grantId);
+    if (!of) throw new Error('A grant begins with a session');
+    await this.database.acrossOrganizations((tx) =>
+      tx.query(UPDATE, [of.organizationId, of.sessionId, JSON.stringify(payload)]),
+    );
+  }
+
+  /** Notes that the session is in use, which puts its idle end off. Undefined once it has ended. */
+  async use(grantId: string): Promise<TokenSession | undefined> {
+    const of = fromGrantId(grantId);
+    if (!of) return undefined;
+    const { organizationId, sessionId } = of;
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.prepared<UsedRow>(USE, [organizationId, sessionId, this.clock.now(), DEFAULT_IDLE_MINUTES]),
+    );
+    if (!row) return undefined;
+    return {
+      id: sessionId,
+      organizationId,
+      userId: row.user_id,
+      authenticatedAt: row.authenticated_at,
+      amr: row.amr,
+      ...(row.client_id === null ? {} : { clientId: row.client_id }),
+    };
+  }
+
+  /** Ends the session, and with it all its tokens. */
+  async end(grantId: string, reason: EndedReason): Promise<void> {
+    const of = fromGrantId(grantId);
+    if (!of) return;
+    await this.database.acrossOrganizations((tx) => this.endIn(tx, of.organizationId, of.sessionId, reason));
+  }
+
+  /** Ends all that has begun in a browser: its user signs out. */
+  async endOfBrowser(browser: string): Promise<void> {
+    await this.database.acrossOrganizations(async (tx) => {
+      const rows = await tx.query<{ organization_id: string; id: string }>(OF_BROWSER, [browser]);
+      for (const { organization_id: organizationId, id } of rows)
+        await this.endIn(tx, organizationId, id, 'logout');
+    });
+  }
+
+  /** Whether whoever signed in with a browser, at `since`, need not do so again. */
+  async isTrusted(browser: string, userId: string, since: Date): Promise<boolean> {
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ trusted: boolean }>(TRUSTED, [browser, userId, since, this.clock.now()]),
+    );
+    return row?.trusted === true;
+  }
+
+  private async endIn(
+    tx: WorkerTransaction,
+    organizationId: string,
+    id: string,
+    reason: EndedReason,
+  ): Promise<void> {
+    const [session] = await tx.query<{ user_id: string }>(OWNER, [organizationId, id]);
+    if (!session) return;
+    const context = systemActor(organizationId, currentCorrelationId() ?? id, 'oauth');
+    await this.endings.endAll(tx, context, { userId: session.user_id, organizationId, only: id }, reason);
+  }
+}

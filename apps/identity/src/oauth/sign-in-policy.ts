@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { clientAddress, currentCorrelationId } from '@customer-platform/http';
+import { newId } from '@customer-platform/database';
+import { errors, interactionPolicy, type Client, type KoaContextWithOIDC, type Session } from 'oidc-provider';
+import { platformClient, type PlatformClient } from './client-metadata.js';
+import { OrganizationChoice } from './organization-choice.js';
+import { SessionGrants } from './session-grants.js';
+
+const { Check, Prompt, base } = interactionPolicy;
+
+/**
+ * What stands between an authorization request and its code, in this order: a user who has authenticated in this browser,
+ * an organization, and, for clients of others, consent.
+ */
+@Injectable()
+export class SignInPolicy {
+  constructor(
+    private readonly choice: OrganizationChoice,
+    private readonly grants: SessionGrants,
+  ) {}
+
+  prompts(): interactionPolicy.DefaultPolicy {
+    const policy = base();
+    policy
+      .get('login')
+      ?.checks.add(
+        new Check('not_trusted', 'the End-User must authenticate anew', 'login_required', (ctx) =>
+          this.mustAuthenticate(ctx),
+        ),
+      );
+    policy.remove('consent');
+    policy.add(
+      new Prompt(
+        { name: 'organization' },
+        new Check('not_chosen', 'an organization must be chosen', 'interaction_required', (ctx) =>
+          this.mustChoose(ctx),
+        ),
+      ),
+    );
+    policy.add(this.consent());
+    return policy;
+  }
+
+  private consent(): interactionPolicy.Prompt {
+    const prompt = new Prompt(
+      { name: 'consent', requestable: true },
+      new Check(
+        'scopes_missing',
+        'requested scopes not granted',
+        'consent_required',
+        (ctx) => this.mustConsent(ctx),
+        (ctx) => ({ scopes: missingScopes(ctx) }),
+      ),
+    );
+    // Whose people the client serves as their own organization's is not asked, whatever the request says.
+    prompt.checks.remove('consent_prompt');
+    return prompt;
+  }
+
+  /** Whoever was made to leave signs in again; so does a browser in which nothing goes on any more. */
+  private async mustAuthenticate({ oidc }: KoaContextWithOIDC): Promise<boolean> {
+    const { session, result, account } = oidc;
+    if (!session?.accountId) return false; // another check's affair
+    if (!account) return true;
+    if (result?.login) return false;
+    const since = new Date((session.loginTs ?? 0) * 1_000);
+    return !(await this.grants.isTrusted(session.uid, session.accountId, since));
+  }
+
+  /** Begins the session once it is certain where; the provider asks nobody then. */
+  private async mustChoose(ctx: KoaContextWithOIDC): Promise<boolean> {
+    const { session, client, grant, provider } = ctx.oidc;
+    if (!session?.accountId || !client || grant?.jti) return false;
+    const chosen = await this.chosen(session.accountId, platformClient(client), wishOf(ctx));
+    if (chosen === undefined) return true;
+    const grantId = await this.begin(ctx, session, client, chosen);
+    session.ensureClientContainer(client.clientId);
+    session.grantIdFor(client.clientId, grantId);
+    ctx.oidc.entity('Grant', await provider.Grant.find(grantId));
+    return false;
+  }
+
+  /** @throws AccessDenied where the user is a member of none, or not of the one that is wished */
+  private async chosen(
+    userId: string,
+    client: PlatformClient,
+    wish: string | undefined,
+  ): Promise<string | undefined> {
+    if (wish !== undefined) {
+      const named = await this.choice.named(userId, client, wish);
+      if (named === undefined) throw new errors.AccessDenied('the End-User is no member of the organization');
+      return named;
+    }
+    const [first, ...others] = await this.choice.some(userId, client);
+    if (first === undefined)
+      throw new errors.AccessDenied('the End-User is no member of an organization that the client serves');
+    return others.length === 0 ? first : undefined;
+  }
+
+  private begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
+    const { req } = ctx;
+    return this.grants.begin(
+      {
+        userId: session.accountId ?? '',
+        organizationId,
+        amr: session.amr ?? [],
+        authenticatedAt: new Date((session.loginTs ?? 0) * 1_000),
+        clientId: client.clientId,
+        correlationId: currentCorrelationId() ?? newId(),
+        ip: clientAddress(req),
+        userAgent: req.headers['user-agent'],
+      },
+      session.uid,
+    );
+  }
+
+  private async mustConsent(ctx: KoaContextWithOIDC): Promise<boolean> {
+    const { client, grant } = ctx.oidc;
+    if (!client || !grant?.jti) return false;
+    const missing = missingScopes(ctx);
+    if (!platformClient(client).firstParty)
+      return missing.length > 0 || (ctx.oidc.prompts.has('consent') && ctx.oidc.promptPending('consent'));
+    if (missing.length === 0) return false;
+    grant.addOIDCScope(missing);
+    await grant.save();
+    return false;
+  }
+}
+
+/** What the user has chosen, else what the request names, by id or slug. */
+function wishOf({ oidc }: KoaContextWithOIDC): string | undefined {
+  const chosen = oidc.result?.['organization'];
+  if (typeof chosen === 'string') return chosen;
+  const named = oidc.params?.['organization'];
+  return typeof named === 'string' ? named : undefined;
+}
+
+function missingScopes({ oidc }: KoaContextWithOIDC): string[] {
+  const known = new Set((oidc.grant?.getOIDCScopeEncountered() ?? '').split(' '));
+  return [...oidc.requestParamOIDCScopes].filter((scope) => !known.has(scope));
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Clock, Database } from '@customer-platform/database';
+import type { AdapterPayload } from 'oidc-provider';
+import { epochSeconds } from './epoch-seconds.js';
+import { fromGrantId } from './grant-id.js';
+
+/** What is kept of codes and refresh tokens. */
+export type TokenKind = 'AuthorizationCode' | 'RefreshToken';
+
+const INSERT = `
+INSERT INTO oauth_tokens (organization_id, token_hash, kind, session_id, payload, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)`;
+
+/** A refresh token that was used is taken again within its client's grace; a code never. */
+const GRACE = `
+CASE WHEN t.kind = 'RefreshToken' THEN make_interval(secs => coalesce((
+  SELECT c.refresh_grace_seconds FROM oauth_clients c WHERE c.id = (t.payload ->> 'clientId')::uuid), 0))
+ELSE interval '0' END`;
+
+const FIND = `
+SELECT t.payload, t.consumed_at, t.consumed_at + ${GRACE} <= $3 AS is_spent
+  FROM oauth_tokens t WHERE t.token_hash = $1 AND t.kind = $2`;
+
+/** In one statement, whose row lock lets one of many through. */
+const CONSUME = `
+UPDATE oauth_tokens t SET consumed_at = coalesce(t.consumed_at, $3)
+ WHERE t.token_hash = $1 AND t.kind = $2 AND (t.consumed_at IS NULL OR t.consumed_at + ${GRACE} > $3)
+RETURNING 1`;
+
+const GRANT = `
+SELECT organization_id, session_id FROM oauth_tokens WHERE token_hash = $1 AND kind = $2`;
+
+const REMOVE = 'DELETE FROM oauth_tokens WHERE token_hash = $1 AND kind = $2';
+
+const REMOVE_OF_SESSION = `
+DELETE FROM oauth_tokens WHERE organization_id = $1 AND session_id = $2 AND kind = $3`;
+
+/** What came of an attempt to use a token. */
+export type Consumption = 'taken' | 'reused' | 'unknown';
+
+/** Codes and refresh tokens. Neither is kept itself: by what the table holds nobody can act. */
+@Injectable()
+export class StoredTokens {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  async insert(kind: TokenKind, token: string, payload: AdapterPayload, livesS: number): Promise<void> {
+    const { jti: _itself, grantId, expiresWithSession, ...kept } = payload;
+    const of = fromGrantId(grantId);
+    if (!of) throw new Error('A token belongs to a session');
+    // A browser that is closed, or serves another organization, ends no refresh token: its session alone does.
+    const bound = kind === 'AuthorizationCode' ? { expiresWithSession } : {};
+    const text = JSON.stringify({ ...kept, ...bound, grantId });
+    const ends = new Date(this.clock.now().getTime() + livesS * 1_000);
+    await this.database.acrossOrganizations((tx) =>
+      tx.prepared(INSERT, [of.organizationId, hashOf(token), kind, of.sessionId, text, ends]),
+    );
+  }
+
+  async find(kind: TokenKind, token: string): Promise<AdapterPayload | undefined> {
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.prepared<{ payload: AdapterPayload; consumed_at: Date | null; is_spent: boolean | null }>(FIND, [
+        hashOf(token),
+        kind,
+        this.clock.now(),
+      ]),
+    );
+    if (!row) return undefined;
+    const consumed = row.is_spent && row.consumed_at ? { consumed: epochSeconds(row.consumed_at) } : {};
+    return { ...row.payload, jti: token, ...consumed };
+  }
+
+  /** Uses it up. Of many at once one takes it; the others, and all who come later, reuse it. */
+  async consume(kind: TokenKind, token: string): Promise<Consumption> {
+    const rows = await this.database.acrossOrganizations((tx) =>
+      tx.prepared(CONSUME, [hashOf(token), kind, this.clock.now()]),
+    );
+    if (rows.length > 0) return 'taken';
+    return (await this.grantOf(kind, token)) === undefined ? 'unknown' : 'reused';
+  }
+
+  /** The session that a token is of. */
+  async grantOf(kind: TokenKind, token: string): Promise<string | undefined> {
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ organization_id: string; session_id: string }>(GRANT, [hashOf(token), kind]),
+    );
+    return row && `${row.organization_id}.${row.session_id}`;
+  }
+
+  async remove(kind: TokenKind, token: string): Promise<void> {
+    await this.database.acrossOrganizations((tx) => tx.query(REMOVE, [hashOf(token), kind]));
+  }
+
+  async removeOfGrant(kind: TokenKind, grantId: string): Promise<void> {
+    const of = fromGrantId(grantId);
+    if (!of) return;
+    await this.database.acrossOrganizations((tx) =>
+      tx.query(REMOVE_OF_SESSION, [of.organizationId, of.sessionId, kind]),
+    );
+  }
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
