@@ -4,6 +4,7 @@ import { sealedSigningKeys } from '@customer-platform/database';
 import { sealedFactors } from './mfa/factor-seal.js';
 import { migrations } from './migrations/index.js';
 import { keys, organizations } from './operator/operator.commands.js';
+import { ID_TOKEN_ALGORITHM, ID_TOKENS } from './oauth/id-tokens.js';
 import { ACCESS_TOKENS } from './sessions/access-token.issuing.js';
 
 process.exitCode = await runPlatform({
@@ -14,5 +15,6 @@ process.exitCode = await runPlatform({
     keys,
     secrets((keyring) => [sealedFactors(keyring), sealedSigningKeys('identity', keyring)]),
     signingKeys({ purpose: ACCESS_TOKENS, lifeMinutes: 5 }),
+    signingKeys({ name: 'id-token-keys', purpose: ID_TOKENS, lifeMinutes: 60, algorithm: ID_TOKEN_ALGORITHM }),
   ],
 });

@@ -1,4 +1,10 @@
-import { Clock, KeySeal, sealOfSigningKeys, SigningKeys } from '@customer-platform/database';
+import {
+  Clock,
+  KeySeal,
+  sealOfSigningKeys,
+  SigningKeys,
+  type SigningAlgorithm,
+} from '@customer-platform/database';
 import type { ModuleName } from '@customer-platform/http';
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { CommandRefusal, EXIT } from './exit-codes.js';
@@ -10,18 +16,22 @@ export interface SigningKeysOptions {
   readonly purpose: string;
   /** How long what they sign lives, in minutes. */
   readonly lifeMinutes: number;
+  /** Default: ES256. */
+  readonly algorithm?: SigningAlgorithm;
+  /** What the commands are called; default `signing-keys`. */
+  readonly name?: string;
 }
 
 /** An RFC 7638 thumbprint: SHA-256 in base64url. */
 const KID = /^[\w-]{43}$/;
 
-/** `platform signing-keys list|rotate|retire`. */
+/** `platform signing-keys list|rotate|retire`, or by another name for further keys of a module. */
 export const signingKeys =
-  ({ purpose, lifeMinutes }: SigningKeysOptions): CommandOf =>
+  ({ purpose, lifeMinutes, algorithm, name = 'signing-keys' }: SigningKeysOptions): CommandOf =>
   (module): CommandGroup => {
     const environment = SEALING_ENVIRONMENT(module);
     return {
-      name: 'signing-keys',
+      name,
       summary: `the keys by which ${module} signs (${purpose}); they are replaced by themselves every 90 days`,
       commands: [
         {
@@ -37,7 +47,7 @@ export const signingKeys =
             return EXIT.done;
           },
         },
-        rotate(module, purpose),
+        rotate(module, { purpose, algorithm }),
         {
           name: 'retire',
           summary: 'takes a key away: what it signed is refused within a second, everywhere',
@@ -56,7 +66,10 @@ export const signingKeys =
     };
   };
 
-function rotate(module: ModuleName, purpose: string): PlatformCommand<{ after?: number }> {
+function rotate(
+  module: ModuleName,
+  { purpose, algorithm }: { purpose: string; algorithm: SigningAlgorithm | undefined },
+): PlatformCommand<{ after?: number }> {
   return {
     name: 'rotate',
     summary: 'makes another key, published at once, which signs later; the former go on verifying',
@@ -68,7 +81,7 @@ function rotate(module: ModuleName, purpose: string): PlatformCommand<{ after?: 
     environment: SEALING_ENVIRONMENT(module),
     run: async ({ values: { after }, print }) => {
       const made = await withKeys(module, (keys) =>
-        keys.rotate(purpose, ...(after === undefined ? [] : [after * 1_000])),
+        keys.rotate(purpose, after === undefined ? undefined : after * 1_000, algorithm),
       );
       print({ made }, `Made ${made}`);
       return EXIT.done;
