@@ -94,6 +94,10 @@ export const TABLES: Record<string, Record<string, string>> = {
     roles: 'A role, of people or of machines.',
     sessions: 'A session of a user in an organization; kept for 90 days after its end.',
     sign_ins: 'Who has authenticated in a sign-in that is under way, in which browser.',
+    sso_connections: 'A provider at which people of an organization sign in; the secret is sealed.',
+    sso_domains: 'A proven domain of an active connection: it leads to one on the whole platform.',
+    sso_links: 'Which user a subject of an issuer is.',
+    sso_requests: 'A sign-in that was sent to a provider and has not come back; the state as SHA-256.',
     users: 'A user; `organization_id` is the home.',
   },
   loyalty: {

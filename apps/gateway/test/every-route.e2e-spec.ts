@@ -115,6 +115,14 @@ async function fillIdentity(): Promise<void> {
   const membership = await made('/v1/identity/memberships', { user_id: user });
   const role = await made('/v1/identity/roles', { name: 'Visitor', kind: 'human' });
   await made('/v1/identity/role-assignments', { membership_id: membership, role_id: role });
+  await made('/v1/identity/sso-connections', {
+    name: 'Elsewhere',
+    protocol: 'oidc',
+    issuer: 'https://idp.example.com',
+    client_id: 'platform',
+    client_secret: 'a-secret',
+    domains: ['example.com'],
+  });
   await made('/v1/identity/invitations', { email: `${randomUUID()}@example.com` });
   await platform.query(
     'identity',

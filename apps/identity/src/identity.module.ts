@@ -22,6 +22,9 @@ import { Role } from './roles/role.entity.js';
 import { RolesModule } from './roles/roles.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
+import { SsoCallbackModule } from './sso-callback/sso-callback.module.js';
+import { SsoConnection } from './sso-connections/sso-connection.entity.js';
+import { SsoConnectionsModule } from './sso-connections/sso-connections.module.js';
 import { User } from './users/user.entity.js';
 import { UsersModule } from './users/users.module.js';
 
@@ -30,7 +33,7 @@ import { UsersModule } from './users/users.module.js';
   imports: [
     DatabaseModule.forRoot({
       module: 'identity',
-      entities: [OAuthClient, Organization, Role, User],
+      entities: [OAuthClient, Organization, Role, SsoConnection, User],
       migrations,
     }),
     EventBusModule.forRoot({ module: 'identity' }),
@@ -55,6 +58,8 @@ import { UsersModule } from './users/users.module.js';
     RolesModule,
     SessionsModule,
     SignInModule,
+    SsoCallbackModule,
+    SsoConnectionsModule,
     UsersModule,
   ],
 })

@@ -6,6 +6,7 @@ import { migrations } from './migrations/index.js';
 import { keys, organizations } from './operator/operator.commands.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKENS } from './oauth/id-tokens.js';
 import { ACCESS_TOKENS } from './sessions/access-token.issuing.js';
+import { sealedClientSecrets } from './sso-connections/client-secret-seal.js';
 
 process.exitCode = await runPlatform({
   module: 'identity',
@@ -13,7 +14,11 @@ process.exitCode = await runPlatform({
     migrate(migrations),
     organizations,
     keys,
-    secrets((keyring) => [sealedFactors(keyring), sealedSigningKeys('identity', keyring)]),
+    secrets((keyring) => [
+      sealedFactors(keyring),
+      sealedClientSecrets(keyring),
+      sealedSigningKeys('identity', keyring),
+    ]),
     signingKeys({ purpose: ACCESS_TOKENS, lifeMinutes: 5 }),
     signingKeys({ name: 'id-token-keys', purpose: ID_TOKENS, lifeMinutes: 60, algorithm: ID_TOKEN_ALGORITHM }),
   ],

@@ -9,6 +9,8 @@ import { OAuthClient } from './oauth-clients/oauth-client.entity.js';
 import { OAuthClientsModule } from './oauth-clients/oauth-clients.module.js';
 import { Role } from './roles/role.entity.js';
 import { RolesModule } from './roles/roles.module.js';
+import { SsoConnection } from './sso-connections/sso-connection.entity.js';
+import { SsoConnectionsModule } from './sso-connections/sso-connections.module.js';
 import { User } from './users/user.entity.js';
 import { UsersModule } from './users/users.module.js';
 
@@ -16,12 +18,17 @@ import { UsersModule } from './users/users.module.js';
 class Resources {}
 Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'identity', entities: [OAuthClient, Role, User], migrations }),
+    DatabaseModule.forRoot({
+      module: 'identity',
+      entities: [OAuthClient, Role, SsoConnection, User],
+      migrations,
+    }),
     EventBusModule.forRoot({ module: 'identity' }),
     AuditModule.forRoot({ module: 'identity' }),
     AuthorizationModule.forRoot({ module: 'identity' }),
     OAuthClientsModule,
     RolesModule,
+    SsoConnectionsModule,
     UsersModule,
   ],
 })(Resources);

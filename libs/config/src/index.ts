@@ -6,6 +6,7 @@ export {
   addressPeppersConfig,
   consoleConfig,
   databaseConfig,
+  domainProofConfig,
   drainMs,
   encryptionConfig,
   gatewayAddressesConfig,

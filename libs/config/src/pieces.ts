@@ -71,6 +71,19 @@ export const redisConfig = z.object({
     .optional(),
 });
 
+const nameServer = /^(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|[0-9a-f:]+|\[[0-9a-f:]+\](?::\d{1,5})?)$/i;
+
+/** How domains are proven to be an organization’s. */
+export const domainProofConfig = z.object({
+  /** Whom to ask whether a domain is proven: addresses of name servers, with a port or without; else the system's. */
+  SSO_DNS_SERVERS: commaList()
+    .refine(
+      (servers) => servers.every((each) => nameServer.test(each)),
+      'must be addresses such as 10.0.0.2:53',
+    )
+    .optional(),
+});
+
 /** The brokers, and what isolates one use of them from another. */
 export const kafkaConfig = z.object({
   KAFKA_BROKERS: commaList(),

@@ -10,6 +10,7 @@ import { demandUncommon } from '../passwords/password-rules.js';
 import { RoleAssignmentsService } from '../role-assignments/role-assignments.service.js';
 import { AccessTokenIssuing, type TokenSession } from '../sessions/access-token.issuing.js';
 import { SessionBeginnings } from '../sessions/session-beginnings.js';
+import { SsoSignIn, type SsoWayIn } from '../sso-connections/sso-sign-in.js';
 import { UserArrivals } from '../users/user-arrivals.js';
 import { AcceptInvitationDto, type AcceptedInvitationDto } from './invitation.dto.js';
 import { InvitationJournal } from './invitation-journal.js';
@@ -29,7 +30,8 @@ const NOT_SIGNED_IN = new Set(['missing_credentials', 'invalid_token', 'token_ex
 /** What a person gives who has no account. */
 interface NewPerson {
   readonly name: string;
-  readonly passwordHash: string;
+  /** Null for who signs in at a provider alone. */
+  readonly passwordHash: string | null;
 }
 
 /** An invitation that can be accepted, and by whom. */
@@ -72,6 +74,7 @@ export class InvitationAcceptance {
     private readonly beginnings: SessionBeginnings,
     private readonly accessTokens: AccessTokenIssuing,
     private readonly credentials: CredentialResolver,
+    private readonly sso: SsoSignIn,
     private readonly clock: Clock,
   ) {}
 
@@ -91,7 +94,7 @@ export class InvitationAcceptance {
     }
     const given = await validateBody(AcceptInvitationDto, body);
     if (seen.userId !== undefined && given.password !== undefined) throw accountExists();
-    const person = await this.personOf(seen, given);
+    const person = await this.personOf(token, seen, given);
     const { invitation, session } = await this.database.acrossOrganizations((tx) =>
       this.join(tx, request, token, { person, userId: seen.userId }),
     );
@@ -148,10 +151,13 @@ export class InvitationAcceptance {
 
   /** Undefined for who has an account. */
   private async personOf(
+    { organizationId }: TokenOfInvitation,
     { invitation, organization, userId }: Acceptable,
     { name, password }: AcceptInvitationDto,
   ): Promise<NewPerson | undefined> {
     if (userId !== undefined) return undefined;
+    const way = await this.sso.forEmail(invitation.email);
+    if (way?.enforced) return bySso(way, organizationId, { name, password });
     if (name === undefined || password === undefined) throw missing({ name, password });
     await demandUncommon(password, [name, invitation.email, organization.name, organization.slug]);
     return { name, passwordHash: await this.passwords.hash(password) };
@@ -189,7 +195,7 @@ export class InvitationAcceptance {
     ]);
     if (!accepted) throw new Problem('invalid_token');
     await this.journal.record(tx, context, 'accepted', accepted);
-    const session = person
+    const session = person?.passwordHash
       ? await this.beginnings.begin(tx, { ...request, userId, organizationId, amr: ['pwd'] })
       : undefined;
     // Last, for it changes rights: from here on others of the organization who gain or lose any wait.
@@ -197,6 +203,26 @@ export class InvitationAcceptance {
     await this.assignments.assignMissing(tx, context, { membershipId, roleIds: invitation.role_ids });
     return { invitation: accepted, session };
   }
+}
+
+/** Who signs in at a provider alone is given no password and no session: the provider is who lets them in. */
+function bySso(
+  way: SsoWayIn,
+  organizationId: string,
+  { name, password }: Pick<AcceptInvitationDto, 'name' | 'password'>,
+): NewPerson {
+  // At home here they would be nobody whom the other organization's provider could let in.
+  if (way.organizationId !== organizationId)
+    throw new Problem('sign_in_required', {
+      detail:
+        'Addresses of this domain sign in at a provider of their own; accept with an access token of that user.',
+    });
+  if (password !== undefined) {
+    const detail = 'Addresses of this domain sign in at a provider of their own, without a password.';
+    throw Problem.validation([{ pointer: '/password', code: 'not_allowed', detail }]);
+  }
+  if (name === undefined) throw missing({ name, password: '' });
+  return { name, passwordHash: null };
 }
 
 function signInRequired(): Problem {

@@ -4,6 +4,7 @@ import { PasswordsModule } from '../passwords/passwords.module.js';
 import { RoleAssignmentsModule } from '../role-assignments/role-assignments.module.js';
 import { RolesModule } from '../roles/roles.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { SsoConnectionsModule } from '../sso-connections/sso-connections.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { InvitationAcceptance } from './invitation-acceptance.js';
 import { InvitationJournal } from './invitation-journal.js';
@@ -21,6 +22,7 @@ import { InvitationsService } from './invitations.service.js';
     RoleAssignmentsModule,
     RolesModule,
     SessionsModule,
+    SsoConnectionsModule,
     UsersModule,
   ],
   controllers: [InvitationLinksController, InvitationsController],

@@ -17,6 +17,8 @@ import { CreateOAuthState1767101100000 } from './1767101100000-create-oauth-stat
 import { IndexSessionsByClient1767101200000 } from './1767101200000-index-sessions-by-client.js';
 import { CreateSignIns1767102000000 } from './1767102000000-create-sign-ins.js';
 import { CreatePasswordResets1767103000000 } from './1767103000000-create-password-resets.js';
+import { CreateSsoConnections1767104000000 } from './1767104000000-create-sso-connections.js';
+import { RememberConnections1767104010000 } from './1767104010000-remember-connections.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -38,4 +40,6 @@ export const migrations: MigrationClass[] = [
   IndexSessionsByClient1767101200000,
   CreateSignIns1767102000000,
   CreatePasswordResets1767103000000,
+  CreateSsoConnections1767104000000,
+  RememberConnections1767104010000,
 ];

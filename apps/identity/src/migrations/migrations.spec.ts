@@ -31,6 +31,10 @@ describe('the schema of identity', () => {
         'password_resets: password_resets_of_user does not begin with organization_id',
         'recovery_codes: recovery_codes_of_user does not begin with organization_id',
         'sessions: sessions_of_user does not begin with organization_id',
+        // A domain leads to one connection of the platform; a session elsewhere names the connection by its id.
+        'sso_connections: sso_connections_id does not begin with organization_id',
+        'sso_domains: sso_domains_one_connection does not begin with organization_id',
+        'sso_links: sso_links_of_user does not begin with organization_id',
         // Read-only: whose member a user is sees the user.
         'users: the policy members lets rows of other organizations through',
         'users: users_email does not begin with organization_id',

@@ -8,12 +8,15 @@ const HELD: Readonly<Record<string, string>> = {
   users: 'SELECT count(*)::int AS count FROM users WHERE organization_id = $1',
   api_keys: 'SELECT count(*)::int AS count FROM api_keys WHERE organization_id = $1',
   oauth_clients: 'SELECT count(*)::int AS count FROM oauth_clients WHERE organization_id = $1',
+  sso_connections: 'SELECT count(*)::int AS count FROM sso_connections WHERE organization_id = $1',
 };
 
 /** What only a purged organization's rows are left of it. */
 const FORGET = [
   'DELETE FROM invitations WHERE organization_id = $1',
   'DELETE FROM sessions WHERE organization_id = $1',
+  'DELETE FROM sso_links WHERE organization_id = $1',
+  'DELETE FROM sso_requests WHERE organization_id = $1',
   'DELETE FROM address_probes WHERE organization_id = $1',
   'DELETE FROM password_attempts WHERE organization_id = $1',
   'DELETE FROM sign_ins WHERE organization_id = $1',

@@ -54,7 +54,7 @@ export class PasswordResetLinks {
     );
     if (!row) throw new Problem('not_found');
     const { user_id: userId, email, generation } = row;
-    const isRefused = await this.sso.refusesPasswordOf({ userId, organizationId, email });
+    const isRefused = await this.sso.refusesPasswordOf({ userId, email });
     const { PUBLIC_URL } = readConfig(serviceConfig.pick({ PUBLIC_URL: true }));
     return {
       address: email,

@@ -3,6 +3,7 @@ import { retentionOf } from '@customer-platform/database';
 import { PasswordsModule } from '../passwords/passwords.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { SsoDomains } from '../sign-in/sso-domains.js';
+import { SsoConnectionsModule } from '../sso-connections/sso-connections.module.js';
 import { PasswordResetIssuing } from './password-reset-issuing.js';
 import { OLD_LIMITS, PasswordResetLimits } from './password-reset-limits.js';
 import { PasswordResetLinks } from './password-reset-links.js';
@@ -13,7 +14,7 @@ import { PasswordResetsController } from './password-resets.controller.js';
 
 /** New passwords for who has forgotten theirs. */
 @Module({
-  imports: [PasswordsModule, SessionsModule],
+  imports: [PasswordsModule, SessionsModule, SsoConnectionsModule],
   controllers: [PasswordResetLinksController, PasswordResetsController],
   providers: [
     PasswordResetIssuing,

@@ -1,41 +1,38 @@
-import { Global, Module } from '@nestjs/common';
 import { newId } from '@customer-platform/database';
 import { expectProblem, expectStatus } from '@customer-platform/testing';
-import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
-import { IdentityModule } from '../identity.module.js';
-import { SSO_WAY, type SsoWay } from '../sign-in/sso-domains.js';
+import type { TestOrganization } from '../identity-app.fixture.js';
+import { HostileProvider } from '../sso-connections/hostile-provider.fixture.js';
+import { SsoBench, type TestConnection } from '../sso-connections/sso-bench.fixture.js';
 import { Resets, type Person } from './password-resets.fixture.js';
 
-/** Addresses whose organization demands its own sign-in, and those of an organization that merely offers it. */
-const enforced = new Set<string>();
-const offered = new Set<string>();
-const connections: Pick<SsoWay, 'forEmail'> = {
-  forEmail: (email) =>
-    Promise.resolve(
-      enforced.has(email) || offered.has(email)
-        ? { connectionId: newId(), enforced: enforced.has(email) }
-        : undefined,
-    ),
-};
-
-class Connections {}
-Module({
-  providers: [{ provide: SSO_WAY, useValue: connections }],
-  exports: [SSO_WAY],
-})(Connections);
-Global()(Connections);
-class WithConnections {}
-Module({ imports: [Connections, IdentityModule] })(WithConnections);
-
-let bench: IdentityBench;
+let sso: SsoBench;
+let bench: SsoBench['identity'];
+let provider: HostileProvider;
 let organization: TestOrganization;
+let connection: TestConnection;
 let resets: Resets;
 beforeAll(async () => {
-  bench = await IdentityBench.start({}, WithConnections);
+  provider = await HostileProvider.start();
+  sso = await SsoBench.start();
+  bench = sso.identity;
   resets = new Resets(bench);
   organization = await bench.organization();
 });
-afterAll(() => bench.end());
+beforeEach(async () => {
+  connection = await sso.connection(provider.issuer, { enforced: true }, organization);
+});
+afterAll(async () => {
+  await sso.end();
+  await provider.close();
+});
+
+/** Somebody with an address of the connection's domain. */
+const aPerson = async (): Promise<Person> => {
+  const person = await resets.person(organization);
+  const email = `${newId()}@${connection.domain}`;
+  await bench.database.query('UPDATE users SET email = $2 WHERE id = $1', [person.id, email]);
+  return { ...person, email };
+};
 
 const withFactor = ({ id }: Person): Promise<unknown> =>
   bench.database.query(
@@ -66,35 +63,28 @@ const isNoticed = async (person: Person): Promise<boolean> => {
 
 describe('a user of a domain whose sign-in is enforced', () => {
   it('gets a mail that says so, and no link', async () => {
-    const person = await resets.person(organization);
-    enforced.add(person.email);
-    expect(await isNoticed(person)).toBe(true);
+    expect(await isNoticed(await aPerson())).toBe(true);
   });
 
   it('cannot use a link from before that either', async () => {
-    const person = await resets.person(organization);
+    const person = await aPerson();
+    await sso.set(connection, { enforced: false });
     const token = await resets.token(person);
-    enforced.add(person.email);
+    await sso.set(connection, { enforced: true });
     expectProblem(await resets.confirm(token), 401, 'invalid_token');
-    enforced.delete(person.email);
+    await sso.set(connection, { enforced: false });
     expectStatus(await resets.confirm(token), 200);
   });
 
   it('gets a link where the sign-in is merely offered', async () => {
-    const person = await resets.person(organization);
-    offered.add(person.email);
-    expect(await isNoticed(person)).toBe(false);
+    await sso.set(connection, { enforced: false });
+    expect(await isNoticed(await aPerson())).toBe(false);
   });
 
   it('gets one as an owner with a second factor, and as no other', async () => {
-    const [owner, secured, both] = [
-      await resets.person(organization),
-      await resets.person(organization),
-      await resets.person(organization),
-    ];
+    const [owner, secured, both] = [await aPerson(), await aPerson(), await aPerson()];
     for (const person of [owner, both]) await asOwner(person);
     for (const person of [secured, both]) await withFactor(person);
-    for (const { email } of [owner, secured, both]) enforced.add(email);
     expect([await isNoticed(owner), await isNoticed(secured), await isNoticed(both)]).toEqual([
       true,
       true,

@@ -3,6 +3,7 @@ import { expectStatus, type Answer, type Caller } from '@customer-platform/testi
 import type { Permission } from '@customer-platform/permissions';
 import type { IdentityBench, TestOrganization } from '../identity-app.fixture.js';
 import type { RoleKind } from './built-in-roles.js';
+import { anSsoConnection } from '../sso-connections/sso-connection.fixture.js';
 
 /** What is there before somebody tries: an organization, and the permission that is tried to be given. */
 export class Giving {
@@ -212,6 +213,32 @@ export const WAYS_TO_GIVE: readonly WayToGive[] = [
       const path = `/v1/identity/users/${await giving.holder('active')}`;
       expectStatus(await giving.admin.patch(path, { status: 'suspended' }), 200);
       return (caller) => caller.patch(path, { status: 'active' });
+    },
+  },
+  {
+    route: 'POST /v1/identity/sso-connections',
+    by: 'jit_role_ids, which whoever comes for the first time is given',
+    prepare: async (giving) => {
+      const body = anSsoConnection({ jit_role_ids: [await giving.role('human')] });
+      return (caller) => caller.post('/v1/identity/sso-connections', body);
+    },
+  },
+  {
+    route: 'PATCH /v1/identity/sso-connections/{id}',
+    by: 'jit_role_ids',
+    prepare: async (giving) => {
+      const path = `/v1/identity/sso-connections/${await giving.made('/v1/identity/sso-connections', anSsoConnection())}`;
+      const body = { jit_role_ids: [await giving.role('human')] };
+      return (caller) => caller.patch(path, body);
+    },
+  },
+  {
+    route: 'POST /v1/identity/sso-connections/{id}/restore',
+    prepare: async (giving) => {
+      const body = anSsoConnection({ jit_role_ids: [await giving.role('human')] });
+      const path = `/v1/identity/sso-connections/${await giving.made('/v1/identity/sso-connections', body)}`;
+      expectStatus(await giving.admin.delete(path), 204);
+      return (caller) => caller.post(`${path}/restore`);
     },
   },
   {

@@ -9,10 +9,13 @@ const SETTINGS = 'SELECT settings FROM organizations WHERE organization_id = $1'
 const INSERT = `
 INSERT INTO sessions
   (organization_id, id, user_id, amr, authenticated_at, mfa_at, last_seen_at, idle_expires_at, expires_at, ip, user_agent,
-   client_id, client_generation, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $7)`;
+   client_id, client_generation, connection_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $7)`;
 /** Held until the session is there for whoever ends the client: none is begun unseen. */
 const CLIENT = 'SELECT generation FROM oauth_clients WHERE id = $1 AND deleted_at IS NULL FOR SHARE';
+/** Whoever switches it off waits for this session and ends it too. */
+const CONNECTION = `
+SELECT FROM sso_connections WHERE id = $1 AND status = 'active' AND deleted_at IS NULL FOR SHARE`;
 const SIGNED_IN = `UPDATE users SET last_sign_in_at = $2 WHERE id = $1`;
 
 /** Who has authenticated, how, and from where. */
@@ -26,6 +29,8 @@ export interface Authentication {
   readonly userAgent?: string | undefined;
   /** The OAuth client that the session is for. */
   readonly clientId?: string;
+  /** The SSO connection that vouches for the user. */
+  readonly connectionId?: string | undefined;
   /** When that was, where it was not just now: the session lasts from then on. */
   readonly authenticatedAt?: Date;
 }
@@ -38,9 +43,11 @@ export class SessionBeginnings {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws Problem `not_found` where the client is not there any more */
+  /** @throws Problem `not_found` where the client is not there any more, `sign_in_required` where the SSO connection is not */
   async begin(tx: WorkerTransaction, authentication: Authentication): Promise<TokenSession> {
-    const { userId, organizationId, amr, correlationId, ip, userAgent, clientId } = authentication;
+    const { userId, organizationId, amr, correlationId, ip, userAgent, clientId, connectionId } =
+      authentication;
+    if (connectionId !== undefined) await demandActive(tx, connectionId);
     await tx.useOrganization(organizationId);
     const [organization] = await tx.query<{ settings: StoredSettings }>(SETTINGS, [organizationId]);
     const limits = effectiveSettings(organization?.settings ?? {}).session;
@@ -50,7 +57,13 @@ export class SessionBeginnings {
     const ends = new Date(authenticatedAt.getTime() + limits.absolute_hours * 3_600_000);
     const idle = new Date(now.getTime() + limits.idle_minutes * 60_000);
     const mfaAt = amr.includes('mfa') ? authenticatedAt : null;
-    const from = [ip ?? null, userAgent ?? null, clientId ?? null, await generationOf(tx, clientId)];
+    const from = [
+      ip ?? null,
+      userAgent ?? null,
+      clientId ?? null,
+      await generationOf(tx, clientId),
+      connectionId ?? null,
+    ];
     await tx.query(INSERT, [
       organizationId,
       id,
@@ -88,4 +101,10 @@ async function generationOf(tx: WorkerTransaction, clientId: string | undefined)
   const [client] = await tx.query<{ generation: string }>(CLIENT, [clientId]);
   if (!client) throw new Problem('not_found');
   return client.generation;
+}
+
+async function demandActive(tx: WorkerTransaction, connectionId: string): Promise<void> {
+  const rows = await tx.query(CONNECTION, [connectionId]);
+  if (rows.length === 0)
+    throw new Problem('sign_in_required', { detail: 'The SSO connection is switched off.' });
 }

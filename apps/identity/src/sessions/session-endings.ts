@@ -19,7 +19,16 @@ UPDATE sessions SET ended_at = $5, ended_reason = $6
  WHERE user_id = $1 AND ($2::uuid IS NULL OR organization_id = $2) AND id IS DISTINCT FROM $3::uuid
    AND ($4::uuid IS NULL OR id = $4)
    AND ended_at IS NULL
-RETURNING organization_id, id`;
+RETURNING organization_id, id, user_id`;
+const END_OF_CONNECTION = `
+UPDATE sessions SET ended_at = $2, ended_reason = 'revoked' WHERE connection_id = $1 AND ended_at IS NULL
+RETURNING organization_id, id, user_id`;
+
+interface EndedRow {
+  readonly organization_id: string;
+  readonly id: string;
+  readonly user_id: string;
+}
 
 /** Ends sessions, each with its event in the caller's transaction. */
 @Injectable()
@@ -36,7 +45,7 @@ export class SessionEndings {
     { userId, organizationId, except, only }: SessionsOf,
     reason: EndedReason,
   ): Promise<void> {
-    const rows = await tx.query<{ organization_id: string; id: string }>(END, [
+    const rows = await tx.query<EndedRow>(END, [
       userId,
       organizationId ?? null,
       except ?? null,
@@ -44,14 +53,29 @@ export class SessionEndings {
       this.clock.now(),
       reason,
     ]);
+    await this.tell(tx, context, rows, reason);
+  }
+
+  /** Ends what an SSO connection has begun, whoever's and wherever. */
+  async endOfConnection(tx: WorkerTransaction, context: AuditContext, connectionId: string): Promise<void> {
+    const rows = await tx.query<EndedRow>(END_OF_CONNECTION, [connectionId, this.clock.now()]);
+    await this.tell(tx, context, rows, 'revoked');
+  }
+
+  private async tell(
+    tx: WorkerTransaction,
+    context: AuditContext,
+    rows: readonly EndedRow[],
+    reason: EndedReason,
+  ): Promise<void> {
     await this.outbox.append(
       tx,
-      rows.map((row) => ({
+      rows.map(({ organization_id, id, user_id }) => ({
         type: 'identity.session.ended.v1' as const,
-        organizationId: row.organization_id,
-        key: userId,
-        subject: `sessions/${row.id}`,
-        data: { organization_id: row.organization_id, id: row.id, user_id: userId, reason },
+        organizationId: organization_id,
+        key: user_id,
+        subject: `sessions/${id}`,
+        data: { organization_id, id, user_id, reason },
         correlationId: context.correlationId,
       })),
     );

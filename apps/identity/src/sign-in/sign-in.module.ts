@@ -3,6 +3,7 @@ import { encryptionConfig, readConfig } from '@customer-platform/config';
 import { Clock, Database, retentionOf } from '@customer-platform/database';
 import { MfaModule } from '../mfa/mfa.module.js';
 import { PasswordsModule } from '../passwords/passwords.module.js';
+import { SsoConnectionsModule } from '../sso-connections/sso-connections.module.js';
 import { OLD_ATTEMPTS, PasswordAttempts } from './password-attempts.js';
 import { PasswordSignIn } from './password-sign-in.js';
 import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
@@ -11,7 +12,7 @@ import { SsoDomains } from './sso-domains.js';
 
 /** How people sign in: by pages that are rendered here and need no script. */
 @Module({
-  imports: [MfaModule, PasswordsModule],
+  imports: [MfaModule, PasswordsModule, SsoConnectionsModule],
   providers: [
     {
       provide: PasswordAttempts,

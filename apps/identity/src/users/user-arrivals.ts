@@ -15,7 +15,8 @@ export interface Arrival {
   readonly email: string;
   readonly name: string;
   readonly locale: string | null;
-  readonly passwordHash: string;
+  /** Null for who signs in elsewhere. */
+  readonly passwordHash: string | null;
 }
 
 const KNOWN = `
@@ -24,13 +25,13 @@ SELECT id, status <> 'invited' AS has_account FROM users WHERE lower(email) = $1
 const INSERT = `
 INSERT INTO users (organization_id, id, email, name, locale, status, email_verified, password_hash,
   password_changed_at, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, 'active', true, $6, $7, $7, $7)
+VALUES ($1, $2, $3, $4, $5, 'active', true, $6, CASE WHEN $6::text IS NOT NULL THEN $7::timestamptz END, $7, $7)
 ON CONFLICT (lower(email)) WHERE deleted_at IS NULL DO NOTHING RETURNING id`;
 /** The home is the organization first joined, whoever wrote the user down. */
 const ACTIVATE = `
 UPDATE users
    SET organization_id = $1, status = 'active', email_verified = true, name = $3, locale = coalesce(locale, $4),
-       password_hash = $5, password_changed_at = $6, updated_at = greatest($6::timestamptz, updated_at + interval '1 ms')
+       password_hash = $5, password_changed_at = CASE WHEN $5::text IS NOT NULL THEN $6::timestamptz END, updated_at = greatest($6::timestamptz, updated_at + interval '1 ms')
  WHERE id = $2 AND status = 'invited'`;
 
 /** How people come onto the platform: with an address that they have proved to have (identity.md §3). */
@@ -76,7 +77,10 @@ export class UserArrivals {
     const id = created[0]?.id ?? known?.id;
     if (id === undefined) throw new Error('An address is taken and nobody has it');
     if (known) await tx.query(ACTIVATE, [tx.organizationId, id, name, locale, passwordHash, now]);
-    await this.record(tx, contextOf(id), id, created.length > 0);
+    await this.record(tx, contextOf(id), id, {
+      isNew: created.length > 0,
+      hasPassword: passwordHash !== null,
+    });
     return id;
   }
 
@@ -84,9 +88,9 @@ export class UserArrivals {
     tx: WorkerTransaction,
     context: AuditContext,
     id: string,
-    isNew: boolean,
+    { isNew, hasPassword }: { readonly isNew: boolean; readonly hasPassword: boolean },
   ): Promise<void> {
-    const changed = ['name', 'locale', 'status', 'email_verified', 'password'];
+    const changed = ['name', 'locale', 'status', 'email_verified', ...(hasPassword ? ['password'] : [])];
     await this.audit.record(tx, context, {
       action: `identity.users.${isNew ? 'create' : 'activate'}`,
       resource: { type: 'users', id },

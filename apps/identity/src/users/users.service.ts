@@ -24,7 +24,7 @@ import { lockManaged, permissionsOfUser } from './user-standing.js';
 const WITH_FACTOR = `
 SELECT DISTINCT user_id FROM mfa_factors WHERE user_id = ANY ($1::uuid[]) AND confirmed_at IS NOT NULL`;
 /** What is the user's alone. */
-const FORGET = ['sessions', 'mfa_factors', 'recovery_codes', 'mfa_failures'].map(
+const FORGET = ['sessions', 'mfa_factors', 'recovery_codes', 'mfa_failures', 'sso_links'].map(
   (table) => `DELETE FROM ${table} WHERE user_id = $1`,
 );
 const MEMBERSHIPS = 'SELECT count(*)::int AS count FROM memberships WHERE user_id = $1';

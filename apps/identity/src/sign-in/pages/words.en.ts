@@ -106,6 +106,9 @@ export interface Words {
     readonly unreadable: string;
     readonly noMembership: string;
     readonly unavailable: string;
+    readonly ssoRefused: string;
+    readonly ssoUnavailable: string;
+    readonly ssoNoAccount: string;
     readonly internal: string;
     readonly reference: (id: Html) => Html;
   };
@@ -228,6 +231,10 @@ export const ENGLISH: Words = {
     unreadable: 'The form could not be read. Go back and try again.',
     noMembership: 'You are not a member of an organization that can use this application.',
     unavailable: 'We cannot answer at this moment. Try again shortly.',
+    ssoRefused:
+      'The sign-in at your organization was not accepted. Begin again, or show your administrator the reference.',
+    ssoUnavailable: 'The sign-in of your organization does not answer. Try again shortly.',
+    ssoNoAccount: 'There is no account here that you could use. Ask your administrator to invite you.',
     internal: 'Something went wrong on our side. Try again; if it stays so, tell us the reference.',
     reference: (id) => html`Reference: ${id}`,
   },

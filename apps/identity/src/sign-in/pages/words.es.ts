@@ -120,6 +120,11 @@ export const SPANISH: Words = {
     unreadable: 'No se pudo leer el formulario. Vuelve atrás e inténtalo de nuevo.',
     noMembership: 'No eres miembro de una organización que pueda usar esta aplicación.',
     unavailable: 'No podemos responder en este momento. Inténtalo pronto.',
+    ssoRefused:
+      'No se aceptó el inicio de sesión de tu organización. Empieza de nuevo o muestra la referencia a quien la administra.',
+    ssoUnavailable: 'El inicio de sesión de tu organización no responde. Inténtalo pronto.',
+    ssoNoAccount:
+      'Aquí no hay una cuenta que puedas usar. Pide a quien administra tu organización que te invite.',
     internal: 'Algo falló de nuestro lado. Inténtalo de nuevo; si sigue así, cuéntanos la referencia.',
     reference: (id) => html`Referencia: ${id}`,
   },

@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { newId } from '@customer-platform/database';
+import { BROWSER_COOKIE } from '../sign-in/browser-binding.js';
+import { HostileProvider } from '../sso-connections/hostile-provider.fixture.js';
+import { SsoBench, type TestConnection } from '../sso-connections/sso-bench.fixture.js';
+
+describe('GET /oauth/sso/callback', () => {
+  let bench: SsoBench;
+  let provider: HostileProvider;
+  let connection: TestConnection;
+
+  beforeAll(async () => {
+    provider = await HostileProvider.start();
+    bench = await SsoBench.start();
+    connection = await bench.connection(provider.issuer, { jit: true });
+  });
+  afterAll(async () => {
+    await bench.end();
+    await provider.close();
+  });
+  beforeEach(() => {
+    provider.behave();
+    provider.claims = { sub: newId(), email: `${newId()}@${connection.domain}`, email_verified: true };
+  });
+
+  const secret = randomBytes(32).toString('base64url');
+  const hash = createHash('sha256').update(secret).digest();
+  const visit = async (search: string, cookie = `${BROWSER_COOKIE}=${secret}`): Promise<Response> =>
+    fetch(`${bench.identity.app.url}/oauth/sso/callback${search}`, {
+      headers: { cookie, 'accept-language': 'es' },
+      redirect: 'manual',
+    });
+
+  it('leads on to the sign-in that is under way, in a browser that is known by a fresh secret', async () => {
+    const url = await bench.begin(connection, hash);
+    const answer = await visit(provider.authorize(url).search);
+    const page = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page).toContain(`/oauth/interactions/interaction-${connection.id}`);
+    const [cookie = ''] = answer.headers.getSetCookie();
+    const [, fresh = ''] = /=([\w-]{43});/.exec(cookie) ?? [];
+    expect(cookie).toMatch(/^__Host-[\w-]+=.*; Secure; HttpOnly; SameSite=Lax$/);
+    expect(fresh).not.toBe(secret);
+    const rows = await bench.identity.database.query<{ connection_id: string; amr: string[]; hash: Buffer }>(
+      'SELECT connection_id, amr, browser_hash AS hash FROM sign_ins WHERE uid = $1',
+      [`interaction-${connection.id}`],
+    );
+    expect(rows).toEqual([
+      { connection_id: connection.id, amr: ['fed'], hash: createHash('sha256').update(fresh).digest() },
+    ]);
+  });
+
+  it('says on a page that something is wrong, and not what of it', async () => {
+    const back = provider.authorize(await bench.begin(connection, hash));
+    const foreign = await visit(back.search, `${BROWSER_COOKIE}=${randomBytes(32).toString('base64url')}`);
+    expect([foreign.status, foreign.headers.getSetCookie()]).toEqual([400, []]);
+    for (const search of [
+      '',
+      '?',
+      '?state=x',
+      '?state=x&state=y',
+      `?state=${'x'.repeat(43)}&code=c`,
+      back.search,
+    ]) {
+      const answer = await visit(search);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
+    }
+    provider.sign = (claims) => Promise.resolve(provider.unsigned(claims));
+    const forged = await visit(provider.authorize(await bench.begin(connection, hash)).search);
+    expect(forged.status).toBe(403);
+    const text = await forged.text();
+    expect(text).toContain('No se aceptó');
+    expect(text).not.toMatch(/answer_invalid|signature|jwt/i);
+  });
+});

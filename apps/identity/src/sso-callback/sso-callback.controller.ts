@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { CorrelationId, Endpoint, Origin, type RequestOrigin } from '@customer-platform/http';
+import { BrowserBinding } from '../sign-in/browser-binding.js';
+import { languageOf } from '../sign-in/pages/languages.js';
+import { sendPage } from '../sign-in/pages/page.js';
+import { errorPage, type Failure } from '../sign-in/pages/plain-pages.js';
+import { leavingPage } from '../sign-in/pages/sign-in-pages.js';
+import { SignInProgress } from '../sign-in/sign-in-progress.js';
+import { SsoRefusal, type SsoRefusalReason } from '../sso-connections/sso-refusal.js';
+import { SsoSignIn, type SsoArrival } from '../sso-connections/sso-sign-in.js';
+import { SSO_CONFIG, type SsoConfig } from '../sso-connections/sso.config.js';
+
+const EXPIRED = { failure: 'expired', status: 400 } as const;
+const REFUSED = { failure: 'ssoRefused', status: 403 } as const;
+const NO_ACCOUNT = { failure: 'ssoNoAccount', status: 403 } as const;
+/** Nobody learns by it which of them a stranger's account is in. */
+const WHAT_TO_SAY: Readonly<Record<SsoRefusalReason, { failure: Failure; status: number }>> = {
+  unknown_request: EXPIRED,
+  other_browser: EXPIRED,
+  too_late: EXPIRED,
+  connection_off: EXPIRED,
+  provider_refused: REFUSED,
+  provider_unavailable: { failure: 'ssoUnavailable', status: 503 },
+  answer_invalid: REFUSED,
+  no_verified_email: REFUSED,
+  foreign_domain: REFUSED,
+  no_account: NO_ACCOUNT,
+  account_elsewhere: NO_ACCOUNT,
+  account_disabled: NO_ACCOUNT,
+};
+
+/** Where providers send people back to (identity.md §6). */
+@Controller('oauth/sso')
+export class SsoCallbackController {
+  constructor(
+    private readonly sso: SsoSignIn,
+    private readonly progress: SignInProgress,
+    @Inject(SSO_CONFIG) private readonly config: SsoConfig,
+  ) {}
+
+  @Endpoint({
+    method: 'GET',
+    path: 'callback',
+    authorization: 'protocol',
+    summary: 'The way back from a provider of an organization',
+    description:
+      'HTML: the page that leads on to the sign-in that is under way, in the browser it was begun in.',
+  })
+  async comeBack(
+    @Req() request: IncomingMessage,
+    @Res() response: ServerResponse,
+    @Origin() origin: RequestOrigin,
+    @CorrelationId() correlationId: string,
+  ): Promise<void> {
+    const language = languageOf(undefined, request.headers['accept-language']);
+    try {
+      const { asked, signedIn } = await this.arrival(request, { ...origin, correlationId });
+      // Whoever has authenticated is known by a secret that nobody knew before.
+      await this.progress.begin(asked, BrowserBinding.fresh(response), signedIn);
+      sendPage(response, leavingPage({ language }, pathOf(asked.uid)));
+    } catch (error) {
+      if (!(error instanceof SsoRefusal)) throw error;
+      const { failure, status } = WHAT_TO_SAY[error.reason];
+      sendPage(response, errorPage(language, failure, { status, reference: correlationId }));
+    }
+  }
+
+  private arrival(
+    request: IncomingMessage,
+    from: RequestOrigin & { correlationId: string },
+  ): Promise<SsoArrival> {
+    const callback = new URL(this.config.redirectUri);
+    callback.search = new URL(request.url ?? '', callback).search;
+    return this.sso.finish(callback, BrowserBinding.of(request)?.hash, from);
+  }
+}
+
+function pathOf(uid: string): string {
+  return `/oauth/interactions/${encodeURIComponent(uid)}`;
+}

@@ -1,0 +1,58 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { decode, encode, type TxtAnswer } from 'dns-packet';
+
+/** A name server on this machine that knows the TXT records it is told of. */
+export class TestDns {
+  private readonly records = new Map<string, string[]>();
+  /** The names that it was asked about. */
+  readonly asked: string[] = [];
+
+  private constructor(private readonly socket: Socket) {}
+
+  static async start(): Promise<TestDns> {
+    const socket = createSocket('udp4');
+    const server = new TestDns(socket);
+    socket.on('message', (message, { address, port }) => {
+      socket.send(server.answer(message), port, address);
+    });
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+    return server;
+  }
+
+  /** As `SSO_DNS_SERVERS` takes it. */
+  get address(): string {
+    return `127.0.0.1:${String(this.socket.address().port)}`;
+  }
+
+  publish({ name, value }: { name: string; value: string }): void {
+    this.records.set(name, [...(this.records.get(name) ?? []), value]);
+  }
+
+  withdraw({ name }: { name: string }): void {
+    this.records.delete(name);
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.socket.close(resolve));
+  }
+
+  private answer(message: Buffer): Buffer {
+    const { id, questions = [] } = decode(message);
+    const name = questions[0]?.name ?? '';
+    this.asked.push(name);
+    const found = this.records.get(name.toLowerCase());
+    const answers = (found ?? []).map((data): TxtAnswer => ({
+      type: 'TXT',
+      name,
+      ttl: 1,
+      data: split(data),
+    }));
+    const NAME_ERROR = 3;
+    return encode({ type: 'response', id, flags: found ? 0 : NAME_ERROR, questions, answers });
+  }
+}
+
+/** In pieces, as a longer text comes. */
+function split(text: string): string[] {
+  return [text.slice(0, 20), text.slice(20)];
+}

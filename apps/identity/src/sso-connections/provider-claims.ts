@@ -1,0 +1,71 @@
+import { isEmail } from 'class-validator';
+import { canonicalLocale } from '@customer-platform/http';
+import { domainOf } from './domain-name.js';
+
+/** What a provider says of a person, as it is believed. */
+export interface ProviderPerson {
+  readonly issuer: string;
+  readonly subject: string;
+  /** In lower case, and only where the provider vouches for it. */
+  readonly email: string | undefined;
+  readonly name: string | undefined;
+  readonly locale: string | null;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+const LONGEST_NAME = 80;
+const LONGEST_EMAIL = 254;
+
+/** Reads the claims of providers, which differ in how they tell that an address is the person's. */
+export function personIn(issuer: string, subject: string, claims: Claims): ProviderPerson {
+  return {
+    issuer,
+    subject,
+    email: verifiedEmail(claims),
+    name: nameIn(claims),
+    locale: localeIn(claims),
+  };
+}
+
+/**
+ * `email_verified` is the standard's claim (Google, Okta, Keycloak). Entra has none: whoever administers a tenant writes
+ * any address into it, and `xms_edov` says that the domain's owner has proven it. Without either it is hearsay.
+ */
+function verifiedEmail(claims: Claims): string | undefined {
+  const { email } = claims;
+  const isVerified = saysYes(claims['email_verified']) || saysYes(claims['xms_edov']);
+  if (typeof email !== 'string' || !isVerified) return undefined;
+  const address = email.toLowerCase();
+  const isAddress = isEmail(address, { ignore_max_length: true }) && domainOf(address) !== undefined;
+  return isAddress && address.length <= LONGEST_EMAIL ? address : undefined;
+}
+
+/** Some write truth as a text or a number. */
+function saysYes(value: unknown): boolean {
+  return value === true || value === 'true' || value === 1 || value === '1';
+}
+
+function nameIn(claims: Claims): string | undefined {
+  const parts = [claims['given_name'], claims['family_name']].filter(isText).join(' ');
+  const name = [claims['name'], parts, claims['preferred_username']].find(isText);
+  // Control characters have no place in a name, and none in the mails that carry it.
+  return (
+    name
+      ?.replaceAll(/\p{C}+/gu, ' ')
+      .trim()
+      .slice(0, LONGEST_NAME)
+      .toWellFormed()
+      .trim() || undefined
+  );
+}
+
+function localeIn({ locale }: Claims): string | null {
+  return typeof locale === 'string' && locale.length <= 35
+    ? (canonicalLocale(locale.replaceAll('_', '-')) ?? null)
+    : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}

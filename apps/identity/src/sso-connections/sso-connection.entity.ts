@@ -1,0 +1,27 @@
+import type { SoftDeletable } from '@customer-platform/database';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** States of a connection (identity.md §6). */
+export const SSO_STATUSES = ['draft', 'active', 'inactive'] as const;
+
+/** A provider at which an organization's people sign in. */
+@Entity('sso_connections')
+export class SsoConnection implements SoftDeletable {
+  @PrimaryColumn('uuid') organizationId: string;
+  @PrimaryColumn('uuid') id: string;
+  @Column('text') name: string;
+  @Column('text') protocol: 'oidc';
+  /** As discovery gives it, character by character. */
+  @Column('text') issuer: string;
+  @Column('text') clientId: string;
+  /** Sealed. */
+  @Column('text') clientSecret: string;
+  @Column('text', { array: true }) domains: string[];
+  @Column('boolean') enforced: boolean;
+  @Column('boolean') jit: boolean;
+  @Column('uuid', { array: true }) jitRoleIds: string[];
+  @Column('text') status: (typeof SSO_STATUSES)[number];
+  @Column('timestamptz') createdAt: Date;
+  @Column('timestamptz') updatedAt: Date;
+  @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
+}

@@ -1,0 +1,202 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, Database } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
+import * as oidc from 'openid-client';
+import type { SignedIn } from '../sign-in/signed-in.js';
+import { domainOf } from './domain-name.js';
+import { personIn, type ProviderPerson } from './provider-claims.js';
+import { failureIn, Providers, UnusableProvider } from './providers.js';
+import { SsoArrivals, type ArrivalRequest } from './sso-arrivals.js';
+import { SsoConnection } from './sso-connection.entity.js';
+import { SsoRefusal } from './sso-refusal.js';
+import { SsoRequests, type AskedInteraction, type SsoRequest } from './sso-requests.js';
+import { SSO_CONFIG, type SsoConfig } from './sso.config.js';
+
+/** The connection that an address leads to. */
+export interface SsoWayIn {
+  readonly connectionId: string;
+  /** Whose connection it is. */
+  readonly organizationId: string;
+  /** Whether there is no other way: no password, save of an `owner` of that organization with a second factor. */
+  readonly enforced: boolean;
+}
+
+/** Who came back, and to which interaction. */
+export interface SsoArrival {
+  readonly asked: AskedInteraction;
+  readonly signedIn: SignedIn;
+}
+
+const ROUTE = `
+SELECT c.id, c.organization_id, c.enforced
+  FROM sso_domains d
+  JOIN sso_connections c ON c.organization_id = d.organization_id AND c.id = d.connection_id
+   AND c.status = 'active' AND c.deleted_at IS NULL
+  JOIN organizations o ON o.organization_id = c.organization_id AND o.deleted_at IS NULL AND o.status = 'active'
+ WHERE d.domain = $1`;
+const KEEPS_PASSWORD = `
+SELECT EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = $2 AND f.confirmed_at IS NOT NULL)
+   AND EXISTS (
+     SELECT FROM memberships m
+       JOIN role_assignments a ON a.organization_id = m.organization_id AND a.membership_id = m.id
+       JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.key = 'owner'
+      WHERE m.organization_id = $1 AND m.user_id = $2) AS keeps`;
+
+/** Longer ones are no address, and no provider has to read them. */
+const LONGEST_HINT = 254;
+
+/** Signing in at a provider of an organization's own (identity.md §6): OpenID Connect, code flow with PKCE. */
+@Injectable()
+export class SsoSignIn {
+  constructor(
+    private readonly database: Database,
+    private readonly providers: Providers,
+    private readonly requests: SsoRequests,
+    private readonly arrivals: SsoArrivals,
+    private readonly clock: Clock,
+    @Inject(SSO_CONFIG) private readonly config: SsoConfig,
+  ) {}
+
+  /** Where people with the address sign in; undefined where that is here. Whether somebody has it plays no part. */
+  async forEmail(email: string): Promise<SsoWayIn | undefined> {
+    const domain = domainOf(email);
+    if (domain === undefined) return undefined;
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ id: string; organization_id: string; enforced: boolean }>(ROUTE, [domain]),
+    );
+    return row && { connectionId: row.id, organizationId: row.organization_id, enforced: row.enforced };
+  }
+
+  /** Whether the user may sign in, or be sent a link, by what is kept here. */
+  async allowsPassword({
+    userId,
+    email,
+  }: {
+    readonly userId: string;
+    readonly email: string;
+  }): Promise<boolean> {
+    const way = await this.forEmail(email);
+    if (!way?.enforced) return true;
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ keeps: boolean }>(KEEPS_PASSWORD, [way.organizationId, userId]),
+    );
+    return row?.keeps === true;
+  }
+
+  /**
+   * Where the browser goes. It comes back to `/oauth/sso/callback`, and is taken for the same by `browserHash`: of a
+   * secret that it has in a cookie.
+   * @throws SsoRefusal `connection_off`, `provider_unavailable`
+   */
+  async begin(
+    asked: AskedInteraction,
+    connectionId: string,
+    { browserHash, loginHint }: { readonly browserHash: Buffer; readonly loginHint?: string },
+  ): Promise<URL> {
+    const connection = await this.active(connectionId, asked.uid);
+    const provider = await this.providerOf(connection, asked.uid);
+    const secrets = await this.requests.begin(connection, asked, browserHash);
+    return oidc.buildAuthorizationUrl(provider, {
+      response_type: 'code',
+      redirect_uri: this.config.redirectUri,
+      scope: 'openid email profile',
+      state: secrets.state,
+      nonce: secrets.nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(secrets.codeVerifier),
+      code_challenge_method: 'S256',
+      ...(loginHint === undefined ? {} : { login_hint: loginHint.slice(0, LONGEST_HINT) }),
+    });
+  }
+
+  /**
+   * The user whom the provider's answer means: take the request → check the browser → redeem the code → find the user.
+   * The address is the one that was called, its origin put right: nothing of it is believed before the state is.
+   * @throws SsoRefusal
+   */
+  async finish(callback: URL, browserHash: Buffer | undefined, request: ArrivalRequest): Promise<SsoArrival> {
+    const sent = await this.requests.take(callback.searchParams.get('state') ?? '');
+    if (!sent) throw new SsoRefusal('unknown_request');
+    if (!browserHash || !timingSafeEqual(browserHash, sent.browserHash))
+      throw new SsoRefusal('other_browser');
+    const { asked, isLate, connectionId } = sent;
+    const { uid } = asked;
+    if (isLate) throw new SsoRefusal('too_late', uid);
+    const connection = await this.active(connectionId, uid);
+    const person = await this.redeem(connection, sent, callback);
+    const userId = await this.arrivals.arrive(connection, person, request).catch((error: unknown) => {
+      throw error instanceof SsoRefusal ? new SsoRefusal(error.reason, uid) : error;
+    });
+    return { asked, signedIn: { userId, amr: ['fed'], authenticatedAt: this.clock.now(), connectionId } };
+  }
+
+  private async redeem(connection: SsoConnection, sent: SsoRequest, callback: URL): Promise<ProviderPerson> {
+    const provider = await this.providerOf(connection, sent.asked.uid);
+    const url = new URL(this.config.redirectUri);
+    url.search = callback.search;
+    try {
+      const tokens = await oidc.authorizationCodeGrant(provider, url, {
+        expectedState: sent.state,
+        expectedNonce: sent.nonce,
+        pkceCodeVerifier: sent.codeVerifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      // A token that names another party is not for us, even where we are its only audience; the library lets it pass.
+      const isOurs = claims?.azp === undefined || claims.azp === connection.clientId;
+      if (!claims || !isOurs || !isSubject(claims.sub))
+        throw new SsoRefusal('answer_invalid', sent.asked.uid);
+      const person = personIn(connection.issuer, claims.sub, claims);
+      if (person.email !== undefined || !provider.serverMetadata().userinfo_endpoint) return person;
+      // Some providers leave all but the subject out of the token, and tell the rest here.
+      const further = await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub);
+      return personIn(connection.issuer, claims.sub, { ...claims, ...further });
+    } catch (error) {
+      throw refusalOf(error, sent.asked.uid, connection.id);
+    }
+  }
+
+  private async active(id: string, uid: string): Promise<SsoConnection> {
+    const connection = await this.database.acrossOrganizations((tx) =>
+      tx.manager.findOne(SsoConnection, { where: { id, status: 'active' } }),
+    );
+    if (!connection || connection.deletedAt) throw new SsoRefusal('connection_off', uid);
+    return connection;
+  }
+
+  private async providerOf(connection: SsoConnection, uid: string): Promise<oidc.Configuration> {
+    try {
+      return await this.providers.of(connection);
+    } catch (error) {
+      if (!(error instanceof UnusableProvider)) throw error;
+      log.warn(
+        { connection: connection.id, fault: error.fault },
+        'The provider of an SSO connection does not serve',
+      );
+      throw new SsoRefusal('provider_unavailable', uid, { cause: error });
+    }
+  }
+}
+
+/** As OpenID Connect Core 2 has it: 255 ASCII characters at most. */
+function isSubject(text: string): boolean {
+  return /^[\x20-\x7e]{1,255}$/.test(text);
+}
+
+/** What of it is the network's, what the provider's own word, and what does not hold. */
+function refusalOf(error: unknown, uid: string, connection: string): SsoRefusal {
+  if (error instanceof SsoRefusal) return error;
+  const failure = failureIn(error);
+  const reason =
+    failure !== undefined
+      ? ('provider_unavailable' as const)
+      : error instanceof oidc.AuthorizationResponseError
+        ? ('provider_refused' as const)
+        : ('answer_invalid' as const);
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  log.warn(
+    { connection, reason, failure, code, said: message },
+    'A sign-in by an SSO connection was refused',
+  );
+  return new SsoRefusal(reason, uid, { cause: error });
+}

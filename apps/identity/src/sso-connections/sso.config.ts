@@ -1,0 +1,34 @@
+import {
+  domainProofConfig,
+  encryptionConfig,
+  keyringOf,
+  readConfig,
+  serviceConfig,
+  type Keyring,
+} from '@customer-platform/config';
+
+/** What single sign-on reads of the environment. */
+export interface SsoConfig {
+  readonly local: boolean;
+  readonly keyring: Keyring;
+  /** Where every provider sends people back to. */
+  readonly redirectUri: string;
+  /** Whom to ask for the proofs of domains; undefined: the system's name servers. */
+  readonly dnsServers: readonly string[] | undefined;
+}
+
+/** Injection token of the {@link SsoConfig}. */
+export const SSO_CONFIG = Symbol('SSO_CONFIG');
+
+/** Reads the environment. @throws ConfigError naming what is missing or wrong */
+export function ssoConfig(): SsoConfig {
+  const { PLATFORM_MODE, PUBLIC_URL } = readConfig(
+    serviceConfig.pick({ PLATFORM_MODE: true, PUBLIC_URL: true }),
+  );
+  return {
+    local: PLATFORM_MODE === 'local',
+    keyring: keyringOf(readConfig(encryptionConfig)),
+    redirectUri: `${PUBLIC_URL}/oauth/sso/callback`,
+    dnsServers: readConfig(domainProofConfig).SSO_DNS_SERVERS,
+  };
+}
