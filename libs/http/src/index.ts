@@ -56,6 +56,7 @@ export type {
   OtherAuthorization,
   RouteDeclaration,
 } from './endpoints/route-declaration.js';
+export { isOfOwnFactors } from './endpoints/route-declaration.js';
 export { Cursors, type CursorScope } from './lists/cursors.js';
 export type {
   FilterOp,

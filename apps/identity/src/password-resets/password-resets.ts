@@ -97,7 +97,6 @@ export class PasswordResets {
     const token = this.tokenIn(body);
     const seen = await this.database.acrossOrganizations((tx) => this.open(tx, token));
     // Since the mail was written their organization may have begun to demand its own sign-in.
-    const { organizationId } = token;
     if (await this.sso.refusesPasswordOf({ userId: seen.user_id, email: seen.email }))
       throw new Problem('invalid_token');
     const { password } = await validateBody(ConfirmPasswordResetDto, body);

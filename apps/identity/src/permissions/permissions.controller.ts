@@ -1,20 +1,27 @@
 import { Controller } from '@nestjs/common';
 import {
+  Body,
   Context,
+  Endpoint,
   ListEndpoint,
   ListRequest,
   type ListQuery,
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
+import { ExplainPermissionDto, PermissionExplanationDto } from './permission-explanations.dto.js';
+import { PermissionExplanations } from './permission-explanations.service.js';
 import { PermissionDto } from './permission.dto.js';
 import { PERMISSION_LIST } from './permissions.list.js';
 import { PermissionsService } from './permissions.service.js';
 
-/** The permission registry. */
+/** The permission registry, and who holds what of it. */
 @Controller('v1/identity/permissions')
 export class PermissionsController {
-  constructor(private readonly permissions: PermissionsService) {}
+  constructor(
+    private readonly permissions: PermissionsService,
+    private readonly explanations: PermissionExplanations,
+  ) {}
 
   @ListEndpoint({
     permission: 'identity.permissions.read',
@@ -26,5 +33,22 @@ export class PermissionsController {
     @ListRequest(PERMISSION_LIST) query: ListQuery,
   ): Promise<Page<PermissionDto>> {
     return this.permissions.list(context, query);
+  }
+
+  @Endpoint({
+    method: 'POST',
+    path: 'explain',
+    permission: 'identity.roles.read',
+    summary: 'Explain why a principal of the organization holds a permission, or does not',
+    success: 200,
+    idempotency: 'none',
+    response: PermissionExplanationDto,
+    problems: ['reference_not_found'],
+  })
+  explain(
+    @Context() context: RequestContext,
+    @Body() body: ExplainPermissionDto,
+  ): Promise<PermissionExplanationDto> {
+    return this.explanations.explain(context, body);
   }
 }
