@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 
 /** `__Host-`: of this very host, over TLS, set by nobody else, neither a subdomain nor a page in between. */
-export const BROWSER_COOKIE = '__Host-sign-in';
+export const BROWSER_COOKIE = '__Host-browser';
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 /** A browser by the secret in its cookie. */

@@ -15,13 +15,12 @@ export interface PasswordClaim {
 
 interface UserRow {
   id: string;
-  organization_id: string;
   password_hash: string | null;
   active: boolean;
 }
 
 const FIND = `
-SELECT id, organization_id, password_hash, status = 'active' AS active FROM users
+SELECT id, password_hash, status = 'active' AS active FROM users
  WHERE lower(email) = lower($1) AND deleted_at IS NULL`;
 
 /**
@@ -44,8 +43,7 @@ export class PasswordSignIn {
       const [user] = await this.database.acrossOrganizations((tx) => tx.query<UserRow>(FIND, [email]));
       const isRight = await this.passwords.verify(user?.active ? user.password_hash : null, password);
       if (!user || !isRight) return undefined;
-      const who = { userId: user.id, organizationId: user.organization_id, email };
-      if (await this.domains.refusesPasswordOf(who)) return undefined;
+      if (await this.domains.refusesPasswordOf({ userId: user.id, email })) return undefined;
       return { userId: user.id, amr: ['pwd'], authenticatedAt: this.clock.now() };
     });
   }

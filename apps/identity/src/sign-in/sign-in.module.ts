@@ -2,17 +2,20 @@ import { Module } from '@nestjs/common';
 import { encryptionConfig, readConfig } from '@customer-platform/config';
 import { Clock, Database, retentionOf } from '@customer-platform/database';
 import { MfaModule } from '../mfa/mfa.module.js';
+import { PasswordResetsModule } from '../password-resets/password-resets.module.js';
 import { PasswordsModule } from '../passwords/passwords.module.js';
 import { SsoConnectionsModule } from '../sso-connections/sso-connections.module.js';
 import { OLD_ATTEMPTS, PasswordAttempts } from './password-attempts.js';
 import { PasswordSignIn } from './password-sign-in.js';
+import { PasswordResetPagesController } from './password-reset-pages.controller.js';
 import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
 import { SignInOrganizations } from './sign-in-organizations.js';
 import { SsoDomains } from './sso-domains.js';
 
 /** How people sign in: by pages that are rendered here and need no script. */
 @Module({
-  imports: [MfaModule, PasswordsModule, SsoConnectionsModule],
+  imports: [MfaModule, PasswordResetsModule, PasswordsModule, SsoConnectionsModule],
+  controllers: [PasswordResetPagesController],
   providers: [
     {
       provide: PasswordAttempts,

@@ -27,23 +27,30 @@ export interface PageContent {
 // The policy names the hash of what stands in the element, to the last blank.
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 
-/** No script, no resource from elsewhere, in nobody's frame; forms lead back here alone. */
-const HEADERS: Readonly<Record<string, string>> = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Cache-Control': 'no-store',
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    `style-src ${STYLE_SOURCE}`,
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; '),
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'X-Robots-Tag': 'noindex',
-};
+/**
+ * No script, no resource from elsewhere, in nobody's frame; forms lead back here alone, save where `targets` names to
+ * which origins a form's answer redirects, which browsers hold to the same rule.
+ */
+export function pageHeaders(targets: readonly string[] = []): Record<string, string> {
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      `style-src ${STYLE_SOURCE}`,
+      ["form-action 'self'", ...targets].join(' '),
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ].join('; '),
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'X-Robots-Tag': 'noindex',
+  };
+}
+
+const HEADERS = pageHeaders();
 
 /** A whole page. */
 export function page(content: PageContent): Page {

@@ -1,9 +1,11 @@
 import type { Frame } from './frame.js';
+import { html } from './html.js';
 import type { Language } from './languages.js';
 import type { Page } from './page.js';
 import {
   errorPage,
   newPasswordPage,
+  protocolErrorPage,
   resetDeadPage,
   resetDonePage,
   resetRequestPage,
@@ -90,8 +92,13 @@ export function samplePages(language: Language, frame: Frame = aFrame(language))
     }),
     'reset-done': resetDonePage(language),
     'reset-dead': resetDeadPage(language),
-    'sign-out': signOutPage({ language, action: '/oauth/logout/confirm', token: frame.token }),
+    'sign-out': signOutPage(
+      language,
+      html`<form id="op.logoutForm" method="post" action="/oauth/logout/confirm"></form>`,
+      'op.logoutForm',
+    ),
     'signed-out': signedOutPage(language),
+    'error-protocol': protocolErrorPage(language, 'invalid_request: redirect_uri must be registered <'),
     'error-expired': errorPage(language, 'expired', { status: 404 }),
     'error-many': errorPage(language, 'many', { status: 429, headers: { 'Retry-After': '900' } }),
     'error-internal': errorPage(language, 'internal', {

@@ -1,5 +1,5 @@
 import { alert, field, invalid, stepForm, type Frame } from './frame.js';
-import { html, type Piece } from './html.js';
+import { html, type Html } from './html.js';
 import { wordsOf, type Language } from './languages.js';
 import { page, type Page } from './page.js';
 
@@ -102,18 +102,23 @@ export function resetDeadPage(language: Language): Page {
   });
 }
 
-/** Whether one means to sign out; `fields` is what the provider wants back beside that. */
-export function signOutPage(frame: Bare, fields: Piece = ''): Page {
-  const words = wordsOf(frame.language);
-  const { signOut } = words;
+/** Whether one means to sign out; `form` is the provider's, called `name`, with its proof against forgery. */
+export function signOutPage(language: Language, form: Html, name: string): Page {
+  const { signOut } = wordsOf(language);
   return page({
-    language: frame.language,
+    language,
     title: signOut.title,
     body: html`<p class="lead">${signOut.lead}</p>
-      <form method="post" action="${frame.action}">
-        ${fields}
-        <button type="submit" name="logout" value="yes" autofocus>${signOut.submit}</button>
-        <button class="second" type="submit">${signOut.stay}</button>
-      </form>`,
+      ${form}
+      <button type="submit" form="${name}" name="logout" value="yes" autofocus>${signOut.submit}</button>
+      <button class="second" type="submit" form="${name}">${signOut.stay}</button>`,
   });
+}
+
+/** What the protocol says of a request that cannot be sent back to its client. */
+export function protocolErrorPage(language: Language, said: string): Page {
+  const { error } = wordsOf(language);
+  const body = html`<p>${error.expired}</p>
+    <p class="soft">${error.reference(html`<code>${said}</code>`)}</p>`;
+  return page({ language, title: error.title, body });
 }

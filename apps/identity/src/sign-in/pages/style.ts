@@ -18,6 +18,7 @@ main { width: 100%; max-width: 26rem; padding: 2rem; background: var(--paper); b
 h1 { margin: 0 0 .35rem; font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; overflow-wrap: anywhere; }
 h2 { margin: 1.5rem 0 .35rem; font-size: 1.05rem; }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+main > :last-child { margin-bottom: 0; }
 .soft { color: var(--soft); }
 .lead { margin-bottom: 1.5rem; color: var(--soft); }
 label { display: block; margin: 0 0 .35rem; font-weight: 600; }

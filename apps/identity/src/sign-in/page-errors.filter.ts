@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { log, RequestAborted, toProblem } from '@customer-platform/http';
+import type { Problem, ProblemCode } from '@customer-platform/problem-json';
+import { languageOf } from './pages/languages.js';
+import { sendPage } from './pages/page.js';
+import { errorPage, type Failure } from './pages/plain-pages.js';
+
+const FAILURES: Partial<Record<ProblemCode, Failure>> = {
+  not_found: 'expired',
+  invalid_token: 'expired',
+  token_expired: 'expired',
+  permission_denied: 'forged',
+  dependency_unavailable: 'unavailable',
+  shutting_down: 'unavailable',
+  internal_error: 'internal',
+};
+
+/** Tells people what went wrong by a page, in their language; programs that come here see the status. */
+@Catch()
+export class PageErrorsFilter implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<IncomingMessage>();
+    const response = http.getResponse<ServerResponse>();
+    if (error instanceof RequestAborted || response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const problem = toProblem(error);
+    if (problem.status >= 500)
+      log.error({ err: problem.cause ?? problem, code: problem.code }, 'a page failed');
+    const reference = response.getHeader('X-Correlation-Id');
+    const shown = errorPage(languageOf(undefined, request.headers['accept-language']), failureOf(problem), {
+      status: problem.status,
+      headers: problem.headers,
+      ...(typeof reference === 'string' ? { reference } : {}),
+    });
+    sendPage(response, shown);
+  }
+}
+
+function failureOf(problem: Problem): Failure {
+  if (problem.code === 'rate_limited') return problem.members['scope'] === 'platform' ? 'busy' : 'many';
+  return FAILURES[problem.code] ?? (problem.status >= 500 ? 'unavailable' : 'unreadable');
+}
