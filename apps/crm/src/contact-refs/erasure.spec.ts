@@ -1,4 +1,4 @@
-import { newId, SigningKeys } from '@customer-platform/database';
+import { DatabaseUnavailable, newId, SigningKeys } from '@customer-platform/database';
 import { RECEIPTS, type ErasureRequested } from '@customer-platform/erasure';
 import type { DomainEvent } from '@customer-platform/events';
 import {
@@ -184,15 +184,28 @@ describe('the erasure of a contact', () => {
     );
     const request = world.request(contact);
     await Promise.race(writing);
-    await consumer.erase([request]);
+    await eraseAsDelivered(request);
     expect(await world.notes()).toBe(0);
     const statuses = (await Promise.all(writing)).map(({ status }) => status);
     expect(await world.notes()).toBe(0);
     const written = statuses.filter((status) => status === 201).length;
-    expect(statuses.filter((status) => status === 422)).toHaveLength(100 - written);
+    // On a busy machine some are told that no connection came free.
+    const refused = statuses.filter((status) => status === 422 || status === 503);
+    expect(refused).toHaveLength(100 - written);
     expect((await world.told(request))[0]?.data.counts).toMatchObject({ notes: written });
   });
 });
+
+/** As the event bus delivers: again, while all connections are taken. */
+async function eraseAsDelivered(request: ErasureRequested): Promise<void> {
+  for (;;) {
+    try {
+      return await consumer.erase([request]);
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+    }
+  }
+}
 
 describe('the keys of receipts', () => {
   it('are for core alone', async () => {
