@@ -20,6 +20,11 @@ process.exitCode = await runPlatform({
       sealedSigningKeys('identity', keyring),
     ]),
     signingKeys({ purpose: ACCESS_TOKENS, lifeMinutes: 5 }),
-    signingKeys({ name: 'id-token-keys', purpose: ID_TOKENS, lifeMinutes: 60, algorithm: ID_TOKEN_ALGORITHM }),
+    signingKeys({
+      name: 'id-token-keys',
+      purpose: ID_TOKENS,
+      lifeMinutes: 60,
+      algorithm: ID_TOKEN_ALGORITHM,
+    }),
   ],
 });
