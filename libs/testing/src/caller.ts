@@ -17,7 +17,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** A machine busy with other tests may keep the registry from answering in time for so long. */
+/** A machine busy with other tests may keep the registry from answering in time, or passwords waiting, for so long. */
 const BUSY_MS = 10_000;
 const AGAIN_AFTER_MS = 25;
 
@@ -25,7 +25,8 @@ const AGAIN_AFTER_MS = 25;
 export class Caller {
   /**
    * `registryAnswers` says whether the registry is there: a call that was denied because it did not answer in time,
-   * which has no effect by that, is then made again, as any client would.
+   * which has no effect by that, is then made again, as any client would. So is one that came when too many passwords
+   * were waiting to be hashed.
    */
   constructor(
     private readonly url: string,
@@ -66,11 +67,15 @@ export class Caller {
     const giveUpAt = performance.now() + BUSY_MS;
     for (;;) {
       const answer = await this.exchange<T>(method, path, options);
-      const tooBusy =
-        answer.status === 503 && JSON.stringify(answer.body).includes('authorization_unavailable');
-      if (!tooBusy || !this.registryAnswers() || performance.now() > giveUpAt) return answer;
+      if (!this.isTooBusy(answer) || performance.now() > giveUpAt) return answer;
       await pause(AGAIN_AFTER_MS);
     }
+  }
+
+  private isTooBusy({ status, body }: Answer<unknown>): boolean {
+    const text = JSON.stringify(body);
+    if (status === 503 && text.includes('authorization_unavailable')) return this.registryAnswers();
+    return status === 429 && text.includes('"scope":"platform"');
   }
 
   private async exchange<T>(method: string, path: string, options: CallOptions): Promise<Answer<T>> {
