@@ -11,6 +11,8 @@ import type { SignInPolicy } from './sign-in-policy.js';
 const CODE_LIFE_S = 60;
 const SIGN_IN_S = 3_600;
 const DAY_S = 86_400;
+/** A browser in which nobody has signed in is remembered no longer than a form takes. */
+const NOBODY_S = 600;
 
 /** Where the provider's routes are; the controller serves exactly these. */
 export const ROUTES = {
@@ -75,7 +77,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
       IdToken: ID_TOKEN_LIFE_S,
       RefreshToken: untilSessionEnds,
       Grant: DAY_S,
-      Session: DAY_S,
+      Session: (_ctx, session) => (session.accountId === undefined ? NOBODY_S : DAY_S),
       Interaction: SIGN_IN_S,
     },
   };

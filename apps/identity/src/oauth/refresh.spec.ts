@@ -50,6 +50,15 @@ describe('a refresh token', () => {
     expect(JSON.stringify(rows)).not.toContain(token);
   });
 
+  it('used again ends the session, though the clock of who is asked is behind', async () => {
+    const first = await client.tokens(signsIn(userId));
+    await client.refresh(first.refresh_token);
+    await bench.database.query(`UPDATE oauth_tokens SET consumed_at = now() + interval '1 minute'
+      WHERE consumed_at IS NOT NULL`);
+    expect((await client.refresh(first.refresh_token)).body.error).toBe('invalid_grant');
+    expect(await bench.endings(userId)).toContain('token_reuse');
+  });
+
   it('used again ends the session', async () => {
     const first = await client.tokens(signsIn(userId));
     const second = await client.refresh(first.refresh_token);

@@ -18,14 +18,18 @@ CASE WHEN t.kind = 'RefreshToken' THEN make_interval(secs => coalesce((
   SELECT c.refresh_grace_seconds FROM oauth_clients c WHERE c.id = (t.payload ->> 'clientId')::uuid), 0))
 ELSE interval '0' END`;
 
+/** Without a grace no clock decides: those of two instances differ, and one that waits for a row has read its own before. */
+const IS_GOOD = `
+(t.consumed_at IS NULL OR ${GRACE} > interval '0' AND t.consumed_at + ${GRACE} > $3)`;
+
 const FIND = `
-SELECT t.payload, t.consumed_at, t.consumed_at + ${GRACE} <= $3 AS is_spent
+SELECT t.payload, t.consumed_at, NOT ${IS_GOOD} AS is_spent
   FROM oauth_tokens t WHERE t.token_hash = $1 AND t.kind = $2`;
 
 /** In one statement, whose row lock lets one of many through. */
 const CONSUME = `
 UPDATE oauth_tokens t SET consumed_at = coalesce(t.consumed_at, $3)
- WHERE t.token_hash = $1 AND t.kind = $2 AND (t.consumed_at IS NULL OR t.consumed_at + ${GRACE} > $3)
+ WHERE t.token_hash = $1 AND t.kind = $2 AND ${IS_GOOD}
 RETURNING 1`;
 
 const GRANT = `

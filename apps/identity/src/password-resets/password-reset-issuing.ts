@@ -13,10 +13,13 @@ const LIFE_MS = 3_600_000;
  */
 const EVERY_MS = 1_000;
 
+/** One for certain: a subselect in the condition may run once for each row, and skips what the last run took. */
 const TAKE = `
-DELETE FROM password_reset_requests WHERE (organization_id, id) IN (
+WITH next AS MATERIALIZED (
   SELECT organization_id, id FROM password_reset_requests ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-RETURNING email, locale, ip, user_agent, correlation_id`;
+DELETE FROM password_reset_requests AS taken USING next
+ WHERE taken.organization_id = next.organization_id AND taken.id = next.id
+RETURNING taken.email, taken.locale, taken.ip, taken.user_agent, taken.correlation_id`;
 /** Locked: whom another suspends at this moment has a token before that, which is dead then, or none. */
 const WHOSE = `
 SELECT id, organization_id FROM users

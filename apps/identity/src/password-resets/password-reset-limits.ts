@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type RetentionOptions, type WorkerTransaction } from '@customer-platform/database';
+import { networkOf } from '../passwords/network-of.js';
 
-/** So many mails an hour are sent at most for one address, and for all that one IP asks for (identity.md §5). */
+/** So many mails an hour are sent at most for one address, and for all that one network asks for (identity.md §5). */
 const MOST_OF_ADDRESS = 5;
 const MOST_OF_IP = 60;
 const HOUR_MS = 3_600_000;
@@ -35,7 +36,7 @@ export class PasswordResetLimits {
     const now = this.clock.now();
     const since = new Date(now.getTime() - HOUR_MS);
     const limits = [
-      [`ip ${ip ?? 'unknown'}`, MOST_OF_IP],
+      [`ip ${networkOf(ip) ?? 'unknown'}`, MOST_OF_IP],
       [`email ${address}`, MOST_OF_ADDRESS],
     ] as const;
     for (const [asker, most] of limits) {

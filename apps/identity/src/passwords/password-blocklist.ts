@@ -44,7 +44,10 @@ async function readBlocklist(): Promise<Blocklist> {
  * @param words name, address, organization: what is known of the person
  */
 export async function whyBlocked(password: string, words: readonly string[]): Promise<string | undefined> {
-  blocklist ??= readBlocklist();
+  blocklist ??= readBlocklist().catch((error: unknown) => {
+    blocklist = undefined; // the next one tries again
+    throw error;
+  });
   const { common, passwords } = await blocklist;
   const plain = password.normalize('NFKC').toLowerCase();
   const own = ownWords([...words, ...SERVICE_WORDS]);

@@ -1,5 +1,4 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import {
   Clock,
   Database,
@@ -8,6 +7,7 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
+import { networkOf } from '../passwords/network-of.js';
 
 /** So many wrong passwords are forgiven in so long, to an address and, spread over addresses, to a network. */
 const MOST_WRONG = 10;
@@ -105,20 +105,6 @@ export class PasswordAttempts {
   private async settle(statement: string, { organizationId }: Attempt, id: string): Promise<void> {
     await this.database.acrossOrganizations((tx) => tx.query(statement, [organizationId, id]));
   }
-}
-
-/** An IPv4 address; of IPv6 the /64, any address of which its owner can take. */
-export function networkOf(ip: string | undefined): string | null {
-  if (ip === undefined) return null;
-  if (!isIPv6(ip)) return ip;
-  const [head = '', tail] = (ip.split('%')[0] ?? '').split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => '0');
-  const groups = [...left, ...zeros, ...right]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16));
-  return `${groups.join(':')}::/64`;
 }
 
 /** The same for all, so that nobody learns from it who has an account, or who else was here. */

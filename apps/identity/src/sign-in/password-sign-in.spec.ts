@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { IdentityBench } from '../identity-app.fixture.js';
+import { networkOf } from '../passwords/network-of.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
-import { networkOf, OLD_ATTEMPTS, PasswordAttempts, type Attempt } from './password-attempts.js';
+import { OLD_ATTEMPTS, PasswordAttempts, type Attempt } from './password-attempts.js';
 import { PasswordSignIn } from './password-sign-in.js';
 
 const PASSWORD = 'correct horse battery staple';
@@ -76,6 +78,24 @@ describe('a password', () => {
     const signedIn = await check(email.toUpperCase(), PASSWORD);
     expect(signedIn).toMatchObject({ userId: id, amr: ['pwd'] });
     expect(signedIn?.authenticatedAt.getTime()).toBeGreaterThanOrEqual(before);
+  });
+
+  it('lets nobody in by letters that the database lowers otherwise than we do: their domain, and their count, are others', async () => {
+    const { id } = await aUser();
+    await bench.database.query('UPDATE users SET email = $2 WHERE id = $1', [id, `i${id}@example.com`]);
+    expect(await check(`\u0130${id}@example.com`, PASSWORD)).toBeUndefined();
+    expect(await check(`I${id}@example.com`, PASSWORD)).toBeDefined();
+  });
+
+  it('lets nobody in who was suspended while it was looked at', async () => {
+    const { id, email } = await aUser();
+    const hashing = bench.app.app.get(PasswordHashing, { strict: false });
+    const looked = jest.spyOn(hashing, 'verify').mockImplementationOnce(async () => {
+      await bench.database.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [id]);
+      return true;
+    });
+    expect(await check(email, PASSWORD)).toBeUndefined();
+    looked.mockRestore();
   });
 
   it('lets nobody in who is suspended, deleted, only invited, or has none', async () => {

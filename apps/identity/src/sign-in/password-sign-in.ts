@@ -15,13 +15,18 @@ export interface PasswordClaim {
 
 interface UserRow {
   id: string;
+  email: string;
   password_hash: string | null;
   active: boolean;
 }
 
 const FIND = `
-SELECT id, password_hash, status = 'active' AS active FROM users
- WHERE lower(email) = lower($1) AND deleted_at IS NULL`;
+SELECT id, email, password_hash, status = 'active' AS active FROM users
+ WHERE lower(email) = $1 AND deleted_at IS NULL`;
+/** Hashing takes its time: the password may have been replaced meanwhile, or the user suspended. Waits for who does. */
+const STILL = `
+SELECT FROM users
+ WHERE id = $1 AND password_hash = $2 AND status = 'active' AND deleted_at IS NULL FOR SHARE`;
 
 /**
  * Signing in by email and password. Whoever nobody knows, is suspended, or has no password costs as much time as whoever
@@ -40,11 +45,18 @@ export class PasswordSignIn {
   /** Who it is; undefined for who is not let in. @throws Problem `rate_limited` after too many wrong passwords */
   check({ organizationId, email, password, ip }: PasswordClaim): Promise<SignedIn | undefined> {
     return this.attempts.attempt({ organizationId, email, ip }, async () => {
-      const [user] = await this.database.acrossOrganizations((tx) => tx.query<UserRow>(FIND, [email]));
+      const authenticatedAt = this.clock.now();
+      // Lowered here, as the attempts are counted: the database's own rules differ for some letters.
+      const [user] = await this.query<UserRow>(FIND, [email.toLowerCase()]);
       const isRight = await this.passwords.verify(user?.active ? user.password_hash : null, password);
       if (!user || !isRight) return undefined;
-      if (await this.domains.refusesPasswordOf({ userId: user.id, email })) return undefined;
-      return { userId: user.id, amr: ['pwd'], authenticatedAt: this.clock.now() };
+      if (await this.domains.refusesPasswordOf({ userId: user.id, email: user.email })) return undefined;
+      if ((await this.query(STILL, [user.id, user.password_hash])).length === 0) return undefined;
+      return { userId: user.id, amr: ['pwd'], authenticatedAt };
     });
+  }
+
+  private query<Row extends object>(statement: string, values: unknown[]): Promise<Row[]> {
+    return this.database.acrossOrganizations((tx) => tx.query<Row>(statement, values));
   }
 }

@@ -62,13 +62,15 @@ SELECT s.user_id, u.organization_id AS home_id, u.email, s.amr, s.authenticated_
   JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
    AND (u.password_changed_at IS NULL OR u.password_changed_at <= s.authenticated_at)
  WHERE s.organization_id = $1 AND s.uid = $2 AND s.browser_hash = $3 AND s.expires_at > $4`;
+/** Each by the one browser: who has begun anew in another meanwhile is given nothing that was shown before. */
+const OF_BROWSER = 'organization_id = $1 AND uid = $2 AND browser_hash = $3';
 const GAIN = `
-UPDATE sign_ins SET amr = ARRAY(SELECT DISTINCT unnest(amr || $3::text[]) ORDER BY 1), factor_given = true, factor_id = NULL
- WHERE organization_id = $1 AND uid = $2`;
-const CHOOSE = 'UPDATE sign_ins SET chosen_organization_id = $3 WHERE organization_id = $1 AND uid = $2';
-const ENROL = 'UPDATE sign_ins SET factor_id = $3 WHERE organization_id = $1 AND uid = $2';
+UPDATE sign_ins SET amr = ARRAY(SELECT DISTINCT unnest(amr || $4::text[]) ORDER BY 1), factor_given = true, factor_id = NULL
+ WHERE ${OF_BROWSER} RETURNING uid`;
+const CHOOSE = `UPDATE sign_ins SET chosen_organization_id = $4 WHERE ${OF_BROWSER} RETURNING uid`;
+const ENROL = `UPDATE sign_ins SET factor_id = $4 WHERE ${OF_BROWSER} RETURNING uid`;
 /** Of two that come to the end at the same moment, one does. */
-const END = 'DELETE FROM sign_ins WHERE organization_id = $1 AND uid = $2 RETURNING uid';
+const END = `DELETE FROM sign_ins WHERE ${OF_BROWSER} RETURNING uid`;
 
 /** What a sign-in has shown so far, between its pages: kept here, and given out to the one browser it is bound to. */
 @Injectable()
@@ -91,23 +93,28 @@ export class SignInProgress {
     return row && toProgress(row);
   }
 
-  /** A second factor was given. */
-  async gain(asked: Asked, amr: readonly string[]): Promise<void> {
-    await this.run(GAIN, asked, [amr]);
+  /** A second factor was given. False where the browser has begun anew since, or the sign-in has ended. */
+  gain(asked: Asked, browser: BrowserBinding, amr: readonly string[]): Promise<boolean> {
+    return this.goesOn(GAIN, asked, [browser.hash, amr]);
   }
 
-  async choose(asked: Asked, organizationId: string): Promise<void> {
-    await this.run(CHOOSE, asked, [organizationId]);
+  /** False likewise. */
+  choose(asked: Asked, browser: BrowserBinding, organizationId: string): Promise<boolean> {
+    return this.goesOn(CHOOSE, asked, [browser.hash, organizationId]);
   }
 
-  /** A factor is being set up. */
-  async enrol(asked: Asked, factorId: string): Promise<void> {
-    await this.run(ENROL, asked, [factorId]);
+  /** A factor is being set up. False likewise. */
+  enrol(asked: Asked, browser: BrowserBinding, factorId: string): Promise<boolean> {
+    return this.goesOn(ENROL, asked, [browser.hash, factorId]);
   }
 
-  /** False where it has ended already. */
-  async end(asked: Asked): Promise<boolean> {
-    return (await this.run(END, asked, [])).length > 0;
+  /** False likewise. */
+  end(asked: Asked, browser: BrowserBinding): Promise<boolean> {
+    return this.goesOn(END, asked, [browser.hash]);
+  }
+
+  private async goesOn(statement: string, asked: Asked, more: unknown[]): Promise<boolean> {
+    return (await this.run(statement, asked, more)).length > 0;
   }
 
   private run<Row extends object>(

@@ -110,10 +110,15 @@ function languageOf(locale: string | null): Language {
   return /^es(?:-|$)/i.test(locale ?? '') ? 'es' : DEFAULT_LANGUAGE;
 }
 
-/** One line, and no character that turns the text around it: a name is all that an organization says in here. */
+/**
+ * One line, no character that turns the text around it, and nothing that a mail program would make a link of: a name is
+ * all that an organization says in here.
+ */
 function nameOf(name: string): string {
   return name
-    .replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replaceAll(/[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, '')
+    .replaceAll('://', ' ')
+    .replaceAll(/([.\u3002\uff0e\uff61])(?=\S)/g, '$1 ')
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim();
 }
