@@ -49,6 +49,8 @@ jest.setTimeout(60_000);
 let platform: PlatformUnderTest;
 let mine: Tenant;
 let other: Tenant;
+/** Where keys with one permission are: an organization has at most 200. */
+let third: Tenant;
 /** Of `mine`, with a token of their own. */
 let member: Caller;
 let credentials: AllCredentials;
@@ -58,7 +60,7 @@ const keys = new Map<string, Promise<Caller>>();
 
 beforeAll(async () => {
   platform = await PlatformUnderTest.start();
-  [mine, other] = [await platform.tenant(), await platform.tenant()];
+  [mine, other, third] = [await platform.tenant(), await platform.tenant(), await platform.tenant()];
   await prepareChain(mine);
   await fill();
   credentials = {
@@ -187,11 +189,12 @@ function answered<T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> {
   });
 }
 
-/** A key of `mine` with all permissions but one, or with that one only. */
+/** A key of `mine` with all permissions but one, or of another organization with that one only. */
 function keyFor(kind: 'all but' | 'only', permission: Permission): Promise<Caller> {
   const name = `${kind} ${permission}`;
-  const held = kind === 'only' ? [permission] : PERMISSIONS.filter((one) => one !== permission);
-  const made = keys.get(name) ?? platform.keyWith(mine, held).then(({ key }) => platform.as(key));
+  const [tenant, held] =
+    kind === 'only' ? [third, [permission]] : [mine, PERMISSIONS.filter((one) => one !== permission)];
+  const made = keys.get(name) ?? platform.keyWith(tenant, held).then(({ key }) => platform.as(key));
   keys.set(name, made);
   return made;
 }
