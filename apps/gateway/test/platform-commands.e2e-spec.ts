@@ -31,6 +31,9 @@ const COMMANDS: Record<Module, string[]> = {
     'signing-keys list',
     'signing-keys rotate',
     'signing-keys retire',
+    'id-token-keys list',
+    'id-token-keys rotate',
+    'id-token-keys retire',
   ],
   loyalty: [
     'migrate',
