@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsIn, IsUUID, ValidateNested } from 'class-validator';
+import { IsIn, IsObject, IsUUID, ValidateNested } from 'class-validator';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 
 /** What can hold a permission (identity.md §5). */
@@ -38,6 +38,7 @@ export class PrincipalDto {
 /** What `POST /v1/identity/permissions/explain` takes. */
 export class ExplainPermissionDto {
   @ApiProperty({ type: PrincipalDto })
+  @IsObject()
   @ValidateNested()
   @Type(() => PrincipalDto)
   principal: PrincipalDto;

@@ -40,7 +40,7 @@ r.id AS role_id, r.name AS role, r.deleted_at IS NOT NULL AS deleted, r.deleted_
 
 const SUSPENDED = `CASE WHEN o.status = 'suspended' THEN 'organization_suspended' END`;
 
-const KINDS: Readonly<Record<ExplainedPrincipal, Kind | undefined>> = {
+const KINDS: Readonly<Record<ExplainedPrincipal, Kind>> = {
   user: {
     standing: `
       SELECT CASE WHEN u.deleted_at IS NOT NULL THEN 'deleted' WHEN u.status <> 'active' THEN 'not_active'
@@ -72,8 +72,16 @@ const KINDS: Readonly<Record<ExplainedPrincipal, Kind | undefined>> = {
         FROM api_keys k JOIN roles r ON r.organization_id = k.organization_id AND r.id = k.role_id
        WHERE k.organization_id = $1 AND k.id = $2`,
   },
-  // There is none yet that could be asked about.
-  oauth_client: undefined,
+  oauth_client: {
+    standing: `
+      SELECT CASE WHEN c.deleted_at IS NOT NULL THEN 'deleted' END AS missing, ${SUSPENDED} AS restriction
+        FROM oauth_clients c JOIN organizations o ON o.organization_id = c.organization_id
+       WHERE c.organization_id = $1 AND c.id = $2`,
+    roles: `
+      SELECT NULL::uuid AS assignment_id, ${ROLE}
+        FROM oauth_clients c JOIN roles r ON r.organization_id = c.organization_id AND r.id = c.role_id
+       WHERE c.organization_id = $1 AND c.id = $2`,
+  },
 };
 
 /** Why somebody may do something, or may not (identity.md §5): what the registry answers, taken apart. */
@@ -89,8 +97,8 @@ export class PermissionExplanations {
     return this.database.acrossOrganizations(async (tx) => {
       await tx.useOrganization(organizationId);
       const kind = KINDS[principal.type];
-      const standing = kind && (await this.standingOf(tx, kind, principal.id));
-      if (!kind || !standing) throw notFound();
+      const standing = await this.standingOf(tx, kind, principal.id);
+      if (!standing) throw notFound();
       const roles = await tx.query<HeldRole>(kind.roles, [organizationId, principal.id, permission]);
       const through = roles
         .filter(({ gives }) => gives)

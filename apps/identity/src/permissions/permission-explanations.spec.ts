@@ -53,6 +53,31 @@ async function assigned(membershipId: string, permissions: Parameters<IdentityBe
   return { role_id, role: `Role ${role_id}`, assignment_id: answer.body.id };
 }
 
+describe('POST /v1/identity/permissions/explain of an OAuth client', () => {
+  it('names its role while it is there, and says that it is deleted', async () => {
+    const roleId = await bench.role(organization.id, [PERMISSION]);
+    const client = {
+      name: 'App',
+      type: 'confidential',
+      grant_types: ['client_credentials'],
+      role_id: roleId,
+    };
+    const made = await organization.admin.post<{ id: string }>('/v1/identity/oauth-clients', client);
+    expectStatus(made, 201);
+    const { id } = made.body;
+    const role = { role_id: roleId, role: `Role ${roleId}`, assignment_id: null };
+    expect((await ask('oauth_client', id)).body).toMatchObject({ allowed: true, through: [role] });
+    expect((await ask('oauth_client', id, 'crm.notes.read')).body.missing_because).toBe('not_in_roles');
+    const { admin } = await bench.organization();
+    expectProblem(await ask('oauth_client', id, PERMISSION, admin), 422, 'reference_not_found');
+    expectStatus(await organization.admin.delete(`/v1/identity/oauth-clients/${id}`), 204);
+    expect((await ask('oauth_client', id)).body).toMatchObject({
+      allowed: false,
+      missing_because: 'deleted',
+    });
+  });
+});
+
 describe('POST /v1/identity/permissions/explain of a user', () => {
   it('names every role that gives the permission, built in or not, and none that does not', async () => {
     const user = await bench.signedIn(organization);
