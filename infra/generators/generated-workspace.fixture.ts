@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import {
   cpSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -43,6 +44,9 @@ export class GeneratedWorkspace {
     // The rules for names judge a file by its path from the folder that they stand in.
     for (const folder of ['infra/lint', 'libs', join('apps', module)])
       cpSync(join(ROOT, folder), join(this.root, folder), { recursive: true, filter: ownSources });
+    // Of a package that others have in another version each has its own.
+    for (const folder of globSync(['libs/*/node_modules', `apps/${module}/node_modules`], { cwd: ROOT }))
+      symlinkSync(join(ROOT, folder), join(this.root, folder));
     // Here a library is this workspace's copy, as the tests map it too.
     const paths = { '@customer-platform/*': ['./libs/*/src/index.ts'] };
     const file = join(this.root, 'tsconfig.base.json');
