@@ -67,7 +67,7 @@ export const CONTRACT_SPECS: Record<AppName, readonly string[]> = {
     'routing/{routing,event-waits,waiting-events}',
     'identity-mail/identity-mail',
     'consuming/events.consumer',
-    'contacts/contact-erasure',
+    '{contacts,erasure}/contact-erasure',
     'gate/{dispatch,calendar,channels,misconfigured}',
     'webhooks/{webhooks,soft-bounces}',
     'templates/templates.controller',
