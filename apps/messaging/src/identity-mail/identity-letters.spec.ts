@@ -20,7 +20,7 @@ describe('the letter of a password reset', () => {
   it('has no link but its own, whatever the organization calls itself', () => {
     const organizationName = 'Payroll: sign in at https://evil.example/now or evil。example';
     const { subject, text, html } = identityLetter({ ...facts, organizationName });
-    for (const content of [subject, text, html].map((part) => part.replaceAll(facts.link, ''))) {
+    for (const content of [subject, text, html].map((part) => part.replaceAll(String(facts.link), ''))) {
       expect(content).not.toMatch(/https?:\/\/[^"]*evil/);
       expect(content).not.toMatch(/evil[.。]\S/);
     }
