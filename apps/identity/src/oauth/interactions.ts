@@ -103,8 +103,9 @@ export class Interactions {
     const { signedIn, organizationId } = result;
     const organization = organizationId === undefined ? {} : { organization: organizationId };
     if (found.prompt.name === 'organization') return organization;
-    const { userId, amr, authenticatedAt } = signedIn;
-    const login = { accountId: userId, amr: [...amr], ts: epochSeconds(authenticatedAt), remember: true };
+    const { userId, amr, authenticatedAt, connectionId } = signedIn;
+    const ts = epochSeconds(authenticatedAt);
+    const login = { accountId: userId, amr: [...amr], ts, remember: true, connectionId };
     return { login, ...organization };
   }
 
@@ -136,7 +137,9 @@ export class Interactions {
     const provider = await this.providers.current();
     const { loginTs = 0 } = (await provider.Session.findByUid(session.uid)) ?? {};
     const authenticatedAt = new Date(loginTs * 1_000);
-    return { userId: session.accountId, amr: session.amr ?? [], authenticatedAt };
+    const { uid, accountId: userId, amr = [] } = session;
+    const connectionId = await this.grants.connectionIn(uid, userId, authenticatedAt);
+    return { userId, amr, authenticatedAt, ...(connectionId === undefined ? {} : { connectionId }) };
   }
 }
 

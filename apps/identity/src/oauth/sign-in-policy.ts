@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { clientAddress, currentCorrelationId } from '@customer-platform/http';
 import { newId } from '@customer-platform/database';
-import { errors, interactionPolicy, type Client, type KoaContextWithOIDC, type Session } from 'oidc-provider';
+import { Problem } from '@customer-platform/problem-json';
+import {
+  errors,
+  interactionPolicy,
+  type Client,
+  type InteractionResults,
+  type KoaContextWithOIDC,
+  type Session,
+} from 'oidc-provider';
 import { platformClient, type PlatformClient } from './client-metadata.js';
 import { OrganizationChoice } from './organization-choice.js';
 import { SessionGrants } from './session-grants.js';
@@ -62,9 +70,12 @@ export class SignInPolicy {
     const { session, result, account } = oidc;
     if (!session?.accountId) return false; // another check's affair
     if (!account) return true;
-    if (result?.login) return false;
-    const since = new Date((session.loginTs ?? 0) * 1_000);
-    return !(await this.grants.isTrusted(session.uid, session.accountId, since));
+    if (!result?.login)
+      return !(await this.grants.isTrusted(session.uid, session.accountId, sinceOf(session)));
+    const connectionId = connectionOf(result);
+    return (
+      connectionId !== undefined && !(await this.grants.connectionVouches(connectionId, session.accountId))
+    );
   }
 
   /** Begins the session once it is certain where; the provider asks nobody then. */
@@ -97,14 +108,20 @@ export class SignInPolicy {
     return others.length === 0 ? first : undefined;
   }
 
-  private begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
-    const { req } = ctx;
-    return this.grants.begin(
+  private async begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
+    const { req, oidc } = ctx;
+    const userId = session.accountId ?? '';
+    const authenticatedAt = sinceOf(session);
+    const connectionId = oidc.result?.login
+      ? connectionOf(oidc.result)
+      : await this.grants.connectionIn(session.uid, userId, authenticatedAt);
+    const begun = this.grants.begin(
       {
-        userId: session.accountId ?? '',
+        userId,
         organizationId,
         amr: session.amr ?? [],
-        authenticatedAt: new Date((session.loginTs ?? 0) * 1_000),
+        authenticatedAt,
+        connectionId,
         clientId: client.clientId,
         correlationId: currentCorrelationId() ?? newId(),
         ip: clientAddress(req),
@@ -112,6 +129,10 @@ export class SignInPolicy {
       },
       session.uid,
     );
+    return begun.catch((error: unknown) => {
+      if (!(error instanceof Problem) || error.code !== 'sign_in_required') throw error;
+      throw new errors.LoginRequired(error.message);
+    });
   }
 
   private async mustConsent(ctx: KoaContextWithOIDC): Promise<boolean> {
@@ -125,6 +146,16 @@ export class SignInPolicy {
     await grant.save();
     return false;
   }
+}
+
+function sinceOf({ loginTs = 0 }: Session): Date {
+  return new Date(loginTs * 1_000);
+}
+
+/** The SSO connection that vouches for whoever has signed in just now. */
+function connectionOf({ login }: InteractionResults): string | undefined {
+  const connectionId = login?.['connectionId'];
+  return typeof connectionId === 'string' ? connectionId : undefined;
 }
 
 /** What the user has chosen, else what the request names, by id or slug. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Clock, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { domainOf } from '../sso-connections/domain-name.js';
 import type { EndedReason } from './session.dto.js';
 
 /** Which sessions: a user's, in one organization only or everywhere. */
@@ -20,8 +21,12 @@ UPDATE sessions SET ended_at = $5, ended_reason = $6
    AND ($4::uuid IS NULL OR id = $4)
    AND ended_at IS NULL
 RETURNING organization_id, id, user_id`;
+const USERS_OF_CONNECTION = `
+SELECT DISTINCT u.id, u.email FROM sessions s JOIN users u ON u.id = s.user_id
+ WHERE s.connection_id = $1 AND s.ended_at IS NULL`;
 const END_OF_CONNECTION = `
-UPDATE sessions SET ended_at = $2, ended_reason = 'revoked' WHERE connection_id = $1 AND ended_at IS NULL
+UPDATE sessions SET ended_at = $3, ended_reason = 'revoked'
+ WHERE connection_id = $1 AND user_id = ANY ($2::uuid[]) AND ended_at IS NULL
 RETURNING organization_id, id, user_id`;
 
 interface EndedRow {
@@ -56,9 +61,16 @@ export class SessionEndings {
     await this.tell(tx, context, rows, reason);
   }
 
-  /** Ends what an SSO connection has begun, whoever's and wherever. */
-  async endOfConnection(tx: WorkerTransaction, context: AuditContext, connectionId: string): Promise<void> {
-    const rows = await tx.query<EndedRow>(END_OF_CONNECTION, [connectionId, this.clock.now()]);
+  /** Ends what an SSO connection has begun, wherever, save for people with addresses of the domains that it keeps. */
+  async endOfConnection(
+    tx: WorkerTransaction,
+    context: AuditContext,
+    connectionId: string,
+    kept: readonly string[] = [],
+  ): Promise<void> {
+    const users = await tx.query<{ id: string; email: string }>(USERS_OF_CONNECTION, [connectionId]);
+    const ids = users.filter(({ email }) => !kept.includes(domainOf(email) ?? '')).map(({ id }) => id);
+    const rows = await tx.query<EndedRow>(END_OF_CONNECTION, [connectionId, ids, this.clock.now()]);
     await this.tell(tx, context, rows, 'revoked');
   }
 
