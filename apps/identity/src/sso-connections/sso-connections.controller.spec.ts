@@ -126,7 +126,7 @@ describe('SSO connections', () => {
         jit: false,
         jit_role_ids: [],
         status: 'draft',
-        redirect_uri: expect.stringMatching(/\/oauth\/sso\/callback$/) as string,
+        redirect_uri: expect.stringMatching(new RegExp(`/oauth/sso/callback/${body.id}$`)) as string,
         domain_proofs: ['example.com', 'xn--bcher-kva.example'].map((domain) => ({
           domain,
           name: `_customer-platform.${domain}`,
