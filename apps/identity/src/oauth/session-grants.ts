@@ -74,6 +74,11 @@ SELECT s.connection_id FROM oauth_grants g
  WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN} AND s.connection_id IS NOT NULL
  ORDER BY s.created_at DESC LIMIT 1`;
 
+/** A suspension or a new password undoes an authentication before it. */
+const STILL_IN = `
+SELECT id FROM users
+ WHERE id = $1 AND status = 'active' AND deleted_at IS NULL AND (password_changed_at IS NULL OR password_changed_at <= $2)`;
+
 interface GrantRow {
   payload: AdapterPayload;
   user_id: string;
@@ -194,6 +199,14 @@ export class SessionGrants {
   /** Whether it would let the user in now. */
   connectionVouches(connectionId: string, userId: string): Promise<boolean> {
     return this.database.acrossOrganizations((tx) => vouches(tx, connectionId, userId, { hold: false }));
+  }
+
+  /** Whether an authentication of a moment ago still counts. */
+  async isStillIn(userId: string, authenticatedAt: Date): Promise<boolean> {
+    const users = await this.database.acrossOrganizations((tx) =>
+      tx.query(STILL_IN, [userId, authenticatedAt]),
+    );
+    return users.length > 0;
   }
 
   private async endIn(

@@ -11,7 +11,7 @@ import {
   type Session,
 } from 'oidc-provider';
 import { platformClient, type PlatformClient } from './client-metadata.js';
-import { OrganizationChoice } from './organization-choice.js';
+import { OrganizationChoice, type OpenOrganization } from './organization-choice.js';
 import { SessionGrants } from './session-grants.js';
 
 const { Check, Prompt, base } = interactionPolicy;
@@ -66,12 +66,13 @@ export class SignInPolicy {
   }
 
   /** Whoever was made to leave signs in again; so does a browser in which nothing goes on any more. */
-  private async mustAuthenticate({ oidc }: KoaContextWithOIDC): Promise<boolean> {
-    const { session, result, account } = oidc;
+  private async mustAuthenticate(ctx: KoaContextWithOIDC): Promise<boolean> {
+    const { session, result, account } = ctx.oidc;
     if (!session?.accountId) return false; // another check's affair
     if (!account) return true;
     if (!result?.login)
       return !(await this.grants.isTrusted(session.uid, session.accountId, sinceOf(session)));
+    if (!(await this.grants.isStillIn(session.accountId, authenticatedAt(ctx.oidc, session)))) return true;
     const connectionId = connectionOf(result);
     return (
       connectionId !== undefined && !(await this.grants.connectionVouches(connectionId, session.accountId))
@@ -83,8 +84,8 @@ export class SignInPolicy {
     const { session, client, grant, provider } = ctx.oidc;
     if (!session?.accountId || !client || grant?.jti) return false;
     const chosen = await this.chosen(session.accountId, platformClient(client), wishOf(ctx));
-    if (chosen === undefined) return true;
-    const grantId = await this.begin(ctx, session, client, chosen);
+    if (!chosen || (chosen.demandsMfa && !session.amr?.includes('mfa'))) return true;
+    const grantId = await this.begin(ctx, session, client, chosen.id);
     session.ensureClientContainer(client.clientId);
     session.grantIdFor(client.clientId, grantId);
     ctx.oidc.entity('Grant', await provider.Grant.find(grantId));
@@ -96,31 +97,32 @@ export class SignInPolicy {
     userId: string,
     client: PlatformClient,
     wish: string | undefined,
-  ): Promise<string | undefined> {
+  ): Promise<OpenOrganization | undefined> {
     if (wish !== undefined) {
       const named = await this.choice.named(userId, client, wish);
       if (named === undefined) throw new errors.AccessDenied('the End-User is no member of the organization');
       return named;
     }
-    const [first, ...others] = await this.choice.some(userId, client);
+    const { choices } = await this.choice.offered(userId, client);
+    const [first, ...others] = choices;
     if (first === undefined)
       throw new errors.AccessDenied('the End-User is no member of an organization that the client serves');
     return others.length === 0 ? first : undefined;
   }
 
+  /** @throws LoginRequired where what the user has shown came to nothing at this moment */
   private async begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
     const { req, oidc } = ctx;
     const userId = session.accountId ?? '';
-    const authenticatedAt = sinceOf(session);
     const connectionId = oidc.result?.login
       ? connectionOf(oidc.result)
-      : await this.grants.connectionIn(session.uid, userId, authenticatedAt);
+      : await this.grants.connectionIn(session.uid, userId, sinceOf(session));
     const begun = this.grants.begin(
       {
         userId,
         organizationId,
         amr: session.amr ?? [],
-        authenticatedAt,
+        authenticatedAt: authenticatedAt(oidc, session),
         connectionId,
         clientId: client.clientId,
         correlationId: currentCorrelationId() ?? newId(),
@@ -150,6 +152,12 @@ export class SignInPolicy {
 
 function sinceOf({ loginTs = 0 }: Session): Date {
   return new Date(loginTs * 1_000);
+}
+
+/** To the millisecond in the sign-in itself; of what was before it the protocol keeps seconds. */
+function authenticatedAt({ result }: KoaContextWithOIDC['oidc'], session: Session): Date {
+  const at = result?.['authenticatedAt'];
+  return typeof at === 'string' ? new Date(at) : sinceOf(session);
 }
 
 /** The SSO connection that vouches for whoever has signed in just now. */

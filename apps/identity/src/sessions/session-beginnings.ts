@@ -14,7 +14,12 @@ INSERT INTO sessions
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $7)`;
 /** Held until the session is there for whoever ends the client: none is begun unseen. */
 const CLIENT = 'SELECT generation FROM oauth_clients WHERE id = $1 AND deleted_at IS NULL FOR SHARE';
-const SIGNED_IN = `UPDATE users SET last_sign_in_at = $2 WHERE id = $1`;
+/** A suspension or a new password after the authentication waits for this session and ends it too, or was there before. */
+const SIGNED_IN = `
+UPDATE users SET last_sign_in_at = $2
+ WHERE id = $1 AND status = 'active' AND deleted_at IS NULL
+   AND (password_changed_at IS NULL OR password_changed_at <= $3)
+RETURNING id`;
 
 /** Who has authenticated, how, and from where. */
 export interface Authentication {
@@ -41,7 +46,10 @@ export class SessionBeginnings {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws Problem `not_found` where the client is not there any more, `sign_in_required` where the SSO connection vouches for the user no more */
+  /**
+   * @throws Problem `not_found` where the client is not there any more; `sign_in_required` where the SSO connection vouches
+   * for the user no more, or the user was suspended or has a new password since the authentication
+   */
   async begin(tx: WorkerTransaction, authentication: Authentication): Promise<TokenSession> {
     const { userId, organizationId, amr, correlationId, ip, userAgent, clientId, connectionId } =
       authentication;
@@ -74,7 +82,11 @@ export class SessionBeginnings {
       ends,
       ...from,
     ]);
-    await tx.query(SIGNED_IN, [userId, now]);
+    const good = await tx.query(SIGNED_IN, [userId, now, authenticatedAt]);
+    if (good.length === 0)
+      throw new Problem('sign_in_required', {
+        detail: 'The user was suspended or has a new password since.',
+      });
     await this.outbox.append(tx, {
       type: 'identity.session.started.v1',
       organizationId,
