@@ -17,6 +17,7 @@ interface Standing {
   readonly assignmentId?: string;
   readonly sessionId?: string;
   readonly clientId?: string;
+  readonly connectionId?: string;
   /** Uses a copy of a refresh token of the session. Resolves when it has been refused. */
   readonly useCopy?: () => Promise<void>;
 }
@@ -35,6 +36,11 @@ interface RegisteredClient {
   readonly id: string;
   readonly client_secret: string;
 }
+
+const SWITCH_ON = `
+WITH connection AS (UPDATE sso_connections SET status = 'active' WHERE id = $1 RETURNING organization_id, id, domains)
+INSERT INTO sso_domains (organization_id, connection_id, domain, proven_at)
+SELECT organization_id, id, unnest(domains), now() FROM connection`;
 
 /** A registry on a busy machine may not answer in time: the call has had no effect then, and is made again. */
 const INSISTS_FOR_MS = 20_000;
@@ -91,7 +97,8 @@ export class Tenants {
     const organization = await this.organization();
     const { organizationId, call } = organization;
     const roleId = await this.role(organization, 'human', READ_PERMISSIONS);
-    const email = `${randomUUID()}@example.com`;
+    const domain = `${randomUUID()}.example`;
+    const email = `somebody@${domain}`;
     const user = await call<{ id: string }>('POST', '/v1/identity/users', { email, name: 'Revocation' });
     // Nobody accepts an invitation here: the address is nobody's.
     await this.identity.query(`UPDATE users SET status = 'active' WHERE id = $1`, [user.id]);
@@ -99,7 +106,9 @@ export class Tenants {
     const assigned = { membership_id: membership.id, role_id: roleId };
     const assignment = await call<{ id: string }>('POST', '/v1/identity/role-assignments', assigned);
     const client = await this.client(organization, { redirect_uris: ['https://app.example/'] });
-    const issued = await this.tokens.signIn(organizationId, user.id, client.id);
+    const connectionId = await this.connection(organization, domain);
+    const whose = { organizationId, userId: user.id, clientId: client.id, connectionId };
+    const issued = await this.tokens.signIn(whose);
     const { sessionId, usedRefreshToken } = issued;
     const standing = {
       userId: user.id,
@@ -107,6 +116,7 @@ export class Tenants {
       assignmentId: assignment.id,
       sessionId,
       clientId: client.id,
+      connectionId,
       useCopy: async () => {
         const form = { grant_type: 'refresh_token', refresh_token: usedRefreshToken };
         const { error } = await this.tokenAnswer(client, form);
@@ -125,6 +135,20 @@ export class Tenants {
     const { access_token: token } = await this.tokenAnswer(client, { grant_type: 'client_credentials' });
     if (token === undefined) throw new Error('A client got no token.');
     return { ...organization, roleId, clientId: client.id, credential: token };
+  }
+
+  /** An active SSO connection. Its provider is nobody, and no name server knows its domain: it is switched on by hand. */
+  private async connection({ call }: Pick<Tenant, 'call'>, domain: string): Promise<string> {
+    const { id } = await call<{ id: string }>('POST', '/v1/identity/sso-connections', {
+      name: 'Revocation',
+      protocol: 'oidc',
+      issuer: 'https://idp.example',
+      client_id: 'revocation',
+      client_secret: randomUUID(),
+      domains: [domain],
+    });
+    await this.identity.query(SWITCH_ON, [id]);
+    return id;
   }
 
   private async client({ call }: Pick<Tenant, 'call'>, body: object): Promise<RegisteredClient> {
