@@ -24,6 +24,8 @@ export interface TestKey {
   tenant?: string;
   restriction?: Restriction;
   principal?: ResolvedCredential['principal'];
+  /** The user who acts as the principal. */
+  impersonatorId?: string;
 }
 
 /** What the registry knows of an organization without a key. */
@@ -227,7 +229,10 @@ export class TestRegistry {
     const { settings } = anOrganization();
     const credential: ResolvedCredential = {
       principal,
-      actor: { ...principal },
+      actor: {
+        ...principal,
+        ...(key.impersonatorId === undefined ? {} : { impersonator_id: key.impersonatorId }),
+      },
       organization: {
         id: key.organizationId,
         status: suspended ? 'suspended' : 'active',

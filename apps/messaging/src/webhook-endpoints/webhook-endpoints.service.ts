@@ -187,8 +187,12 @@ function isSame(told: ReadonlySet<string>, before: readonly string[]): boolean {
   return told.size === before.length && before.every((event) => told.has(event));
 }
 
-/** Whose rights an endpoint lives by from now on. */
-function makerOf({ principal }: RequestContext): Pick<WebhookEndpointEntity, 'makerType' | 'makerId'> {
+/**
+ * Whose rights an endpoint lives by from now on. Who acts as another makes it in their own name: it outlives the
+ * impersonation, and nothing may go on by the rights of somebody who knows nothing of it.
+ */
+function makerOf({ principal, actor }: RequestContext): Pick<WebhookEndpointEntity, 'makerType' | 'makerId'> {
+  if (actor.impersonatorId !== undefined) return { makerType: 'user', makerId: actor.impersonatorId };
   const { type, id } = principal;
   if (type === 'api_key' || type === 'user') return { makerType: type, makerId: id };
   throw new Error(`A webhook endpoint cannot be made by ${type}`);

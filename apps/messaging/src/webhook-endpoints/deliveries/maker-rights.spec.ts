@@ -126,6 +126,28 @@ describe('what the maker of an endpoint cannot read any more', () => {
     expect(toldOf(path)).toEqual([]);
   });
 
+  it('is that of who acted as another, whatever the other may read', async () => {
+    const [user, actor] = [newId(), newId()].map((id) => ({ type: 'user', id }) as const);
+    if (!user || !actor) throw new Error('There are two');
+    const maker = aMaker(ABLE, actor);
+    const acting = { organizationId: maker.id, permissions: ABLE, principal: user, impersonatorId: actor.id };
+    const { id, path } = await endpoint(world.app.with(world.app.registry.key(acting)));
+    const before = await publish(maker.id);
+    await delivery(maker.other, id, before, { state: 'delivered' });
+    // Known to the service, like the maker: it forgets the one no sooner than the other.
+    expectStatus(await maker.api.get(ENDPOINTS), 200);
+    world.app.registry.revoke(maker.key);
+    await refused(maker);
+    const lost = await publish(maker.id);
+    await delivery(maker.other, id, lost, { state: 'failed', error: 'not_permitted' });
+    expect(toldOf(path)).toEqual([before]);
+    const audited = await world.database.query(
+      'SELECT actor_id, impersonator_id FROM audit_entries WHERE resource_id = $1',
+      [id],
+    );
+    expect(audited).toEqual([{ actor_id: user.id, impersonator_id: actor.id }]);
+  });
+
   it('of two subscriptions the other is told as before', async () => {
     const maker = aMaker([...ABLE, 'core.segments.read']);
     const { id, path } = await endpoint(maker.api, ['core.contact.created', 'core.segment.entered']);
