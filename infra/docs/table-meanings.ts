@@ -68,6 +68,7 @@ export const TABLES: Record<string, Record<string, string>> = {
     address_probes: 'How often an organization learned that an address is known: a limit on guessing.',
     api_keys: 'An API key of a machine role: the SHA-256 of the key and the prefix that may be shown.',
     built_in_permissions: 'What a built-in role holds, for all organizations.',
+    impersonations: 'A user acting as another, why, and until when; kept for 90 days after its end.',
     interruptions: 'A time in which an organization was suspended or deleted, or a role deleted.',
     invitations: 'An invitation. Its token is computed and stored nowhere.',
     memberships: 'A user in an organization.',

@@ -67,16 +67,23 @@ async function resetToken(platform: PlatformUnderTest, tenant: Tenant): Promise<
   });
 }
 
-/** Invites somebody as analyst. @returns the token that the mail's link carries */
+/** Somebody new with a role, signed in. @returns an access token of theirs */
+export async function newUser(platform: PlatformUnderTest, tenant: Tenant, role: string): Promise<string> {
+  const { token } = await invite(platform, tenant, role);
+  return (await accept(platform, token)).access_token;
+}
+
+/** Invites somebody. @returns the token that the mail's link carries */
 async function invite(
   platform: PlatformUnderTest,
   { admin, id }: Tenant,
+  role = 'analyst',
 ): Promise<{ email: string; token: string }> {
   const roles = await done<{ data: { id: string; key: string | null; kind: string }[] }>(
     admin.get('/v1/identity/roles?built_in=true&kind=human'),
   );
-  const analyst = roles.data.find(({ key }) => key === 'analyst');
-  const body = { email: `${randomUUID()}@example.com`, role_ids: [analyst?.id] };
+  const found = roles.data.find(({ key }) => key === role);
+  const body = { email: `${randomUUID()}@example.com`, role_ids: [found?.id] };
   const invitation = await done<{ id: string }>(admin.post('/v1/identity/invitations', body));
   const path = `/internal/links/invitation/${invitation.id}?organization_id=${id}`;
   const { link } = await done<{ link: string }>((await asMessaging(platform)).get(path));

@@ -30,6 +30,9 @@ const QUERIES: Record<string, string> = {
   'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
   'DELETE /v1/crm/lists/{id}/members': `?contact_id=${randomUUID()}`,
 };
+/** What has no list of its own, and where it is shown. */
+const IMPERSONATIONS = '/v1/identity/impersonations';
+const LISTS = new Map([[IMPERSONATIONS, '/v1/identity/sessions']]);
 /** Of an item's part, in the path. */
 const PART = randomUUID();
 
@@ -95,7 +98,7 @@ async function fill(): Promise<void> {
   await fillIdentity();
   for (const collection of new Set(items.map(collectionOf))) {
     if (collection.endsWith('/contacts')) ids.set(collection, contact);
-    else ids.set(collection, await firstOf(collection));
+    else if (!ids.has(collection)) ids.set(collection, await firstOf(collection));
   }
 }
 
@@ -139,6 +142,16 @@ async function fillIdentity(): Promise<void> {
      VALUES ($1, $2, $3, '{pwd}', now(), now(), now() + interval '1 h', now() + interval '1 h', now())`,
     [mine.id, randomUUID(), user],
   );
+  const actor = await made('/v1/identity/users', { email: `${randomUUID()}@example.com`, name: 'Support' });
+  const impersonation = randomUUID();
+  await platform.query(
+    'identity',
+    `INSERT INTO impersonations (organization_id, id, actor_id, actor_session_id, user_id, reason, amr,
+       authenticated_at, expires_at, created_at)
+     VALUES ($1, $2, $3, $2, $4, 'Something is lost.', '{mfa}', now(), now() + interval '1 h', now() - interval '1 h')`,
+    [mine.id, impersonation, actor, user],
+  );
+  ids.set(IMPERSONATIONS, impersonation);
 }
 
 /** A new item's id. A busy machine may answer 503 at first. */
@@ -361,7 +374,7 @@ describe.each(collections)('$method $path of another organization', (route) => {
 it('leave all that is mine as it was', async () => {
   for (const [collection, id] of ids) {
     if (collection.endsWith('/contacts')) continue;
-    const { body } = await mine.admin.get<Page>(`${collection}?limit=200`);
+    const { body } = await mine.admin.get<Page>(`${LISTS.get(collection) ?? collection}?limit=200`);
     expect(body.data.map((one) => one.id)).toContain(id);
   }
 });

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import './impersonation.suite.js';
 import './merge.suite.js';
 import './new-user.suite.js';
 import { END_WITHIN_MS, START_WITHIN_MS } from './platform.fixture.js';

@@ -12,7 +12,7 @@ import type { Permission } from '@customer-platform/permissions';
 import { IdentityModule } from './identity.module.js';
 import { migrations } from './migrations/index.js';
 import { AccessTokenIssuing } from './sessions/access-token.issuing.js';
-import { SessionBeginnings } from './sessions/session-beginnings.js';
+import { SessionBeginnings, type Authentication } from './sessions/session-beginnings.js';
 import { anOperator, ROOT } from './operator/operator.fixture.js';
 import type { KeyPurpose, Operator } from './operator/operator.js';
 
@@ -172,6 +172,7 @@ export class IdentityBench {
   async signIn(
     organizationId: string,
     userId: string,
+    how: Partial<Authentication> = {},
   ): Promise<{ caller: Caller; sessionId: string; token: string }> {
     const { app } = this.app;
     const session = await this.app.app.get(Database).acrossOrganizations((tx) =>
@@ -182,6 +183,7 @@ export class IdentityBench {
         correlationId: newId(),
         ip: '203.0.113.7',
         userAgent: FIREFOX,
+        ...how,
       }),
     );
     const token = await app.get(AccessTokenIssuing, { strict: false }).issue(session);

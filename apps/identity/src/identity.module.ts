@@ -6,6 +6,7 @@ import { EventBusModule } from '@customer-platform/event-bus';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
+import { ImpersonationsModule } from './impersonations/impersonations.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { MembershipsModule } from './memberships/memberships.module.js';
 import { MfaModule } from './mfa/mfa.module.js';
@@ -46,6 +47,7 @@ import { UsersModule } from './users/users.module.js';
     ReferencesModule.forRoot({ module: 'identity', ask: ['core', 'crm', 'loyalty', 'messaging'] }),
     ApiKeysModule,
     AuthorizationRegistryModule,
+    ImpersonationsModule,
     InvitationsModule,
     MembershipsModule,
     MfaModule,

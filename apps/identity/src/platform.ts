@@ -5,7 +5,7 @@ import { sealedFactors } from './mfa/factor-seal.js';
 import { migrations } from './migrations/index.js';
 import { keys, organizations } from './operator/operator.commands.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKENS } from './oauth/id-tokens.js';
-import { ACCESS_TOKENS } from './sessions/access-token.issuing.js';
+import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from './sessions/access-token.issuing.js';
 import { sealedClientSecrets } from './sso-connections/client-secret-seal.js';
 
 process.exitCode = await runPlatform({
@@ -19,7 +19,7 @@ process.exitCode = await runPlatform({
       sealedClientSecrets(keyring),
       sealedSigningKeys('identity', keyring),
     ]),
-    signingKeys({ purpose: ACCESS_TOKENS, lifeMinutes: 5 }),
+    signingKeys({ purpose: ACCESS_TOKENS, lifeMinutes: LONGEST_ACCESS_TOKEN_LIFE_S / 60 }),
     signingKeys({
       name: 'id-token-keys',
       purpose: ID_TOKENS,

@@ -16,14 +16,16 @@ import {
 import { SigningKeys } from '@customer-platform/database';
 import { effectiveSettings } from '../organizations/organization-settings.js';
 import { effectiveLimits } from '../organizations/rate-limits.js';
-import { ACCESS_TOKEN_LIFE_S, ACCESS_TOKENS } from '../sessions/access-token.issuing.js';
+import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
 import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
+import { permissionsAs } from './permissions-as.js';
 import { RegistryPool, type NamedStatement } from './registry.pool.js';
 import {
   RESOLVE_API_KEY,
   RESOLVE_API_KEY_BY_ID,
   RESOLVE_CLIENT,
+  RESOLVE_IMPERSONATION,
   RESOLVE_MAKING_KEY,
   RESOLVE_MEMBER,
   RESOLVE_ORGANIZATION,
@@ -55,9 +57,14 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
       : this.resolveBy(RESOLVE_API_KEY_BY_ID, [organizationId, keyId], timeoutMs);
   }
 
+  /**
+   * What is no session may be an impersonation, which no session shares its id with: each is answered by one statement,
+   * of one snapshot. Nobody pays for the second look but who comes as another.
+   */
   override resolveSession(session: SessionClaims, timeoutMs: number): Promise<ResolvedCredential> {
     const { organization_id: organizationId, session_id: id, user_id: userId } = session;
-    return this.resolveBy(RESOLVE_SESSION, [organizationId, id, userId], timeoutMs);
+    const values = [organizationId, id, userId];
+    return within(timeoutMs, this.ofSession(values)).then(toAnswer);
   }
 
   override resolveClient(client: ClientClaims, timeoutMs: number): Promise<ResolvedCredential> {
@@ -72,7 +79,7 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
   }
 
   override async signingKeys(timeoutMs: number): Promise<SigningKeySet> {
-    const keys = await within(timeoutMs, this.keys.shown(ACCESS_TOKENS, ACCESS_TOKEN_LIFE_S * 1_000));
+    const keys = await within(timeoutMs, this.keys.shown(ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S * 1_000));
     return { keys };
   }
 
@@ -107,10 +114,21 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
     timeoutMs: number,
   ): Promise<ResolvedCredential> {
     const [row] = await within(timeoutMs, this.pool.select<ResolvedKeyRow>(statement, values));
-    if (!row) throw new UnknownCredential('unknown');
-    if (row.expired) throw new UnknownCredential('expired');
-    return toResolvedCredential(row);
+    return toAnswer(row);
   }
+
+  private async ofSession(values: readonly unknown[]): Promise<ResolvedKeyRow | undefined> {
+    const [session] = await this.pool.select<ResolvedKeyRow>(RESOLVE_SESSION, values);
+    if (session) return session;
+    const [impersonation] = await this.pool.select<ResolvedKeyRow>(RESOLVE_IMPERSONATION, values);
+    return impersonation;
+  }
+}
+
+function toAnswer(row: ResolvedKeyRow | undefined): ResolvedCredential {
+  if (!row) throw new UnknownCredential('unknown');
+  if (row.expired) throw new UnknownCredential('expired');
+  return toResolvedCredential(row);
 }
 
 function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
@@ -119,7 +137,11 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
   const tenant = tenantOf(row);
   return {
     principal: { type, id: row.id },
-    actor: { type, id: row.id },
+    actor: {
+      type,
+      id: row.id,
+      ...(row.impersonator_id === undefined ? {} : { impersonator_id: row.impersonator_id }),
+    },
     organization: {
       id: row.organization_id,
       status: row.status,
@@ -127,7 +149,10 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
       ...(tenant === undefined ? {} : { tenant_id: tenant }),
       ...(chain.length === 0 ? {} : { ancestors: chain }),
     },
-    permissions: row.permissions,
+    permissions:
+      row.impersonator_permissions === undefined
+        ? row.permissions
+        : permissionsAs(row.permissions, row.impersonator_permissions),
     restriction: restrictionOf(row),
     ...(row.session_id === undefined ? {} : { session_id: row.session_id }),
     epoch: Number(row.epoch),

@@ -64,19 +64,21 @@ SELECT o.id, o.organization_id, o.status, o.settings, o.locale, o.timezone, ${AN
  WHERE o.organization_id = $1 AND o.deleted_at IS NULL`,
 };
 
-/** What membership `m` permits by all roles assigned. */
-const PERMISSIONS_OF_MEMBER = `to_json(ARRAY(
+/** What a membership permits by all roles assigned. */
+const permissionsOf = (m: string): string => `to_json(ARRAY(
          SELECT b.permission FROM role_assignments a
            JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
            JOIN built_in_permissions b ON b.key = r.key AND b.kind = r.kind
-          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id
+          WHERE a.organization_id = ${m}.organization_id AND a.membership_id = ${m}.id
           UNION
          SELECT p.permission FROM role_assignments a
            JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
            JOIN role_permissions p ON p.organization_id = r.organization_id AND p.role_id = r.id
             AND p.removed_at IS NULL
-          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id AND r.key IS NULL
+          WHERE a.organization_id = ${m}.organization_id AND a.membership_id = ${m}.id AND r.key IS NULL
           ORDER BY permission))`;
+
+const PERMISSIONS_OF_MEMBER = permissionsOf('m');
 
 /** User `$2` as a member of organization `$1`, whether or not signed in, while user and membership stand. */
 export const RESOLVE_MEMBER: NamedStatement = {
@@ -91,6 +93,11 @@ SELECT u.id, true AS is_user, m.organization_id, o.status, o.settings, o.locale,
   JOIN organization_epochs e ON e.organization_id = m.organization_id
  WHERE m.organization_id = $1 AND m.user_id = $2`,
 };
+
+/** Session `s` is of no OAuth client, or of one that is as it was when the session began. */
+const OF_STANDING_CLIENT = `(s.client_id IS NULL OR EXISTS (
+     SELECT FROM oauth_clients c
+      WHERE c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL))`;
 
 /**
  * A session `$2` of user `$3` in organization `$1`, while user and membership stand: the permissions of all roles
@@ -112,9 +119,33 @@ SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.setti
   JOIN organizations o ON o.organization_id = s.organization_id AND o.deleted_at IS NULL
   JOIN organization_epochs e ON e.organization_id = s.organization_id
  WHERE s.organization_id = $1 AND s.id = $2 AND s.user_id = $3 AND s.ended_at IS NULL
-   AND (s.client_id IS NULL OR EXISTS (
-     SELECT FROM oauth_clients c
-      WHERE c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL))`,
+   AND ${OF_STANDING_CLIENT}`,
+};
+
+/**
+ * An impersonation `$2` as user `$3` in organization `$1`, while it, the session it was begun in, both users and both
+ * memberships stand. That session has a second factor: none is begun in another, and a session never loses one.
+ */
+export const RESOLVE_IMPERSONATION: NamedStatement = {
+  name: 'resolve_impersonation',
+  text: `
+SELECT i.user_id AS id, i.id AS session_id, i.actor_id AS impersonator_id, i.organization_id, o.status, o.settings,
+       o.locale, o.timezone, ${ANCESTORS} AS ancestors, e.epoch::text AS epoch,
+       least(i.expires_at, s.expires_at, s.idle_expires_at) <= statement_timestamp() AS expired,
+       floor(extract(epoch FROM least(i.expires_at, s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
+         AS expires_in_ms,
+       ${PERMISSIONS_OF_MEMBER} AS permissions, ${permissionsOf('am')} AS impersonator_permissions
+  FROM impersonations i
+  JOIN sessions s ON s.organization_id = i.organization_id AND s.id = i.actor_session_id AND s.user_id = i.actor_id
+   AND s.ended_at IS NULL
+  JOIN users u ON u.id = i.user_id AND u.status = 'active' AND u.deleted_at IS NULL
+  JOIN users actor ON actor.id = i.actor_id AND actor.status = 'active' AND actor.deleted_at IS NULL
+  JOIN memberships m ON m.organization_id = i.organization_id AND m.user_id = i.user_id
+  JOIN memberships am ON am.organization_id = i.organization_id AND am.user_id = i.actor_id
+  JOIN organizations o ON o.organization_id = i.organization_id AND o.deleted_at IS NULL
+  JOIN organization_epochs e ON e.organization_id = i.organization_id
+ WHERE i.organization_id = $1 AND i.id = $2 AND i.user_id = $3 AND i.ended_at IS NULL
+   AND ${OF_STANDING_CLIENT}`,
 };
 
 /**
@@ -163,4 +194,7 @@ export interface ResolvedKeyRow {
   /** Of a user. */
   session_id?: string;
   lacks_mfa?: boolean;
+  /** Who acts as the user, and what they may themselves. */
+  impersonator_id?: string;
+  impersonator_permissions?: string[];
 }

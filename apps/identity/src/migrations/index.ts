@@ -19,7 +19,7 @@ import { CreateSignIns1767102000000 } from './1767102000000-create-sign-ins.js';
 import { CreatePasswordResets1767103000000 } from './1767103000000-create-password-resets.js';
 import { CreateSsoConnections1767104000000 } from './1767104000000-create-sso-connections.js';
 import { RememberConnections1767104010000 } from './1767104010000-remember-connections.js';
-import { RememberSites1767114000000 } from './1767114000000-remember-sites.js';
+import { CreateImpersonations1767113000000 } from './1767113000000-create-impersonations.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -43,5 +43,5 @@ export const migrations: MigrationClass[] = [
   CreatePasswordResets1767103000000,
   CreateSsoConnections1767104000000,
   RememberConnections1767104010000,
-  RememberSites1767114000000,
+  CreateImpersonations1767113000000,
 ];

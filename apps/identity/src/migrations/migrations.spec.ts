@@ -25,6 +25,8 @@ describe('the schema of identity', () => {
       ],
       expected: [
         // A user is one on the whole platform, by id and address, and keeps both when the home changes.
+        'impersonations: impersonations_of_actor does not begin with organization_id',
+        'impersonations: impersonations_of_user does not begin with organization_id',
         'memberships: memberships_of_user does not begin with organization_id',
         'mfa_factors: mfa_factors_of_user does not begin with organization_id',
         'mfa_failures: mfa_failures_of_user does not begin with organization_id',

@@ -3,7 +3,7 @@ import { InternalClient, type SigningKeySet } from '@customer-platform/authoriza
 import { Clock, SigningKeys } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import type { JWK } from 'jose';
-import { ACCESS_TOKEN_LIFE_S, ACCESS_TOKENS } from '../sessions/access-token.issuing.js';
+import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S, ID_TOKENS } from './id-tokens.js';
 
 /** What is shown lags behind what is true by so much at most; keys are shown for a day before they sign. */
@@ -43,7 +43,7 @@ export class Jwks {
 
   private async read(now: number): Promise<JWK[]> {
     const [access, id, members] = await Promise.all([
-      this.signingKeys.shown(ACCESS_TOKENS, ACCESS_TOKEN_LIFE_S * 1_000),
+      this.signingKeys.shown(ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S * 1_000),
       this.signingKeys.shown(ID_TOKENS, ID_TOKEN_LIFE_S * 1_000, ID_TOKEN_ALGORITHM),
       this.membersKeys(),
     ]);

@@ -1,17 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { clientAddress, currentCorrelationId } from '@customer-platform/http';
 import { newId } from '@customer-platform/database';
-import { Problem } from '@customer-platform/problem-json';
-import {
-  errors,
-  interactionPolicy,
-  type Client,
-  type InteractionResults,
-  type KoaContextWithOIDC,
-  type Session,
-} from 'oidc-provider';
+import { errors, interactionPolicy, type Client, type KoaContextWithOIDC, type Session } from 'oidc-provider';
 import { platformClient, type PlatformClient } from './client-metadata.js';
-import { OrganizationChoice, type OpenOrganization } from './organization-choice.js';
+import { OrganizationChoice } from './organization-choice.js';
 import { SessionGrants } from './session-grants.js';
 
 const { Check, Prompt, base } = interactionPolicy;
@@ -66,17 +58,13 @@ export class SignInPolicy {
   }
 
   /** Whoever was made to leave signs in again; so does a browser in which nothing goes on any more. */
-  private async mustAuthenticate(ctx: KoaContextWithOIDC): Promise<boolean> {
-    const { session, result, account } = ctx.oidc;
+  private async mustAuthenticate({ oidc }: KoaContextWithOIDC): Promise<boolean> {
+    const { session, result, account } = oidc;
     if (!session?.accountId) return false; // another check's affair
     if (!account) return true;
-    if (!result?.login)
-      return !(await this.grants.isTrusted(session.uid, session.accountId, sinceOf(session)));
-    if (!(await this.grants.isStillIn(session.accountId, authenticatedAt(ctx.oidc, session)))) return true;
-    const connectionId = connectionOf(result);
-    return (
-      connectionId !== undefined && !(await this.grants.connectionVouches(connectionId, session.accountId))
-    );
+    if (result?.login) return false;
+    const since = new Date((session.loginTs ?? 0) * 1_000);
+    return !(await this.grants.isTrusted(session.uid, session.accountId, since));
   }
 
   /** Begins the session once it is certain where; the provider asks nobody then. */
@@ -84,8 +72,8 @@ export class SignInPolicy {
     const { session, client, grant, provider } = ctx.oidc;
     if (!session?.accountId || !client || grant?.jti) return false;
     const chosen = await this.chosen(session.accountId, platformClient(client), wishOf(ctx));
-    if (!chosen || (chosen.demandsMfa && !session.amr?.includes('mfa'))) return true;
-    const grantId = await this.begin(ctx, session, client, chosen.id);
+    if (chosen === undefined) return true;
+    const grantId = await this.begin(ctx, session, client, chosen);
     session.ensureClientContainer(client.clientId);
     session.grantIdFor(client.clientId, grantId);
     ctx.oidc.entity('Grant', await provider.Grant.find(grantId));
@@ -97,33 +85,26 @@ export class SignInPolicy {
     userId: string,
     client: PlatformClient,
     wish: string | undefined,
-  ): Promise<OpenOrganization | undefined> {
+  ): Promise<string | undefined> {
     if (wish !== undefined) {
       const named = await this.choice.named(userId, client, wish);
       if (named === undefined) throw new errors.AccessDenied('the End-User is no member of the organization');
       return named;
     }
-    const { choices } = await this.choice.offered(userId, client);
-    const [first, ...others] = choices;
+    const [first, ...others] = await this.choice.some(userId, client);
     if (first === undefined)
       throw new errors.AccessDenied('the End-User is no member of an organization that the client serves');
     return others.length === 0 ? first : undefined;
   }
 
-  /** @throws LoginRequired where what the user has shown came to nothing at this moment */
-  private async begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
-    const { req, oidc } = ctx;
-    const userId = session.accountId ?? '';
-    const connectionId = oidc.result?.login
-      ? connectionOf(oidc.result)
-      : await this.grants.connectionIn(session.uid, userId, sinceOf(session));
-    const begun = this.grants.begin(
+  private begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
+    const { req } = ctx;
+    return this.grants.begin(
       {
-        userId,
+        userId: session.accountId ?? '',
         organizationId,
         amr: session.amr ?? [],
-        authenticatedAt: authenticatedAt(oidc, session),
-        connectionId,
+        authenticatedAt: new Date((session.loginTs ?? 0) * 1_000),
         clientId: client.clientId,
         correlationId: currentCorrelationId() ?? newId(),
         ip: clientAddress(req),
@@ -131,10 +112,6 @@ export class SignInPolicy {
       },
       session.uid,
     );
-    return begun.catch((error: unknown) => {
-      if (!(error instanceof Problem) || error.code !== 'sign_in_required') throw error;
-      throw new errors.LoginRequired(error.message);
-    });
   }
 
   private async mustConsent(ctx: KoaContextWithOIDC): Promise<boolean> {
@@ -148,22 +125,6 @@ export class SignInPolicy {
     await grant.save();
     return false;
   }
-}
-
-function sinceOf({ loginTs = 0 }: Session): Date {
-  return new Date(loginTs * 1_000);
-}
-
-/** To the millisecond in the sign-in itself; of what was before it the protocol keeps seconds. */
-function authenticatedAt({ result }: KoaContextWithOIDC['oidc'], session: Session): Date {
-  const at = result?.['authenticatedAt'];
-  return typeof at === 'string' ? new Date(at) : sinceOf(session);
-}
-
-/** The SSO connection that vouches for whoever has signed in just now. */
-function connectionOf({ login }: InteractionResults): string | undefined {
-  const connectionId = login?.['connectionId'];
-  return typeof connectionId === 'string' ? connectionId : undefined;
 }
 
 /** What the user has chosen, else what the request names, by id or slug. */

@@ -14,6 +14,7 @@ const HELD: Readonly<Record<string, string>> = {
 /** What only a purged organization's rows are left of it. */
 const FORGET = [
   'DELETE FROM invitations WHERE organization_id = $1',
+  'DELETE FROM impersonations WHERE organization_id = $1',
   'DELETE FROM sessions WHERE organization_id = $1',
   'DELETE FROM sso_links WHERE organization_id = $1',
   'DELETE FROM sso_requests WHERE organization_id = $1',

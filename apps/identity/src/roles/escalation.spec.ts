@@ -39,15 +39,15 @@ afterAll(() => bench.end());
 
 const allBut = (permission: Permission): Permission[] => PERMISSIONS.filter((one) => one !== permission);
 
-/** A user of the organization, signed in, who may do all but one thing. */
-async function userWithAllBut(permission: Permission): Promise<Caller> {
+/** A user of the organization, signed in with two factors, with such a role. */
+async function userWith(permissions: readonly Permission[]): Promise<Caller> {
   const { admin, id } = organization;
   const userId = await bench.person(id);
   const membership = await admin.post<{ id: string }>('/v1/identity/memberships', { user_id: userId });
-  const role_id = await bench.role(id, allBut(permission), 'human');
+  const role_id = await bench.role(id, permissions, 'human');
   const body = { membership_id: membership.body.id, role_id };
   expectStatus(await admin.post('/v1/identity/role-assignments', body), 201);
-  return (await bench.signIn(id, userId)).caller;
+  return (await bench.signIn(id, userId, { amr: ['pwd', 'otp', 'mfa'] })).caller;
 }
 
 it(`the ${String(WAYS_TO_GIVE.length)} ways to give a permission are those of all routes that can refuse it`, () => {
@@ -56,12 +56,14 @@ it(`the ${String(WAYS_TO_GIVE.length)} ways to give a permission are those of al
 
 describe.each(GIVEN)('%s, by who holds all others', (permission) => {
   let principals: Record<'API key' | 'user', Caller>;
+  let holder: Caller;
   beforeAll(async () => {
     organization = await bench.organization();
     principals = {
       'API key': await bench.caller(organization, allBut(permission)),
-      user: await userWithAllBut(permission),
+      user: await userWith(allBut(permission)),
     };
+    holder = await userWith(PERMISSIONS);
   });
 
   const ways = WAYS_TO_GIVE.filter(({ gives }) => gives === undefined || gives === permission);
@@ -69,12 +71,13 @@ describe.each(GIVEN)('%s, by who holds all others', (permission) => {
     'is not given by %s',
     async (_name, way) => {
       const attempt = await way.prepare(new Giving(bench, organization, permission));
-      for (const principal of Object.values(principals)) {
+      const { user } = principals;
+      for (const principal of way.usersOnly ? [user] : Object.values(principals)) {
         const problem = expectProblem(await attempt(principal), 403, 'privilege_escalation');
         expect(problem['missing']).toEqual([permission]);
       }
       // Nothing but that permission was wanting, and nothing was begun: who holds it does the very same.
-      const { status } = await attempt(organization.admin);
+      const { status } = await attempt(way.usersOnly ? holder : organization.admin);
       expect([200, 201]).toContain(status);
     },
   );

@@ -72,6 +72,8 @@ export interface WayToGive {
   readonly by?: string;
   /** Where it gives that permission and no other. */
   readonly gives?: Permission;
+  /** Where no machine can. */
+  readonly usersOnly?: true;
   readonly prepare: (giving: Giving) => Promise<Attempt>;
 }
 
@@ -239,6 +241,14 @@ export const WAYS_TO_GIVE: readonly WayToGive[] = [
       const path = `/v1/identity/sso-connections/${await giving.made('/v1/identity/sso-connections', body)}`;
       expectStatus(await giving.admin.delete(path), 204);
       return (caller) => caller.post(`${path}/restore`);
+    },
+  },
+  {
+    route: 'POST /v1/identity/impersonations',
+    usersOnly: true,
+    prepare: async (giving) => {
+      const body = { user_id: await giving.holder('active'), reason: 'Ticket 4711: a campaign is lost.' };
+      return (caller) => caller.post('/v1/identity/impersonations', body);
     },
   },
   {

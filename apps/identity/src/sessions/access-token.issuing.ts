@@ -9,6 +9,8 @@ import { SignJWT, type JWTPayload } from 'jose';
 export const ACCESS_TOKENS = 'access_tokens';
 /** An access token lives so long (identity.md §7). */
 export const ACCESS_TOKEN_LIFE_S = 300;
+/** One of an impersonation, which has no refresh, lives as long as that may last (identity.md §6). */
+export const LONGEST_ACCESS_TOKEN_LIFE_S = 1_800;
 /** `client_id` of tokens that no OAuth client asked for. */
 const OWN_CLIENT = 'customer-platform';
 
@@ -23,6 +25,13 @@ export interface TokenSession {
   readonly clientId?: string;
   /** What the client may learn of the user. */
   readonly scope?: string | undefined;
+}
+
+/** What a token says of an impersonation: its session is that, and it has a second name. */
+export interface TokenImpersonation extends TokenSession {
+  /** Who acts as the user (RFC 8693, `act`). */
+  readonly actorId: string;
+  readonly expiresAt: Date;
 }
 
 /** A client that is a principal itself, by client credentials. */
@@ -41,17 +50,14 @@ export class AccessTokenIssuing {
     private readonly clock: Clock,
   ) {}
 
-  issue({
-    id,
-    organizationId,
-    userId,
-    authenticatedAt,
-    amr,
-    clientId,
-    scope,
-  }: TokenSession): Promise<string> {
-    const claims = { org_id: organizationId, sid: id, client_id: clientId ?? OWN_CLIENT, amr, scope };
-    return this.sign(userId, { ...claims, auth_time: Math.floor(authenticatedAt.getTime() / 1_000) });
+  issue(session: TokenSession): Promise<string> {
+    return this.sign(session.userId, claimsOf(session));
+  }
+
+  /** A token as the user by whoever acts, good until the end: nothing refreshes it. */
+  issueImpersonation(impersonation: TokenImpersonation): Promise<string> {
+    const { userId, actorId, expiresAt } = impersonation;
+    return this.sign(userId, { ...claimsOf(impersonation), act: { sub: actorId } }, secondsOf(expiresAt));
   }
 
   /** A token of the client's own: it is the subject, and its generation stands for a session. */
@@ -59,9 +65,9 @@ export class AccessTokenIssuing {
     return this.sign(clientId, { org_id: organizationId, sid: generation, client_id: clientId });
   }
 
-  private async sign(subject: string, claims: JWTPayload): Promise<string> {
+  private async sign(subject: string, claims: JWTPayload, expiresAt?: number): Promise<string> {
     const { kid, privateKey } = await this.keys.toSign(ACCESS_TOKENS);
-    const now = Math.floor(this.clock.now().getTime() / 1_000);
+    const now = secondsOf(this.clock.now());
     return new SignJWT(claims)
       .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid, typ: ACCESS_TOKEN_TYPE })
       .setIssuer(readConfig(serviceConfig.pick({ PUBLIC_URL: true })).PUBLIC_URL)
@@ -69,7 +75,23 @@ export class AccessTokenIssuing {
       .setSubject(subject)
       .setJti(randomUUID())
       .setIssuedAt(now)
-      .setExpirationTime(now + ACCESS_TOKEN_LIFE_S)
+      .setExpirationTime(expiresAt ?? now + ACCESS_TOKEN_LIFE_S)
       .sign(privateKey);
   }
+}
+
+function claimsOf({
+  id,
+  organizationId,
+  authenticatedAt,
+  amr,
+  clientId = OWN_CLIENT,
+  scope,
+}: TokenSession): JWTPayload {
+  const auth_time = secondsOf(authenticatedAt);
+  return { org_id: organizationId, sid: id, client_id: clientId, amr, scope, auth_time };
+}
+
+function secondsOf(time: Date): number {
+  return Math.floor(time.getTime() / 1_000);
 }

@@ -32,6 +32,12 @@ SELECT s.organization_id, s.id, s.user_id, 'revoked' AS reason
     WHERE c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL)
  LIMIT ${String(MOST_AT_ONCE)} FOR UPDATE OF s SKIP LOCKED`;
 
+const DUE_IMPERSONATIONS = `
+SELECT organization_id, id, user_id, 'absolute' AS reason
+  FROM impersonations
+ WHERE ended_at IS NULL AND expires_at <= $1
+ LIMIT ${String(MOST_AT_ONCE)} FOR UPDATE SKIP LOCKED`;
+
 interface DueRow {
   organization_id: string;
   id: string;
@@ -39,7 +45,7 @@ interface DueRow {
   reason: 'idle' | 'absolute' | 'revoked';
 }
 
-/** Writes down, and tells, that sessions have ended by time or with their client. */
+/** Writes down, and tells, that sessions and impersonations have ended by time or with their client. */
 @Injectable()
 export class SessionSweep implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly job = new PollingJob({
@@ -63,9 +69,11 @@ export class SessionSweep implements OnApplicationBootstrap, OnModuleDestroy {
     await this.job.stop();
   }
 
-  /** How many sessions it has ended. */
+  /** How many it has ended. */
   async run(): Promise<number> {
-    return (await this.endAll(DUE, () => [this.clock.now()])) + (await this.endAll(OF_ENDED_CLIENTS));
+    const now = (): unknown[] => [this.clock.now()];
+    const sessions = (await this.endAll(DUE, now)) + (await this.endAll(OF_ENDED_CLIENTS));
+    return sessions + (await this.endAll(DUE_IMPERSONATIONS, now));
   }
 
   /** Writes down what the transaction ends for all of a client's sessions, once it is committed. */

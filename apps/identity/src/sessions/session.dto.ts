@@ -29,7 +29,13 @@ export class DeviceDto {
   @ApiProperty({ ...TEXT, example: 'desktop' }) type: string | null;
 }
 
-/** A session as it is answered. */
+/** Who acts as the session's user, and why. */
+export class SessionImpersonationDto {
+  @ApiProperty({ format: 'uuid' }) actor_id: string;
+  @ApiProperty() reason: string;
+}
+
+/** A session as it is answered, or an impersonation of its user. */
 export class SessionDto {
   @ApiProperty({ format: 'uuid' }) id: string;
   @ApiProperty({ format: 'uuid' }) user_id: string;
@@ -42,6 +48,12 @@ export class SessionDto {
   @ApiProperty(TEXT) ip: string | null;
   @ApiProperty(TEXT) user_agent: string | null;
   @ApiProperty({ type: DeviceDto }) device: DeviceDto;
+  @ApiProperty({
+    type: SessionImpersonationDto,
+    nullable: true,
+    description: 'Of an entry in which somebody else acts as the user; its `amr` is theirs.',
+  })
+  impersonation: SessionImpersonationDto | null;
   @ApiProperty({ description: 'Whether the request was made in it.' }) current: boolean;
   @ApiProperty({ enum: SESSION_STATUSES }) status: (typeof SESSION_STATUSES)[number];
   @ApiProperty({ ...TEXT, enum: ENDED_REASONS }) ended_reason: EndedReason | null;

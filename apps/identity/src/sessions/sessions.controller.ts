@@ -21,6 +21,7 @@ export class SessionsController {
   @ListEndpoint({
     permission: 'identity.sessions.read',
     summary: 'List one’s own sessions; with `identity.users.update` everybody’s',
+    description: 'Also those in which somebody else acts as the user: who, and why.',
     response: SessionDto,
   })
   list(
@@ -33,7 +34,7 @@ export class SessionsController {
   @SoftDeleteEndpoint({
     permission: 'identity.sessions.revoke',
     summary: 'End a session of one’s own; with `identity.users.update` anybody’s',
-    description: 'Its tokens are refused within a second.',
+    description: 'Its tokens are refused within a second. So ends an impersonation, too.',
   })
   revoke(@Context() context: RequestContext, @Id() id: string): Promise<void> {
     return this.sessions.revoke(context, id);

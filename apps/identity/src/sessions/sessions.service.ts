@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
-import { Database, pageOf } from '@customer-platform/database';
+import { Database, pageOf, type WorkerTransaction } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { deviceOf } from './device.js';
@@ -22,6 +22,8 @@ interface SessionRow {
   ended_at: Date | null;
   ended_reason: EndedReason | null;
   created_at: Date;
+  actor_id: string | null;
+  reason: string | null;
 }
 
 /** One that nobody uses has ended by itself, whether it is written down yet or not. */
@@ -33,15 +35,24 @@ SELECT id, user_id, client_id, amr, authenticated_at, last_seen_at, idle_expires
                                THEN least(idle_expires_at, expires_at) END) AS ended_at,
        coalesce(ended_reason, CASE WHEN expires_at <= least(now(), idle_expires_at) THEN 'absolute'
                                    WHEN idle_expires_at <= now() THEN 'idle' END) AS ended_reason,
-       created_at
-  FROM sessions WHERE organization_id = $1 AND ($2 OR user_id = $3)`;
+       created_at, NULL::uuid AS actor_id, NULL::text AS reason
+  FROM sessions WHERE organization_id = $1 AND ($2 OR user_id = $3)
+ UNION ALL
+SELECT id, user_id, client_id, amr, authenticated_at, created_at, expires_at, expires_at, ip, user_agent,
+       CASE WHEN ended_at IS NULL AND expires_at > now() THEN 'active' ELSE 'ended' END,
+       coalesce(ended_at, CASE WHEN expires_at <= now() THEN expires_at END),
+       coalesce(ended_reason, CASE WHEN expires_at <= now() THEN 'absolute' END),
+       created_at, actor_id, reason
+  FROM impersonations WHERE organization_id = $1 AND ($2 OR user_id = $3)`;
 
-const LOCK = `
-SELECT user_id, ended_at FROM sessions
+const lockOf = (table: string): string => `
+SELECT user_id, ended_at FROM ${table}
  WHERE organization_id = $1 AND ($2 OR user_id = $3) AND id = $4 FOR UPDATE`;
+/** No id is of both; by which resource the audit log knows it. */
+const KINDS = ['sessions', 'impersonations'].map((resource) => ({ resource, lock: lockOf(resource) }));
 
 /**
- * Sessions of users (identity.md §5). One sees and ends one's own; those of others only who may change users: to
+ * Sessions of users (identity.md §5), and with them who acts as the user. One sees and ends one's own; those of others only who may change users: to
  * everybody else they do not exist.
  */
 @Injectable()
@@ -65,21 +76,35 @@ export class SessionsService {
   revoke(context: RequestContext, id: string): Promise<void> {
     return this.database.acrossOrganizations(async (tx) => {
       await tx.useOrganization(context.organizationId);
-      const [row] = await tx.query<{ user_id: string; ended_at: Date | null }>(LOCK, [
-        ...reachOf(context),
-        id,
-      ]);
+      const row = await lock(tx, [...reachOf(context), id]);
       if (!row) throw new Problem('not_found');
       if (row.ended_at) return;
       const { organizationId } = context;
       await this.endings.endAll(tx, context, { userId: row.user_id, organizationId, only: id }, 'revoked');
       await this.audit.record(tx, context, {
         action: 'identity.sessions.revoke',
-        resource: { type: 'sessions', id },
+        resource: { type: row.resource, id },
         changedFields: ['status'],
       });
     });
   }
+}
+
+interface LockedRow {
+  readonly user_id: string;
+  readonly ended_at: Date | null;
+}
+
+/** The session, or the impersonation, that the values name. */
+async function lock(
+  tx: WorkerTransaction,
+  values: readonly unknown[],
+): Promise<(LockedRow & { readonly resource: string }) | undefined> {
+  for (const { resource, lock: statement } of KINDS) {
+    const [row] = await tx.query<LockedRow>(statement, [...values]);
+    if (row) return { ...row, resource };
+  }
+  return undefined;
 }
 
 /** `$1` the organization, `$2` whether all of it, `$3` whose else. */
@@ -110,5 +135,7 @@ function toSessionDto(row: SessionRow, current: string | undefined): SessionDto 
     ended_reason: row.ended_reason,
     ended_at: row.ended_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
+    impersonation:
+      row.actor_id === null || row.reason === null ? null : { actor_id: row.actor_id, reason: row.reason },
   };
 }

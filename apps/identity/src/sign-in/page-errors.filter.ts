@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { log, RequestAborted, toProblem } from '@customer-platform/http';
-import { Problem, type ProblemCode } from '@customer-platform/problem-json';
-import { InteractionNotFound } from '../oauth/interactions.js';
+import type { Problem, ProblemCode } from '@customer-platform/problem-json';
 import { languageOf } from './pages/languages.js';
 import { sendPage } from './pages/page.js';
 import { errorPage, type Failure } from './pages/plain-pages.js';
@@ -28,7 +27,7 @@ export class PageErrorsFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    const problem = error instanceof InteractionNotFound ? new Problem('not_found') : toProblem(error);
+    const problem = toProblem(error);
     if (problem.status >= 500)
       log.error({ err: problem.cause ?? problem, code: problem.code }, 'a page failed');
     const reference = response.getHeader('X-Correlation-Id');

@@ -27,6 +27,7 @@ SELECT DISTINCT user_id FROM mfa_factors WHERE user_id = ANY ($1::uuid[]) AND co
 const FORGET = ['sessions', 'mfa_factors', 'recovery_codes', 'mfa_failures', 'sso_links'].map(
   (table) => `DELETE FROM ${table} WHERE user_id = $1`,
 );
+const FORGET_IMPERSONATIONS = 'DELETE FROM impersonations WHERE $1 IN (user_id, actor_id)';
 const MEMBERSHIPS = 'SELECT count(*)::int AS count FROM memberships WHERE user_id = $1';
 
 /**
@@ -176,7 +177,7 @@ async function demandUnreferenced(tx: Transaction, id: string): Promise<void> {
     const references = [{ module: 'identity', resource: 'memberships', count: row.count }];
     throw new Problem('resource_referenced', { members: { references } });
   }
-  for (const statement of FORGET) await tx.query(statement, [id]);
+  for (const statement of [...FORGET, FORGET_IMPERSONATIONS]) await tx.query(statement, [id]);
 }
 
 function patchOf(user: User, { email, name, locale, status }: UpdateUserDto): Patch<User> {

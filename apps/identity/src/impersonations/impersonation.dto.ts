@@ -1,0 +1,44 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
+import { MayBeAbsent } from '@customer-platform/http';
+
+const LEAST_S = 60;
+const MOST_S = 1_800;
+const USUAL_S = 900;
+
+/** Body of `POST /v1/identity/impersonations`. */
+export class StartImpersonationDto {
+  @ApiProperty({ format: 'uuid', description: 'A member of the organization, and not oneself.' })
+  @IsUUID()
+  user_id: string;
+
+  @ApiProperty({
+    example: 'Ticket 4711: a campaign cannot be found.',
+    description: 'Shown to the user, in the audit log and in the event.',
+  })
+  @IsString()
+  @Length(10, 500)
+  reason: string;
+
+  @ApiProperty({ default: USUAL_S, description: 'Seconds until it ends by itself.' })
+  @MayBeAbsent()
+  @IsInt()
+  @Min(LEAST_S)
+  @Max(MOST_S)
+  expires_in: number = USUAL_S;
+}
+
+/** An impersonation that has begun. */
+export class ImpersonationDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty({ format: 'uuid', description: 'Who acts.' }) actor_id: string;
+  @ApiProperty({ format: 'uuid', description: 'As whom.' }) user_id: string;
+  @ApiProperty() reason: string;
+  @ApiProperty({ format: 'date-time' }) expires_at: string;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({
+    required: false,
+    description: 'Good until the end, and not refreshed. Shown in this answer alone: a replay leaves it out.',
+  })
+  access_token?: string;
+}
