@@ -17,7 +17,7 @@ interface Standing {
   readonly assignmentId?: string;
   readonly sessionId?: string;
   readonly clientId?: string;
-  readonly connectionId?: string;
+  readonly impersonationId?: string;
   /** Uses a copy of a refresh token of the session. Resolves when it has been refused. */
   readonly useCopy?: () => Promise<void>;
 }
@@ -37,11 +37,8 @@ interface RegisteredClient {
   readonly client_secret: string;
 }
 
-const SWITCH_ON = `
-WITH connection AS (UPDATE sso_connections SET status = 'active' WHERE id = $1 RETURNING organization_id, id, domains)
-INSERT INTO sso_domains (organization_id, connection_id, domain, proven_at)
-SELECT organization_id, id, unnest(domains), now() FROM connection`;
-
+/** Of a session in which a second factor was given (RFC 8176). */
+const MFA = ['pwd', 'otp', 'mfa'];
 /** A registry on a busy machine may not answer in time: the call has had no effect then, and is made again. */
 const INSISTS_FOR_MS = 20_000;
 
@@ -95,10 +92,33 @@ export class Tenants {
   /** A fresh organization with a signed-in user whose role may read in every module. */
   async withUser(): Promise<Tenant> {
     const organization = await this.organization();
-    const { organizationId, call } = organization;
     const roleId = await this.role(organization, 'human', READ_PERMISSIONS);
-    const domain = `${randomUUID()}.example`;
-    const email = `somebody@${domain}`;
+    return { ...organization, ...(await this.signedIn(organization, roleId)) };
+  }
+
+  /** A fresh organization with two such users, of whom one acts as the other. All but `userId` is that one's. */
+  async withImpersonation(): Promise<Tenant> {
+    const organization = await this.organization();
+    const acted = await this.role(organization, 'human', READ_PERMISSIONS, 'Acted as');
+    const permissions = [...READ_PERMISSIONS, 'identity.impersonation.start'];
+    const actor = await this.signedIn(organization, await this.role(organization, 'human', permissions), MFA);
+    const { userId } = await this.signedIn(organization, acted);
+    const begin = this.caller(actor.credential);
+    const body = { user_id: userId, reason: 'What ends it is tried.' };
+    const path = '/v1/identity/impersonations';
+    const begun = await begin<{ id: string; access_token: string }>('POST', path, body);
+    const held = { userId, impersonationId: begun.id, credential: begun.access_token };
+    return { ...organization, ...actor, ...held };
+  }
+
+  /** A user of the organization with a role, in a session of a client. */
+  private async signedIn(
+    organization: Pick<Tenant, 'organizationId' | 'call'>,
+    roleId: string,
+    amr: readonly string[] = ['pwd'],
+  ): Promise<Standing & { credential: string }> {
+    const { organizationId, call } = organization;
+    const email = `${randomUUID()}@example.com`;
     const user = await call<{ id: string }>('POST', '/v1/identity/users', { email, name: 'Revocation' });
     // Nobody accepts an invitation here: the address is nobody's.
     await this.identity.query(`UPDATE users SET status = 'active' WHERE id = $1`, [user.id]);
@@ -106,17 +126,16 @@ export class Tenants {
     const assigned = { membership_id: membership.id, role_id: roleId };
     const assignment = await call<{ id: string }>('POST', '/v1/identity/role-assignments', assigned);
     const client = await this.client(organization, { redirect_uris: ['https://app.example/'] });
-    const connectionId = await this.connection(organization, domain);
-    const whose = { organizationId, userId: user.id, clientId: client.id, connectionId };
-    const issued = await this.tokens.signIn(whose);
+    const issued = await this.tokens.signIn(organizationId, { userId: user.id, clientId: client.id, amr });
     const { sessionId, usedRefreshToken } = issued;
-    const standing = {
+    return {
+      roleId,
+      credential: issued.token,
       userId: user.id,
       membershipId: membership.id,
       assignmentId: assignment.id,
       sessionId,
       clientId: client.id,
-      connectionId,
       useCopy: async () => {
         const form = { grant_type: 'refresh_token', refresh_token: usedRefreshToken };
         const { error } = await this.tokenAnswer(client, form);
@@ -124,7 +143,6 @@ export class Tenants {
           throw new Error(`A copy of a refresh token was answered ${String(error)}.`);
       },
     };
-    return { ...organization, ...standing, roleId, credential: issued.token };
   }
 
   /** A fresh organization with an OAuth client that has a token of its own, whose role may read in every module. */
@@ -135,20 +153,6 @@ export class Tenants {
     const { access_token: token } = await this.tokenAnswer(client, { grant_type: 'client_credentials' });
     if (token === undefined) throw new Error('A client got no token.');
     return { ...organization, roleId, clientId: client.id, credential: token };
-  }
-
-  /** An active SSO connection. Its provider is nobody, and no name server knows its domain: it is switched on by hand. */
-  private async connection({ call }: Pick<Tenant, 'call'>, domain: string): Promise<string> {
-    const { id } = await call<{ id: string }>('POST', '/v1/identity/sso-connections', {
-      name: 'Revocation',
-      protocol: 'oidc',
-      issuer: 'https://idp.example',
-      client_id: 'revocation',
-      client_secret: randomUUID(),
-      domains: [domain],
-    });
-    await this.identity.query(SWITCH_ON, [id]);
-    return id;
   }
 
   private async client({ call }: Pick<Tenant, 'call'>, body: object): Promise<RegisteredClient> {
@@ -182,9 +186,10 @@ export class Tenants {
     { call }: Pick<Tenant, 'call'>,
     kind: string,
     permissions: readonly string[],
+    name = 'Revocation',
   ): Promise<string> {
     const role = await call<{ id: string }>('POST', '/v1/identity/roles', {
-      name: 'Revocation',
+      name,
       kind,
       permissions,
     });

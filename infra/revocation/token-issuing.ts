@@ -9,10 +9,9 @@ const SEALED = `
 SELECT kid, sealed_private_key FROM signing_keys
  WHERE purpose = $1 AND usable_from <= now() ORDER BY usable_from DESC LIMIT 1`;
 const BEGIN = `
-INSERT INTO sessions (organization_id, id, user_id, client_id, client_generation, connection_id, amr, authenticated_at,
-  last_seen_at, idle_expires_at, expires_at, created_at)
-SELECT $1::uuid, $2::uuid, $3::uuid, id, generation, $5::uuid, '{fed}', now(),
-       now(), now() + interval '30 minutes', now() + interval '12 hours', now()
+INSERT INTO sessions (organization_id, id, user_id, client_id, client_generation, amr, authenticated_at, last_seen_at,
+  idle_expires_at, expires_at, created_at)
+SELECT $1::uuid, $2::uuid, $3::uuid, id, generation, $5::text[], now(), now(), now() + interval '30 minutes', now() + interval '12 hours', now()
   FROM oauth_clients WHERE id = $4::uuid`;
 const ALLOW = `
 INSERT INTO oauth_grants (organization_id, session_id, client_id, browser, payload, created_at)
@@ -22,12 +21,11 @@ const REFRESH = `
 INSERT INTO oauth_tokens (organization_id, token_hash, kind, session_id, payload, consumed_at, expires_at)
 VALUES ($1, $2, 'RefreshToken', $3, $4, now() - interval '1 minute', now() + interval '12 hours')`;
 
-/** Whose session, and who vouches for them. */
-export interface SignIn {
-  readonly organizationId: string;
+/** Who signs in with which client, and how. */
+export interface SigningIn {
   readonly userId: string;
   readonly clientId: string;
-  readonly connectionId: string;
+  readonly amr: readonly string[];
 }
 
 /** A session, and what its client would hold. */
@@ -71,10 +69,10 @@ export class TokenIssuing {
     return new TokenIssuing(identity, issuer, row.kid, await importJWK(jwk, 'ES256'));
   }
 
-  /** A new session for a client by an SSO connection, a token of it, and a refresh token of it that has been used. */
-  async signIn({ organizationId, userId, clientId, connectionId }: SignIn): Promise<IssuedSession> {
+  /** A new session of the user for a client, a token of it, and a refresh token of it that has been used. */
+  async signIn(organizationId: string, { userId, clientId, amr }: SigningIn): Promise<IssuedSession> {
     const sessionId = randomUUID();
-    await this.identity.query(BEGIN, [organizationId, sessionId, userId, clientId, connectionId]);
+    await this.identity.query(BEGIN, [organizationId, sessionId, userId, clientId, amr]);
     await this.identity.query(ALLOW, [organizationId, sessionId, clientId]);
     const refresh = randomBytes(32).toString('base64url');
     const hash = createHash('sha256').update(refresh).digest();
@@ -90,7 +88,7 @@ export class TokenIssuing {
       scope: 'openid offline_access',
     };
     await this.identity.query(REFRESH, [organizationId, hash, sessionId, kept]);
-    const claims = { org_id: organizationId, sid: sessionId, client_id: clientId, amr: ['fed'] };
+    const claims = { org_id: organizationId, sid: sessionId, client_id: clientId, amr };
     const token = await new SignJWT({ ...claims, auth_time: now })
       .setProtectedHeader({ alg: 'ES256', kid: this.kid, typ: 'at+jwt' })
       .setIssuer(this.issuer)
