@@ -29,6 +29,7 @@ const clientDeleted: Loss['end'] = ({ call, clientId }) =>
   call('DELETE', `${IDENTITY}/oauth-clients/${clientId}`);
 const secretReplaced: Loss['end'] = ({ call, clientId }) =>
   call('PATCH', `${IDENTITY}/oauth-clients/${clientId}`, { rotate_secret: true });
+const connectionOf = ({ connectionId }: Tenant): string => `${IDENTITY}/sso-connections/${connectionId}`;
 
 /** Every way that there is. */
 export const LOSSES: readonly Loss[] = [
@@ -56,6 +57,10 @@ export const LOSSES: readonly Loss[] = [
   user("client of the user's session deleted", clientDeleted),
   user("secret of the session's client replaced", secretReplaced),
   user("copy of the session's refresh token used", ({ useCopy }) => useCopy?.()),
+  user('SSO connection of the session switched off', (tenant) =>
+    tenant.call('PATCH', connectionOf(tenant), { status: 'inactive' }),
+  ),
+  user('SSO connection of the session deleted', (tenant) => tenant.call('DELETE', connectionOf(tenant))),
   client('client deleted', clientDeleted),
   client("client's secret replaced", secretReplaced),
   client("permissions taken from the client's role", emptied),

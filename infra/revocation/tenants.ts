@@ -17,6 +17,7 @@ interface Standing {
   readonly assignmentId?: string;
   readonly sessionId?: string;
   readonly clientId?: string;
+  readonly connectionId?: string;
   readonly impersonationId?: string;
   /** Uses a copy of a refresh token of the session. Resolves when it has been refused. */
   readonly useCopy?: () => Promise<void>;
@@ -37,8 +38,13 @@ interface RegisteredClient {
   readonly client_secret: string;
 }
 
+const SWITCH_ON = `
+WITH connection AS (UPDATE sso_connections SET status = 'active' WHERE id = $1 RETURNING organization_id, id, domains)
+INSERT INTO sso_domains (organization_id, connection_id, domain, proven_at)
+SELECT organization_id, id, unnest(domains), now() FROM connection`;
+
 /** Of a session in which a second factor was given (RFC 8176). */
-const MFA = ['pwd', 'otp', 'mfa'];
+const MFA = ['fed', 'otp', 'mfa'];
 /** A registry on a busy machine may not answer in time: the call has had no effect then, and is made again. */
 const INSISTS_FOR_MS = 20_000;
 
@@ -115,10 +121,11 @@ export class Tenants {
   private async signedIn(
     organization: Pick<Tenant, 'organizationId' | 'call'>,
     roleId: string,
-    amr: readonly string[] = ['pwd'],
+    amr: readonly string[] = ['fed'],
   ): Promise<Standing & { credential: string }> {
     const { organizationId, call } = organization;
-    const email = `${randomUUID()}@example.com`;
+    const domain = `${randomUUID()}.example`;
+    const email = `somebody@${domain}`;
     const user = await call<{ id: string }>('POST', '/v1/identity/users', { email, name: 'Revocation' });
     // Nobody accepts an invitation here: the address is nobody's.
     await this.identity.query(`UPDATE users SET status = 'active' WHERE id = $1`, [user.id]);
@@ -126,7 +133,9 @@ export class Tenants {
     const assigned = { membership_id: membership.id, role_id: roleId };
     const assignment = await call<{ id: string }>('POST', '/v1/identity/role-assignments', assigned);
     const client = await this.client(organization, { redirect_uris: ['https://app.example/'] });
-    const issued = await this.tokens.signIn(organizationId, { userId: user.id, clientId: client.id, amr });
+    const connectionId = await this.connection(organization, domain);
+    const whose = { organizationId, userId: user.id, clientId: client.id, connectionId, amr };
+    const issued = await this.tokens.signIn(whose);
     const { sessionId, usedRefreshToken } = issued;
     return {
       roleId,
@@ -136,6 +145,7 @@ export class Tenants {
       assignmentId: assignment.id,
       sessionId,
       clientId: client.id,
+      connectionId,
       useCopy: async () => {
         const form = { grant_type: 'refresh_token', refresh_token: usedRefreshToken };
         const { error } = await this.tokenAnswer(client, form);
@@ -153,6 +163,20 @@ export class Tenants {
     const { access_token: token } = await this.tokenAnswer(client, { grant_type: 'client_credentials' });
     if (token === undefined) throw new Error('A client got no token.');
     return { ...organization, roleId, clientId: client.id, credential: token };
+  }
+
+  /** An active SSO connection. Its provider is nobody, and no name server knows its domain: it is switched on by hand. */
+  private async connection({ call }: Pick<Tenant, 'call'>, domain: string): Promise<string> {
+    const { id } = await call<{ id: string }>('POST', '/v1/identity/sso-connections', {
+      name: 'Revocation',
+      protocol: 'oidc',
+      issuer: 'https://idp.example',
+      client_id: 'revocation',
+      client_secret: randomUUID(),
+      domains: [domain],
+    });
+    await this.identity.query(SWITCH_ON, [id]);
+    return id;
   }
 
   private async client({ call }: Pick<Tenant, 'call'>, body: object): Promise<RegisteredClient> {

@@ -9,9 +9,10 @@ const SEALED = `
 SELECT kid, sealed_private_key FROM signing_keys
  WHERE purpose = $1 AND usable_from <= now() ORDER BY usable_from DESC LIMIT 1`;
 const BEGIN = `
-INSERT INTO sessions (organization_id, id, user_id, client_id, client_generation, amr, authenticated_at, last_seen_at,
-  idle_expires_at, expires_at, created_at)
-SELECT $1::uuid, $2::uuid, $3::uuid, id, generation, $5::text[], now(), now(), now() + interval '30 minutes', now() + interval '12 hours', now()
+INSERT INTO sessions (organization_id, id, user_id, client_id, client_generation, connection_id, amr, authenticated_at,
+  last_seen_at, idle_expires_at, expires_at, created_at)
+SELECT $1::uuid, $2::uuid, $3::uuid, id, generation, $5::uuid, $6::text[], now(),
+       now(), now() + interval '30 minutes', now() + interval '12 hours', now()
   FROM oauth_clients WHERE id = $4::uuid`;
 const ALLOW = `
 INSERT INTO oauth_grants (organization_id, session_id, client_id, browser, payload, created_at)
@@ -21,10 +22,13 @@ const REFRESH = `
 INSERT INTO oauth_tokens (organization_id, token_hash, kind, session_id, payload, consumed_at, expires_at)
 VALUES ($1, $2, 'RefreshToken', $3, $4, now() - interval '1 minute', now() + interval '12 hours')`;
 
-/** Who signs in with which client, and how. */
-export interface SigningIn {
+/** Whose session, and who vouches for them. */
+export interface SignIn {
+  readonly organizationId: string;
   readonly userId: string;
   readonly clientId: string;
+  readonly connectionId: string;
+  /** RFC 8176. */
   readonly amr: readonly string[];
 }
 
@@ -69,10 +73,10 @@ export class TokenIssuing {
     return new TokenIssuing(identity, issuer, row.kid, await importJWK(jwk, 'ES256'));
   }
 
-  /** A new session of the user for a client, a token of it, and a refresh token of it that has been used. */
-  async signIn(organizationId: string, { userId, clientId, amr }: SigningIn): Promise<IssuedSession> {
+  /** A new session for a client by an SSO connection, a token of it, and a refresh token of it that has been used. */
+  async signIn({ organizationId, userId, clientId, connectionId, amr }: SignIn): Promise<IssuedSession> {
     const sessionId = randomUUID();
-    await this.identity.query(BEGIN, [organizationId, sessionId, userId, clientId, amr]);
+    await this.identity.query(BEGIN, [organizationId, sessionId, userId, clientId, connectionId, amr]);
     await this.identity.query(ALLOW, [organizationId, sessionId, clientId]);
     const refresh = randomBytes(32).toString('base64url');
     const hash = createHash('sha256').update(refresh).digest();

@@ -28,7 +28,7 @@ async function fromClient(): Promise<string> {
 }
 
 async function fromConnection(): Promise<string> {
-  const path = await made('/v1/identity/sso-connections', anSsoConnection());
+  const path = await made('/v1/identity/sso-connections', anSsoConnection({ domains: ['example.com'] }));
   await acting.sql(`UPDATE sso_connections SET status = 'active' WHERE organization_id = $1 AND id = $2`, [
     acting.organization.id,
     idOf(path),

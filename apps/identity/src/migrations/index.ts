@@ -20,6 +20,7 @@ import { CreatePasswordResets1767103000000 } from './1767103000000-create-passwo
 import { CreateSsoConnections1767104000000 } from './1767104000000-create-sso-connections.js';
 import { RememberConnections1767104010000 } from './1767104010000-remember-connections.js';
 import { CreateImpersonations1767113000000 } from './1767113000000-create-impersonations.js';
+import { RememberSites1767114000000 } from './1767114000000-remember-sites.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -44,4 +45,5 @@ export const migrations: MigrationClass[] = [
   CreateSsoConnections1767104000000,
   RememberConnections1767104010000,
   CreateImpersonations1767113000000,
+  RememberSites1767114000000,
 ];

@@ -1,7 +1,15 @@
 import { Caller, eventually } from '@customer-platform/testing';
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
-import { aChallenge, Browser, CALLBACK, ISSUER, signsIn, TestClient } from './browser.fixture.js';
+import {
+  aChallenge,
+  type Answers,
+  Browser,
+  CALLBACK,
+  ISSUER,
+  signsIn,
+  TestClient,
+} from './browser.fixture.js';
 
 const ANYTHING = '/v1/identity/permissions?limit=1';
 
@@ -150,6 +158,61 @@ describe('an authorization by code', () => {
       /invalid_request|unsupported_response_type|request_not_supported|unsupported_response_mode/,
     );
     expect(said).not.toContain('/oauth/interactions/');
+  });
+});
+
+describe('an authentication', () => {
+  /** Signs in with what was shown at a moment; whoever is asked again gives up. */
+  const signsInOnce = (authenticatedAt: Date): Answers => {
+    let isAgain = false;
+    return () => {
+      if (isAgain) return { error: 'access_denied', description: 'asked again' };
+      isAgain = true;
+      return { signedIn: { userId, amr: ['pwd'], authenticatedAt } };
+    };
+  };
+  const changePasswordAt = (moment: Date) =>
+    bench.database.query('UPDATE users SET password_changed_at = $2 WHERE id = $1', [userId, moment]);
+
+  it('of before a new password is asked for again, of after it counts, within one second too', async () => {
+    const moment = Math.floor(Date.now() / 1_000) * 1_000 + 500;
+    await changePasswordAt(new Date(moment));
+    const before = await client.code(signsInOnce(new Date(moment - 1)));
+    expect(before.back.searchParams.get('error_description')).toBe('asked again');
+    const after = await client.code(signsInOnce(new Date(moment)));
+    expect(after.code).not.toBe('');
+  });
+
+  it('of whoever is suspended meanwhile is asked for again', async () => {
+    const answers: Answers = signsInOnce(new Date());
+    await bench.database.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [userId]);
+    const { back } = await client.code(answers);
+    expect(back.searchParams.get('error')).toBe('access_denied');
+  });
+
+  it('that comes to nothing at the very moment a session begins begins none', async () => {
+    const [held, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const suspending = bench.within(organization.id, async (tx) => {
+      await tx.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [userId]);
+      held.resolve();
+      await done.promise;
+    });
+    await held.promise;
+    const asked = client.code(signsInOnce(new Date()));
+    await eventually(async () => {
+      const waiting = await bench.database.query(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(waiting).not.toHaveLength(0);
+    });
+    done.resolve();
+    await suspending;
+    expect((await asked).back.searchParams.get('error')).toBe('login_required');
+    const begun = await bench.database.query('SELECT FROM sessions WHERE user_id = $1 AND client_id = $2', [
+      userId,
+      client.id,
+    ]);
+    expect(begun).toEqual([]);
   });
 });
 

@@ -27,7 +27,7 @@ export interface Interaction {
   readonly params: Readonly<Record<string, unknown>>;
   /** Scopes that consent is asked for. */
   readonly scopes: readonly string[];
-  /** Who has authenticated already: in this browser before, unless the prompt is `login`, or in this sign-in. */
+  /** Who has authenticated already: in this browser before, unless the prompt is `login`. */
   readonly signedIn?: SignedIn;
 }
 
@@ -59,8 +59,7 @@ export class Interactions {
     const { id, name, organizationId, organizations, firstParty } = platformClient(client);
     const prompt = promptOf(found.prompt.name);
     // Whoever signed in here before is to authenticate anew where the prompt says so.
-    const known = prompt === 'login' ? undefined : await this.signedInOf(found);
-    const signedIn = notedOf(found) ?? known;
+    const signedIn = prompt === 'login' ? undefined : await this.signedInOf(found);
     return {
       uid: found.uid,
       prompt,
@@ -71,23 +70,18 @@ export class Interactions {
     };
   }
 
-  /**
-   * Notes who has authenticated in a sign-in, for what comes back at another address: `read` tells of them from then on.
-   * Whoever calls has made sure that it is the same browser. @throws InteractionNotFound
-   */
-  async note(uid: string, signedIn: SignedIn): Promise<void> {
-    const provider = await this.providers.current();
-    const found = await provider.Interaction.find(uid);
-    if (!found) throw new InteractionNotFound('The sign-in is over');
-    found.result = { ...found.result, noted: { ...signedIn, authenticatedAt: signedIn.authenticatedAt } };
-    await found.persist();
-  }
-
   /** Ends a step and sends the browser on. @throws InteractionNotFound */
   async finish(request: IncomingMessage, response: ServerResponse, result: InteractionResult): Promise<void> {
     const found = await this.find(request, response);
     const provider = await this.providers.current();
     await provider.interactionFinished(request, response, await this.resultOf(found, result));
+  }
+
+  /** Ends a step. @returns where the browser goes on. @throws InteractionNotFound */
+  async end(request: IncomingMessage, response: ServerResponse, result: InteractionResult): Promise<string> {
+    const found = await this.find(request, response);
+    const provider = await this.providers.current();
+    return provider.interactionResult(request, response, await this.resultOf(found, result));
   }
 
   private async resultOf(found: ProviderInteraction, result: InteractionResult): Promise<InteractionResults> {
@@ -102,10 +96,13 @@ export class Interactions {
     }
     const { signedIn, organizationId } = result;
     const organization = organizationId === undefined ? {} : { organization: organizationId };
-    if (found.prompt.name === 'organization') return organization;
-    const { userId, amr, authenticatedAt } = signedIn;
-    const login = { accountId: userId, amr: [...amr], ts: epochSeconds(authenticatedAt), remember: true };
-    return { login, ...organization };
+    const { userId, amr, authenticatedAt, connectionId } = signedIn;
+    // Whoever has signed in before may have given a second factor since.
+    if (found.prompt.name === 'organization' && amr.every((one) => found.session?.amr?.includes(one)))
+      return organization;
+    const ts = epochSeconds(authenticatedAt);
+    const login = { accountId: userId, amr: [...amr], ts, remember: true, connectionId };
+    return { login, authenticatedAt, ...organization };
   }
 
   private async allow({ grantId, prompt }: ProviderInteraction, scopes: readonly string[]): Promise<void> {
@@ -135,8 +132,10 @@ export class Interactions {
     if (!session) return undefined;
     const provider = await this.providers.current();
     const { loginTs = 0 } = (await provider.Session.findByUid(session.uid)) ?? {};
+    const { accountId: userId, amr = [] } = session;
     const authenticatedAt = new Date(loginTs * 1_000);
-    return { userId: session.accountId, amr: session.amr ?? [], authenticatedAt };
+    const connectionId = await this.grants.connectionIn(session.uid, userId, authenticatedAt);
+    return { userId, amr, authenticatedAt, ...(connectionId === undefined ? {} : { connectionId }) };
   }
 }
 
@@ -147,10 +146,4 @@ function promptOf(name: string): InteractionPrompt {
 
 function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-function notedOf({ result }: ProviderInteraction): SignedIn | undefined {
-  const noted = result?.['noted'] as
-    (Omit<SignedIn, 'authenticatedAt'> & { authenticatedAt: string }) | undefined;
-  return noted && { ...noted, authenticatedAt: new Date(noted.authenticatedAt) };
 }

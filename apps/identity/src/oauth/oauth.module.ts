@@ -58,6 +58,6 @@ export const ENDED_BROWSER_STATES: RetentionOptions = {
     retentionOf(ENDED_TOKENS),
     retentionOf(ENDED_BROWSER_STATES),
   ],
-  exports: [Interactions, SessionGrants],
+  exports: [Interactions, OrganizationChoice, SessionGrants],
 })
 export class OAuthModule {}

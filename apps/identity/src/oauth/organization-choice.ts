@@ -2,43 +2,80 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import type { PlatformClient } from './client-metadata.js';
 
+/** So many are offered on one page; of more one searches. */
+const MOST_OFFERED = 30;
+/** What a request may name an organization by is no longer. */
+const NAME_LENGTH = 100;
+
+/** An organization in which a user can act by a client. */
+export interface OpenOrganization {
+  readonly id: string;
+  readonly name: string;
+  /** Whether its policy asks for a second factor. */
+  readonly demandsMfa: boolean;
+}
+
+/** Whose people a client serves: its organization's, or those of all below as well (identity.md §6). */
+export type Reach = Pick<PlatformClient, 'organizationId' | 'organizations'>;
+
+interface OrganizationRow {
+  id: string;
+  name: string;
+  demands_mfa: boolean;
+}
+
 const OPEN = `
-SELECT o.organization_id AS id
+SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AS demands_mfa
   FROM memberships m
   JOIN users u ON u.id = m.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN organizations o ON o.organization_id = m.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
  WHERE m.user_id = $1 AND (o.organization_id = $2 OR ($3 AND o.path @> ARRAY[$2::uuid]))`;
-const SOME = `${OPEN} LIMIT 2`;
+const OFFERED = `${OPEN} AND lower(left(o.name, char_length($4))) = lower($4)
+ ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_OFFERED + 1)}`;
 const NAMED = `${OPEN} AND (o.organization_id::text = lower($4) OR o.slug = $4)`;
+const NAME = 'SELECT name FROM organizations WHERE organization_id = $1';
 
-/** What a request may name an organization by is no longer. */
-const NAME_LENGTH = 100;
-
-/** Where a user can act by a client: where the user is a member, and the client serves people. */
+/** Where a user can act by a client: where the user is a member, and the client serves people (identity.md §7). */
 @Injectable()
 export class OrganizationChoice {
   constructor(private readonly database: Database) {}
 
-  /** None, the only one, or two of several. */
-  some(userId: string, client: PlatformClient): Promise<string[]> {
-    return this.ids(SOME, userId, client);
+  /** By name, as far as one page goes; those whose name begins with `search`. */
+  async offered(
+    userId: string,
+    reach: Reach,
+    search = '',
+  ): Promise<{ choices: OpenOrganization[]; more: boolean }> {
+    const rows = await this.query(OFFERED, userId, reach, search);
+    return { choices: rows.slice(0, MOST_OFFERED).map(toOpen), more: rows.length > MOST_OFFERED };
   }
 
   /** The one with that id or slug; undefined where the user cannot act in it. */
-  async named(userId: string, client: PlatformClient, name: string): Promise<string | undefined> {
-    if (name.length > NAME_LENGTH) return undefined;
-    const [id] = await this.ids(NAMED, userId, client, name);
-    return id;
+  async named(userId: string, reach: Reach, idOrSlug: string): Promise<OpenOrganization | undefined> {
+    if (idOrSlug.length > NAME_LENGTH) return undefined;
+    const [row] = await this.query(NAMED, userId, reach, idOrSlug);
+    return row && toOpen(row);
   }
 
-  private async ids(
+  /** What an organization is called; of one that is gone, nothing. */
+  async nameOf(organizationId: string): Promise<string> {
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ name: string }>(NAME, [organizationId]),
+    );
+    return row?.name ?? '';
+  }
+
+  private query(
     statement: string,
     userId: string,
-    { organizationId, organizations }: PlatformClient,
-    ...further: string[]
-  ): Promise<string[]> {
-    const values = [userId, organizationId, organizations === 'tree', ...further];
-    const rows = await this.database.acrossOrganizations((tx) => tx.query<{ id: string }>(statement, values));
-    return rows.map(({ id }) => id);
+    { organizationId, organizations }: Reach,
+    text: string,
+  ): Promise<OrganizationRow[]> {
+    const values = [userId, organizationId, organizations === 'tree', text];
+    return this.database.acrossOrganizations((tx) => tx.query<OrganizationRow>(statement, values));
   }
+}
+
+function toOpen({ id, name, demands_mfa: demandsMfa }: OrganizationRow): OpenOrganization {
+  return { id, name, demandsMfa };
 }

@@ -1,43 +1,42 @@
 import { Injectable } from '@nestjs/common';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import { Html } from '../sign-in/pages/html.js';
+import { languageOf } from '../sign-in/pages/languages.js';
+import { pageHeaders, type Page } from '../sign-in/pages/page.js';
+import { protocolErrorPage, signedOutPage, signOutPage } from '../sign-in/pages/plain-pages.js';
 
-/** The pages that the provider itself shows. They say nothing but what the protocol says, and need no script. */
+/** The id that the provider gives its form. */
+const SIGN_OUT_FORM = 'op.logoutForm';
+
+/** The pages that the provider itself shows, as those of signing in look and under the same policy. */
 @Injectable()
 export class ProviderPages {
   /** An authorization request that cannot be sent back to its client, told to whoever sees it. */
   error(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): void {
     const said = description === undefined ? error : `${error}: ${description}`;
-    show(ctx, 'Sign-in failed', `<h1>Sign-in failed</h1><p>${escaped(said)}</p>`);
+    show(ctx, protocolErrorPage(languageIn(ctx), said));
   }
 
   /** Asks whether to sign out; `form` is the provider's own, with its proof against forgery. */
   signOut(ctx: KoaContextWithOIDC, form: string): void {
-    const buttons =
-      '<button autofocus type="submit" form="op.logoutForm" value="yes" name="logout">Sign out</button> ' +
-      '<button type="submit" form="op.logoutForm">Stay signed in</button>';
-    show(ctx, 'Sign out', `<h1>Sign out?</h1>${form}<p>${buttons}</p>`);
+    const after = ctx.oidc.session?.state?.['postLogoutRedirectUri'];
+    const target = typeof after === 'string' ? URL.parse(after)?.origin : undefined;
+    const page = signOutPage(languageIn(ctx), new Html(form), SIGN_OUT_FORM);
+    show(ctx, page, target === undefined ? [] : [target]);
   }
 
   /** That one has signed out, where the client has named no page of its own. */
   signedOut(ctx: KoaContextWithOIDC): void {
-    show(ctx, 'Signed out', '<h1>Signed out</h1><p>You can close this page.</p>');
+    show(ctx, signedOutPage(languageIn(ctx)));
   }
 }
 
-function show(ctx: KoaContextWithOIDC, title: string, body: string): void {
-  ctx.type = 'html';
-  ctx.body =
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>` +
-    `<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main>${body}</main></body></html>`;
+/** The status is the provider's. */
+function show(ctx: KoaContextWithOIDC, { html }: Page, targets: readonly string[] = []): void {
+  ctx.set(pageHeaders(targets));
+  ctx.body = html.text;
 }
 
-function escaped(text: string): string {
-  const names: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return text.replaceAll(/[&<>"']/g, (character) => names[character] ?? character);
+function languageIn({ req, oidc }: KoaContextWithOIDC) {
+  return languageOf(oidc.params?.['ui_locales'], req.headers['accept-language']);
 }

@@ -7,6 +7,7 @@ import type { EndedReason } from '../sessions/session.dto.js';
 import { SessionBeginnings, type Authentication } from '../sessions/session-beginnings.js';
 import { SessionEndings } from '../sessions/session-endings.js';
 import type { TokenSession } from '../sessions/access-token.issuing.js';
+import { vouches } from '../sessions/sso-vouching.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId, toGrantId } from './grant-id.js';
 
@@ -52,16 +53,31 @@ SELECT s.organization_id, s.id FROM oauth_grants g
   JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
  WHERE g.browser = $1 AND s.ended_at IS NULL`;
 
+/** What has begun in a browser for whoever signed in there at that second. */
+const BY_SIGN_IN = `s.authenticated_at >= $3 AND s.authenticated_at < $3::timestamptz + interval '1 second'`;
+
 /**
- * A browser is trusted for as long as something that began in it goes on, and nothing was ended there since its user
- * signed in but by the user's own signing out.
+ * A browser is trusted for as long as something that began in it goes on, something has begun by the sign-in in question,
+ * and nothing was ended there since but by the user's own signing out.
  */
 const TRUSTED = `
 SELECT coalesce(bool_or(s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $4), false)
+   AND coalesce(bool_or(${BY_SIGN_IN}), false)
    AND NOT coalesce(bool_or(s.ended_at >= $3 AND s.ended_reason NOT IN ('logout', 'idle', 'absolute')), false) AS trusted
   FROM oauth_grants g
   JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
  WHERE g.browser = $1 AND s.user_id = $2`;
+
+const CONNECTION = `
+SELECT s.connection_id FROM oauth_grants g
+  JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
+ WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN} AND s.connection_id IS NOT NULL
+ ORDER BY s.created_at DESC LIMIT 1`;
+
+/** A suspension or a new password undoes an authentication before it. */
+const STILL_IN = `
+SELECT id FROM users
+ WHERE id = $1 AND status = 'active' AND deleted_at IS NULL AND (password_changed_at IS NULL OR password_changed_at <= $2)`;
 
 interface GrantRow {
   payload: AdapterPayload;
@@ -166,10 +182,31 @@ export class SessionGrants {
 
   /** Whether whoever signed in with a browser, at `since`, need not do so again. */
   async isTrusted(browser: string, userId: string, since: Date): Promise<boolean> {
-    const [row] = await this.database.acrossOrganizations((tx) =>
-      tx.query<{ trusted: boolean }>(TRUSTED, [browser, userId, since, this.clock.now()]),
+    return this.database.acrossOrganizations(async (tx) => {
+      const values = [browser, userId, since, this.clock.now()];
+      const [row] = await tx.query<{ trusted: boolean }>(TRUSTED, values);
+      if (row?.trusted !== true) return false;
+      const connectionId = await connectionIn(tx, browser, userId, since);
+      return connectionId === undefined || vouches(tx, connectionId, userId, { hold: false });
+    });
+  }
+
+  /** The SSO connection by which whoever uses a browser signed in there, at `since`. */
+  connectionIn(browser: string, userId: string, since: Date): Promise<string | undefined> {
+    return this.database.acrossOrganizations((tx) => connectionIn(tx, browser, userId, since));
+  }
+
+  /** Whether it would let the user in now. */
+  connectionVouches(connectionId: string, userId: string): Promise<boolean> {
+    return this.database.acrossOrganizations((tx) => vouches(tx, connectionId, userId, { hold: false }));
+  }
+
+  /** Whether an authentication of a moment ago still counts. */
+  async isStillIn(userId: string, authenticatedAt: Date): Promise<boolean> {
+    const users = await this.database.acrossOrganizations((tx) =>
+      tx.query(STILL_IN, [userId, authenticatedAt]),
     );
-    return row?.trusted === true;
+    return users.length > 0;
   }
 
   private async endIn(
@@ -183,4 +220,14 @@ export class SessionGrants {
     const context = systemActor(organizationId, currentCorrelationId() ?? id, 'oauth');
     await this.endings.endAll(tx, context, { userId: session.user_id, organizationId, only: id }, reason);
   }
+}
+
+async function connectionIn(
+  tx: WorkerTransaction,
+  browser: string,
+  userId: string,
+  since: Date,
+): Promise<string | undefined> {
+  const [row] = await tx.query<{ connection_id: string }>(CONNECTION, [browser, userId, since]);
+  return row?.connection_id;
 }

@@ -1,9 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { clientAddress, currentCorrelationId } from '@customer-platform/http';
 import { newId } from '@customer-platform/database';
-import { errors, interactionPolicy, type Client, type KoaContextWithOIDC, type Session } from 'oidc-provider';
+import { Problem } from '@customer-platform/problem-json';
+import {
+  errors,
+  interactionPolicy,
+  type Client,
+  type InteractionResults,
+  type KoaContextWithOIDC,
+  type Session,
+} from 'oidc-provider';
 import { platformClient, type PlatformClient } from './client-metadata.js';
-import { OrganizationChoice } from './organization-choice.js';
+import { OrganizationChoice, type OpenOrganization } from './organization-choice.js';
 import { SessionGrants } from './session-grants.js';
 
 const { Check, Prompt, base } = interactionPolicy;
@@ -58,13 +66,17 @@ export class SignInPolicy {
   }
 
   /** Whoever was made to leave signs in again; so does a browser in which nothing goes on any more. */
-  private async mustAuthenticate({ oidc }: KoaContextWithOIDC): Promise<boolean> {
-    const { session, result, account } = oidc;
+  private async mustAuthenticate(ctx: KoaContextWithOIDC): Promise<boolean> {
+    const { session, result, account } = ctx.oidc;
     if (!session?.accountId) return false; // another check's affair
     if (!account) return true;
-    if (result?.login) return false;
-    const since = new Date((session.loginTs ?? 0) * 1_000);
-    return !(await this.grants.isTrusted(session.uid, session.accountId, since));
+    if (!result?.login)
+      return !(await this.grants.isTrusted(session.uid, session.accountId, sinceOf(session)));
+    if (!(await this.grants.isStillIn(session.accountId, authenticatedAt(ctx.oidc, session)))) return true;
+    const connectionId = connectionOf(result);
+    return (
+      connectionId !== undefined && !(await this.grants.connectionVouches(connectionId, session.accountId))
+    );
   }
 
   /** Begins the session once it is certain where; the provider asks nobody then. */
@@ -72,8 +84,8 @@ export class SignInPolicy {
     const { session, client, grant, provider } = ctx.oidc;
     if (!session?.accountId || !client || grant?.jti) return false;
     const chosen = await this.chosen(session.accountId, platformClient(client), wishOf(ctx));
-    if (chosen === undefined) return true;
-    const grantId = await this.begin(ctx, session, client, chosen);
+    if (!chosen || (chosen.demandsMfa && !session.amr?.includes('mfa'))) return true;
+    const grantId = await this.begin(ctx, session, client, chosen.id);
     session.ensureClientContainer(client.clientId);
     session.grantIdFor(client.clientId, grantId);
     ctx.oidc.entity('Grant', await provider.Grant.find(grantId));
@@ -85,26 +97,33 @@ export class SignInPolicy {
     userId: string,
     client: PlatformClient,
     wish: string | undefined,
-  ): Promise<string | undefined> {
+  ): Promise<OpenOrganization | undefined> {
     if (wish !== undefined) {
       const named = await this.choice.named(userId, client, wish);
       if (named === undefined) throw new errors.AccessDenied('the End-User is no member of the organization');
       return named;
     }
-    const [first, ...others] = await this.choice.some(userId, client);
+    const { choices } = await this.choice.offered(userId, client);
+    const [first, ...others] = choices;
     if (first === undefined)
       throw new errors.AccessDenied('the End-User is no member of an organization that the client serves');
     return others.length === 0 ? first : undefined;
   }
 
-  private begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
-    const { req } = ctx;
-    return this.grants.begin(
+  /** @throws LoginRequired where what the user has shown came to nothing at this moment */
+  private async begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
+    const { req, oidc } = ctx;
+    const userId = session.accountId ?? '';
+    const connectionId = oidc.result?.login
+      ? connectionOf(oidc.result)
+      : await this.grants.connectionIn(session.uid, userId, sinceOf(session));
+    const begun = this.grants.begin(
       {
-        userId: session.accountId ?? '',
+        userId,
         organizationId,
         amr: session.amr ?? [],
-        authenticatedAt: new Date((session.loginTs ?? 0) * 1_000),
+        authenticatedAt: authenticatedAt(oidc, session),
+        connectionId,
         clientId: client.clientId,
         correlationId: currentCorrelationId() ?? newId(),
         ip: clientAddress(req),
@@ -112,6 +131,10 @@ export class SignInPolicy {
       },
       session.uid,
     );
+    return begun.catch((error: unknown) => {
+      if (!(error instanceof Problem) || error.code !== 'sign_in_required') throw error;
+      throw new errors.LoginRequired(error.message);
+    });
   }
 
   private async mustConsent(ctx: KoaContextWithOIDC): Promise<boolean> {
@@ -125,6 +148,22 @@ export class SignInPolicy {
     await grant.save();
     return false;
   }
+}
+
+function sinceOf({ loginTs = 0 }: Session): Date {
+  return new Date(loginTs * 1_000);
+}
+
+/** To the millisecond in the sign-in itself; of what was before it the protocol keeps seconds. */
+function authenticatedAt({ result }: KoaContextWithOIDC['oidc'], session: Session): Date {
+  const at = result?.['authenticatedAt'];
+  return typeof at === 'string' ? new Date(at) : sinceOf(session);
+}
+
+/** The SSO connection that vouches for whoever has signed in just now. */
+function connectionOf({ login }: InteractionResults): string | undefined {
+  const connectionId = login?.['connectionId'];
+  return typeof connectionId === 'string' ? connectionId : undefined;
 }
 
 /** What the user has chosen, else what the request names, by id or slug. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type RetentionOptions, type WorkerTransaction } from '@customer-platform/database';
-import { networkOf } from '../passwords/network-of.js';
+import { NETWORKS_OF_A_SITE, networkOf, siteOf } from '../passwords/network-of.js';
 
 /** So many mails an hour are sent at most for one address, and for all that one network asks for (identity.md §5). */
 const MOST_OF_ADDRESS = 5;
@@ -35,10 +35,12 @@ export class PasswordResetLimits {
   async take(tx: WorkerTransaction, address: string, ip: string | undefined): Promise<boolean> {
     const now = this.clock.now();
     const since = new Date(now.getTime() - HOUR_MS);
-    const limits = [
+    const site = siteOf(ip);
+    const limits: (readonly [asker: string, most: number])[] = [
       [`ip ${networkOf(ip) ?? 'unknown'}`, MOST_OF_IP],
+      ...(site === null ? [] : [[`ip ${site}`, MOST_OF_IP * NETWORKS_OF_A_SITE] as const]),
       [`email ${address}`, MOST_OF_ADDRESS],
-    ] as const;
+    ];
     for (const [asker, most] of limits) {
       const taken = await tx.query(TAKE, [asker, now, since, most]);
       if (taken.length === 0) return false;

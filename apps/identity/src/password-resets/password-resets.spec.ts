@@ -1,6 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
+import { PasswordResetLimits } from './password-reset-limits.js';
 import { NEW_PASSWORD, Resets, RESETS, type Person } from './password-resets.fixture.js';
 
 let bench: IdentityBench;
@@ -92,6 +93,21 @@ describe('POST /v1/identity/password-resets', () => {
     expectStatus(await resets.ask(person.email), 202);
     await resets.settled();
     expect(await resets.row(person)).toBeUndefined();
+  });
+
+  it('sends sixteen times as many for an IPv6 /48 as for one of its networks', async () => {
+    const limits = bench.app.app.get(PasswordResetLimits, { strict: false });
+    const take = (ip: string): Promise<boolean> =>
+      bench.within(organization.id, (tx) => limits.take(tx, resets.address(), ip));
+    for (let at = 0; at < 60; at += 1) expect(await take('2001:db8:1:1::1')).toBe(true);
+    expect(await take('2001:db8:1:1::2')).toBe(false);
+    expect(await take('2001:db8:1:2::1')).toBe(true);
+    await bench.database.query(
+      `UPDATE password_reset_limits SET asked_at = asked_at || array_fill(asked_at[1], ARRAY[960 - cardinality(asked_at)])
+        WHERE asker = 'ip 2001:db8:1::/48'`,
+    );
+    expect(await take('2001:db8:1:3::1')).toBe(false);
+    expect(await take('2001:db8:2:1::1')).toBe(true);
   });
 
   it('sends nothing to who is suspended or deleted', async () => {

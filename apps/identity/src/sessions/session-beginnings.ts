@@ -4,6 +4,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { Problem } from '@customer-platform/problem-json';
 import { effectiveSettings, type StoredSettings } from '../organizations/organization-settings.js';
 import type { TokenSession } from './access-token.issuing.js';
+import { vouches } from './sso-vouching.js';
 
 const SETTINGS = 'SELECT settings FROM organizations WHERE organization_id = $1';
 const INSERT = `
@@ -13,10 +14,12 @@ INSERT INTO sessions
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $7)`;
 /** Held until the session is there for whoever ends the client: none is begun unseen. */
 const CLIENT = 'SELECT generation FROM oauth_clients WHERE id = $1 AND deleted_at IS NULL FOR SHARE';
-/** Whoever switches it off waits for this session and ends it too. */
-const CONNECTION = `
-SELECT FROM sso_connections WHERE id = $1 AND status = 'active' AND deleted_at IS NULL FOR SHARE`;
-const SIGNED_IN = `UPDATE users SET last_sign_in_at = $2 WHERE id = $1`;
+/** A suspension or a new password after the authentication waits for this session and ends it too, or was there before. */
+const SIGNED_IN = `
+UPDATE users SET last_sign_in_at = $2
+ WHERE id = $1 AND status = 'active' AND deleted_at IS NULL
+   AND (password_changed_at IS NULL OR password_changed_at <= $3)
+RETURNING id`;
 
 /** Who has authenticated, how, and from where. */
 export interface Authentication {
@@ -43,11 +46,14 @@ export class SessionBeginnings {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws Problem `not_found` where the client is not there any more, `sign_in_required` where the SSO connection is not */
+  /**
+   * @throws Problem `not_found` where the client is not there any more; `sign_in_required` where the SSO connection vouches
+   * for the user no more, or the user was suspended or has a new password since the authentication
+   */
   async begin(tx: WorkerTransaction, authentication: Authentication): Promise<TokenSession> {
     const { userId, organizationId, amr, correlationId, ip, userAgent, clientId, connectionId } =
       authentication;
-    if (connectionId !== undefined) await demandActive(tx, connectionId);
+    if (connectionId !== undefined) await demandVouching(tx, connectionId, userId);
     await tx.useOrganization(organizationId);
     const [organization] = await tx.query<{ settings: StoredSettings }>(SETTINGS, [organizationId]);
     const limits = effectiveSettings(organization?.settings ?? {}).session;
@@ -76,7 +82,11 @@ export class SessionBeginnings {
       ends,
       ...from,
     ]);
-    await tx.query(SIGNED_IN, [userId, now]);
+    const good = await tx.query(SIGNED_IN, [userId, now, authenticatedAt]);
+    if (good.length === 0)
+      throw new Problem('sign_in_required', {
+        detail: 'The user was suspended or has a new password since.',
+      });
     await this.outbox.append(tx, {
       type: 'identity.session.started.v1',
       organizationId,
@@ -103,8 +113,7 @@ async function generationOf(tx: WorkerTransaction, clientId: string | undefined)
   return client.generation;
 }
 
-async function demandActive(tx: WorkerTransaction, connectionId: string): Promise<void> {
-  const rows = await tx.query(CONNECTION, [connectionId]);
-  if (rows.length === 0)
-    throw new Problem('sign_in_required', { detail: 'The SSO connection is switched off.' });
+async function demandVouching(tx: WorkerTransaction, connectionId: string, userId: string): Promise<void> {
+  if (await vouches(tx, connectionId, userId, { hold: true })) return;
+  throw new Problem('sign_in_required', { detail: 'The SSO connection vouches for the user no more.' });
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Clock, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { domainOf } from '../sso-connections/domain-name.js';
 import type { EndedReason } from './session.dto.js';
 
 /** Which sessions: a user's, in one organization only or everywhere. */
@@ -32,8 +33,12 @@ const END_BEGUN_IN = `
 UPDATE impersonations SET ended_at = $2, ended_reason = $3
  WHERE actor_session_id = ANY ($1::uuid[]) AND ended_at IS NULL
 RETURNING organization_id, id, actor_id, user_id, reason, expires_at`;
+const USERS_OF_CONNECTION = `
+SELECT DISTINCT u.id, u.email FROM sessions s JOIN users u ON u.id = s.user_id
+ WHERE s.connection_id = $1 AND s.ended_at IS NULL`;
 const END_OF_CONNECTION = `
-UPDATE sessions SET ended_at = $2, ended_reason = 'revoked' WHERE connection_id = $1 AND ended_at IS NULL
+UPDATE sessions SET ended_at = $3, ended_reason = 'revoked'
+ WHERE connection_id = $1 AND user_id = ANY ($2::uuid[]) AND ended_at IS NULL
 RETURNING organization_id, id, user_id`;
 
 interface EndedRow {
@@ -78,9 +83,16 @@ export class SessionEndings {
     await this.tellStopped(tx, context, await tx.query<StoppedRow>(END_AS_USER, [...which]));
   }
 
-  /** Ends what an SSO connection has begun, whoever's and wherever. */
-  async endOfConnection(tx: WorkerTransaction, context: AuditContext, connectionId: string): Promise<void> {
-    const rows = await tx.query<EndedRow>(END_OF_CONNECTION, [connectionId, this.clock.now()]);
+  /** Ends what an SSO connection has begun, wherever, save for people with addresses of the domains that it keeps. */
+  async endOfConnection(
+    tx: WorkerTransaction,
+    context: AuditContext,
+    connectionId: string,
+    kept: readonly string[] = [],
+  ): Promise<void> {
+    const users = await tx.query<{ id: string; email: string }>(USERS_OF_CONNECTION, [connectionId]);
+    const ids = users.filter(({ email }) => !kept.includes(domainOf(email) ?? '')).map(({ id }) => id);
+    const rows = await tx.query<EndedRow>(END_OF_CONNECTION, [connectionId, ids, this.clock.now()]);
     await this.ended(tx, context, rows, 'revoked');
   }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { log, RequestAborted, toProblem } from '@customer-platform/http';
-import type { Problem, ProblemCode } from '@customer-platform/problem-json';
+import { Problem, type ProblemCode } from '@customer-platform/problem-json';
+import { InteractionNotFound } from '../oauth/interactions.js';
 import { languageOf } from './pages/languages.js';
 import { sendPage } from './pages/page.js';
 import { errorPage, type Failure } from './pages/plain-pages.js';
@@ -27,7 +28,7 @@ export class PageErrorsFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    const problem = toProblem(error);
+    const problem = error instanceof InteractionNotFound ? new Problem('not_found') : toProblem(error);
     if (problem.status >= 500)
       log.error({ err: problem.cause ?? problem, code: problem.code }, 'a page failed');
     const reference = response.getHeader('X-Correlation-Id');

@@ -7,7 +7,7 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { networkOf } from '../passwords/network-of.js';
+import { NETWORKS_OF_A_SITE, networkOf, siteOf } from '../passwords/network-of.js';
 
 /** So many wrong passwords are forgiven in so long, to an address and, spread over addresses, to a network. */
 const MOST_WRONG = 10;
@@ -18,12 +18,15 @@ const MOST_AT_ONCE = 30;
 const TAKE_TURNS = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 const OF_ADDRESS = `
 SELECT count(*)::int AS count FROM password_attempts WHERE address_hash = $1 AND tried_at > $2`;
-const OF_NETWORK = `
+const ofOrigin = (column: 'network' | 'site'): string => `
 SELECT count(DISTINCT address_hash) FILTER (WHERE NOT pending)::int AS wrong,
        count(DISTINCT address_hash)::int AS all
-  FROM password_attempts WHERE network = $1 AND tried_at > $2`;
+  FROM password_attempts WHERE ${column} = $1 AND tried_at > $2`;
+const OF_NETWORK = ofOrigin('network');
+const OF_SITE = ofOrigin('site');
 const NOTE = `
-INSERT INTO password_attempts (organization_id, id, address_hash, network, tried_at) VALUES ($1, $2, $3, $4, $5)`;
+INSERT INTO password_attempts (organization_id, id, address_hash, network, site, tried_at)
+VALUES ($1, $2, $3, $4, $5, $6)`;
 const WRONG = 'UPDATE password_attempts SET pending = false WHERE organization_id = $1 AND id = $2';
 const FORGET = 'DELETE FROM password_attempts WHERE organization_id = $1 AND id = $2';
 
@@ -88,23 +91,34 @@ export class PasswordAttempts {
     { organizationId, email, ip }: Attempt,
   ): Promise<void> {
     const address = createHmac('sha256', this.key).update(email.toLowerCase()).digest();
-    const network = networkOf(ip);
+    const [network, site] = [networkOf(ip), siteOf(ip)];
     const now = this.clock.now();
     const since = new Date(now.getTime() - WITHIN_MS);
     await tx.query(TAKE_TURNS, [`password:${address.toString('base64')}`]);
     const [tried] = await tx.query<{ count: number }>(OF_ADDRESS, [address, since]);
     if ((tried?.count ?? 0) >= MOST_WRONG) throw tooMany();
-    if (network !== null) {
-      await tx.query(TAKE_TURNS, [`password-network:${network}`]);
-      const [seen] = await tx.query<{ wrong: number; all: number }>(OF_NETWORK, [network, since]);
-      if ((seen?.wrong ?? 0) >= MOST_WRONG || (seen?.all ?? 0) >= MOST_AT_ONCE) throw tooMany();
-    }
-    await tx.query(NOTE, [organizationId, id, address, network, now]);
+    if (network !== null) await demandRoom(tx, OF_NETWORK, network, since);
+    if (site !== null) await demandRoom(tx, OF_SITE, site, since, NETWORKS_OF_A_SITE);
+    await tx.query(NOTE, [organizationId, id, address, network, site, now]);
   }
 
   private async settle(statement: string, { organizationId }: Attempt, id: string): Promise<void> {
     await this.database.acrossOrganizations((tx) => tx.query(statement, [organizationId, id]));
   }
+}
+
+/** @throws Problem `rate_limited` where too much has come from there, of `times` as much as a network is let do */
+async function demandRoom(
+  tx: WorkerTransaction,
+  statement: string,
+  origin: string,
+  since: Date,
+  times = 1,
+): Promise<void> {
+  await tx.query(TAKE_TURNS, [`password-network:${origin}`]);
+  const [seen] = await tx.query<{ wrong: number; all: number }>(statement, [origin, since]);
+  const { wrong = 0, all = 0 } = seen ?? {};
+  if (wrong >= MOST_WRONG * times || all >= MOST_AT_ONCE * times) throw tooMany();
 }
 
 /** The same for all, so that nobody learns from it who has an account, or who else was here. */

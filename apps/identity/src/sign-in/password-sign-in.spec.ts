@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { IdentityBench } from '../identity-app.fixture.js';
-import { networkOf } from '../passwords/network-of.js';
+import { networkOf, siteOf } from '../passwords/network-of.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
 import { OLD_ATTEMPTS, PasswordAttempts, type Attempt } from './password-attempts.js';
 import { PasswordSignIn } from './password-sign-in.js';
@@ -37,6 +37,10 @@ class StandingClock extends Clock {
 /** An address from nowhere near any other test's. */
 function anAddress(): string {
   return [...randomBytes(4)].map(String).join('.');
+}
+
+function aSite(): string {
+  return `2001:db8:${randomBytes(2).toString('hex')}`;
 }
 
 async function aUser(): Promise<{ id: string; email: string }> {
@@ -139,6 +143,21 @@ describe('wrong passwords', () => {
     expect(await check(email, PASSWORD)).toBeDefined();
   });
 
+  it('spread over the networks of an IPv6 /48 count for that, sixteen times as many', async () => {
+    const attempts = attemptsOn(new Clock());
+    const site = aSite();
+    const from = (network: number): Attempt => ({
+      organizationId,
+      email: `${newId()}@example.com`,
+      ip: `${site}:${network.toString(16)}::1`,
+    });
+    for (let i = 0; i < 160; i += 1) expect(await attempts.attempt(from(i), wrong)).toBeUndefined();
+    const refused = await refusalOf(attempts.attempt(from(160), right));
+    expect(seenOf(refused)).toMatchObject({ code: 'rate_limited', headers: { 'Retry-After': '900' } });
+    const next = { ...from(0), ip: `${aSite()}::1` };
+    expect(await attempts.attempt(next, right)).toBeDefined();
+  });
+
   it('of one address do not lock the office out; right ones never count', async () => {
     const ip = anAddress();
     const { email } = await aUser();
@@ -237,7 +256,16 @@ describe('the network of an address', () => {
     expect(networkOf(ip)).toBe(network);
   });
 
+  it.each([
+    ['203.0.113.7', null],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:DB8:0001:ff::ffff', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8:0::/48'],
+  ])('%s is of the site %s', (ip, site) => {
+    expect(siteOf(ip)).toBe(site);
+  });
+
   it('is none where none is known', () => {
-    expect(networkOf(undefined)).toBeNull();
+    expect([networkOf(undefined), siteOf(undefined)]).toEqual([null, null]);
   });
 });

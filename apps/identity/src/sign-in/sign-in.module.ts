@@ -2,21 +2,24 @@ import { Module } from '@nestjs/common';
 import { encryptionConfig, readConfig } from '@customer-platform/config';
 import { Clock, Database, retentionOf } from '@customer-platform/database';
 import { MfaModule } from '../mfa/mfa.module.js';
+import { OAuthModule } from '../oauth/oauth.module.js';
 import { PasswordResetsModule } from '../password-resets/password-resets.module.js';
 import { PasswordsModule } from '../passwords/passwords.module.js';
 import { SsoConnectionsModule } from '../sso-connections/sso-connections.module.js';
+import { InteractionSteps } from './interaction-steps.js';
+import { InteractionsController } from './interactions.controller.js';
 import { OLD_ATTEMPTS, PasswordAttempts } from './password-attempts.js';
 import { PasswordSignIn } from './password-sign-in.js';
 import { PasswordResetPagesController } from './password-reset-pages.controller.js';
 import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
-import { SignInOrganizations } from './sign-in-organizations.js';
 import { SsoDomains } from './sso-domains.js';
 
 /** How people sign in: by pages that are rendered here and need no script. */
 @Module({
-  imports: [MfaModule, PasswordResetsModule, PasswordsModule, SsoConnectionsModule],
-  controllers: [PasswordResetPagesController],
+  imports: [MfaModule, OAuthModule, PasswordResetsModule, PasswordsModule, SsoConnectionsModule],
+  controllers: [InteractionsController, PasswordResetPagesController],
   providers: [
+    InteractionSteps,
     {
       provide: PasswordAttempts,
       useFactory: (database: Database, clock: Clock) =>
@@ -24,7 +27,6 @@ import { SsoDomains } from './sso-domains.js';
       inject: [Database, Clock],
     },
     PasswordSignIn,
-    SignInOrganizations,
     SignInProgress,
     SsoDomains,
     retentionOf(OLD_ATTEMPTS),

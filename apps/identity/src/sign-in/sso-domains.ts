@@ -12,7 +12,7 @@ export class SsoDomains {
     return this.sso.forEmail(email);
   }
 
-  /** Where this browser goes; it comes back to `/oauth/sso/callback`. @throws SsoRefusal */
+  /** Where this browser goes; it comes back to the connection’s redirect URI. @throws SsoRefusal */
   async begin(asked: Asked, connectionId: string, browser: BrowserBinding, email: string): Promise<string> {
     const { href } = await this.sso.begin(asked, connectionId, {
       browserHash: browser.hash,

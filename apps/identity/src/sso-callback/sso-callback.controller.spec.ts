@@ -4,7 +4,7 @@ import { BROWSER_COOKIE } from '../sign-in/browser-binding.js';
 import { HostileProvider } from '../sso-connections/hostile-provider.fixture.js';
 import { SsoBench, type TestConnection } from '../sso-connections/sso-bench.fixture.js';
 
-describe('GET /oauth/sso/callback', () => {
+describe('GET /oauth/sso/callback/{id}', () => {
   let bench: SsoBench;
   let provider: HostileProvider;
   let connection: TestConnection;
@@ -25,8 +25,12 @@ describe('GET /oauth/sso/callback', () => {
 
   const secret = randomBytes(32).toString('base64url');
   const hash = createHash('sha256').update(secret).digest();
-  const visit = async (search: string, cookie = `${BROWSER_COOKIE}=${secret}`): Promise<Response> =>
-    fetch(`${bench.identity.app.url}/oauth/sso/callback${search}`, {
+  const visit = async (
+    search: string,
+    cookie = `${BROWSER_COOKIE}=${secret}`,
+    path = `/oauth/sso/callback/${connection.id}`,
+  ): Promise<Response> =>
+    fetch(bench.identity.app.url + path + search, {
       headers: { cookie, 'accept-language': 'es' },
       redirect: 'manual',
     });
@@ -67,11 +71,22 @@ describe('GET /oauth/sso/callback', () => {
       const answer = await visit(search);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
     }
+    const mixedUp = provider.authorize(await bench.begin(connection, hash));
+    const elsewhere = await visit(mixedUp.search, undefined, `/oauth/sso/callback/${newId()}`);
+    expect([elsewhere.status, provider.tokenRequests]).toEqual([403, []]);
     provider.sign = (claims) => Promise.resolve(provider.unsigned(claims));
     const forged = await visit(provider.authorize(await bench.begin(connection, hash)).search);
     expect(forged.status).toBe(403);
     const text = await forged.text();
     expect(text).toContain('No se aceptó');
     expect(text).not.toMatch(/answer_invalid|signature|jwt/i);
+  });
+
+  it('takes nothing at the address that all connections had in common', async () => {
+    const back = provider.authorize(await bench.begin(connection, hash));
+    const common = await visit(back.search, undefined, '/oauth/sso/callback');
+    expect([common.status, common.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
+    expect(provider.tokenRequests).toEqual([]);
+    expect((await visit(back.search)).status).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Controller, Inject, Req, Res } from '@nestjs/common';
-import { CorrelationId, Endpoint, Origin, type RequestOrigin } from '@customer-platform/http';
+import { Controller, Req, Res } from '@nestjs/common';
+import { CorrelationId, Endpoint, Origin, PathText, type RequestOrigin } from '@customer-platform/http';
 import { BrowserBinding } from '../sign-in/browser-binding.js';
 import { languageOf } from '../sign-in/pages/languages.js';
 import { sendPage } from '../sign-in/pages/page.js';
@@ -8,8 +8,7 @@ import { errorPage, type Failure } from '../sign-in/pages/plain-pages.js';
 import { leavingPage } from '../sign-in/pages/sign-in-pages.js';
 import { SignInProgress } from '../sign-in/sign-in-progress.js';
 import { SsoRefusal, type SsoRefusalReason } from '../sso-connections/sso-refusal.js';
-import { SsoSignIn, type SsoArrival } from '../sso-connections/sso-sign-in.js';
-import { SSO_CONFIG, type SsoConfig } from '../sso-connections/sso.config.js';
+import { SsoSignIn, type SsoCallback } from '../sso-connections/sso-sign-in.js';
 
 const EXPIRED = { failure: 'expired', status: 400 } as const;
 const REFUSED = { failure: 'ssoRefused', status: 403 } as const;
@@ -18,6 +17,7 @@ const NO_ACCOUNT = { failure: 'ssoNoAccount', status: 403 } as const;
 const WHAT_TO_SAY: Readonly<Record<SsoRefusalReason, { failure: Failure; status: number }>> = {
   unknown_request: EXPIRED,
   other_browser: EXPIRED,
+  other_connection: REFUSED,
   too_late: EXPIRED,
   connection_off: EXPIRED,
   provider_refused: REFUSED,
@@ -36,26 +36,28 @@ export class SsoCallbackController {
   constructor(
     private readonly sso: SsoSignIn,
     private readonly progress: SignInProgress,
-    @Inject(SSO_CONFIG) private readonly config: SsoConfig,
   ) {}
 
   @Endpoint({
     method: 'GET',
-    path: 'callback',
+    path: 'callback/:id',
     authorization: 'protocol',
-    summary: 'The way back from a provider of an organization',
+    summary: 'The way back from the provider of an SSO connection',
     description:
       'HTML: the page that leads on to the sign-in that is under way, in the browser it was begun in.',
   })
   async comeBack(
     @Req() request: IncomingMessage,
     @Res() response: ServerResponse,
+    @PathText('id') connectionId: string,
     @Origin() origin: RequestOrigin,
     @CorrelationId() correlationId: string,
   ): Promise<void> {
     const language = languageOf(undefined, request.headers['accept-language']);
+    const callback = { connectionId, parameters: parametersOf(request) };
+    const browser = BrowserBinding.of(request)?.hash;
     try {
-      const { asked, signedIn } = await this.arrival(request, { ...origin, correlationId });
+      const { asked, signedIn } = await this.sso.finish(callback, browser, { ...origin, correlationId });
       // Whoever has authenticated is known by a secret that nobody knew before.
       await this.progress.begin(asked, BrowserBinding.fresh(response), signedIn);
       sendPage(response, leavingPage({ language }, pathOf(asked.uid)));
@@ -66,14 +68,27 @@ export class SsoCallbackController {
     }
   }
 
-  private arrival(
-    request: IncomingMessage,
-    from: RequestOrigin & { correlationId: string },
-  ): Promise<SsoArrival> {
-    const callback = new URL(this.config.redirectUri);
-    callback.search = new URL(request.url ?? '', callback).search;
-    return this.sso.finish(callback, BrowserBinding.of(request)?.hash, from);
+  @Endpoint({
+    method: 'GET',
+    path: 'callback',
+    authorization: 'protocol',
+    summary: 'The way back that connections had in common',
+    description: 'HTML: that the sign-in is to be begun anew. Each connection has an address of its own.',
+  })
+  comeBackToAll(
+    @Req() request: IncomingMessage,
+    @Res() response: ServerResponse,
+    @CorrelationId() correlationId: string,
+  ): void {
+    const language = languageOf(undefined, request.headers['accept-language']);
+    const { failure, status } = EXPIRED;
+    sendPage(response, errorPage(language, failure, { status, reference: correlationId }));
   }
+}
+
+function parametersOf({ url = '' }: IncomingMessage): SsoCallback['parameters'] {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : url.slice(start));
 }
 
 function pathOf(uid: string): string {

@@ -11,10 +11,8 @@ interface OtherProvider {
   /** Whether the ID token says little, and userinfo the rest. */
   readonly thin: boolean;
   readonly algorithm: 'RS256' | 'PS256' | 'ES256';
-  readonly redirectUri: string;
 }
 
-const CLIENT = { client_id: 'platform', client_secret: 'a-secret-of-the-provider' };
 const CLAIMS = [
   'email',
   'email_verified',
@@ -26,7 +24,10 @@ const CLAIMS = [
 ];
 const OTHERS = ['hd', 'tid', 'oid', 'ver', 'xms_edov', 'zoneinfo', 'picture'];
 
-/** A provider that is not ours, in a process that is not ours: whom `login_hint` names is signed in and consents. */
+/**
+ * A provider that is not ours, in a process that is not ours: whom `login_hint` names is signed in and consents. Clients
+ * register themselves, as an administrator would do it there.
+ */
 async function start(wanted: OtherProvider): Promise<string> {
   const { privateKey } = await generateKeyPair(wanted.algorithm, { extractable: true });
   const jwk = { ...(await exportJWK(privateKey)), alg: wanted.algorithm, use: 'sig', kid: wanted.name };
@@ -46,23 +47,19 @@ async function start(wanted: OtherProvider): Promise<string> {
 }
 
 function configurationOf(
-  { people, thin, algorithm, redirectUri }: OtherProvider,
+  { people, thin, algorithm }: OtherProvider,
   jwk: Record<string, unknown>,
 ): Configuration {
   return {
-    clients: [
-      {
-        ...CLIENT,
-        redirect_uris: [redirectUri],
-        id_token_signed_response_alg: algorithm,
-        token_endpoint_auth_method: 'client_secret_post',
-      },
-    ],
+    clientDefaults: {
+      id_token_signed_response_alg: algorithm,
+      token_endpoint_auth_method: 'client_secret_post',
+    },
     jwks: { keys: [jwk] },
     claims: { openid: ['sub', ...OTHERS], email: CLAIMS.slice(0, 2), profile: CLAIMS.slice(2) },
     conformIdTokenClaims: thin,
     cookies: { keys: ['a key of the provider'] },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, registration: { enabled: true } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     findAccount: (_, sub) =>
       people[sub] ? { accountId: sub, claims: () => ({ ...people[sub], sub }) } : undefined,

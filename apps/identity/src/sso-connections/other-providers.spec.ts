@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { readConfig, serviceConfig } from '@customer-platform/config';
 import { newId } from '@customer-platform/database';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
 import { SsoRefusal } from './sso-refusal.js';
@@ -99,14 +98,11 @@ describe('a provider that is not ours', () => {
   let bench: SsoBench;
   let program: ChildProcess;
   let issuers: Record<string, string>;
-  let redirectUri: string;
   const browser = aBrowser();
 
   beforeAll(async () => {
     bench = await SsoBench.start();
-    redirectUri = `${readConfig(serviceConfig.pick({ PUBLIC_URL: true })).PUBLIC_URL}/oauth/sso/callback`;
-    const wanted = PROVIDERS.map((each) => ({ ...each, redirectUri }));
-    program = spawn(process.execPath, [PROGRAM, JSON.stringify(wanted)], {
+    program = spawn(process.execPath, [PROGRAM, JSON.stringify(PROVIDERS)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const [line] = (await once(createInterface({ input: program.stdout ?? process.stdin }), 'line')) as [
@@ -120,9 +116,19 @@ describe('a provider that is not ours', () => {
     await bench.end();
   });
 
+  /** Tells the provider where its people come back to, and the connection who it is there. */
+  const register = async (connection: TestConnection, issuer: string): Promise<void> => {
+    const answer = await fetch(`${issuer}/reg`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ redirect_uris: [connection.redirectUri] }),
+    });
+    const { client_id, client_secret } = (await answer.json()) as Record<string, unknown>;
+    await bench.set(connection, { client_id, client_secret });
+  };
   const comeAs = async (connection: TestConnection, subject: string): Promise<string> => {
     const url = await bench.begin(connection, browser, subject);
-    const back = await browse(url, redirectUri);
+    const back = await browse(url, connection.redirectUri);
     try {
       return (await bench.finish(back, browser)).signedIn.userId;
     } catch (error) {
@@ -132,7 +138,9 @@ describe('a provider that is not ours', () => {
   };
 
   it.each(PROVIDERS)('lets people in with the claims of $name', async ({ name, known, refused }) => {
-    const connection = await bench.connection(issuers[name] ?? '', { domains: [DOMAIN], jit: true });
+    const issuer = issuers[name] ?? '';
+    const connection = await bench.connection(issuer, { domains: [DOMAIN], jit: true });
+    await register(connection, issuer);
     for (const [subject, reason] of Object.entries(refused)) {
       expect(await comeAs(connection, subject)).toBe(reason);
     }

@@ -128,6 +128,36 @@ describe('a provider that lies', () => {
       expect(other.tokenRequests).toHaveLength(1);
       await other.close();
     });
+
+    it('gives each connection a redirect URI of its own', async () => {
+      const elsewhere = await bench.connection(provider.issuer);
+      for (const each of [connection, elsewhere]) {
+        const url = await bench.begin(each, browser);
+        expect(url.searchParams.get('redirect_uri')).toBe(each.redirectUri);
+      }
+      expect(connection.redirectUri).not.toBe(elsewhere.redirectUri);
+    });
+
+    it('other_connection for an answer at another’s address: whoever made the code, nobody is shown it', async () => {
+      const attacker = await HostileProvider.start();
+      const theirs = await bench.connection(attacker.issuer, { jit: true });
+      const pairs = [
+        [theirs, connection],
+        [connection, theirs],
+      ] as const;
+      for (const [sentTo, cameTo] of pairs) {
+        // The one that it was sent to leads the browser on to the other, which knows only its own address.
+        const url = await bench.begin(sentTo, browser);
+        url.searchParams.set('redirect_uri', cameTo.redirectUri);
+        const back = provider.authorize(url);
+        expect(await reasonOf(bench.finish(back, browser))).toBe('other_connection');
+        // Nor at the right address any more.
+        back.pathname = new URL(sentTo.redirectUri).pathname;
+        expect(await reasonOf(bench.finish(back, browser))).toBe('unknown_request');
+      }
+      expect([...provider.tokenRequests, ...attacker.tokenRequests]).toEqual([]);
+      await attacker.close();
+    });
   });
 
   describe('the answer to a request', () => {

@@ -17,6 +17,7 @@ export interface TestConnection {
   readonly organization: TestOrganization;
   readonly id: string;
   readonly domain: string;
+  readonly redirectUri: string;
 }
 
 /** Identity with a name server of its own, for sign-ins by providers. */
@@ -52,11 +53,15 @@ export class SsoBench {
     const made = await owner.admin.post<SsoConnectionDto>(CONNECTIONS, body);
     expectStatus(made, 201);
     for (const proof of made.body.domain_proofs) this.dns.publish(proof);
-    await this.set({ organization: owner, id: made.body.id, domain }, { status: 'active' });
-    return { organization: owner, id: made.body.id, domain };
+    const { id, redirect_uri: redirectUri } = made.body;
+    await this.set({ organization: owner, id }, { status: 'active' });
+    return { organization: owner, id, domain, redirectUri };
   }
 
-  async set({ organization, id }: TestConnection, change: object): Promise<void> {
+  async set(
+    { organization, id }: Pick<TestConnection, 'organization' | 'id'>,
+    change: object,
+  ): Promise<void> {
     expectStatus(await organization.admin.patch(`${CONNECTIONS}/${id}`, change), 200);
   }
 
@@ -66,7 +71,9 @@ export class SsoBench {
   }
 
   finish(callback: URL, browserHash: Buffer | undefined): Promise<SsoArrival> {
-    return this.sso.finish(callback, browserHash, { correlationId: newId() });
+    const connectionId = callback.pathname.split('/').at(-1) ?? '';
+    const parameters = callback.searchParams;
+    return this.sso.finish({ connectionId, parameters }, browserHash, { correlationId: newId() });
   }
 
   /** Somebody at home in an organization, with this address. */

@@ -150,7 +150,11 @@ export class SsoConnectionDto {
   @ApiProperty() jit: boolean;
   @ApiProperty({ type: [String] }) jit_role_ids: string[];
   @ApiProperty({ enum: SSO_STATUSES }) status: (typeof SSO_STATUSES)[number];
-  @ApiProperty({ description: 'What the provider is told as redirect URI.' }) redirect_uri: string;
+  @ApiProperty({
+    description: 'To be registered at the provider as redirect URI: it is this connection’s alone.',
+    example: 'https://api.example.com/oauth/sso/callback/0192f3a0-0000-7000-8000-000000000001',
+  })
+  redirect_uri: string;
   @ApiProperty({ type: [DomainProofDto], description: 'What proves the domains, in DNS.' })
   domain_proofs: DomainProofDto[];
   @ApiProperty({ format: 'date-time' }) created_at: string;

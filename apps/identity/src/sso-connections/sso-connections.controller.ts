@@ -129,7 +129,7 @@ export class SsoConnectionsController {
 
   private dto(row: SsoConnection): SsoConnectionDto {
     const proofs = this.proofs.of(row.organizationId, row.domains);
-    return toSsoConnectionDto(row, { redirectUri: this.config.redirectUri, proofs });
+    return toSsoConnectionDto(row, { redirectUri: this.config.redirectUriOf(row.id), proofs });
   }
 
   private tagged(row: SsoConnection): Answer {

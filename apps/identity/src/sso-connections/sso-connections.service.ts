@@ -179,6 +179,7 @@ export class SsoConnectionsService {
     const lacking = row.domains.filter((domain) => !held.has(domain) && !proven.has(domain));
     if (lacking.length > 0) throw this.proofs.unverified(context.organizationId, row.domains, lacking);
     await this.claims.claim(tx, row);
+    await this.sessions.endOfConnection(tx, context, row.id, row.domains);
   }
 
   private async switchOff(tx: WorkerTransaction, context: RequestContext, id: string): Promise<void> {

@@ -2,6 +2,7 @@
  * Why somebody who came back from a provider is not let in:
  * - `unknown_request`: the state is none of ours, or was used before.
  * - `other_browser`: it was begun in another browser.
+ * - `other_connection`: it was sent to another provider than the one whose address the answer came to (mix-up).
  * - `too_late`, `connection_off`: it was ours; that is over.
  * - `provider_refused`: the provider says so itself (`access_denied`, `login_required`).
  * - `provider_unavailable`: it does not answer, or its documents do not serve.
@@ -14,6 +15,7 @@
 export type SsoRefusalReason =
   | 'unknown_request'
   | 'other_browser'
+  | 'other_connection'
   | 'too_late'
   | 'connection_off'
   | 'provider_refused'

@@ -22,6 +22,12 @@ export interface SsoWayIn {
   readonly enforced: boolean;
 }
 
+/** What a browser brings back, and to the address of which connection. */
+export interface SsoCallback {
+  readonly connectionId: string;
+  readonly parameters: URLSearchParams;
+}
+
 /** Who came back, and to which interaction. */
 export interface SsoArrival {
   readonly asked: AskedInteraction;
@@ -85,8 +91,8 @@ export class SsoSignIn {
   }
 
   /**
-   * Where the browser goes. It comes back to `/oauth/sso/callback`, and is taken for the same by `browserHash`: of a
-   * secret that it has in a cookie.
+   * Where the browser goes. It comes back to the connection's redirect URI, and is taken for the same by `browserHash`:
+   * of a secret that it has in a cookie.
    * @throws SsoRefusal `connection_off`, `provider_unavailable`
    */
   async begin(
@@ -99,7 +105,7 @@ export class SsoSignIn {
     const secrets = await this.requests.begin(connection, asked, browserHash);
     return oidc.buildAuthorizationUrl(provider, {
       response_type: 'code',
-      redirect_uri: this.config.redirectUri,
+      redirect_uri: this.config.redirectUriOf(connection.id),
       scope: 'openid email profile',
       state: secrets.state,
       nonce: secrets.nonce,
@@ -110,30 +116,46 @@ export class SsoSignIn {
   }
 
   /**
-   * The user whom the provider's answer means: take the request → check the browser → redeem the code → find the user.
-   * The address is the one that was called, its origin put right: nothing of it is believed before the state is.
+   * The user whom the provider's answer means: take the request → check the browser → check the address → redeem the
+   * code → find the user. Nothing of what comes is believed before the state is.
    * @throws SsoRefusal
    */
-  async finish(callback: URL, browserHash: Buffer | undefined, request: ArrivalRequest): Promise<SsoArrival> {
-    const sent = await this.requests.take(callback.searchParams.get('state') ?? '');
+  async finish(
+    callback: SsoCallback,
+    browserHash: Buffer | undefined,
+    request: ArrivalRequest,
+  ): Promise<SsoArrival> {
+    const sent = await this.requests.take(callback.parameters.get('state') ?? '');
     if (!sent) throw new SsoRefusal('unknown_request');
     if (!browserHash || !timingSafeEqual(browserHash, sent.browserHash))
       throw new SsoRefusal('other_browser');
     const { asked, isLate, connectionId } = sent;
     const { uid } = asked;
+    // A code that another provider has made would be shown to the one that this request was sent to.
+    if (callback.connectionId !== connectionId) {
+      log.warn(
+        { connection: connectionId },
+        'The answer to a sign-in came to the address of another connection',
+      );
+      throw new SsoRefusal('other_connection', uid);
+    }
     if (isLate) throw new SsoRefusal('too_late', uid);
     const connection = await this.active(connectionId, uid);
-    const person = await this.redeem(connection, sent, callback);
+    const person = await this.redeem(connection, sent, callback.parameters);
     const userId = await this.arrivals.arrive(connection, person, request).catch((error: unknown) => {
       throw error instanceof SsoRefusal ? new SsoRefusal(error.reason, uid) : error;
     });
     return { asked, signedIn: { userId, amr: ['fed'], authenticatedAt: this.clock.now(), connectionId } };
   }
 
-  private async redeem(connection: SsoConnection, sent: SsoRequest, callback: URL): Promise<ProviderPerson> {
+  private async redeem(
+    connection: SsoConnection,
+    sent: SsoRequest,
+    parameters: URLSearchParams,
+  ): Promise<ProviderPerson> {
     const provider = await this.providerOf(connection, sent.asked.uid);
-    const url = new URL(this.config.redirectUri);
-    url.search = callback.search;
+    const url = new URL(this.config.redirectUriOf(connection.id));
+    url.search = parameters.toString();
     try {
       const tokens = await oidc.authorizationCodeGrant(provider, url, {
         expectedState: sent.state,

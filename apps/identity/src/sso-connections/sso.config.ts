@@ -11,8 +11,8 @@ import {
 export interface SsoConfig {
   readonly local: boolean;
   readonly keyring: Keyring;
-  /** Where every provider sends people back to. */
-  readonly redirectUri: string;
+  /** Where the provider of a connection sends people back to: each has an address of its own (RFC 9700, 4.4.2.2). */
+  readonly redirectUriOf: (connectionId: string) => string;
   /** Whom to ask for the proofs of domains; undefined: the system's name servers. */
   readonly dnsServers: readonly string[] | undefined;
 }
@@ -28,7 +28,7 @@ export function ssoConfig(): SsoConfig {
   return {
     local: PLATFORM_MODE === 'local',
     keyring: keyringOf(readConfig(encryptionConfig)),
-    redirectUri: `${PUBLIC_URL}/oauth/sso/callback`,
+    redirectUriOf: (connectionId) => `${PUBLIC_URL}/oauth/sso/callback/${connectionId}`,
     dnsServers: readConfig(domainProofConfig).SSO_DNS_SERVERS,
   };
 }

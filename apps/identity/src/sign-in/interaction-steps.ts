@@ -1,0 +1,301 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import type { AuditContext } from '@customer-platform/audit';
+import type { RequestOrigin } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { SignInFactors } from '../mfa/sign-in-factors.js';
+import type { Interaction, InteractionResult } from '../oauth/interactions.js';
+import { OrganizationChoice, type OpenOrganization } from '../oauth/organization-choice.js';
+import { BrowserBinding } from './browser-binding.js';
+import type { Frame } from './pages/frame.js';
+import { wordsOf } from './pages/languages.js';
+import type { Page } from './pages/page.js';
+import {
+  consentPage,
+  emailPage,
+  enrolmentPage,
+  factorPage,
+  leavingPage,
+  organizationPage,
+  passwordPage,
+  recoveryCodesPage,
+  recoveryPage,
+  ssoPage,
+} from './pages/sign-in-pages.js';
+import { PasswordSignIn } from './password-sign-in.js';
+import type { SignInForm } from './sign-in-form.js';
+import { SignInProgress, type Progress } from './sign-in-progress.js';
+import type { SignedIn } from './signed-in.js';
+import { SsoDomains } from './sso-domains.js';
+
+/** One request of a browser within an interaction. */
+export interface Visit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly interaction: Interaction;
+  readonly browser: BrowserBinding;
+  readonly origin: RequestOrigin;
+  readonly correlationId: string;
+  /** What the pages have in common; made for the browser as it is known when the page is made. */
+  frameFor(browser?: BrowserBinding): Frame;
+}
+
+/** What a visit leads to: a page, or the end of the interaction. */
+export type Outcome = { readonly page: Page } | { readonly result: InteractionResult };
+
+const WRONG = 422;
+
+/**
+ * The steps of a sign-in: email → password or SSO → second factor → organization → enrolment where its policy asks for
+ * it → the end. What has been shown is kept in {@link SignInProgress}, never in a page.
+ */
+@Injectable()
+export class InteractionSteps {
+  constructor(
+    private readonly progress: SignInProgress,
+    private readonly passwords: PasswordSignIn,
+    private readonly factors: SignInFactors,
+    private readonly organizations: OrganizationChoice,
+    private readonly domains: SsoDomains,
+  ) {}
+
+  /** Where the interaction is. */
+  async show(visit: Visit): Promise<Outcome> {
+    const { interaction, browser } = visit;
+    if (interaction.prompt === 'consent') return { page: this.consent(visit) };
+    const progress = await this.progress.find(interaction, browser);
+    if (progress) return this.next(visit, progress);
+    const { signedIn } = interaction;
+    return signedIn ? this.goOnAs(visit, signedIn) : { page: start(visit) };
+  }
+
+  /** What a form asks for. */
+  async take(visit: Visit, form: SignInForm): Promise<Outcome> {
+    const step = form.get('step');
+    if (visit.interaction.prompt === 'consent') return this.decide(visit, step);
+    switch (step) {
+      case 'cancel':
+        return { result: { error: 'access_denied', description: 'The sign-in was cancelled.' } };
+      case 'start':
+        return { page: start(visit) };
+      case 'email':
+      case 'use-password':
+        return this.askHow(visit, form);
+      case 'sso':
+        return this.leaveForSso(visit, form);
+      case 'password':
+        return this.checkPassword(visit, form);
+      default:
+        return this.takeSignedIn(visit, form);
+    }
+  }
+
+  private async takeSignedIn(visit: Visit, form: SignInForm): Promise<Outcome> {
+    const progress = await this.progress.find(visit.interaction, visit.browser);
+    if (!progress) return { page: start(visit) };
+    const isFactorDue = await this.isFactorDue(progress);
+    switch (form.get('step')) {
+      case 'use-recovery':
+        return isFactorDue ? { page: recoveryPage(visit.frameFor(), {}) } : this.next(visit, progress);
+      case 'factor':
+      case 'recovery':
+        return isFactorDue ? this.checkFactor(visit, progress, form) : this.next(visit, progress);
+      case 'enrol':
+        return isFactorDue ? this.next(visit, progress) : this.confirmFactor(visit, progress, form);
+      case 'organization':
+        return this.chooseOrganization(visit, progress, form);
+      case 'search':
+        return isFactorDue ? this.next(visit, progress) : this.search(visit, progress, form);
+      default:
+        return this.next(visit, progress);
+    }
+  }
+
+  /** By the address alone it is known whose way in it is, and never whether anybody has it. */
+  private async askHow(visit: Visit, form: SignInForm): Promise<Outcome> {
+    const { email } = form;
+    if (email === undefined) {
+      const error = wordsOf(visit.frameFor().language).signIn.badEmail;
+      return { page: emailPage(visit.frameFor(), { email: form.get('email'), error, status: WRONG }) };
+    }
+    const connection = form.get('step') === 'email' ? await this.domains.forEmail(email) : undefined;
+    if (connection) return { page: ssoPage(visit.frameFor(), { email, enforced: connection.enforced }) };
+    return { page: passwordPage(visit.frameFor(), { email }) };
+  }
+
+  private async leaveForSso(visit: Visit, { email }: SignInForm): Promise<Outcome> {
+    const connection = email === undefined ? undefined : await this.domains.forEmail(email);
+    if (email === undefined || !connection) return { page: start(visit) };
+    const { interaction, browser } = visit;
+    const url = await this.domains.begin(interaction, connection.connectionId, browser, email);
+    return { page: leavingPage(visit.frameFor(), url) };
+  }
+
+  private async checkPassword(visit: Visit, form: SignInForm): Promise<Outcome> {
+    const { interaction, origin } = visit;
+    const { email } = form;
+    if (email === undefined) return { page: start(visit) };
+    const { organizationId } = interaction.client;
+    const claim = { organizationId, email, password: form.get('password'), ip: origin.ip };
+    const signedIn = await this.passwords.check(claim);
+    if (!signedIn) {
+      const words = wordsOf(visit.frameFor().language).signIn;
+      const connection = await this.domains.forEmail(email);
+      const error = connection?.enforced ? words.wrongOrSso : words.wrong;
+      return { page: passwordPage(visit.frameFor(), { email, error, status: WRONG }) };
+    }
+    return this.goOnAs(visit, signedIn);
+  }
+
+  /** Whoever put a secret into this browser before does not know the one that it has from here on. */
+  private async goOnAs(visit: Visit, signedIn: SignedIn): Promise<Outcome> {
+    const { interaction } = visit;
+    const browser = BrowserBinding.fresh(visit.response);
+    await this.progress.begin(interaction, browser, signedIn);
+    // A session that is there already began with all that was asked for.
+    if (interaction.prompt === 'organization') await this.progress.gain(interaction, browser, []);
+    const after = { ...visit, browser, frameFor: () => visit.frameFor(browser) };
+    const progress = await this.progress.find(interaction, browser);
+    return progress ? this.next(after, progress) : { page: start(after) };
+  }
+
+  /** What is still to be done before the user is signed in. */
+  private async next(visit: Visit, progress: Progress): Promise<Outcome> {
+    const { interaction } = visit;
+    if (await this.isFactorDue(progress)) return { page: factorPage(visit.frameFor(), {}) };
+    const organization = await this.organizationOf(visit, progress);
+    if ('outcome' in organization) return organization.outcome;
+    const { id, demandsMfa } = organization.open;
+    if (demandsMfa && !progress.signedIn.amr.includes('mfa'))
+      return this.askToEnrol(visit, progress, organization.open);
+    if (!(await this.progress.end(interaction, visit.browser))) return { page: start(visit) };
+    return { result: { signedIn: progress.signedIn, organizationId: id } };
+  }
+
+  private async isFactorDue({ factorGiven, signedIn }: Progress): Promise<boolean> {
+    return !factorGiven && (await this.factors.has(signedIn.userId));
+  }
+
+  private async checkFactor(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
+    const { userId } = progress.signedIn;
+    const code = form.get('code');
+    const isRecovery = form.get('step') === 'recovery';
+    const context = contextOf(visit, progress.homeId, userId);
+    const amr = await rightOrNothing(
+      isRecovery
+        ? this.factors.verifyRecoveryCode(context, userId, code)
+        : this.factors.verifyCode(userId, code.replaceAll(' ', '')),
+    );
+    if (!amr) {
+      const wrong = { error: wordsOf(visit.frameFor().language).factor.wrong, status: WRONG };
+      return {
+        page: isRecovery ? recoveryPage(visit.frameFor(), wrong) : factorPage(visit.frameFor(), wrong),
+      };
+    }
+    await this.progress.gain(visit.interaction, visit.browser, amr);
+    return this.show(visit);
+  }
+
+  private async organizationOf(
+    visit: Visit,
+    progress: Progress,
+  ): Promise<{ open: OpenOrganization } | { outcome: Outcome }> {
+    const { client, params } = visit.interaction;
+    const { userId } = progress.signedIn;
+    const asked = params['organization'];
+    const wish = typeof asked === 'string' ? asked : progress.chosenOrganizationId;
+    if (wish !== undefined) {
+      const open = await this.organizations.named(userId, client, wish);
+      return open ? { open } : { outcome: noMembership() };
+    }
+    const { choices, more } = await this.organizations.offered(userId, client);
+    const [only] = choices;
+    if (!only) return { outcome: noMembership() };
+    if (choices.length === 1) return { open: only };
+    return { outcome: { page: organizationPage(visit.frameFor(), { choices, more }) } };
+  }
+
+  private async chooseOrganization(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
+    const { client } = visit.interaction;
+    const chosen = form.get('organization');
+    const open = await this.organizations.named(progress.signedIn.userId, client, chosen);
+    if (open) await this.progress.choose(visit.interaction, visit.browser, open.id);
+    return this.show(visit);
+  }
+
+  private async search(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
+    const search = form.get('search').slice(0, 80);
+    const { client } = visit.interaction;
+    const { choices, more } = await this.organizations.offered(progress.signedIn.userId, client, search);
+    return { page: organizationPage(visit.frameFor(), { choices, more, search }) };
+  }
+
+  private async askToEnrol(
+    visit: Visit,
+    progress: Progress,
+    { name }: OpenOrganization,
+    wrong: { error?: string; status?: number } = {},
+  ): Promise<Outcome> {
+    const begun = await this.factors.enroll(progress.signedIn.userId, progress.factorId);
+    await this.progress.enrol(visit.interaction, visit.browser, begun.factor_id);
+    const shown = { uri: begun.otpauth_uri, secret: begun.secret, asker: name };
+    return { page: enrolmentPage(visit.frameFor(), { ...shown, ...wrong }) };
+  }
+
+  private async confirmFactor(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
+    const organization = await this.organizationOf(visit, progress);
+    if ('outcome' in organization) return organization.outcome;
+    if (progress.factorId === undefined) return this.next(visit, progress);
+    const { userId } = progress.signedIn;
+    const context = contextOf(visit, organization.open.id, userId);
+    const code = form.get('code').replaceAll(' ', '');
+    const confirmed = await rightOrNothing(this.factors.confirm(context, userId, progress.factorId, code));
+    if (!confirmed) {
+      const error = wordsOf(visit.frameFor().language).factor.wrong;
+      return this.askToEnrol(visit, progress, organization.open, { error, status: WRONG });
+    }
+    const { interaction, browser } = visit;
+    if (!(await this.progress.gain(interaction, browser, confirmed.amr))) return { page: start(visit) };
+    return { page: recoveryCodesPage(visit.frameFor(), confirmed.recoveryCodes) };
+  }
+
+  private consent(visit: Visit): Page {
+    const { scopes, params } = visit.interaction;
+    return consentPage(visit.frameFor(), { scopes, host: hostOf(params) });
+  }
+
+  private decide(visit: Visit, step: string): Outcome {
+    if (step === 'allow') return { result: { consent: visit.interaction.scopes } };
+    if (step !== 'deny') return { page: this.consent(visit) };
+    return { result: { error: 'access_denied', description: 'The user did not allow it.' } };
+  }
+}
+
+function start(visit: Visit): Page {
+  const hint = visit.interaction.params['login_hint'];
+  return emailPage(visit.frameFor(), { email: typeof hint === 'string' ? hint.slice(0, 254) : '' });
+}
+
+function noMembership(): Outcome {
+  const description = 'The user is not a member of an organization that this client serves.';
+  return { result: { error: 'access_denied', description } };
+}
+
+/** Where the browser goes on, as a person reads it. */
+function hostOf({ redirect_uri: uri }: Interaction['params']): string {
+  return typeof uri === 'string' && URL.canParse(uri) ? new URL(uri).host : '';
+}
+
+function contextOf(visit: Visit, organizationId: string, userId: string): AuditContext {
+  const { origin, correlationId } = visit;
+  return { ...origin, organizationId, correlationId, actor: { type: 'user', id: userId } };
+}
+
+async function rightOrNothing<T>(attempt: Promise<T>): Promise<T | undefined> {
+  try {
+    return await attempt;
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'mfa_code_invalid') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,175 @@
+import { newId } from '@customer-platform/database';
+import { Caller, eventually, expectStatus } from '@customer-platform/testing';
+import { decodeJwt } from 'jose';
+import { TestClient, type Answers, type Browser } from '../oauth/browser.fixture.js';
+import type { SignedIn } from '../sign-in/signed-in.js';
+import { HostileProvider } from './hostile-provider.fixture.js';
+import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
+
+const ANYTHING = '/v1/identity/permissions?limit=1';
+const CONNECTIONS = '/v1/identity/sso-connections';
+
+/** Sessions of people whom a provider has let in, as their clients and every module see them. */
+describe('sessions by an SSO connection', () => {
+  let bench: SsoBench;
+  let provider: HostileProvider;
+  let connection: TestConnection;
+  let client: TestClient;
+  let userId: string;
+
+  beforeAll(async () => {
+    provider = await HostileProvider.start();
+    bench = await SsoBench.start();
+  });
+  afterAll(async () => {
+    await bench.end();
+    await provider.close();
+  });
+  beforeEach(async () => {
+    provider.behave();
+    connection = await bench.connection(provider.issuer);
+    const { organization, domain } = connection;
+    client = await TestClient.register(bench.identity, organization);
+    userId = await bench.person(organization.id, `${newId()}@${domain}`);
+    await bench.identity.member(organization, userId, 'admin');
+    await bench.identity.signedIn(organization); // one administrator stays
+    provider.claims = { sub: userId, email: await emailOf(userId), email_verified: true };
+  });
+
+  const emailOf = async (id: string): Promise<unknown> => (await bench.user(id))['email'];
+  /** Who came back from the provider just now. */
+  const arrival = async (): Promise<SignedIn> => {
+    const binding = aBrowser();
+    const url = await bench.begin(connection, binding);
+    return (await bench.finish(provider.authorize(url), binding)).signedIn;
+  };
+  const answersOf =
+    (signedIn: SignedIn): Answers =>
+    () => ({ signedIn });
+  const statusOf = async (token: string): Promise<number> =>
+    (await new Caller(bench.identity.app.url, token, () => true).get(ANYTHING)).status;
+  const becomes = (token: string, status: number) =>
+    eventually(async () => expect(await statusOf(token)).toBe(status));
+  const kept = async (
+    token: string,
+  ): Promise<{ connection_id: string | null; ended_reason: string | null }> => {
+    const [row] = await bench.identity.database.query<{
+      connection_id: string | null;
+      ended_reason: string | null;
+    }>('SELECT connection_id, ended_reason FROM sessions WHERE id = $1', [decodeJwt(token)['sid']]);
+    if (!row) throw new Error('There is no such session');
+    return row;
+  };
+  /** What a browser is told when nobody may be asked. */
+  const quietly = async (of: TestClient, browser: Browser): Promise<string | null> => {
+    const nobody: Answers = () => ({ error: 'asked' });
+    const { back } = await of.code(nobody, { browser, further: { prompt: 'none' } });
+    return back.searchParams.get('error');
+  };
+
+  it('know it, and so do those that the browser begins later with other clients', async () => {
+    const first = await client.tokens(answersOf(await arrival()));
+    expect(decodeJwt(first.access_token)['amr']).toEqual(['fed']);
+    expect((await kept(first.access_token)).connection_id).toBe(connection.id);
+    const other = await TestClient.register(bench.identity, connection.organization);
+    const asked: Answers = () => ({ error: 'asked' });
+    const second = await other.tokens(asked, { browser: first.browser });
+    expect(decodeJwt(second.access_token)['sid']).not.toBe(decodeJwt(first.access_token)['sid']);
+    expect((await kept(second.access_token)).connection_id).toBe(connection.id);
+    // Not by what came first in the browser: by the last sign-in.
+    const password = { userId, amr: ['pwd'], authenticatedAt: new Date(Date.now() + 2_000) };
+    const again = { browser: first.browser, further: { prompt: 'login' } };
+    const third = await client.tokens(() => ({ signedIn: password }), again);
+    expect((await kept(third.access_token)).connection_id).toBeNull();
+  });
+
+  it('know it where an organization is chosen in a step of its own', async () => {
+    const elsewhere = await bench.identity.organization();
+    await bench.identity.member(elsewhere, userId, 'analyst');
+    const wide = await TestClient.register(bench.identity, connection.organization, {
+      organizations: 'tree',
+    });
+    const signedIn = await arrival();
+    const answers: Answers = ({ prompt, scopes }) =>
+      prompt === 'consent'
+        ? { consent: scopes }
+        : prompt === 'organization'
+          ? { signedIn, organizationId: connection.organization.id }
+          : { signedIn };
+    const { access_token: token } = await wide.tokens(answers);
+    expect((await kept(token)).connection_id).toBe(connection.id);
+  });
+
+  const switchedOff: [string, () => Promise<{ status: number }>][] = [
+    [
+      'it is switched off',
+      () => connection.organization.admin.patch(`${CONNECTIONS}/${connection.id}`, { status: 'inactive' }),
+    ],
+    ['it is deleted', () => connection.organization.admin.delete(`${CONNECTIONS}/${connection.id}`)],
+    [
+      'the domain is taken off it',
+      async () => {
+        const { organization, id } = connection;
+        const domains = [await provenDomain(connection)];
+        return organization.admin.patch(`${CONNECTIONS}/${id}`, { domains });
+      },
+    ],
+  ];
+  /** Another domain of the organization, which leads nowhere. */
+  const provenDomain = async ({ organization }: TestConnection): Promise<string> => {
+    const { id, domain } = await bench.connection(provider.issuer, {}, organization);
+    expectStatus(await organization.admin.delete(`${CONNECTIONS}/${id}`), 204);
+    return domain;
+  };
+
+  it.each(switchedOff)('are over once %s, by access and by refresh, in every browser', async (_, end) => {
+    const first = await client.tokens(answersOf(await arrival()));
+    const other = await TestClient.register(bench.identity, connection.organization);
+    const second = await other.tokens(answersOf(await arrival()), { browser: first.browser });
+    const byPassword = await client.tokens(() => ({
+      signedIn: { userId, amr: ['pwd'], authenticatedAt: new Date() },
+    }));
+    for (const { access_token: token } of [first, second, byPassword]) await becomes(token, 200);
+    expect((await end()).status).toBeLessThan(300);
+    for (const { access_token: token } of [first, second]) {
+      await becomes(token, 401);
+      expect((await kept(token)).ended_reason).toBe('revoked');
+    }
+    expect((await client.refresh(first.refresh_token)).body.error).toBe('invalid_grant');
+    expect((await other.refresh(second.refresh_token)).body.error).toBe('invalid_grant');
+    expect(await quietly(client, first.browser)).toBe('login_required');
+    expect(await statusOf(byPassword.access_token)).toBe(200);
+  });
+
+  it('are not begun by a browser whose user has an address of another domain by now', async () => {
+    const first = await client.tokens(answersOf(await arrival()));
+    const other = await TestClient.register(bench.identity, connection.organization);
+    await bench.identity.within(connection.organization.id, (tx) =>
+      tx.query('UPDATE users SET email = $2 WHERE id = $1', [userId, `${userId}@example.com`]),
+    );
+    expect(await quietly(other, first.browser)).toBe('login_required');
+    expect(await quietly(client, first.browser)).toBe('login_required');
+  });
+
+  it('are not begun by who came back before it was switched off: they are asked anew', async () => {
+    const signedIn = await arrival();
+    await bench.set(connection, { status: 'inactive' });
+    let asked = 0;
+    const answers: Answers = () =>
+      (asked += 1) === 1 ? { signedIn } : { signedIn: { userId, amr: ['pwd'], authenticatedAt: new Date() } };
+    const { access_token: token } = await client.tokens(answers);
+    expect([asked, (await kept(token)).connection_id]).toEqual([2, null]);
+  });
+
+  it('are not begun by a sign-in that was left half way, though another one of the browser goes on', async () => {
+    const before = { userId, amr: ['pwd'], authenticatedAt: new Date(Date.now() - 5_000) };
+    const { browser } = await client.tokens(() => ({ signedIn: before }));
+    const signedIn = await arrival();
+    await bench.set(connection, { status: 'inactive' });
+    let asked = 0;
+    const leaves: Answers = () => ((asked += 1) === 1 ? { signedIn } : { error: 'access_denied' });
+    await client.code(leaves, { browser, further: { prompt: 'login' } });
+    expect(asked).toBe(2);
+    expect(await quietly(client, browser)).toBe('login_required');
+  });
+});
