@@ -154,12 +154,25 @@ describe('npm start', () => {
     expect(JSON.parse(shown).data.map((item: Json) => item.correlation_id)).toContain(ids[0]);
   }, 60_000);
 
-  it('leads the first user from the invitation to a key, as docs/first-user.md says', () => {
-    const output = pasteInClone(data, documentedCommands('docs/first-user.md').join('\n'));
+  it('leads the first user from the invitation to signing in, as docs/first-user.md says', () => {
+    const asked = 'npm run --silent sign-in';
+    const commands = documentedCommands('docs/first-user.md').join('\n');
+    expect(commands).toContain(asked);
+    const node = (script: string) => `${process.execPath} ${join(ROOT, 'infra/local', script)}`;
+    const output = pasteInClone(
+      data,
+      commands.replace(
+        asked,
+        `BROWSER="${node('sign-in-browser.fixture.ts')}" ${node('sign-in.ts')} --data ${data}`,
+      ),
+    );
     expect(output).toContain('otpauth://');
     expect(output).toContain('"name":"Shop"');
     expect(output).toMatch(/"key":"cpk_live_/u);
-  }, 60_000);
+    // Asked for with the token of the sign-in, by two of the platform's ways.
+    expect(output.split('"email":"ana@example.com"')).toHaveLength(3);
+    expect(output).toMatch(/"external_id":"[^"]+"/u);
+  }, 120_000);
 
   it('lets its audit logs be verified', () => {
     const report = operate('--data', data, 'audit', 'verify');

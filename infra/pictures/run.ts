@@ -1,15 +1,16 @@
 /**
- * `npm run pictures -- [--data DIR] [--chromium PROGRAM] [--out DIR]`
+ * `npm run pictures -- [--data DIR] [--out DIR]`
  *
- * Takes the pictures of the mail catcher that the documentation shows: a marketing mail written in MJML, sent by the
- * platform that `npm start` runs, on a desktop and on a phone. Needs a Chromium, on the path or in `CHROMIUM`.
+ * Takes the pictures that the documentation shows of the platform that `npm start` runs, on a desktop and on a phone: the
+ * mail catcher with a marketing mail written in MJML, and the first page of a sign-in. With `CHROMIUM` by that browser.
  */
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Platform, runningPlatform, request } from '@customer-platform/client/platform.ts';
-import { Chromium, type Screen, findChromium } from './chromium.ts';
+import { startChromium } from '@customer-platform/testing/chromium';
+import type { Page } from 'playwright-core';
 import { NEWSLETTER } from './newsletter.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -17,16 +18,15 @@ const { values } = parseArgs({
   options: {
     data: { type: 'string', default: join(root, '.data') },
     out: { type: 'string', default: join(root, 'docs/pictures') },
-    chromium: { type: 'string' },
   },
 });
 
-const SCREENS: Record<string, Screen> = {
-  'mail-desktop': { width: 1280, height: 800, mobile: false },
-  'mail-phone': { width: 390, height: 844, mobile: true },
+const SCREENS = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 };
 /** The mail's frame, which the page may not look into, has been loaded. */
-const SHOWN = `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/html'))`;
+const MAIL_SHOWN = `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/html'))`;
 const CAUGHT_WITHIN_S = 10;
 
 /** @returns the catcher's id of the mail */
@@ -59,22 +59,51 @@ async function sendNewsletter(platform: Platform): Promise<string> {
   return mail.id;
 }
 
+/** Where a sign-in for an application of the organization begins. @returns the address, and the client to remove */
+async function beginSignIn(platform: Platform): Promise<{ address: string; clientId: string }> {
+  const redirectUri = 'https://shop.example/signed-in';
+  const client = { name: 'Example Shop', type: 'public', redirect_uris: [redirectUri] };
+  const made = await request(platform, 'POST', '/v1/identity/oauth-clients', client);
+  const { id: clientId } = made.body as { id: string };
+  const parameters = new URLSearchParams({
+    client_id: clientId,
+    response_type: 'code',
+    redirect_uri: redirectUri,
+    scope: 'openid',
+    code_challenge: createHash('sha256').update(randomUUID()).digest('base64url'),
+    code_challenge_method: 'S256',
+    ui_locales: 'en',
+  });
+  return { address: `${platform.base_url}/oauth/authorize?${parameters.toString()}`, clientId };
+}
+
 async function main(): Promise<void> {
-  const program = findChromium(values.chromium);
   const platform = await runningPlatform(values.data);
   const mail = await sendNewsletter(platform);
-  const chromium = await Chromium.start(program);
+  const { address, clientId } = await beginSignIn(platform);
+  const browser = await startChromium();
   mkdirSync(values.out, { recursive: true });
   try {
     for (const [name, screen] of Object.entries(SCREENS)) {
-      const picture = await chromium.picture(`${platform.mail_url}/#${mail}`, screen, SHOWN);
-      const file = join(values.out, `${name}.png`);
-      writeFileSync(file, picture);
-      process.stdout.write(`${file}  ${Math.ceil(picture.length / 1024)} kB\n`);
+      const page = await browser.newPage(screen);
+      await page.goto(`${platform.mail_url}/#${mail}`);
+      await page.waitForFunction(MAIL_SHOWN);
+      await keep(page, `mail-${name}`);
+      await page.goto(address);
+      await page.getByLabel('Email').waitFor();
+      await keep(page, `sign-in-${name}`);
+      await page.close();
     }
   } finally {
-    await chromium.close();
+    await browser.close();
+    await request(platform, 'DELETE', `/v1/identity/oauth-clients/${clientId}`);
   }
+}
+
+async function keep(page: Page, name: string): Promise<void> {
+  const file = join(values.out, `${name}.png`);
+  const picture = await page.screenshot({ path: file });
+  process.stdout.write(`${file}  ${Math.ceil(picture.length / 1024)} kB\n`);
 }
 
 await main().catch((error: Error) => {
