@@ -3,6 +3,7 @@
  *    [--processing on|off] [--warm-up S]`
  * `npm run load -- management|member|timeline|lists [--rate N] [--duration S]`
  * `npm run load -- passwords|outbound-webhooks [--rate N] [--duration S]`
+ * `npm run load -- sign-in [--rate N] [--duration S] [--sessions N]`
  * `npm run load -- sends [--rate N] [--duration S] [--backlog N]`
  * `npm run load -- provider-webhooks [--rate N] [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
@@ -18,7 +19,8 @@
  * what it runs, for about 40,000 events. `--processing off` measures acceptance alone, on a core started for it.
  * `management` mixes every list, read and write of core, `member` what a member's page calls. `timeline` reads pages
  * anywhere in a contact's 100,000 items, `lists` in a list's 100,000 members. `passwords` sets
- * some while others go on with their work, `outbound-webhooks` has events told to a hundred endpoints, `sends` follows
+ * some while others go on with their work, `sign-in` signs people in by the pages and refreshes their tokens,
+ * `outbound-webhooks` has events told to a hundred endpoints, `sends` follows
  * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `seed` fills core by
  * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
@@ -53,6 +55,7 @@ import { runPasswords } from './passwords/command.ts';
 import { runProviderWebhooks } from './provider-webhooks/command.ts';
 import { runSeed, sizeOf } from './seed/command.ts';
 import { runSends } from './sends/command.ts';
+import { runSignIn } from './sign-in/command.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
 import { measureSegments } from './segments.bench.ts';
 import { runTenants } from './tenants/command.ts';
@@ -80,6 +83,7 @@ const { values, positionals } = parseArgs({
     organizations: { type: 'string' },
     rows: { type: 'string', default: '1000000' },
     backlog: { type: 'string', default: '5000' },
+    sessions: { type: 'string', default: '100000' },
     postgres: { type: 'string', default: '' },
     without: { type: 'string', default: '' },
     'points-every': { type: 'string', default: '10' },
@@ -117,7 +121,7 @@ function secondsOf(option: 'duration' | 'warm-up', atLeast: number): number {
   return seconds;
 }
 
-function countOf(option: 'backlog'): number {
+function countOf(option: 'backlog' | 'sessions'): number {
   const count = Number(values[option]);
   if (!(Number.isInteger(count) && count >= 0)) throw new Error(`--${option} is a whole number.`);
   return count;
@@ -151,6 +155,11 @@ async function main(): Promise<void> {
     const [rate = 0] = ratesOf(values.rate ?? '20');
     return runPasswords({ platform: await runningPlatform(values.data), rate, duration }, say);
   }
+  if (kind === 'sign-in') {
+    const [rate = 0] = ratesOf(values.rate ?? '20');
+    const platform = await runningPlatform(values.data);
+    return runSignIn({ platform, rate, duration, sessions: countOf('sessions') }, say);
+  }
   if (kind === 'tenants') {
     const [rate = 0] = ratesOf(values.rate ?? '300');
     const organizations = (values.organizations ?? '1,100,1000').split(',').map(Number);
@@ -170,7 +179,7 @@ async function main(): Promise<void> {
   const found = KINDS.find((each) => each === kind);
   if (!found)
     throw new Error(
-      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, outbound-webhooks, tenants; ` +
+      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, tenants; ` +
         'or seed, inserts, segments, loyalty, authorization, background-work.',
     );
   await measureRates(found, duration);

@@ -99,7 +99,10 @@ async function main(): Promise<void> {
     open(url);
     const checks = { pkceCodeVerifier, expectedState, idTokenExpected: true };
     const tokens = await oidc.authorizationCodeGrant(configuration, await back, checks);
-    say(`Signed in as ${String(tokens.claims()?.['email'])}, for ${String(tokens.expires_in)} s.`);
+    const { email } = tokens.claims() ?? {};
+    say(
+      `Signed in as ${typeof email === 'string' ? email : 'somebody'}, for ${String(tokens.expires_in)} s.`,
+    );
     process.stdout.write(`${tokens.access_token}\n`);
   } finally {
     server.close();

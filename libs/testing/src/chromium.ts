@@ -4,7 +4,9 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
+
+export type { Page };
 
 const require = createRequire(import.meta.url);
 const PACKAGE = '@sparticuz/chromium';

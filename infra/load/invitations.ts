@@ -1,0 +1,49 @@
+/** People who are invited and have not answered yet. */
+import { randomUUID } from 'node:crypto';
+import { request, type Platform } from '@customer-platform/client/platform.ts';
+import { call } from './paced.ts';
+
+/** As many as are invited and read at once. */
+const TOGETHER = 20;
+/** Whom people join: nobody gains rights in one organization twenty times a second. */
+const ORGANIZATIONS = 10;
+
+export interface Invited {
+  readonly email: string;
+  /** Of the mail's link. */
+  readonly token: string;
+}
+
+/** Invites people into organizations below the demo's, and reads their mail. */
+export async function inviteAll(platform: Platform, count: number): Promise<Invited[]> {
+  const keys = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => found(platform)));
+  const invited: Invited[] = [];
+  while (invited.length < count) {
+    const some = Array.from({ length: Math.min(TOGETHER, count - invited.length) }, (_, at) =>
+      inviteOne(platform, keys[at % ORGANIZATIONS] ?? ''),
+    );
+    invited.push(...(await Promise.all(some)));
+  }
+  return invited;
+}
+
+/** An organization below the demo's, by its key. */
+async function found(platform: Platform): Promise<string> {
+  const name = `load-${randomUUID()}`;
+  const body = { name, slug: name, issue_api_key: true };
+  const answer = await request(platform, 'POST', '/v1/identity/organizations', body);
+  return (answer.body as { api_key: { key: string } }).api_key.key;
+}
+
+async function inviteOne(platform: Platform, key: string): Promise<Invited> {
+  const email = `load-${randomUUID()}@example.com`;
+  const answer = await call(`${platform.base_url}/v1/identity/invitations`, key, { email });
+  if (!answer.ok) throw new Error(`An invitation was answered ${answer.status}.`);
+  const read = async <T>(path: string): Promise<T> =>
+    (await fetch(platform.mail_url + path)).json() as Promise<T>;
+  const { data } = await read<{ data: { id: string }[] }>(`/messages?to=${email}&limit=1&wait=30`);
+  const { text } = await read<{ text: string }>(`/messages/${data[0]?.id ?? ''}`);
+  const token = /#token=(\S+)/.exec(text)?.[1];
+  if (token === undefined) throw new Error('An invitation’s mail has not come within 30 s.');
+  return { email, token };
+}
