@@ -99,7 +99,7 @@ async function main(): Promise<void> {
     open(url);
     const checks = { pkceCodeVerifier, expectedState, idTokenExpected: true };
     const tokens = await oidc.authorizationCodeGrant(configuration, await back, checks);
-    const { email } = tokens.claims() ?? {};
+    const email = tokens.claims()?.['email'];
     say(
       `Signed in as ${typeof email === 'string' ? email : 'somebody'}, for ${String(tokens.expires_in)} s.`,
     );
