@@ -6,6 +6,8 @@ import { InteractionNotFound } from '../oauth/interactions.js';
 import { languageOf } from './pages/languages.js';
 import { sendPage } from './pages/page.js';
 import { errorPage, type Failure } from './pages/plain-pages.js';
+import { SsoRefusal } from '../sso-connections/sso-refusal.js';
+import { ssoRefusalPage } from './sso-refusal-page.js';
 
 const FAILURES: Partial<Record<ProblemCode, Failure>> = {
   not_found: 'expired',
@@ -28,14 +30,20 @@ export class PageErrorsFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    const language = languageOf(undefined, request.headers['accept-language']);
+    const header = response.getHeader('X-Correlation-Id');
+    const reference = typeof header === 'string' ? header : undefined;
+    if (error instanceof SsoRefusal) {
+      sendPage(response, ssoRefusalPage(language, error, reference));
+      return;
+    }
     const problem = error instanceof InteractionNotFound ? new Problem('not_found') : toProblem(error);
     if (problem.status >= 500)
       log.error({ err: problem.cause ?? problem, code: problem.code }, 'a page failed');
-    const reference = response.getHeader('X-Correlation-Id');
-    const shown = errorPage(languageOf(undefined, request.headers['accept-language']), failureOf(problem), {
+    const shown = errorPage(language, failureOf(problem), {
       status: problem.status,
       headers: problem.headers,
-      ...(typeof reference === 'string' ? { reference } : {}),
+      ...(reference === undefined ? {} : { reference }),
     });
     sendPage(response, shown);
   }

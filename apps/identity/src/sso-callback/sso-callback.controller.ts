@@ -1,37 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Controller, Req, Res } from '@nestjs/common';
+import { Controller, Req, Res, UseFilters } from '@nestjs/common';
 import { CorrelationId, Endpoint, Origin, PathText, type RequestOrigin } from '@customer-platform/http';
 import { BrowserBinding } from '../sign-in/browser-binding.js';
+import { PageErrorsFilter } from '../sign-in/page-errors.filter.js';
 import { languageOf } from '../sign-in/pages/languages.js';
 import { sendPage } from '../sign-in/pages/page.js';
-import { errorPage, type Failure } from '../sign-in/pages/plain-pages.js';
 import { leavingPage } from '../sign-in/pages/sign-in-pages.js';
 import { SignInProgress } from '../sign-in/sign-in-progress.js';
-import { SsoRefusal, type SsoRefusalReason } from '../sso-connections/sso-refusal.js';
-import { SsoSignIn, type SsoCallback } from '../sso-connections/sso-sign-in.js';
-
-const EXPIRED = { failure: 'expired', status: 400 } as const;
-const REFUSED = { failure: 'ssoRefused', status: 403 } as const;
-const NO_ACCOUNT = { failure: 'ssoNoAccount', status: 403 } as const;
-/** Nobody learns by it which of them a stranger's account is in. */
-const WHAT_TO_SAY: Readonly<Record<SsoRefusalReason, { failure: Failure; status: number }>> = {
-  unknown_request: EXPIRED,
-  other_browser: EXPIRED,
-  other_connection: REFUSED,
-  too_late: EXPIRED,
-  connection_off: EXPIRED,
-  provider_refused: REFUSED,
-  provider_unavailable: { failure: 'ssoUnavailable', status: 503 },
-  answer_invalid: REFUSED,
-  no_verified_email: REFUSED,
-  foreign_domain: REFUSED,
-  no_account: NO_ACCOUNT,
-  account_elsewhere: NO_ACCOUNT,
-  account_disabled: NO_ACCOUNT,
-};
+import { SsoRefusal } from '../sso-connections/sso-refusal.js';
+import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 
 /** Where providers send people back to (identity.md §6). */
 @Controller('oauth/sso')
+@UseFilters(PageErrorsFilter)
 export class SsoCallbackController {
   constructor(
     private readonly sso: SsoSignIn,
@@ -53,19 +34,13 @@ export class SsoCallbackController {
     @Origin() origin: RequestOrigin,
     @CorrelationId() correlationId: string,
   ): Promise<void> {
-    const language = languageOf(undefined, request.headers['accept-language']);
     const callback = { connectionId, parameters: parametersOf(request) };
     const browser = BrowserBinding.of(request)?.hash;
-    try {
-      const { asked, signedIn } = await this.sso.finish(callback, browser, { ...origin, correlationId });
-      // Whoever has authenticated is known by a secret that nobody knew before.
-      await this.progress.begin(asked, BrowserBinding.fresh(response), signedIn);
-      sendPage(response, leavingPage({ language }, pathOf(asked.uid)));
-    } catch (error) {
-      if (!(error instanceof SsoRefusal)) throw error;
-      const { failure, status } = WHAT_TO_SAY[error.reason];
-      sendPage(response, errorPage(language, failure, { status, reference: correlationId }));
-    }
+    const { asked, signedIn } = await this.sso.finish(callback, browser, { ...origin, correlationId });
+    // Whoever has authenticated is known by a secret that nobody knew before.
+    await this.progress.begin(asked, BrowserBinding.fresh(response), signedIn);
+    const language = languageOf(undefined, request.headers['accept-language']);
+    sendPage(response, leavingPage({ language }, `/oauth/interactions/${encodeURIComponent(asked.uid)}`));
   }
 
   @Endpoint({
@@ -75,22 +50,12 @@ export class SsoCallbackController {
     summary: 'The way back that connections had in common',
     description: 'HTML: that the sign-in is to be begun anew. Each connection has an address of its own.',
   })
-  comeBackToAll(
-    @Req() request: IncomingMessage,
-    @Res() response: ServerResponse,
-    @CorrelationId() correlationId: string,
-  ): void {
-    const language = languageOf(undefined, request.headers['accept-language']);
-    const { failure, status } = EXPIRED;
-    sendPage(response, errorPage(language, failure, { status, reference: correlationId }));
+  comeBackToAll(): never {
+    throw new SsoRefusal('unknown_request');
   }
 }
 
-function parametersOf({ url = '' }: IncomingMessage): SsoCallback['parameters'] {
+function parametersOf({ url = '' }: IncomingMessage): URLSearchParams {
   const start = url.indexOf('?');
   return new URLSearchParams(start < 0 ? '' : url.slice(start));
-}
-
-function pathOf(uid: string): string {
-  return `/oauth/interactions/${encodeURIComponent(uid)}`;
 }

@@ -101,6 +101,11 @@ export function samplePages(language: Language, frame: Frame = aFrame(language))
     'error-protocol': protocolErrorPage(language, 'invalid_request: redirect_uri must be registered <'),
     'error-expired': errorPage(language, 'expired', { status: 404 }),
     'error-many': errorPage(language, 'many', { status: 429, headers: { 'Retry-After': '900' } }),
+    'error-sso': errorPage(language, 'ssoWrongAddress', {
+      status: 403,
+      reference: '0195a0f0-0000-7000-8000-000000000000',
+      again: frame.action,
+    }),
     'error-internal': errorPage(language, 'internal', {
       status: 500,
       reference: '7b9f0c1e-7f0a-4d4e-8a53-000000000001',

@@ -6,21 +6,27 @@ import { page, type Page } from './page.js';
 /** What can go wrong so that there is no form to go on with. */
 export type Failure = Exclude<
   keyof ReturnType<typeof wordsOf>['error'],
-  'title' | 'expiredTitle' | 'manyTitle' | 'reference'
+  'title' | 'expiredTitle' | 'manyTitle' | 'reference' | 'again'
 >;
 
 /** Pages that belong to no sign-in: what went wrong, the end, the reset of a password. */
 type Bare = Pick<Frame, 'language' | 'action' | 'token'>;
 
-/** What went wrong, and with which number to ask about it. */
+/** How what went wrong is answered. */
+interface WhatToDo {
+  readonly status: number;
+  /** The number to ask about it with. */
+  readonly reference?: string;
+  /** Where to begin anew. */
+  readonly again?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What went wrong, and what can be done about it. */
 export function errorPage(
   language: Language,
   failure: Failure,
-  {
-    status,
-    reference,
-    headers,
-  }: { status: number; reference?: string; headers?: Readonly<Record<string, string>> },
+  { status, reference, again, headers }: WhatToDo,
 ): Page {
   const { error } = wordsOf(language);
   const titles: Partial<Record<Failure, string>> = { expired: error.expiredTitle, many: error.manyTitle };
@@ -29,6 +35,7 @@ export function errorPage(
     status,
     title: titles[failure] ?? error.title,
     body: html`<p>${error[failure]}</p>
+      ${again !== undefined && html`<p class="more"><a href="${again}">${error.again}</a></p>`}
       ${reference !== undefined && html`<p class="soft">${error.reference(html`<code>${reference}</code>`)}</p>`}`,
     ...(headers ? { headers } : {}),
   });

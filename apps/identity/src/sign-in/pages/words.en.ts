@@ -109,7 +109,9 @@ export interface Words {
     readonly ssoRefused: string;
     readonly ssoUnavailable: string;
     readonly ssoNoAccount: string;
+    readonly ssoWrongAddress: string;
     readonly internal: string;
+    readonly again: string;
     readonly reference: (id: Html) => Html;
   };
 }
@@ -235,7 +237,10 @@ export const ENGLISH: Words = {
       'The sign-in at your organization was not accepted. Begin again, or show your administrator the reference.',
     ssoUnavailable: 'The sign-in of your organization does not answer. Try again shortly.',
     ssoNoAccount: 'There is no account here that you could use. Ask your administrator to invite you.',
+    ssoWrongAddress:
+      'Your organization does not vouch for an address of its own for the account that you signed in with there. Sign out there and use another account, or show your administrator the reference.',
     internal: 'Something went wrong on our side. Try again; if it stays so, tell us the reference.',
+    again: 'Begin again',
     reference: (id) => html`Reference: ${id}`,
   },
 };

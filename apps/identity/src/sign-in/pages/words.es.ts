@@ -125,7 +125,10 @@ export const SPANISH: Words = {
     ssoUnavailable: 'El inicio de sesión de tu organización no responde. Inténtalo pronto.',
     ssoNoAccount:
       'Aquí no hay una cuenta que puedas usar. Pide a quien administra tu organización que te invite.',
+    ssoWrongAddress:
+      'Tu organización no confirma un correo suyo para la cuenta con la que entraste allí. Cierra allí tu sesión y usa otra cuenta, o muestra la referencia a quien la administra.',
     internal: 'Algo falló de nuestro lado. Inténtalo de nuevo; si sigue así, cuéntanos la referencia.',
+    again: 'Empezar de nuevo',
     reference: (id) => html`Referencia: ${id}`,
   },
 };
