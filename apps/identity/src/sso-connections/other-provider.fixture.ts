@@ -6,7 +6,7 @@ import { Provider, type Configuration } from 'oidc-provider';
 /** One provider to run, as the JSON in this program's argument has it. */
 interface OtherProvider {
   readonly name: string;
-  /** Claims by subject. */
+  /** Claims by subject; or by what stands before the domain of whatever address is the subject. */
   readonly people: Readonly<Record<string, Record<string, unknown>>>;
   /** Whether the ID token says little, and userinfo the rest. */
   readonly thin: boolean;
@@ -25,8 +25,8 @@ const CLAIMS = [
 const OTHERS = ['hd', 'tid', 'oid', 'ver', 'xms_edov', 'zoneinfo', 'picture'];
 
 /**
- * A provider that is not ours, in a process that is not ours: whom `login_hint` names is signed in and consents. Clients
- * register themselves, as an administrator would do it there.
+ * A provider that is not ours, in a process that is not ours: whom `login_hint` names is signed in and consents, and who
+ * is nobody there is refused. Clients register themselves, as an administrator would do it there.
  */
 async function start(wanted: OtherProvider): Promise<string> {
   const { privateKey } = await generateKeyPair(wanted.algorithm, { extractable: true });
@@ -40,8 +40,10 @@ async function start(wanted: OtherProvider): Promise<string> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!request.url?.startsWith('/interaction/')) return void serve(request, response);
     const { params } = await provider.interactionDetails(request, response);
-    const login = { accountId: String(params['login_hint']) };
-    await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
+    const accountId = String(params['login_hint']);
+    const isKnown = claimsOf(wanted.people, accountId) !== undefined;
+    const result = isKnown ? { login: { accountId } } : { error: 'access_denied' };
+    await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   }
   return issuer;
 }
@@ -61,8 +63,10 @@ function configurationOf(
     cookies: { keys: ['a key of the provider'] },
     features: { devInteractions: { enabled: false }, registration: { enabled: true } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-    findAccount: (_, sub) =>
-      people[sub] ? { accountId: sub, claims: () => ({ ...people[sub], sub }) } : undefined,
+    findAccount: (_, sub) => {
+      const claims = claimsOf(people, sub);
+      return claims && { accountId: sub, claims: () => ({ ...claims, sub }) };
+    },
     loadExistingGrant: async ({ oidc }) => {
       const { provider, client, session } = oidc;
       const grant = new provider.Grant({ clientId: client?.clientId, accountId: session?.accountId });
@@ -71,6 +75,13 @@ function configurationOf(
       return grant;
     },
   };
+}
+
+function claimsOf(people: OtherProvider['people'], subject: string): Record<string, unknown> | undefined {
+  const [local = '', domain] = subject.split('@');
+  const named = people[local];
+  if (domain === undefined) return named;
+  return named && { email: subject, email_verified: true, ...named };
 }
 
 const wanted = JSON.parse(process.argv[2] ?? '[]') as OtherProvider[];

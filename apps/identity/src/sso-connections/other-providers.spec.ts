@@ -1,12 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { newId } from '@customer-platform/database';
+import { OtherProviders } from './other-provider-process.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
 import { SsoRefusal } from './sso-refusal.js';
 
-const PROGRAM = join(import.meta.dirname, 'other-provider.fixture.ts');
 const DOMAIN = `${newId()}.example`;
 const ana = { email: `ana@${DOMAIN}`, name: 'Ana Rojas', given_name: 'Ana', family_name: 'Rojas' };
 
@@ -96,36 +92,18 @@ async function browse(from: URL, until: string): Promise<URL> {
 
 describe('a provider that is not ours', () => {
   let bench: SsoBench;
-  let program: ChildProcess;
-  let issuers: Record<string, string>;
+  let providers: OtherProviders;
   const browser = aBrowser();
 
   beforeAll(async () => {
     bench = await SsoBench.start();
-    program = spawn(process.execPath, [PROGRAM, JSON.stringify(PROVIDERS)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const [line] = (await once(createInterface({ input: program.stdout ?? process.stdin }), 'line')) as [
-      string,
-    ];
-    issuers = JSON.parse(line) as Record<string, string>;
+    providers = await OtherProviders.start(PROVIDERS);
   });
   afterAll(async () => {
-    program.stdin?.end();
-    await once(program, 'exit');
+    await providers.end();
     await bench.end();
   });
 
-  /** Tells the provider where its people come back to, and the connection who it is there. */
-  const register = async (connection: TestConnection, issuer: string): Promise<void> => {
-    const answer = await fetch(`${issuer}/reg`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ redirect_uris: [connection.redirectUri] }),
-    });
-    const { client_id, client_secret } = (await answer.json()) as Record<string, unknown>;
-    await bench.set(connection, { client_id, client_secret });
-  };
   const comeAs = async (connection: TestConnection, subject: string): Promise<string> => {
     const url = await bench.begin(connection, browser, subject);
     const back = await browse(url, connection.redirectUri);
@@ -138,9 +116,8 @@ describe('a provider that is not ours', () => {
   };
 
   it.each(PROVIDERS)('lets people in with the claims of $name', async ({ name, known, refused }) => {
-    const issuer = issuers[name] ?? '';
-    const connection = await bench.connection(issuer, { domains: [DOMAIN], jit: true });
-    await register(connection, issuer);
+    const connection = await bench.connection(providers.issuer(name), { domains: [DOMAIN], jit: true });
+    await bench.set(connection, await providers.register(connection, name));
     for (const [subject, reason] of Object.entries(refused)) {
       expect(await comeAs(connection, subject)).toBe(reason);
     }

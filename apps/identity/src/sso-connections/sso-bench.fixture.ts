@@ -27,9 +27,12 @@ export class SsoBench {
     readonly dns: TestDns,
   ) {}
 
-  static async start(): Promise<SsoBench> {
+  static async start(
+    start: (variables: Record<string, string>) => Promise<IdentityBench> = (variables) =>
+      IdentityBench.start(variables),
+  ): Promise<SsoBench> {
     const dns = await TestDns.start();
-    return new SsoBench(await IdentityBench.start({ SSO_DNS_SERVERS: dns.address }), dns);
+    return new SsoBench(await start({ SSO_DNS_SERVERS: dns.address }), dns);
   }
 
   async end(): Promise<void> {
