@@ -94,10 +94,16 @@ SELECT u.id, true AS is_user, m.organization_id, o.status, o.settings, o.locale,
  WHERE m.organization_id = $1 AND m.user_id = $2`,
 };
 
-/** Session `s` is of no OAuth client, or of one that is as it was when the session began. */
+/**
+ * Session `s` is of no OAuth client, or of one that is as it was when the session began and serves it: one of an
+ * organization above does so while that organization is active.
+ */
 const OF_STANDING_CLIENT = `(s.client_id IS NULL OR EXISTS (
      SELECT FROM oauth_clients c
-      WHERE c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL))`;
+       JOIN organizations co ON co.organization_id = c.organization_id
+      WHERE c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL
+        AND (c.organization_id = s.organization_id
+             OR c.organizations = 'tree' AND co.status = 'active' AND co.deleted_at IS NULL)))`;
 
 /**
  * A session `$2` of user `$3` in organization `$1`, while user and membership stand: the permissions of all roles

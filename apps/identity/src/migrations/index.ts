@@ -19,6 +19,9 @@ import { CreateSignIns1767102000000 } from './1767102000000-create-sign-ins.js';
 import { CreatePasswordResets1767103000000 } from './1767103000000-create-password-resets.js';
 import { CreateSsoConnections1767104000000 } from './1767104000000-create-sso-connections.js';
 import { RememberConnections1767104010000 } from './1767104010000-remember-connections.js';
+import { BoundSignIns1767111000000 } from './1767111000000-bound-sign-ins.js';
+import { RepeatRefreshesOnce1767111100000 } from './1767111100000-repeat-refreshes-once.js';
+import { RaiseEpochsOfThoseServed1767111200000 } from './1767111200000-raise-epochs-of-those-served.js';
 import { CreateImpersonations1767113000000 } from './1767113000000-create-impersonations.js';
 import { RememberSites1767114000000 } from './1767114000000-remember-sites.js';
 
@@ -44,6 +47,9 @@ export const migrations: MigrationClass[] = [
   CreatePasswordResets1767103000000,
   CreateSsoConnections1767104000000,
   RememberConnections1767104010000,
+  BoundSignIns1767111000000,
+  RepeatRefreshesOnce1767111100000,
+  RaiseEpochsOfThoseServed1767111200000,
   CreateImpersonations1767113000000,
   RememberSites1767114000000,
 ];

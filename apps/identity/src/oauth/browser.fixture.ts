@@ -21,8 +21,24 @@ interface Cookie {
 /** A browser: cookies by path, and redirects that it follows within the platform. */
 export class Browser {
   private readonly cookies = new Map<string, Cookie>();
+  private readonly issuer: string;
+  private readonly headers: Record<string, string>;
+  /** Each as it was set. */
+  readonly set: string[] = [];
 
-  constructor(private readonly bench: IdentityBench) {}
+  /** `from` is its address, as the gateway tells it. */
+  constructor(
+    private readonly bench: IdentityBench,
+    { from, issuer = ISSUER }: { from?: string; issuer?: string } = {},
+  ) {
+    this.issuer = issuer;
+    this.headers = from === undefined ? {} : { 'x-forwarded-for': from };
+  }
+
+  /** Takes a cookie that it was not given here. */
+  plant(line: string): void {
+    this.keep(line);
+  }
 
   /** One exchange. */
   async get(path: string): Promise<Response> {
@@ -40,7 +56,7 @@ export class Browser {
       const location = next.startsWith('/oauth/interactions/')
         ? await this.answer(next, answers)
         : await this.follow(next);
-      if (!location.href.startsWith(ISSUER)) return location;
+      if (location.origin !== this.issuer) return location;
       next = location.pathname + location.search;
     }
     throw new Error(`The sign-in does not end: ${next}`);
@@ -50,7 +66,7 @@ export class Browser {
     const response = await this.get(path);
     const location = response.headers.get('location');
     if (location === null) throw new Error(`${String(response.status)}: ${await response.text()}`);
-    return new URL(location, ISSUER);
+    return new URL(location, this.issuer);
   }
 
   /** As the pages do, which are served elsewhere. */
@@ -58,21 +74,25 @@ export class Browser {
     const interactions = this.bench.app.app.get(Interactions, { strict: false });
     const request = new IncomingMessage(new Socket());
     request.url = path;
-    request.headers.cookie = this.cookiesFor(path);
+    request.headers.cookie = this.sends(path);
     const response = new ServerResponse(request);
     const interaction = await interactions.read(request, response);
     await interactions.finish(request, response, answers(interaction));
-    return new URL(String(response.getHeader('location')), ISSUER);
+    return new URL(String(response.getHeader('location')), this.issuer);
   }
 
   private async send(path: string, init: RequestInit): Promise<Response> {
-    const headers = { cookie: this.cookiesFor(path), accept: 'text/html' };
+    const headers = { ...this.headers, cookie: this.sends(path), accept: 'text/html' };
     const response = await fetch(this.bench.app.url + path, { redirect: 'manual', headers, ...init });
-    for (const line of response.headers.getSetCookie()) this.keep(line);
+    for (const line of response.headers.getSetCookie()) {
+      this.set.push(line);
+      this.keep(line);
+    }
     return response;
   }
 
-  private cookiesFor(path: string): string {
+  /** The header `Cookie` of a request to a path. */
+  sends(path: string): string {
     const own = [...this.cookies].filter(([, cookie]) => path.startsWith(cookie.path));
     return own.map(([name, { value }]) => `${name.split(' ')[0] ?? ''}=${value}`).join('; ');
   }

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Database, isUuid } from '@customer-platform/database';
 import type { AdapterPayload, Client } from 'oidc-provider';
 
+/** Of an organization that is suspended or deleted none is there: nobody signs in with them, nothing is issued to them. */
 const FIND = `
 SELECT c.id, c.organization_id, c.name, c.type, c.grant_types, c.redirect_uris, c.post_logout_redirect_uris, c.require_pkce,
        c.organizations, c.secret_hash, c.generation, o.parent_id IS NULL AS is_root
   FROM oauth_clients c
-  JOIN organizations o ON o.organization_id = c.organization_id AND o.deleted_at IS NULL
+  JOIN organizations o ON o.organization_id = c.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
  WHERE c.id = $1 AND c.deleted_at IS NULL`;
 
 interface ClientRow {

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isDatabaseUnavailable } from '@customer-platform/database';
 import Provider, { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
+import { clientAddress } from '@customer-platform/http';
+import { networkOf } from '../passwords/network-of.js';
 import type { EndedReason } from '../sessions/session.dto.js';
 import { BrowserStates, type BrowserStateKind } from './browser-states.js';
 import { ClientMetadata } from './client-metadata.js';
@@ -13,6 +15,9 @@ const REASONS: Readonly<Record<string, EndedReason>> = {
   end_session_confirm: 'logout',
   revocation: 'revoked',
 };
+
+/** Sign-ins that nobody ends cease to count one by one. */
+const RETRY_AFTER_S = '60';
 
 /** An adapter that keeps nothing. The provider asks each model for all of these. */
 class Nothing implements Adapter {
@@ -105,8 +110,17 @@ class BrowserAdapter extends Nothing {
   ) {
     super();
   }
-  override upsert(id: string, payload: AdapterPayload, livesS = 1): Promise<void> {
-    return available(this.states.upsert(this.kind, id, payload, livesS));
+  override async upsert(id: string, payload: AdapterPayload, livesS = 1): Promise<void> {
+    // A session in which nobody has signed in tells nothing.
+    if (this.kind === 'Session' && payload.accountId === undefined) return;
+    if (!(await available(this.states.upsert(this.kind, id, payload, livesS, this.beginner()))))
+      throw tooManySignIns();
+  }
+  /** The network that begins a sign-in; undefined for what goes on. */
+  private beginner(): string | undefined {
+    const { ctx } = Provider;
+    if (this.kind !== 'Interaction' || ctx?.oidc.route !== 'authorization') return undefined;
+    return networkOf(clientAddress(ctx.req)) ?? 'unknown';
   }
   override find(id: string): Promise<AdapterPayload | undefined> {
     return available(this.states.find(this.kind, id));
@@ -152,6 +166,13 @@ export class ProviderAdapters {
         return new Nothing();
     }
   }
+}
+
+/** Told to the browser itself: its client has not asked for so many, and would only send it here again. */
+function tooManySignIns(): errors.OIDCProviderError {
+  const error = new errors.TemporarilyUnavailable('too many sign-ins were begun from this network');
+  Provider.ctx?.set('Retry-After', RETRY_AFTER_S);
+  return Object.assign(error, { status: 429, statusCode: 429, allow_redirect: false });
 }
 
 /** A database that is away is told in the protocol's form, as something that passes. */

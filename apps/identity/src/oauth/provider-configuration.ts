@@ -6,13 +6,14 @@ import { OWN_METADATA, platformClient } from './client-metadata.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S } from './id-tokens.js';
 import type { ProviderAdapters } from './provider-adapter.js';
 import type { ProviderPages } from './provider-pages.js';
+import { cookieNames } from './sign-in-cookies.js';
+import { demandShort } from './sign-in-parameters.js';
 import type { SignInPolicy } from './sign-in-policy.js';
 
 const CODE_LIFE_S = 60;
-const SIGN_IN_S = 3_600;
+/** A sign-in that nobody ends is forgotten after so long. */
+export const SIGN_IN_S = 3_600;
 const DAY_S = 86_400;
-/** A browser in which nobody has signed in is remembered no longer than a form takes. */
-const NOBODY_S = 600;
 
 /** Where the provider's routes are; the controller serves exactly these. */
 export const ROUTES = {
@@ -53,7 +54,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
     clientDefaults: { id_token_signed_response_alg: ID_TOKEN_ALGORITHM },
     enabledJWA: { idTokenSigningAlgValues: [ID_TOKEN_ALGORITHM] },
     extraClientMetadata: { properties: OWN_METADATA },
-    extraParams: ['organization'],
+    extraParams: { organization: demandShort },
     allowOmittingSingleRegisteredRedirectUri: false,
     acceptQueryParamAccessTokens: false,
     clockTolerance: 5,
@@ -77,7 +78,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
       IdToken: ID_TOKEN_LIFE_S,
       RefreshToken: untilSessionEnds,
       Grant: DAY_S,
-      Session: (_ctx, session) => (session.accountId === undefined ? NOBODY_S : DAY_S),
+      Session: DAY_S,
       Interaction: SIGN_IN_S,
     },
   };
@@ -101,22 +102,11 @@ function featuresOf(pages: ProviderPages): Configuration['features'] {
   };
 }
 
-/**
- * Cookies with names that browsers keep to this very host and to TLS. The provider limits those of a sign-in to its path,
- * so that two in one browser do not meet; `__Host-` would not let it.
- */
+/** Cookies are the browser's alone, and their names say so to it; see `sign-in-cookies.ts`. */
 function cookiesOf(issuer: string): Configuration['cookies'] {
   const secure = issuer.startsWith('https:');
   const options = { httpOnly: true, sameSite: 'lax' as const, secure, signed: false };
-  return {
-    names: {
-      session: secure ? '__Host-sign-in' : 'sign-in',
-      interaction: secure ? '__Secure-interaction' : 'interaction',
-      resume: secure ? '__Secure-resume' : 'resume',
-    },
-    long: { ...options, path: '/' },
-    short: options,
-  };
+  return { names: { ...cookieNames(issuer) }, long: { ...options, path: '/' }, short: options };
 }
 
 /** The session that the client has in this browser, unless the user has just signed in or wants another organization. */

@@ -10,7 +10,9 @@ import { PlatformTokens } from './platform-tokens.js';
 import { ProviderAdapters } from './provider-adapter.js';
 import { providerConfiguration, ROUTES } from './provider-configuration.js';
 import { ProviderPages } from './provider-pages.js';
+import { cookieNames, nameCookiesBySignIn } from './sign-in-cookies.js';
 import { SignInPolicy } from './sign-in-policy.js';
+import { answerNobodysSignOut, rememberNobody } from './sign-out-of-nobody.js';
 
 /** Keys are looked at anew after so long. */
 const KEYS_REMEMBERED_MS = 1_000;
@@ -77,6 +79,8 @@ export class Providers {
     const provider = new Provider(issuer, providerConfiguration(parts));
     provider.proxy = true;
     this.tokens.teach(provider);
+    nameCookiesBySignIn(provider, cookieNames(issuer));
+    rememberNobody(provider);
     provider.on('server_error', (_ctx, error: Error) => {
       log.error({ err: error }, 'The OAuth provider failed');
     });
@@ -84,6 +88,7 @@ export class Providers {
       ctx.set(HEADERS);
       await next();
       describeTruly(ctx.path, ctx.body);
+      answerNobodysSignOut(ctx);
     });
     return provider;
   }
@@ -103,9 +108,12 @@ export class Providers {
  * Whether anybody is asked is for the policy to say, so the prompt is put there.
  */
 function keepOffline(request: IncomingMessage): void {
-  const [path, query] = (request.url ?? '').split('?', 2);
-  if (path !== ROUTES.authorization || query === undefined) return;
-  const parameters = new URLSearchParams(query);
+  const { url = '' } = request;
+  // A second `?` belongs to the query (RFC 3986 §3.4).
+  const begins = url.indexOf('?');
+  const path = url.slice(0, begins);
+  if (begins === -1 || path !== ROUTES.authorization) return;
+  const parameters = new URLSearchParams(url.slice(begins + 1));
   const [scope, ...scopes] = parameters.getAll('scope');
   const [prompt = '', ...prompts] = parameters.getAll('prompt');
   if (scopes.length > 0 || prompts.length > 0) return; // refused by the provider

@@ -78,14 +78,41 @@ describe('a refresh token', () => {
     expect((await client.refresh(good?.body.refresh_token ?? '')).status).toBe(400);
   });
 
-  it('is taken again within the grace of its client', async () => {
+  it('is taken once more within the grace of its client, and not after it', async () => {
     const patient = await TestClient.register(bench, organization, { refresh_grace_seconds: 10 });
     const first = await patient.tokens(signsIn(userId));
-    const answers = await Promise.all([1, 2, 3].map(() => patient.refresh(first.refresh_token)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const answers = await Promise.all([1, 2].map(() => patient.refresh(first.refresh_token)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    await becomes(answers[1]?.body.access_token ?? '', 200);
+    const [next] = answers.map(({ body }) => body.refresh_token);
+    expect((await patient.refresh(next ?? '')).status).toBe(200);
     await bench.database.query(`UPDATE oauth_tokens SET consumed_at = consumed_at - interval '11 s'`);
-    expect((await patient.refresh(first.refresh_token)).body.error).toBe('invalid_grant');
+    expect((await patient.refresh(next ?? '')).body.error).toBe('invalid_grant');
     await becomes(answers[0]?.body.access_token ?? '', 401);
+  });
+
+  it('used a third time within the grace ends the session', async () => {
+    const patient = await TestClient.register(bench, organization, { refresh_grace_seconds: 10 });
+    const { refresh_token: token } = await patient.tokens(signsIn(userId));
+    const statuses = [];
+    for (let use = 0; use < 3; use += 1) statuses.push((await patient.refresh(token)).status);
+    expect(statuses).toEqual([200, 200, 400]);
+    expect(await bench.endings(userId)).toContain('token_reuse');
+  });
+
+  it('used fifty times at once within the grace is good twice, and the family is dead', async () => {
+    const patient = await TestClient.register(bench, organization, { refresh_grace_seconds: 10 });
+    const { refresh_token: token } = await patient.tokens(signsIn(userId));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => patient.refresh(token)));
+    const good = answers.filter(({ status }) => status === 200);
+    expect(good.length).toBeGreaterThanOrEqual(1);
+    expect(good.length).toBeLessThanOrEqual(2);
+    expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(50 - good.length);
+    for (const { body } of good) {
+      await becomes(body.access_token, 401);
+      expect((await patient.refresh(body.refresh_token)).body.error).toBe('invalid_grant');
+    }
+    expect(await bench.endings(userId)).toContain('token_reuse');
   });
 
   it('is worth nothing to another client, and stays good', async () => {

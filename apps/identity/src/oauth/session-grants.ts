@@ -19,6 +19,7 @@ const LIVE = `
   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
   JOIN organizations o ON o.organization_id = s.organization_id AND o.deleted_at IS NULL
   JOIN oauth_clients c ON c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL
+   AND (c.organizations = 'tree' OR c.organization_id = s.organization_id)
  WHERE g.organization_id = $1 AND g.session_id = $2
    AND s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $3`;
 

@@ -12,7 +12,7 @@ const INSERT = `
 INSERT INTO oauth_tokens (organization_id, token_hash, kind, session_id, payload, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6)`;
 
-/** A refresh token that was used is taken again within its client's grace; a code never. */
+/** A refresh token that was used is taken once more within its client's grace; a code never. */
 const GRACE = `
 CASE WHEN t.kind = 'RefreshToken' THEN make_interval(secs => coalesce((
   SELECT c.refresh_grace_seconds FROM oauth_clients c WHERE c.id = (t.payload ->> 'clientId')::uuid), 0))
@@ -20,15 +20,15 @@ ELSE interval '0' END`;
 
 /** Without a grace no clock decides: those of two instances differ, and one that waits for a row has read its own before. */
 const IS_GOOD = `
-(t.consumed_at IS NULL OR ${GRACE} > interval '0' AND t.consumed_at + ${GRACE} > $3)`;
+(t.consumed_at IS NULL OR NOT t.repeated AND ${GRACE} > interval '0' AND t.consumed_at + ${GRACE} > $3)`;
 
 const FIND = `
 SELECT t.payload, t.consumed_at, NOT ${IS_GOOD} AS is_spent
   FROM oauth_tokens t WHERE t.token_hash = $1 AND t.kind = $2`;
 
-/** In one statement, whose row lock lets one of many through. */
+/** In one statement, whose row lock lets one of many through, and one more within the grace. */
 const CONSUME = `
-UPDATE oauth_tokens t SET consumed_at = coalesce(t.consumed_at, $3)
+UPDATE oauth_tokens t SET consumed_at = coalesce(t.consumed_at, $3), repeated = t.consumed_at IS NOT NULL
  WHERE t.token_hash = $1 AND t.kind = $2 AND ${IS_GOOD}
 RETURNING 1`;
 

@@ -12,8 +12,12 @@ INSERT INTO sessions
   (organization_id, id, user_id, amr, authenticated_at, mfa_at, last_seen_at, idle_expires_at, expires_at, ip, user_agent,
    client_id, client_generation, connection_id, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $7)`;
-/** Held until the session is there for whoever ends the client: none is begun unseen. */
-const CLIENT = 'SELECT generation FROM oauth_clients WHERE id = $1 AND deleted_at IS NULL FOR SHARE';
+/** Held until the session is there for whoever ends the client, or suspends its organization: none is begun unseen. */
+const CLIENT = `
+SELECT c.generation FROM oauth_clients c
+  JOIN organizations o ON o.organization_id = c.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
+ WHERE c.id = $1 AND c.deleted_at IS NULL AND (c.organizations = 'tree' OR c.organization_id = $2)
+   FOR SHARE`;
 /** A suspension or a new password after the authentication waits for this session and ends it too, or was there before. */
 const SIGNED_IN = `
 UPDATE users SET last_sign_in_at = $2
@@ -67,7 +71,7 @@ export class SessionBeginnings {
       ip ?? null,
       userAgent ?? null,
       clientId ?? null,
-      await generationOf(tx, clientId),
+      await generationOf(tx, organizationId, clientId),
       connectionId ?? null,
     ];
     await tx.query(INSERT, [
@@ -106,9 +110,13 @@ export class SessionBeginnings {
   }
 }
 
-async function generationOf(tx: WorkerTransaction, clientId: string | undefined): Promise<string | null> {
+async function generationOf(
+  tx: WorkerTransaction,
+  organizationId: string,
+  clientId: string | undefined,
+): Promise<string | null> {
   if (clientId === undefined) return null;
-  const [client] = await tx.query<{ generation: string }>(CLIENT, [clientId]);
+  const [client] = await tx.query<{ generation: string }>(CLIENT, [clientId, organizationId]);
   if (!client) throw new Problem('not_found');
   return client.generation;
 }

@@ -23,13 +23,14 @@ SELECT organization_id, id, user_id, CASE WHEN expires_at <= idle_expires_at THE
  WHERE ended_at IS NULL AND least(idle_expires_at, expires_at) <= $1
  LIMIT ${String(MOST_AT_ONCE)} FOR UPDATE SKIP LOCKED`;
 
-/** Their client is gone, or has had another secret since: they are refused already. */
+/** Their client is gone, has had another secret since, or serves them no more: they are refused already. */
 const OF_ENDED_CLIENTS = `
 SELECT s.organization_id, s.id, s.user_id, 'revoked' AS reason
   FROM sessions s
  WHERE s.client_id IS NOT NULL AND s.ended_at IS NULL AND NOT EXISTS (
    SELECT FROM oauth_clients c
-    WHERE c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL)
+    WHERE c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL
+      AND (c.organizations = 'tree' OR c.organization_id = s.organization_id))
  LIMIT ${String(MOST_AT_ONCE)} FOR UPDATE OF s SKIP LOCKED`;
 
 const DUE_IMPERSONATIONS = `

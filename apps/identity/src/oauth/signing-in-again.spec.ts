@@ -1,0 +1,93 @@
+import { expectStatus } from '@customer-platform/testing';
+import { decodeJwt } from 'jose';
+import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
+import { NEW_PASSWORD, Resets } from '../password-resets/password-resets.fixture.js';
+import { signsIn, TestClient } from './browser.fixture.js';
+
+let bench: IdentityBench;
+let organization: TestOrganization;
+let client: TestClient;
+beforeAll(async () => {
+  bench = await IdentityBench.start();
+});
+afterAll(() => bench.end());
+beforeEach(async () => {
+  organization = await bench.organization();
+  client = await TestClient.register(bench, organization);
+});
+
+type SignedIn = Awaited<ReturnType<TestClient['tokens']>>;
+
+/** What a browser is told that asks for no question. */
+async function quietly(who: TestClient, { browser }: Pick<SignedIn, 'browser'>, userId: string) {
+  const { back } = await who.code(signsIn(userId), { browser, further: { prompt: 'none' } });
+  return back.searchParams.get('error') ?? 'a code';
+}
+/** Whether the user is asked who they are. */
+async function isAsked(who: TestClient, { browser }: Pick<SignedIn, 'browser'>, userId: string) {
+  const prompts: string[] = [];
+  await who.code(
+    (interaction) => {
+      prompts.push(interaction.prompt);
+      return signsIn(userId)(interaction);
+    },
+    { browser },
+  );
+  return prompts.includes('login');
+}
+
+describe('a browser in which somebody has signed in', () => {
+  it('asks again once the password was replaced, with any client, and gives its codes no worth', async () => {
+    const resets = new Resets(bench);
+    const person = await resets.person(organization);
+    const [first, second] = [
+      await client.tokens(signsIn(person.id)),
+      await client.tokens(signsIn(person.id)),
+    ];
+    const { code, verifier } = await client.code(signsIn(person.id), { browser: first.browser });
+    expect(await quietly(client, first, person.id)).toBe('a code');
+    const token = await resets.token(person);
+    expectStatus(await resets.confirm(token, NEW_PASSWORD), 200);
+    const another = await TestClient.register(bench, organization);
+    for (const signedIn of [first, second]) {
+      expect(await quietly(client, signedIn, person.id)).toBe('login_required');
+      expect(await quietly(another, signedIn, person.id)).toBe('login_required');
+    }
+    expect((await client.redeem(code, verifier)).body.error).toBe('invalid_grant');
+    expect((await client.refresh(first.refresh_token)).body.error).toBe('invalid_grant');
+    expect(await isAsked(another, second, person.id)).toBe(true);
+  });
+
+  it('asks again once its user has ended all sessions from elsewhere', async () => {
+    const { userId, caller } = await bench.signedIn(organization);
+    const another = await TestClient.register(bench, organization);
+    const first = await client.tokens(signsIn(userId));
+    const second = await another.tokens(signsIn(userId), { browser: first.browser });
+    for (const { access_token: token } of [first, second]) {
+      const path = `/v1/identity/sessions/${String(decodeJwt(token)['sid'])}`;
+      expectStatus(await caller.delete(path), 204);
+    }
+    expect(await quietly(client, first, userId)).toBe('login_required');
+    expect(await quietly(another, first, userId)).toBe('login_required');
+    expect(await isAsked(client, first, userId)).toBe(true);
+  });
+
+  it('asks again once one of its sessions was ended from elsewhere, though others go on', async () => {
+    const { userId, caller } = await bench.signedIn(organization);
+    const another = await TestClient.register(bench, organization);
+    const first = await client.tokens(signsIn(userId));
+    await another.tokens(signsIn(userId), { browser: first.browser });
+    const path = `/v1/identity/sessions/${String(decodeJwt(first.access_token)['sid'])}`;
+    expectStatus(await caller.delete(path), 204);
+    expect(await quietly(another, first, userId)).toBe('login_required');
+  });
+
+  it('asks again once a copy of a code or of a refresh token was used', async () => {
+    const { userId } = await bench.signedIn(organization);
+    const first = await client.tokens(signsIn(userId));
+    await client.refresh(first.refresh_token);
+    await client.refresh(first.refresh_token);
+    expect(await quietly(client, first, userId)).toBe('login_required');
+    expect(await isAsked(client, first, userId)).toBe(true);
+  });
+});
