@@ -26,7 +26,9 @@ describe('an OAuth client', () => {
     },
     body: async (number, organizationId) => {
       await resources.found(organizationId);
-      return { name: `Client ${String(number)}`, type: 'public', redirect_uris: ['https://app.example/'] };
+      // It asks for consent: one that does not is for who holds all that its people may do.
+      const redirect_uris = ['https://app.example/'];
+      return { name: `Client ${String(number)}`, type: 'public', redirect_uris, organizations: 'tree' };
     },
     patch: (number) => ({ name: `Changed ${String(number)}` }),
   });

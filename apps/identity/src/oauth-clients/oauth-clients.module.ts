@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { RolesModule } from '../roles/roles.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { ClientReach } from './client-reach.js';
 import { OAuthClientsController } from './oauth-clients.controller.js';
 import { OAuthClientsService } from './oauth-clients.service.js';
 
@@ -8,6 +9,6 @@ import { OAuthClientsService } from './oauth-clients.service.js';
 @Module({
   imports: [RolesModule, SessionsModule],
   controllers: [OAuthClientsController],
-  providers: [OAuthClientsService],
+  providers: [ClientReach, OAuthClientsService],
 })
 export class OAuthClientsModule {}

@@ -11,6 +11,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { demandHeld } from '../roles/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
 import { SessionSweep } from '../sessions/session-sweep.js';
+import { ClientReach } from './client-reach.js';
 import { demandCoherent } from './client-rules.js';
 import { hashClientSecret, newClientSecret } from './client-secret.js';
 import type { CreateOAuthClientDto, UpdateOAuthClientDto } from './oauth-client.dto.js';
@@ -38,6 +39,7 @@ export class OAuthClientsService {
   constructor(
     private readonly database: Database,
     private readonly grants: RoleGrants,
+    private readonly reach: ClientReach,
     private readonly sessions: SessionSweep,
     stores: ResourceStores,
   ) {
@@ -86,6 +88,7 @@ export class OAuthClientsService {
     const secretHash = secret === undefined ? null : hashClientSecret(secret);
     return this.database.inOrganization(context, async (tx) => {
       await this.demandRole(tx, context, values.roleId);
+      await this.reach.demand(tx, context, values);
       const client = await this.clients.create(
         context,
         { ...values, secretHash, generation: newId() },
@@ -113,12 +116,14 @@ export class OAuthClientsService {
           // A new secret is a new way to act with the role, and in the sessions of whoever signs in.
           if (secret !== undefined || after.roleId !== before.roleId)
             await this.demandRole(tx, context, after.roleId);
+          await this.reach.demand(tx, context, after, before);
           if (secret === undefined) return changes;
           return { ...changes, secretHash: hashClientSecret(secret), generation: newId() };
         },
         { tx },
       );
-      if (secret !== undefined) this.sessions.endSoon(tx);
+      // Of people whom it does not serve any more, too.
+      if (secret !== undefined || body.organizations === 'own') this.sessions.endSoon(tx);
       return shown(client, secret);
     });
   }
@@ -130,7 +135,10 @@ export class OAuthClientsService {
 
   /** With its secret; what it was given stays ended. @throws Problem `privilege_escalation`, `not_deleted`, `limit_reached` */
   restore(context: RequestContext, id: string): Promise<OAuthClient> {
-    const guard = (tx: Transaction, { roleId }: OAuthClient) => this.demandRole(tx, context, roleId);
+    const guard = async (tx: Transaction, client: OAuthClient) => {
+      await this.demandRole(tx, context, client.roleId);
+      await this.reach.demand(tx, context, client);
+    };
     return this.clients.restore(context, id, { guard });
   }
 

@@ -88,6 +88,11 @@ function aMachine(role_id: string): object {
   return { name: 'Machine', type: 'confidential', grant_types: ['client_credentials'], role_id };
 }
 
+/** One that people sign in with; of their own organization, they are not asked for their consent. */
+function anApp(further: object = {}): object {
+  return { name: 'App', type: 'public', redirect_uris: ['https://app.example/'], ...further };
+}
+
 const anAddress = (): string => `${randomUUID()}@example.com`;
 
 /** Every way to give a permission (identity.md §1): each route that may answer `privilege_escalation` is here. */
@@ -160,6 +165,39 @@ export const WAYS_TO_GIVE: readonly WayToGive[] = [
     prepare: async (giving) => {
       const path = `/v1/identity/oauth-clients/${await giving.oauthClient()}`;
       return (caller) => caller.patch(path, { rotate_secret: true });
+    },
+  },
+  {
+    route: 'POST /v1/identity/oauth-clients',
+    by: 'redirect_uris, where owners too are sent with a code unasked',
+    prepare: async () => (caller) => caller.post('/v1/identity/oauth-clients', anApp()),
+  },
+  ...(
+    [
+      ['redirect_uris', {}, { redirect_uris: ['https://app.example/', 'https://other.example/'] }],
+      ['post_logout_redirect_uris', {}, { post_logout_redirect_uris: ['https://other.example/'] }],
+      ['organizations, which asks nobody any more', { organizations: 'tree' }, { organizations: 'own' }],
+      [
+        'require_pkce, without which a code is whoever’s that finds it',
+        { type: 'confidential' },
+        { require_pkce: false },
+      ],
+    ] as const
+  ).map(([by, made, change]): WayToGive => ({
+    route: 'PATCH /v1/identity/oauth-clients/{id}',
+    by,
+    prepare: async (giving) => {
+      const id = await giving.made('/v1/identity/oauth-clients', anApp(made));
+      return (caller) => caller.patch(`/v1/identity/oauth-clients/${id}`, change);
+    },
+  })),
+  {
+    route: 'POST /v1/identity/oauth-clients/{id}/restore',
+    by: 'its redirect_uris',
+    prepare: async (giving) => {
+      const path = `/v1/identity/oauth-clients/${await giving.made('/v1/identity/oauth-clients', anApp())}`;
+      expectStatus(await giving.admin.delete(path), 204);
+      return (caller) => caller.post(`${path}/restore`);
     },
   },
   {
