@@ -80,6 +80,33 @@ it('OPTIONS of an own document tells its methods', async () => {
   expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
 });
 
+it('a preflight is the module’s to answer, and its answer the caller’s to see', async () => {
+  stage = await aGateway((request, response) =>
+    response
+      .writeHead(204, {
+        'access-control-allow-origin': '*',
+        'access-control-allow-headers': request.headers['access-control-request-headers'],
+        'x-asked': `${String(request.method)} ${String(request.headers.origin)}`,
+      })
+      .end(),
+  );
+  const { status, headers } = await fetch(`${stage.gateway.url}/oauth/token`, {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://app.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    },
+  });
+  const seen = ['access-control-allow-origin', 'access-control-allow-headers', 'x-asked'];
+  expect([status, ...seen.map((name) => headers.get(name))]).toEqual([
+    204,
+    '*',
+    'authorization',
+    'OPTIONS https://app.example',
+  ]);
+});
+
 it('a very long target is uri_too_long, though the parser gives up first', async () => {
   stage = await aGateway((_request, response) => response.end('REACHED'));
   const text = await raw(stage.gateway.url, `GET /v1/core/${'a'.repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);

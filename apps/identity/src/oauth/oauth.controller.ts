@@ -7,6 +7,8 @@ import { ROUTES } from './provider-configuration.js';
 
 const GET = { method: 'GET', authorization: 'protocol', body: 'stream' } as const;
 const POST = { method: 'POST', authorization: 'protocol', body: 'stream' } as const;
+/** Where the pages of a public client ask from its redirect URIs' origins; the provider looks at which. */
+const FROM_PAGES = { crossOrigin: true } as const;
 /** What a form can hold that is to become an address. */
 const FORM_BYTES = 8_192;
 const JWKS_TYPE = 'application/jwk-set+json; charset=utf-8';
@@ -47,6 +49,7 @@ export class OAuthController {
 
   @Endpoint({
     ...POST,
+    ...FROM_PAGES,
     path: 'oauth/token',
     summary: 'Exchange a code, a refresh token or client credentials',
   })
@@ -54,18 +57,29 @@ export class OAuthController {
     return this.providers.serve(request, response);
   }
 
-  @Endpoint({ ...GET, path: 'oauth/userinfo', summary: 'What the client may know of the user' })
+  @Endpoint({
+    ...GET,
+    ...FROM_PAGES,
+    path: 'oauth/userinfo',
+    summary: 'What the client may know of the user',
+  })
   userinfo(@Req() request: IncomingMessage, @Res() response: ServerResponse): Promise<void> {
     return this.providers.serve(request, response);
   }
 
-  @Endpoint({ ...POST, path: 'oauth/userinfo', summary: 'What the client may know of the user, by a form' })
+  @Endpoint({
+    ...POST,
+    ...FROM_PAGES,
+    path: 'oauth/userinfo',
+    summary: 'What the client may know of the user, by a form',
+  })
   userinfoByForm(@Req() request: IncomingMessage, @Res() response: ServerResponse): Promise<void> {
     return this.providers.serve(request, response);
   }
 
   @Endpoint({
     ...POST,
+    ...FROM_PAGES,
     path: 'oauth/revoke',
     summary: 'Revoke a token (RFC 7009)',
     description: 'Ends the session that it is of. A token by client credentials cannot be revoked.',

@@ -2,7 +2,7 @@ import { newId } from '@customer-platform/database';
 import { Caller, eventually } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
-import { aChallenge, Browser, CALLBACK, signsIn, TestClient } from './browser.fixture.js';
+import { aChallenge, Browser, signsIn, TestClient } from './browser.fixture.js';
 
 const ROLES = '/v1/identity/roles';
 
@@ -289,32 +289,5 @@ describe('a form', () => {
     const location = new URL(response.headers.get('location') ?? '', 'http://x');
     expect(Object.fromEntries(location.searchParams)).toEqual(parameters);
     expect(location.pathname).toBe('/oauth/authorize');
-  });
-});
-
-describe('pages of other origins', () => {
-  it('may call the token endpoint from where a public client is, and from nowhere else', async () => {
-    const open = await TestClient.register(bench, organization, { type: 'public' });
-    const call = async (one: TestClient, origin: string) => {
-      const { code, verifier } = await one.code(signsIn(userId));
-      const secret = one.registered.client_secret;
-      const body = new URLSearchParams({
-        grant_type: 'authorization_code',
-        client_id: one.id,
-        ...(secret === undefined ? {} : { client_secret: secret }),
-        code,
-        code_verifier: verifier,
-        redirect_uri: CALLBACK,
-      });
-      const response = await fetch(`${bench.app.url}/oauth/token`, {
-        method: 'POST',
-        body,
-        headers: { origin },
-      });
-      return [response.status, response.headers.get('access-control-allow-origin')];
-    };
-    expect(await call(open, 'https://app.example')).toEqual([200, 'https://app.example']);
-    expect(await call(open, 'https://evil.example')).toEqual([400, null]);
-    expect(await call(client, 'https://app.example')).toEqual([400, null]);
   });
 });

@@ -126,6 +126,11 @@ export class RouteTable {
     return [...methods].sort();
   }
 
+  /** Whether pages of other origins may call a path. */
+  isCrossOrigin(path: string): boolean {
+    return (this.literal.get(path) ?? this.matching(path)).some(({ crossOrigin }) => crossOrigin);
+  }
+
   private matching(path: string): Route[] {
     return this.entries.filter(({ matches }) => matches(path)).map(({ route }) => route);
   }

@@ -14,7 +14,9 @@ export function answerUnmatched(table: RouteTable, request: IncomingMessage, res
   }
   const allow = [...methods, 'OPTIONS'].join(', ');
   if (request.method === 'OPTIONS') {
-    response.writeHead(204, { Allow: allow }).end();
+    const isPreflight = request.headers['access-control-request-method'] !== undefined;
+    const granted = isPreflight && table.isCrossOrigin(pathOf(request)) ? preflightOf(methods) : {};
+    response.writeHead(204, { Allow: allow, ...granted }).end();
     return;
   }
   const detail = `This path takes ${allow}.`;
@@ -24,4 +26,17 @@ export function answerUnmatched(table: RouteTable, request: IncomingMessage, res
     new Problem('method_not_allowed', { detail, headers: { Allow: allow } }),
     correlationId,
   );
+}
+
+/**
+ * Who asks is not known before the request itself, and nothing but its answer says whether the page may read it (Fetch,
+ * "CORS-preflight fetch"). `*` goes without cookies.
+ */
+function preflightOf(methods: readonly string[]): Record<string, string> {
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': methods.join(', '),
+    'Access-Control-Allow-Headers': 'authorization, content-type',
+    'Access-Control-Max-Age': '3600',
+  };
 }

@@ -58,6 +58,8 @@ export type EndpointOptions = RouteAuthorization & {
   readonly auditRefusals?: boolean;
   /** Takes any query parameter; default only for routes that a protocol or a provider governs. */
   readonly anyQuery?: boolean;
+  /** Pages of other origins may call it; see `RouteDeclaration`. */
+  readonly crossOrigin?: boolean;
 };
 
 /**
@@ -97,6 +99,7 @@ function declarationOf(options: EndpointOptions): RouteDeclaration {
     secretFields: options.secretFields ?? [],
     anyQuery: options.anyQuery ?? foreign,
     auditRefusals: options.auditRefusals ?? false,
+    crossOrigin: options.crossOrigin ?? false,
     summary: options.summary,
     problems: options.problems ?? [],
   };

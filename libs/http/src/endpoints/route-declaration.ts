@@ -58,6 +58,8 @@ export interface RouteDeclaration {
   readonly anyQuery: boolean;
   /** Whether calls refused for want of the permission are recorded. */
   readonly auditRefusals: boolean;
+  /** Whether pages of other origins may ask: a preflight is told so, each answer says whether they see it. */
+  readonly crossOrigin: boolean;
   readonly summary: string;
   readonly problems: readonly ProblemCode[];
 }
