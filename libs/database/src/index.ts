@@ -17,7 +17,7 @@ export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
 export { isUuid, newId } from './ids.js';
 export { Retention, retentionOf, type RetentionOptions } from './jobs/retention.js';
-export { pageOf, pageOfOwners, type PageOptions } from './lists/page-of.js';
+export { pageOf, pageOfOwners, pageOfSelects, type PageOptions } from './lists/page-of.js';
 export { reencrypt, type ReencryptedColumn } from './reencryption/reencryption.js';
 export { sealedSigningKeys, type SealedColumn, type SealedRow } from './reencryption/sealed-column.js';
 export { KeySeal } from './signing-keys/key-seal.js';

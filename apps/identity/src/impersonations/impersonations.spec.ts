@@ -206,6 +206,26 @@ describe('what is done as another', () => {
     expectStatus(await invitations.accept({ token }, acting.user.token), 200);
   });
 
+  it('takes its place in pages of sessions, whatever they are sorted by', async () => {
+    for (let at = 0; at < 3; at += 1) {
+      await acting.started();
+      await bench.signIn(acting.organization.id, acting.user.userId);
+    }
+    for (const sort of ['created_at', '-last_seen_at']) {
+      const path = `/v1/identity/sessions?user_id=${acting.user.userId}&sort=${sort}`;
+      const { body: whole } = await acting.user.caller.get<Page<SessionDto>>(path);
+      expect(whole.data.filter(({ impersonation }) => impersonation !== null)).toHaveLength(3);
+      const walked: SessionDto[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const { body } = await acting.user.caller.get<Page<SessionDto>>(`${path}&limit=2${after}`);
+        walked.push(...body.data);
+        cursor = body.page.next_cursor;
+      }
+      expect(walked.map(({ id }) => id)).toEqual(whole.data.map(({ id }) => id));
+    }
+  });
+
   it('is in the user’s list of sessions, with who and why, and can be ended there', async () => {
     const { id, as } = await acting.started();
     const { body } = await acting.user.caller.get<Page<SessionDto>>('/v1/identity/sessions?status=active');

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
-import { Database, pageOf, type WorkerTransaction } from '@customer-platform/database';
+import { Database, pageOfSelects, type WorkerTransaction } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { deviceOf } from './device.js';
@@ -27,7 +27,7 @@ interface SessionRow {
 }
 
 /** One that nobody uses has ended by itself, whether it is written down yet or not. */
-const SELECT = `
+const SESSIONS = `
 SELECT id, user_id, client_id, amr, authenticated_at, last_seen_at, idle_expires_at, expires_at, ip, user_agent,
        CASE WHEN ended_at IS NULL AND least(idle_expires_at, expires_at) > now() THEN 'active' ELSE 'ended' END
          AS status,
@@ -36,12 +36,13 @@ SELECT id, user_id, client_id, amr, authenticated_at, last_seen_at, idle_expires
        coalesce(ended_reason, CASE WHEN expires_at <= least(now(), idle_expires_at) THEN 'absolute'
                                    WHEN idle_expires_at <= now() THEN 'idle' END) AS ended_reason,
        created_at, NULL::uuid AS actor_id, NULL::text AS reason
-  FROM sessions WHERE organization_id = $1 AND ($2 OR user_id = $3)
- UNION ALL
-SELECT id, user_id, client_id, amr, authenticated_at, created_at, expires_at, expires_at, ip, user_agent,
-       CASE WHEN ended_at IS NULL AND expires_at > now() THEN 'active' ELSE 'ended' END,
-       coalesce(ended_at, CASE WHEN expires_at <= now() THEN expires_at END),
-       coalesce(ended_reason, CASE WHEN expires_at <= now() THEN 'absolute' END),
+  FROM sessions WHERE organization_id = $1 AND ($2 OR user_id = $3)`;
+const IMPERSONATIONS = `
+SELECT id, user_id, client_id, amr, authenticated_at, created_at AS last_seen_at, expires_at AS idle_expires_at,
+       expires_at, ip, user_agent,
+       CASE WHEN ended_at IS NULL AND expires_at > now() THEN 'active' ELSE 'ended' END AS status,
+       coalesce(ended_at, CASE WHEN expires_at <= now() THEN expires_at END) AS ended_at,
+       coalesce(ended_reason, CASE WHEN expires_at <= now() THEN 'absolute' END) AS ended_reason,
        created_at, actor_id, reason
   FROM impersonations WHERE organization_id = $1 AND ($2 OR user_id = $3)`;
 
@@ -65,7 +66,7 @@ export class SessionsService {
 
   list(context: RequestContext, query: ListQuery): Promise<Page<SessionDto>> {
     return this.database.inOrganization(context, (tx) =>
-      pageOf<SessionRow, SessionDto>(tx, SELECT, query, {
+      pageOfSelects<SessionRow, SessionDto>(tx, [SESSIONS, IMPERSONATIONS], query, {
         parameters: reachOf(context),
         map: (row) => toSessionDto(row, context.sessionId),
       }),

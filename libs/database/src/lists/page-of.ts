@@ -49,6 +49,20 @@ export async function pageOfOwners<Row extends object, Item = Row>(
   return readPage(tx, { branches, parameters }, query, options);
 }
 
+/**
+ * One page of the rows of several selects together, as {@link pageOf}. All have the same output columns, by name and
+ * type, and share no row. Each is read as far as the page goes: as one `UNION ALL` all of it would be read and sorted.
+ */
+export async function pageOfSelects<Row extends object, Item = Row>(
+  tx: Transaction,
+  selects: readonly string[],
+  query: ListQuery,
+  options: PageOptions<Row, Item> = {},
+): Promise<Page<Item>> {
+  const parameters = new Parameters(options.parameters);
+  return readPage(tx, { branches: selects, parameters }, query, options);
+}
+
 /** Selects of rows that no two of them share, and the values of their places. */
 interface Source {
   readonly branches: readonly string[];
