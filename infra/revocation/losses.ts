@@ -30,8 +30,6 @@ const clientDeleted: Loss['end'] = ({ call, clientId }) =>
 const secretReplaced: Loss['end'] = ({ call, clientId }) =>
   call('PATCH', `${IDENTITY}/oauth-clients/${clientId}`, { rotate_secret: true });
 const connectionOf = ({ connectionId }: Tenant): string => `${IDENTITY}/sso-connections/${connectionId}`;
-const connectionOff: Loss['end'] = (tenant) =>
-  tenant.call('PATCH', connectionOf(tenant), { status: 'inactive' });
 
 /** Every way that there is. */
 export const LOSSES: readonly Loss[] = [
@@ -59,7 +57,9 @@ export const LOSSES: readonly Loss[] = [
   user("client of the user's session deleted", clientDeleted),
   user("secret of the session's client replaced", secretReplaced),
   user("copy of the session's refresh token used", ({ useCopy }) => useCopy?.()),
-  user('SSO connection of the session switched off', connectionOff),
+  user('SSO connection of the session switched off', (tenant) =>
+    tenant.call('PATCH', connectionOf(tenant), { status: 'inactive' }),
+  ),
   user('SSO connection of the session deleted', (tenant) => tenant.call('DELETE', connectionOf(tenant))),
   client('client deleted', clientDeleted),
   client("client's secret replaced", secretReplaced),
@@ -73,7 +73,6 @@ export const LOSSES: readonly Loss[] = [
   impersonation("impersonator's session ended", ({ call, sessionId }) =>
     call('DELETE', `${IDENTITY}/sessions/${sessionId}`),
   ),
-  impersonation("impersonator's SSO connection switched off", connectionOff),
   impersonation("impersonator's membership deleted", ({ call, membershipId }) =>
     call('DELETE', `${IDENTITY}/memberships/${membershipId}`),
   ),

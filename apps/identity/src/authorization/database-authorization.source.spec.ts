@@ -25,13 +25,14 @@ describe('the authorization registry', () => {
         `SELECT epoch FROM organization_epochs WHERE organization_id = $1`,
         [tenant.organizationId],
       );
+      const { branding: _branding, ...settings } = effectiveSettings({});
       expect(await resolve(tenant)).toEqual({
         principal: { type: 'api_key', id: tenant.key.id },
         actor: { type: 'api_key', id: tenant.key.id },
         organization: {
           id: tenant.organizationId,
           status: 'active',
-          settings: { ...effectiveSettings({}), locale: 'en', timezone: 'UTC' },
+          settings: { ...settings, locale: 'en', timezone: 'UTC' },
           // Below none, it is its own tenant.
           tenant_id: tenant.organizationId,
         },

@@ -135,6 +135,8 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
   const type = typeOf(row);
   const { limits, chain } = effectiveLimits(row.settings, row.ancestors);
   const tenant = tenantOf(row);
+  // How pages look is nothing to the modules.
+  const { branding: _branding, ...settings } = effectiveSettings(row.settings, limits);
   return {
     principal: { type, id: row.id },
     actor: {
@@ -145,7 +147,7 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
     organization: {
       id: row.organization_id,
       status: row.status,
-      settings: { ...effectiveSettings(row.settings, limits), locale: row.locale, timezone: row.timezone },
+      settings: { ...settings, locale: row.locale, timezone: row.timezone },
       ...(tenant === undefined ? {} : { tenant_id: tenant }),
       ...(chain.length === 0 ? {} : { ancestors: chain }),
     },

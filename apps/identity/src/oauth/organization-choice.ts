@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
+import { NO_BRANDING, type Branding } from '../organizations/branding.js';
 import type { PlatformClient } from './client-metadata.js';
 
 /** So many are offered on one page; of more one searches. */
@@ -33,7 +34,7 @@ SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', 'o
 const OFFERED = `${OPEN} AND lower(left(o.name, char_length($4))) = lower($4)
  ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_OFFERED + 1)}`;
 const NAMED = `${OPEN} AND (o.organization_id::text = lower($4) OR o.slug = $4)`;
-const NAME = 'SELECT name FROM organizations WHERE organization_id = $1';
+const LOOK = `SELECT name, settings -> 'branding' AS branding FROM organizations WHERE organization_id = $1`;
 
 /** Where a user can act by a client: where the user is a member, and the client serves people (identity.md §7). */
 @Injectable()
@@ -57,12 +58,12 @@ export class OrganizationChoice {
     return row && toOpen(row);
   }
 
-  /** What an organization is called; of one that is gone, nothing. */
-  async nameOf(organizationId: string): Promise<string> {
+  /** What an organization is called and how its pages look; of one that is gone, nothing. */
+  async lookOf(organizationId: string): Promise<{ name: string; branding: Branding }> {
     const [row] = await this.database.acrossOrganizations((tx) =>
-      tx.query<{ name: string }>(NAME, [organizationId]),
+      tx.query<{ name: string; branding: Partial<Branding> | null }>(LOOK, [organizationId]),
     );
-    return row?.name ?? '';
+    return { name: row?.name ?? '', branding: { ...NO_BRANDING, ...row?.branding } };
   }
 
   private query(

@@ -1,3 +1,4 @@
+import { NO_BRANDING, type Branding } from './branding.js';
 import type { MemberJwk } from './member-jwk.js';
 
 /** Events per second, before queueing (contract.md §6). */
@@ -21,6 +22,7 @@ export interface OrganizationSettings {
   mfa_policy: (typeof MFA_POLICIES)[number];
   session: SessionLimits;
   member_jwks: { keys: MemberJwk[] };
+  branding: Branding;
 }
 
 /** Settings as they are kept: only what was said. */
@@ -29,6 +31,7 @@ export type StoredSettings = Partial<{
   mfa_policy: OrganizationSettings['mfa_policy'];
   session: Partial<SessionLimits>;
   member_jwks: { keys: MemberJwk[] };
+  branding: Partial<Branding>;
 }>;
 
 /** What holds where nothing is said (contract.md §6, identity.md §2). */
@@ -37,6 +40,7 @@ export const DEFAULT_SETTINGS: OrganizationSettings = {
   mfa_policy: 'optional',
   session: { idle_minutes: 30, absolute_hours: 12 },
   member_jwks: { keys: [] },
+  branding: NO_BRANDING,
 };
 
 /** `limits`: what holds with those above it, see `effectiveLimits`; without them what it says itself. */
@@ -49,5 +53,6 @@ export function effectiveSettings(
     mfa_policy: stored.mfa_policy ?? DEFAULT_SETTINGS.mfa_policy,
     session: { ...DEFAULT_SETTINGS.session, ...stored.session },
     member_jwks: stored.member_jwks ?? DEFAULT_SETTINGS.member_jwks,
+    branding: { ...NO_BRANDING, ...stored.branding },
   };
 }

@@ -24,6 +24,7 @@ import {
   PatchOf,
   SameAs,
 } from '@customer-platform/http';
+import { COLOR, faultOfLogo } from './branding.js';
 import { readMemberJwk, type MemberJwk } from './member-jwk.js';
 import { ORGANIZATION_STATUSES } from './organization.entity.js';
 import { MFA_POLICIES, type OrganizationSettings } from './organization-settings.js';
@@ -92,6 +93,27 @@ function faultOf(keys: unknown): string | undefined {
   return kids.size === keys.length ? undefined : 'Two keys have the same kid.';
 }
 
+/** How the pages of signing in look. */
+export class BrandingDto {
+  @ApiProperty({ example: '#1d4ed8', description: 'Of buttons.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @Matches(COLOR)
+  color?: string | null;
+
+  @ApiProperty({
+    example: 'https://tienda.example/logo.svg',
+    description: 'An https address, from which browsers load it; shown 48 px high.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @custom('isLogoUrl', (url) => faultOfLogo(url) === undefined, {
+    message: ({ value }: { value: unknown }) => faultOfLogo(value) ?? '',
+  })
+  logo_url?: string | null;
+}
+
 /** Settings as a body gives them; null clears, and the default holds again. */
 export class SettingsDto {
   @ApiProperty({
@@ -127,6 +149,14 @@ export class SettingsDto {
   @ValidateNested()
   @Type(() => MemberJwksDto)
   member_jwks?: MemberJwksDto | null;
+
+  @ApiProperty({ description: 'Of the pages by which people sign in to the organization’s clients.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => BrandingDto)
+  branding?: BrandingDto | null;
 }
 
 /** What `POST /v1/identity/organizations` takes: an organization below the caller's. */

@@ -65,6 +65,7 @@ describe('POST /v1/identity/organizations', () => {
         mfa_policy: 'optional',
         session: { idle_minutes: 30, absolute_hours: 12 },
         member_jwks: { keys: [] },
+        branding: { color: null, logo_url: null },
       },
       deleted_at: null,
     });
@@ -161,6 +162,21 @@ describe('POST /v1/identity/organizations', () => {
     ],
     ['/settings/session/idle_minutes', 'out_of_range', { settings: { session: { idle_minutes: 61 } } }],
     ['/settings/mfa_policy', 'invalid_enum', { settings: { mfa_policy: 'maybe' } }],
+    ['/settings/branding/color', 'invalid_format', { settings: { branding: { color: 'red' } } }],
+    ...[
+      'http://a.example/l.png',
+      'javascript:alert(1)',
+      'data:image/png;base64,',
+      'https://u:p@a.example/l.png',
+      'https://a.example/l.png#x',
+      'https://a.example/l png',
+      `https://a.example/${'l'.repeat(500)}`,
+      7,
+    ].map((logo_url): [string, string, object] => [
+      '/settings/branding/logo_url',
+      'invalid_format',
+      { settings: { branding: { logo_url } } },
+    ]),
     ['/settings/misspelt', 'unknown_field', { settings: { misspelt: 1 } }],
     ['/settings/member_jwks/keys', 'invalid_format', keys({ ...jwk, kid: 'a' }, { ...jwk, kid: 'a' })],
   ])('400 %s %s', async (pointer, code, override) => {

@@ -84,11 +84,12 @@ export class InteractionsController {
   ): Promise<Visit> {
     const interaction = await this.interactions.read(request, response);
     const browser = BrowserBinding.of(request) ?? BrowserBinding.fresh(response);
-    const organization = await this.organizations.nameOf(interaction.client.organizationId);
+    const { name, branding } = await this.organizations.lookOf(interaction.client.organizationId);
     const frame = {
       language: languageOf(interaction.params['ui_locales'], request.headers['accept-language']),
       application: interaction.client.name,
-      organization,
+      organization: name,
+      branding,
       action: `/oauth/interactions/${encodeURIComponent(uid)}`,
     };
     return {

@@ -34,7 +34,6 @@ export class PageErrorsFilter implements ExceptionFilter {
     const header = response.getHeader('X-Correlation-Id');
     const reference = typeof header === 'string' ? header : undefined;
     if (error instanceof SsoRefusal) {
-      log.info({ reason: error.reason }, 'a sign-in by a provider came to nothing');
       sendPage(response, ssoRefusalPage(language, error, reference));
       return;
     }

@@ -49,8 +49,6 @@ SELECT EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = $2 AND f.confirmed_at
        JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.key = 'owner'
       WHERE m.organization_id = $1 AND m.user_id = $2) AS keeps`;
 
-/** What is written beside the number that the person is shown. */
-const REFUSED = 'A sign-in by an SSO connection was refused';
 /** Longer ones are no address, and no provider has to read them. */
 const LONGEST_HINT = 254;
 
@@ -145,9 +143,7 @@ export class SsoSignIn {
     const connection = await this.active(connectionId, uid);
     const person = await this.redeem(connection, sent, callback.parameters);
     const userId = await this.arrivals.arrive(connection, person, request).catch((error: unknown) => {
-      if (!(error instanceof SsoRefusal)) throw error;
-      log.info({ connection: connectionId, reason: error.reason }, REFUSED);
-      throw new SsoRefusal(error.reason, uid);
+      throw error instanceof SsoRefusal ? new SsoRefusal(error.reason, uid) : error;
     });
     return { asked, signedIn: { userId, amr: ['fed'], authenticatedAt: this.clock.now(), connectionId } };
   }
@@ -220,6 +216,9 @@ function refusalOf(error: unknown, uid: string, connection: string): SsoRefusal 
         ? ('provider_refused' as const)
         : ('answer_invalid' as const);
   const { code, message } = error as { code?: unknown; message?: unknown };
-  log.warn({ connection, reason, failure, code, said: message }, REFUSED);
+  log.warn(
+    { connection, reason, failure, code, said: message },
+    'A sign-in by an SSO connection was refused',
+  );
   return new SsoRefusal(reason, uid, { cause: error });
 }

@@ -1,3 +1,4 @@
+import type { Branding } from '../../organizations/branding.js';
 import { html, type Html, type Piece } from './html.js';
 import type { Language } from './languages.js';
 
@@ -8,6 +9,8 @@ export interface Frame {
   readonly application: string;
   /** The name of the organization whose client it is. */
   readonly organization: string;
+  /** How that organization's pages look. */
+  readonly branding: Branding;
   /** Where forms go. */
   readonly action: string;
   /** Proves that a form is from this page in this browser. */

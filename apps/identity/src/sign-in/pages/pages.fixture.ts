@@ -1,3 +1,4 @@
+import { NO_BRANDING } from '../../organizations/branding.js';
 import type { Frame } from './frame.js';
 import { html } from './html.js';
 import type { Language } from './languages.js';
@@ -45,6 +46,7 @@ export function aFrame(language: Language, names: Partial<Frame> = {}): Frame {
     language,
     application: 'Panel de Tienda del Sur',
     organization: 'Tienda del Sur',
+    branding: NO_BRANDING,
     action: '/oauth/interactions/8pxY3nJ0sUqgF5b2',
     token: 'kJ8wYq0mY2v8Jt0q3JQmVZc3QmJ8wYq0mY2v8Jt0q3I',
     ...names,

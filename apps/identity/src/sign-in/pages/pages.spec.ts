@@ -14,6 +14,7 @@ const LOOKS = [
   ['es', 'dark'],
 ] as const;
 const MOST_BYTES = 30 * 1024;
+const LOGO = 'https://logo.example/of/us.svg?v="1"';
 
 let browser: Browser;
 let server: Server;
@@ -21,13 +22,16 @@ let origin: string;
 
 beforeAll(async () => {
   browser = await startChromium();
-  // The pages as they are sent, headers included: `/<language>/<page>` and, with a hostile name, `/<language>/<page>/<which>`.
+  // The pages as they are sent, headers included: `/<language>/<page>`, with a hostile name `/<language>/<page>/<which>`,
+  // with a colour and a logo `/<language>/<page>?rrggbb`.
   server = createServer((request, response) => {
-    const [, language, name = '', hostile] = (request.url ?? '').split('/');
+    const [path = '', color] = (request.url ?? '').split('?');
+    const [, language, name = '', hostile] = path.split('/');
     const named = hostile === undefined ? undefined : (HOSTILE_NAMES[Number(hostile)] ?? '');
     const spoken = language === 'es' ? 'es' : 'en';
     const names = named === undefined ? {} : { application: named, organization: named };
-    const page = samplePages(spoken, aFrame(spoken, names))[name];
+    const branding = color === undefined ? {} : { branding: { color: `#${color}`, logo_url: LOGO } };
+    const page = samplePages(spoken, aFrame(spoken, { ...names, ...branding }))[name];
     if (page) sendPage(response, page);
     else response.writeHead(404).end();
   });
@@ -128,6 +132,38 @@ describe('a name that somebody chose to do harm', () => {
         const shown = await page.locator('bdi').first().textContent();
         expect(shown).toBe(HOSTILE_NAMES[index]);
         expect(await axeFindings(page)).toEqual([]);
+        await page.close();
+      }
+    },
+    60_000,
+  );
+});
+
+describe('an organization’s colour and logo', () => {
+  it.each(['1d4ed8', 'ffff00', '777777', '767676', 'ffffff', '000000', 'FF00aa'])(
+    'are shown with %s, readable in both themes, and let in by the policy alone',
+    async (color) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await browser.newPage({ viewport: { width: 360, height: 740 }, colorScheme });
+        const refused: string[] = [];
+        const asked: string[] = [];
+        page.on('console', (message) => refused.push(message.text()));
+        page.on('request', (request) => asked.push(request.url()));
+        const body =
+          '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><rect width="90" height="30"/></svg>';
+        await page.route('https://logo.example/**', (route) =>
+          route.fulfill({ contentType: 'image/svg+xml', body }),
+        );
+        await page.goto(`${origin}/es/password?${color}`);
+        await page.getByRole('img', { name: 'Tienda del Sur' }).waitFor();
+        expect(await page.evaluate('document.querySelector("img.logo").naturalWidth')).toBe(90);
+        const [red, green, blue] = [0, 2, 4].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+        expect(
+          await page.evaluate('getComputedStyle(document.querySelector("button")).backgroundColor'),
+        ).toBe(`rgb(${String(red)}, ${String(green)}, ${String(blue)})`);
+        expect(await axeFindings(page)).toEqual([]);
+        expect(refused.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+        expect(asked.filter((url) => !url.startsWith(origin))).toEqual([LOGO.replaceAll('"', '%22')]);
         await page.close();
       }
     },

@@ -219,8 +219,8 @@ export function leavingPage(frame: Pick<Frame, 'language'>, url: string): Page {
   });
 }
 
-function shared({ language, organization }: Frame, status = 200) {
-  return { language, status, footer: named(organization) } as const;
+function shared({ language, organization, branding }: Frame, status = 200) {
+  return { language, status, footer: named(organization), branding, logoOf: organization } as const;
 }
 
 function lead(text: Html): Html {

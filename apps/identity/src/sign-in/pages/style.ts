@@ -18,6 +18,7 @@ main { width: 100%; max-width: 26rem; padding: 2rem; background: var(--paper); b
 h1 { margin: 0 0 .35rem; font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; overflow-wrap: anywhere; }
 h2 { margin: 1.5rem 0 .35rem; font-size: 1.05rem; }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+img.logo { display: block; max-width: 60%; height: 3rem; object-fit: contain; object-position: left; margin: 0 0 1rem; }
 main > :last-child { margin-bottom: 0; }
 .soft { color: var(--soft); }
 .lead { margin-bottom: 1.5rem; color: var(--soft); }
@@ -30,9 +31,9 @@ input[aria-invalid=true] { border-color: var(--bad); border-width: 2px; }
 input.code { font-size: 1.35rem; letter-spacing: .2em; font-variant-numeric: tabular-nums; }
 .hint { margin: -.6rem 0 1rem; font-size: .9rem; color: var(--soft); }
 button, a.button { display: block; width: 100%; min-height: 3rem; padding: .6rem 1rem; font: inherit; font-weight: 600;
-  text-align: center; text-decoration: none; color: var(--on-accent); background: var(--accent);
-  border: 1px solid transparent; border-radius: .55rem; cursor: pointer; overflow-wrap: anywhere; }
-button:hover, a.button:hover { background: var(--accent-strong); }
+  text-align: center; text-decoration: none; color: var(--on-brand, var(--on-accent));
+  background: var(--brand, var(--accent)); border: 1px solid var(--brand-edge, transparent); border-radius: .55rem; cursor: pointer; overflow-wrap: anywhere; }
+button:hover, a.button:hover { background: var(--brand-strong, var(--accent-strong)); text-decoration: underline; }
 button.second { margin-top: .75rem; color: var(--ink); background: transparent; border-color: var(--edge); }
 button.second:hover { background: var(--ground); }
 button.link { width: auto; display: inline; min-height: 1.5rem; padding: .25rem 0; font-weight: 400; text-align: left;
@@ -57,5 +58,27 @@ footer { margin-top: 1.25rem; max-width: 26rem; text-align: center; font-size: .
   overflow-wrap: anywhere; }
 `;
 
-/** The one sheet that a page's policy lets in. */
-export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+/** By which a page's policy lets a sheet in. */
+export function sourceOf(style: string): string {
+  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+}
+
+/** The sheet of all pages. */
+export const STYLE_SOURCE = sourceOf(STYLE);
+
+/** Buttons in an organization's colour, with what is written on them in black or white, whichever is read better. */
+export function brandStyle(color: string): string {
+  const written = luminanceOf(color) > DARK_BELOW ? '#000' : '#fff';
+  return `:root{--brand:${color};--on-brand:${written};--brand-strong:${color};--brand-edge:var(--edge)}`;
+}
+
+/** Where black and white are read equally well, as WCAG 2 counts contrast: √(1.05 × 0.05) − 0.05. */
+const DARK_BELOW = 0.179;
+
+function luminanceOf(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.040_45 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
