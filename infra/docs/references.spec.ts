@@ -69,6 +69,20 @@ describe('references of code and pages', () => {
     expect(brokenIn(others, 'README.md')).toEqual(['README.md:6 none.png']);
   });
 
+  it('a test that is cited beside its file must have that name', () => {
+    const link = '[alerts.spec.ts](../infra/docs/alerts.spec.ts)';
+    const page = [
+      `${link} “asks for metrics that there are”`,
+      `${link} “asks for metrics that there are” and “not that”`,
+      `${link} “not one”, “nor this”`,
+    ];
+    expect(brokenIn(page.join('\n'), 'docs/a.md')).toEqual([
+      'docs/a.md:2 alerts.spec.ts “not that”',
+      'docs/a.md:3 alerts.spec.ts “not one”',
+      'docs/a.md:3 alerts.spec.ts “nor this”',
+    ]);
+  });
+
   it('anchors are those that GitHub makes', () => {
     expect([...anchorsOf('# A `b`: c & d\n## x\n## x\n```\n# no\n```\n<a id="code"></a>')]).toEqual([
       'a-b-c--d',

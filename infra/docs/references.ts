@@ -1,4 +1,4 @@
-/** What code and pages refer to: sections of docs/spec, ADRs, files of docs and links; and which of it does not exist. */
+/** What code and pages refer to: sections of docs/spec, ADRs, files, links and tests; and which of it does not exist. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
@@ -83,7 +83,7 @@ export class References {
       ...this.quotedTitles(text),
       ...this.decisions(text),
       ...this.files(text),
-      ...(file.endsWith('.md') ? this.links(file, text) : []),
+      ...(file.endsWith('.md') ? [...this.links(file, text), ...this.tests(file, text)] : []),
     ];
     return found.map(({ index, reference }) => ({
       at: `${file}:${text.slice(0, index).split('\n').length}`,
@@ -157,6 +157,18 @@ export class References {
       return /^[a-z]+:/u.test(target) || this.leadsSomewhere(file, text, target)
         ? []
         : [{ index, reference: target }];
+    });
+  }
+
+  /** `[refresh.spec.ts](../apps/…/refresh.spec.ts) “used again ends the session”`: a test that has that name. */
+  private tests(file: string, text: string): { index: number; reference: string }[] {
+    const cited = /\]\(([^)\s]+spec\.ts)\)((?:(?:,| and)? “[^”]+”)+)/gu;
+    return [...text.matchAll(cited)].flatMap(({ index, 1: target = '', 2: names = '' }) => {
+      const path = join(this.root, dirname(file), target);
+      const source = existsSync(path) ? readFileSync(path, 'utf8') : '';
+      return [...names.matchAll(/“([^”]+)”/gu)].flatMap(({ 1: name = '' }) =>
+        source.includes(name) ? [] : [{ index, reference: `${basename(target)} “${name}”` }],
+      );
     });
   }
 

@@ -295,10 +295,51 @@ describe('redirect URIs', () => {
     'https:///app.example/callback',
     'https://app.example/callback\thttps://evil.example',
     'https://app.example/callback;x',
+    'https://app.example/callback;/../evil',
+    'https://app.example/callback/..%2f..%2fevil',
+    'https://app.example/callback%2F',
+    'https://app.example/callback%3Fx=1',
+    'https://app.example/callback%23x',
+    'https://app.example/callback%0d%0aLocation:%20https://evil.example',
+    'https://app.example/callback\r\nLocation: https://evil.example',
+    'https://app.example/callback?',
+    'https://app.example/callback#',
+    'https://app.example/callback&redirect_uri=https://evil.example',
+    'https://app.example/callback.evil.example',
+    'https://app.example/callback@evil.example',
+    'https://app.example:@evil.example/callback',
+    'https://app.example%2eevil.example/callback',
+    'https://app.example%00.evil.example/callback',
+    'https://evil.example\\@app.example/callback',
+    'https://evil.example%ff@app.example/callback',
+    'https://evil.example/https://app.example/callback',
+    'https://evil.example#@app.example/callback',
+    'https://evil.example?@app.example/callback',
+    'https://xn--app-7ka.example/callback',
+    'https://аpp.example/callback',
+    'https://app。example/callback',
+    'https://[::ffff:127.0.0.1]/callback',
+    'HTTPS://app.example/callback',
+    'https ://app.example/callback',
+    'https:/app.example/callback',
+    'https:\\\\app.example/callback',
+    '\\\\app.example\\callback',
+    'http://127.0.0.1/callback',
+    'http://localhost:8080/callback',
+    'app.example:/callback',
+    'urn:ietf:wg:oauth:2.0:oob',
+    'https://*.example/callback',
+    'https://app.example/*',
     'https://app.example',
     'https://app.example/',
+    'null',
     '',
   ];
+
+  it('are tried in sixty ways and more', () => {
+    expect(new Set(VARIATIONS).size).toBeGreaterThanOrEqual(60);
+    expect(VARIATIONS).not.toContain(CALLBACK);
+  });
 
   it.each(VARIATIONS)('%j is not the one that is registered: nobody is sent there', async (uri) => {
     const parameters = client.request(aChallenge().challenge, { redirect_uri: uri });
