@@ -7,13 +7,15 @@
  * PostgreSQL of its own, or the one of `TEST_POSTGRES_URL` (a superuser's); no Kafka.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import {
+  ACCESS_TOKEN_AUDIENCE,
+  ACCESS_TOKEN_TYPE,
   AccessTokens,
   ChangeFeed,
   CredentialCache,
@@ -30,6 +32,7 @@ import { freePort } from '@customer-platform/client/free-port.ts';
 import { descendantsOf, readProcesses } from '@customer-platform/client/processes.ts';
 import { provisionDatabase } from '@customer-platform/database';
 import { requiredVariable } from '@customer-platform/testing';
+import { SignJWT } from 'jose';
 import { Client } from 'pg';
 import { populateWithKeys } from './authorization-keys.ts';
 import startTestServices, { endTestServices } from '../test/global-setup.ts';
@@ -40,6 +43,8 @@ const WARM_UP_SECONDS = 3;
 const REPEATS = 300_000;
 const SINGLY = 100_000;
 const BETWEEN_BREAKS = 500;
+const TOKENS = 6_000;
+const TOKENS_WARM = 2_000;
 const ACCEPTS = { accepts: 'api_key' } as const;
 const DIST = resolve(import.meta.dirname, '../../apps/identity/dist');
 
@@ -236,6 +241,33 @@ async function measureGuard(resolver: CredentialResolver, keys: string[]): Promi
   await timed('garbage', permits, garbage);
 }
 
+/** What a module pays for a user's access token, at first sight and after, besides what it asks identity. */
+async function measureTokens(): Promise<void> {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'ES256' }];
+  const issuer = 'http://127.0.0.1';
+  const source = { signingKeys: () => Promise.resolve({ keys }) } as unknown as HttpAuthorizationSource;
+  const verifier = new AccessTokens(source, issuer, monotonic);
+  const signed = Array.from({ length: TOKENS }, () =>
+    new SignJWT({ sid: randomUUID(), org_id: randomUUID(), amr: ['pwd'], scope: 'openid' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'bench', typ: ACCESS_TOKEN_TYPE })
+      .setIssuer(issuer)
+      .setAudience(ACCESS_TOKEN_AUDIENCE)
+      .setSubject(randomUUID())
+      .setIssuedAt()
+      .setExpirationTime('5 minutes')
+      .sign(privateKey),
+  );
+  const tokens = await Promise.all(signed);
+  for (const token of tokens.slice(0, TOKENS_WARM)) await verifier.verify(token);
+  for (const what of ['at first sight', 'seen before']) {
+    const before = process.cpuUsage();
+    for (const token of tokens.slice(TOKENS_WARM)) await verifier.verify(token);
+    const { user, system } = process.cpuUsage(before);
+    print(`an access token, ${what}`, `${((user + system) / (TOKENS - TOKENS_WARM)).toFixed(1)} µs of CPU`);
+  }
+}
+
 async function measure(identity: ChildProcess, port: number, keys: string[]): Promise<void> {
   const tokens = new ServiceTokens('core', {
     SERVICE_PRIVATE_KEY: pairs[0]?.own,
@@ -258,6 +290,7 @@ async function measure(identity: ChildProcess, port: number, keys: string[]): Pr
     await measureResolve(identity, source, keys);
     await measureCache(identity, { resolver, cache }, keys);
     await measureGuard(resolver, keys);
+    await measureTokens();
   } finally {
     await feed.stop();
     await client.close();

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@customer-platform/problem-json';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
@@ -63,6 +64,36 @@ describe('an access token', () => {
       session: { organization_id: claims.org_id, session_id: claims.sid, user_id: subject },
     });
   });
+
+  it('that was verified is known again until it ends, or its key is taken away', async () => {
+    const { tokens, signer, registry, clock, codeOf } = await aVerifier();
+    const token = await aToken(signer);
+    const [first, second] = [await tokens.verify(token), await tokens.verify(token)];
+    expect(second).toBe(first);
+    // One of another signature is another token.
+    expect(await codeOf(`${token.slice(0, -8)}AAAAAAAA`)).toBe('invalid_token');
+    jest.useFakeTimers({
+      now: Date.now() + 306_000,
+      doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'],
+    });
+    expect(await codeOf(token)).toBe('token_expired');
+    jest.useRealTimers();
+    expect(await codeOf(token)).toBe('valid');
+    registry.keys.splice(0);
+    clock.pass(300_001);
+    expect(await codeOf(token)).toBe('invalid_token');
+  });
+
+  it('is remembered beside 10,000 others, and verified again beside more', async () => {
+    const { tokens, signer } = await aVerifier();
+    const token = await aToken(signer);
+    const first = await tokens.verify(token);
+    for (let number = 0; number < 10_000; number += 1)
+      await tokens.verify(await aToken(signer, { payload: { ...claims, number } }));
+    const again = await tokens.verify(token);
+    expect(again).toEqual(first);
+    expect(again).not.toBe(first);
+  }, 60_000);
 
   it('of a client says which, and by which generation of its secret', async () => {
     const { tokens, signer } = await aVerifier();
