@@ -34,12 +34,12 @@ export interface TenantClaims {
 }
 
 /**
- * Whose rights something lives by that goes on without a credential: of a user in the organization, or of an API key by
- * its id, for which the one speaks that it was rotated to.
+ * Whose rights something lives by that goes on without a credential: of a user in the organization, of an OAuth client by
+ * its id, or of an API key by its id, for which the one speaks that it was rotated to.
  */
 export interface MakerClaims {
   organization_id: string;
-  maker_type: 'api_key' | 'user';
+  maker_type: 'api_key' | 'oauth_client' | 'user';
   maker_id: string;
 }
 

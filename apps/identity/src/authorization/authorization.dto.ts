@@ -45,8 +45,8 @@ export class ResolveDto {
   client_generation?: string;
 
   @MayBeAbsent()
-  @IsIn(['api_key', 'user'])
-  maker_type?: 'api_key' | 'user';
+  @IsIn(['api_key', 'oauth_client', 'user'])
+  maker_type?: 'api_key' | 'oauth_client' | 'user';
 
   @MayBeAbsent()
   @IsUUID()

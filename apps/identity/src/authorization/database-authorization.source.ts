@@ -26,12 +26,20 @@ import {
   RESOLVE_API_KEY_BY_ID,
   RESOLVE_CLIENT,
   RESOLVE_IMPERSONATION,
+  RESOLVE_MAKING_CLIENT,
   RESOLVE_MAKING_KEY,
   RESOLVE_MEMBER,
   RESOLVE_ORGANIZATION,
   RESOLVE_SESSION,
   type ResolvedKeyRow,
 } from './resolve.statement.js';
+
+/** How one who has made something is found, whatever credential they had then. */
+const MAKERS: Readonly<Record<MakerClaims['maker_type'], NamedStatement>> = {
+  api_key: RESOLVE_MAKING_KEY,
+  oauth_client: RESOLVE_MAKING_CLIENT,
+  user: RESOLVE_MEMBER,
+};
 
 /**
  * The registry itself (identity.md §8): what a credential may do, which organizations' rights changed, which keys were
@@ -74,8 +82,7 @@ export class DatabaseAuthorizationSource extends AuthorizationSource {
 
   override resolveMaker(maker: MakerClaims, timeoutMs: number): Promise<ResolvedCredential> {
     const { organization_id: organizationId, maker_type: type, maker_id: id } = maker;
-    const statement = type === 'user' ? RESOLVE_MEMBER : RESOLVE_MAKING_KEY;
-    return this.resolveBy(statement, [organizationId, id], timeoutMs);
+    return this.resolveBy(MAKERS[type], [organizationId, id], timeoutMs);
   }
 
   override async signingKeys(timeoutMs: number): Promise<SigningKeySet> {

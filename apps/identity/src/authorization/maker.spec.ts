@@ -17,7 +17,7 @@ describe('what the maker of something may do, as other modules ask it', () => {
     admin = organization.admin;
   });
 
-  async function resolve(type: 'api_key' | 'user', id: string, where = organization) {
+  async function resolve(type: 'api_key' | 'oauth_client' | 'user', id: string, where = organization) {
     const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys('messaging');
     const tokens = new ServiceTokens('messaging', {
       SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
@@ -48,6 +48,22 @@ describe('what the maker of something may do, as other modules ask it', () => {
     expect(permissionsOf(await resolve('api_key', id))).toEqual(['core.contacts.read']);
     expectStatus(await admin.delete(`/v1/identity/api-keys/${next.body.id}`), 204);
     expect((await resolve('api_key', id)).status).toBe(404);
+  });
+
+  it('an OAuth client’s, whatever its secret is by now: none once it is deleted', async () => {
+    const role_id = await bench.role(organization.id, ['core.contacts.read']);
+    const client = { name: 'Maker', type: 'confidential', grant_types: ['client_credentials'], role_id };
+    const made = await admin.post<{ id: string }>('/v1/identity/oauth-clients', client);
+    const { id } = made.body;
+    const first = await resolve('oauth_client', id);
+    expect(first.body.principal).toEqual({ type: 'oauth_client', id });
+    expect(permissionsOf(first)).toEqual(['core.contacts.read']);
+    const path = `/v1/identity/oauth-clients/${id}`;
+    expectStatus(await admin.patch(path, { rotate_secret: true }), 200);
+    expect(permissionsOf(await resolve('oauth_client', id))).toEqual(['core.contacts.read']);
+    expect((await resolve('oauth_client', id, await bench.organization())).status).toBe(404);
+    expectStatus(await admin.delete(path), 204);
+    expect((await resolve('oauth_client', id)).status).toBe(404);
   });
 
   it('a user’s, by all roles, signed in or not: none when suspended, deleted, or a member no more', async () => {

@@ -154,13 +154,8 @@ SELECT i.user_id AS id, i.id AS session_id, i.actor_id AS impersonator_id, i.org
    AND ${OF_STANDING_CLIENT}`,
 };
 
-/**
- * An OAuth client `$2` of organization `$1` as a principal, by the generation `$3` that its token was issued in: what
- * its role permits, while it may still ask for such tokens.
- */
-export const RESOLVE_CLIENT: NamedStatement = {
-  name: 'resolve_client',
-  text: `
+/** An OAuth client `$2` of organization `$1` as a principal: what its role permits, while it may ask for tokens of its own. */
+const CLIENTS = `
 SELECT c.id, true AS is_client, c.organization_id, o.status, o.settings, o.locale, o.timezone, ${ANCESTORS} AS ancestors,
        e.epoch::text AS epoch, false AS expired, NULL::float8 AS expires_in_ms,
        to_json(CASE WHEN r.deleted_at IS NOT NULL THEN '{}'
@@ -175,9 +170,17 @@ SELECT c.id, true AS is_client, c.organization_id, o.status, o.settings, o.local
   JOIN organizations o ON o.organization_id = c.organization_id AND o.deleted_at IS NULL
   JOIN organization_epochs e ON e.organization_id = c.organization_id
   JOIN roles r ON r.organization_id = c.organization_id AND r.id = c.role_id
- WHERE c.organization_id = $1 AND c.id = $2 AND c.generation = $3 AND c.deleted_at IS NULL
-   AND 'client_credentials' = ANY (c.grant_types)`,
+ WHERE c.organization_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+   AND 'client_credentials' = ANY (c.grant_types)`;
+
+/** By the generation `$3` that its token was issued in, too. */
+export const RESOLVE_CLIENT: NamedStatement = {
+  name: 'resolve_client',
+  text: `${CLIENTS} AND c.generation = $3`,
 };
+
+/** Whatever secret it has by now. */
+export const RESOLVE_MAKING_CLIENT: NamedStatement = { name: 'resolve_making_client', text: CLIENTS };
 
 /** The row of all of them. */
 export interface ResolvedKeyRow {

@@ -31,6 +31,8 @@ import { CountEventWaitFailures1766910000000 } from './1766910000000-count-event
 import { NoteContactsOfDeliveries1766920000000 } from './1766920000000-note-contacts-of-deliveries.js';
 import { IndexSendsOfUnknown1767000000000 } from './1767000000000-index-sends-of-unknown.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
+import { NoteFurtherWebhookMakers1767113100000 } from './1767113100000-note-further-webhook-makers.js';
+import { CheckWebhookMakers1767113110000 } from './1767113110000-check-webhook-makers.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -66,4 +68,6 @@ export const migrations: MigrationClass[] = [
   NoteContactsOfDeliveries1766920000000,
   IndexSendsOfUnknown1767000000000,
   UnpackOutbox1767000100000,
+  NoteFurtherWebhookMakers1767113100000,
+  CheckWebhookMakers1767113110000,
 ];

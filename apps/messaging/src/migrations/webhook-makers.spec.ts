@@ -8,12 +8,14 @@ const INSERT = `
   VALUES ($1, $2, 'one', 'https://one.example', '{core.contact.created}', true, 'v1', '[]', now(), now())`;
 const AUDIT = `
   INSERT INTO audit_entries (organization_id, id, occurred_at, actor_type, actor_id, action, resource_type, resource_id,
-    outcome, changed_fields, correlation_id)
-  VALUES ($1, $2, clock_timestamp(), $3, $4, $5, 'webhooks', $6, 'success', $7, gen_random_uuid())`;
+    outcome, changed_fields, correlation_id, impersonator_id)
+  VALUES ($1, $2, clock_timestamp(), $3, $4, $5, 'webhooks', $6, 'success', $7, gen_random_uuid(), $8)`;
 
 interface Maker {
-  type: 'user' | 'api_key' | 'system';
+  type: 'user' | 'api_key' | 'oauth_client' | 'system';
   id: string;
+  /** Who acts as the user. */
+  by?: string;
 }
 
 describe('the makers of webhook endpoints', () => {
@@ -42,7 +44,8 @@ describe('the makers of webhook endpoints', () => {
     await service.query(`SELECT set_config('app.organization_id', $1, true)`, [organization]);
     await service.query(statement, parameters);
     const action = `messaging.webhooks.${verb}`;
-    await service.query(AUDIT, [organization, newId(), maker.type, maker.id, action, endpoint, fields]);
+    const { type, id, by = null } = maker;
+    await service.query(AUDIT, [organization, newId(), type, id, action, endpoint, fields, by]);
     await service.query('COMMIT');
   }
 
@@ -83,6 +86,19 @@ describe('the makers of webhook endpoints', () => {
       update(`events = '{core.contact.merged,core.contact.created}'`),
     );
     expect(await makerOf(id)).toEqual(next);
+  });
+
+  it('are who acts as another, whatever the row says, and OAuth clients', async () => {
+    const [user, by] = [aUser(), newId()];
+    const { organization, id } = await anEndpoint({ ...user, by });
+    expect(await makerOf(id)).toEqual({ type: 'user', id: by });
+    const written = update(`url = 'https://two.example', maker_type = 'user', maker_id = '${user.id}'`);
+    await change(organization, id, { ...user, by }, ['update', ['url']], written);
+    expect(await makerOf(id)).toEqual({ type: 'user', id: by });
+    const client = { type: 'oauth_client', id: newId() } as const;
+    await change(organization, id, client, ['update', ['url']], update(`url = 'https://three.example'`));
+    await change(organization, id, client, ['update', ['url']], update(`url = 'https://four.example'`));
+    expect(await makerOf(id)).toEqual(client);
   });
 
   it('are nobody where nobody known acts, which is told nothing', async () => {

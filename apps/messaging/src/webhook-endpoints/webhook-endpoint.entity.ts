@@ -19,7 +19,7 @@ export class WebhookEndpointEntity implements SoftDeletable {
   @Column('text') signing: (typeof SIGNINGS)[number];
   @Column('jsonb') secrets: SigningSecret[];
   /** Who last said what it is told and where: what they cannot read any more is not delivered. */
-  @Column('text', { nullable: true }) makerType: 'api_key' | 'user' | null;
+  @Column('text', { nullable: true }) makerType: 'api_key' | 'oauth_client' | 'user' | null;
   @Column('uuid', { nullable: true }) makerId: string | null;
   @Column('text', { nullable: true }) disabledReason: DisabledReason | null;
   @Column('timestamptz') createdAt: Date;

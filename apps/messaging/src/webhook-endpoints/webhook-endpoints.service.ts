@@ -194,7 +194,8 @@ function isSame(told: ReadonlySet<string>, before: readonly string[]): boolean {
 function makerOf({ principal, actor }: RequestContext): Pick<WebhookEndpointEntity, 'makerType' | 'makerId'> {
   if (actor.impersonatorId !== undefined) return { makerType: 'user', makerId: actor.impersonatorId };
   const { type, id } = principal;
-  if (type === 'api_key' || type === 'user') return { makerType: type, makerId: id };
+  if (type === 'api_key' || type === 'oauth_client' || type === 'user')
+    return { makerType: type, makerId: id };
   throw new Error(`A webhook endpoint cannot be made by ${type}`);
 }
 

@@ -30,7 +30,7 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   readonly url: string;
   readonly secrets: readonly SigningSecret[];
-  readonly maker_type: 'api_key' | 'user' | null;
+  readonly maker_type: 'api_key' | 'oauth_client' | 'user' | null;
   readonly maker_id: string | null;
 }
 

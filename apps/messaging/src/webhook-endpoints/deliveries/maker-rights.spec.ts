@@ -40,7 +40,7 @@ interface Maker {
   other: Caller;
 }
 
-function aMaker(permissions = ABLE, principal?: { type: 'user'; id: string }): Maker {
+function aMaker(permissions = ABLE, principal?: { type: 'oauth_client' | 'user'; id: string }): Maker {
   const { id, api: other } = world.organization(ABLE);
   const key = world.app.registry.key({
     organizationId: id,
@@ -115,23 +115,33 @@ describe('what the maker of an endpoint cannot read any more', () => {
     expect(toldOf(moved)).toEqual([later]);
   });
 
-  it('is not delivered to a user’s endpoint, once the user is nobody here', async () => {
-    const user = { type: 'user', id: newId() } as const;
-    const maker = aMaker(ABLE, user);
-    const { id, path } = await endpoint(maker.api);
-    world.app.registry.revoke(maker.key);
-    await refused(maker);
-    const lost = await publish(maker.id);
-    await delivery(maker.other, id, lost, { state: 'failed', error: 'not_permitted' });
-    expect(toldOf(path)).toEqual([]);
-  });
+  it.each(['user', 'oauth_client'] as const)(
+    'is not delivered to one of a %s that is nobody here any more',
+    async (type) => {
+      const maker = aMaker(ABLE, { type, id: newId() });
+      const { id, path } = await endpoint(maker.api);
+      world.app.registry.revoke(maker.key);
+      await refused(maker);
+      const lost = await publish(maker.id);
+      await delivery(maker.other, id, lost, { state: 'failed', error: 'not_permitted' });
+      expect(toldOf(path)).toEqual([]);
+    },
+  );
 
   it('is that of who acted as another, whatever the other may read', async () => {
     const [user, actor] = [newId(), newId()].map((id) => ({ type: 'user', id }) as const);
     if (!user || !actor) throw new Error('There are two');
     const maker = aMaker(ABLE, actor);
     const acting = { organizationId: maker.id, permissions: ABLE, principal: user, impersonatorId: actor.id };
-    const { id, path } = await endpoint(world.app.with(world.app.registry.key(acting)));
+    const asUser = world.app.with(world.app.registry.key(acting));
+    const { id } = await endpoint(asUser);
+    const path = `/${newId()}`;
+    expectStatus(await asUser.patch(`${ENDPOINTS}/${id}`, { url: receiver.url(path) }), 200);
+    const makers = await world.database.query(
+      'SELECT maker_type, maker_id FROM webhook_endpoints WHERE id = $1',
+      [id],
+    );
+    expect(makers).toEqual([{ maker_type: 'user', maker_id: actor.id }]);
     const before = await publish(maker.id);
     await delivery(maker.other, id, before, { state: 'delivered' });
     // Known to the service, like the maker: it forgets the one no sooner than the other.
@@ -142,7 +152,7 @@ describe('what the maker of an endpoint cannot read any more', () => {
     await delivery(maker.other, id, lost, { state: 'failed', error: 'not_permitted' });
     expect(toldOf(path)).toEqual([before]);
     const audited = await world.database.query(
-      'SELECT actor_id, impersonator_id FROM audit_entries WHERE resource_id = $1',
+      'SELECT DISTINCT actor_id, impersonator_id FROM audit_entries WHERE resource_id = $1',
       [id],
     );
     expect(audited).toEqual([{ actor_id: user.id, impersonator_id: actor.id }]);
