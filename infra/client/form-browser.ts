@@ -54,6 +54,15 @@ export class FormBrowser {
     return at.url;
   }
 
+  /** Signs out as a client asks, and agrees to it. @returns where the browser ends */
+  async signOut(address: string): Promise<URL> {
+    const asked = await this.open(address);
+    const form = asked.forms.find(({ fields }) => fields['xsrf'] !== undefined);
+    if (!form) throw new Error(`${asked.url.pathname} asks nothing (${asked.status}).`);
+    const body = new URLSearchParams({ ...form.fields, logout: 'yes' });
+    return (await this.go(new URL(form.action, asked.url), { method: 'POST', body })).url;
+  }
+
   private async go(url: URL, request: RequestInit): Promise<Arrival> {
     let [next, sent] = [url, request];
     for (let step = 0; step < MOST_STEPS; step += 1) {
