@@ -73,6 +73,25 @@ export async function newUser(platform: PlatformUnderTest, tenant: Tenant, role:
   return (await accept(platform, token)).access_token;
 }
 
+/** An owner in a session with a second factor, who may act as others. */
+export async function newSupporter(platform: PlatformUnderTest, tenant: Tenant): Promise<Caller> {
+  const self = platform.as(await newUser(platform, tenant, 'owner'));
+  const path = '/v1/identity/mfa';
+  const factor = await eventually(() =>
+    done<{ factor_id: string; secret: string }>(self.post(`${path}/enroll`, { type: 'totp', name: 'Phone' })),
+  );
+  await done(self.post(`${path}/verify`, { factor_id: factor.factor_id, code: totpCode(factor.secret) }));
+  return self;
+}
+
+/** The id of a user who is signed in. */
+export async function idOf(self: Caller): Promise<string> {
+  const sessions = await eventually(() =>
+    done<{ data: { user_id: string; current: boolean }[] }>(self.get('/v1/identity/sessions')),
+  );
+  return sessions.data.find(({ current }) => current)?.user_id ?? '';
+}
+
 /** Invites somebody. @returns the token that the mail's link carries */
 async function invite(
   platform: PlatformUnderTest,

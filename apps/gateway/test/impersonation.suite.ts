@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isPermission } from '@customer-platform/permissions';
 import { eventually, type Answer, type Caller } from '@customer-platform/testing';
-import { done, newUser, totpCode } from './credentials.fixture.js';
+import { done, idOf, newSupporter, newUser } from './credentials.fixture.js';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
 import { START_WITHIN_MS, type PlatformUnderTest, type Tenant } from './platform.fixture.js';
 import { sharedPlatform } from './shared-platform.fixture.js';
@@ -61,10 +61,9 @@ describe('somebody who acts as another', () => {
   beforeAll(async () => {
     platform = sharedPlatform();
     tenant = await platform.tenant();
-    actor = platform.as(await newUser(platform, tenant, 'owner'));
+    actor = await newSupporter(platform, tenant);
     const user = platform.as(await newUser(platform, tenant, 'owner'));
     [actorId, userId] = [await idOf(actor), await idOf(user)];
-    await enrol(actor);
   }, START_WITHIN_MS);
 
   async function started(): Promise<{ id: string; as: Caller }> {
@@ -108,23 +107,6 @@ describe('somebody who acts as another', () => {
     for (const read of READS) await answers(as, read, 401);
   });
 });
-
-function idOf(self: Caller): Promise<string> {
-  return eventually(async () => {
-    const path = '/v1/identity/sessions';
-    const { data } = await done<{ data: { user_id: string; current: boolean }[] }>(self.get(path));
-    return data.find(({ current }) => current)?.user_id ?? '';
-  }, SETTLED);
-}
-
-async function enrol(self: Caller): Promise<void> {
-  const path = '/v1/identity/mfa';
-  const factor = await eventually(() =>
-    done<{ factor_id: string; secret: string }>(self.post(`${path}/enroll`, { type: 'totp', name: 'Phone' })),
-  );
-  const body = { factor_id: factor.factor_id, code: totpCode(factor.secret) };
-  await done(self.post(`${path}/verify`, body));
-}
 
 function answers(caller: Caller, path: string, status: number): Promise<void> {
   return eventually(async () => {

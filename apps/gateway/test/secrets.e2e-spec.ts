@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { EventBusModule, TopicReader, Topics } from '@customer-platform/event-bus';
 import { eventually, requiredVariable } from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
-import { done, obtainCredentials, PASSWORD, totpCode } from './credentials.fixture.js';
+import { done, idOf, newSupporter, obtainCredentials, PASSWORD, totpCode } from './credentials.fixture.js';
 import {
   END_WITHIN_MS,
   MODULES,
@@ -57,6 +57,7 @@ async function makeSecrets(): Promise<void> {
   keep('token of a pending invitation', credentials.invitationToken);
   await makeKeys();
   await enrol(credentials.userToken);
+  await actAs(credentials.userToken);
   await setUpMessaging();
 }
 
@@ -92,6 +93,15 @@ async function enrol(userToken: string): Promise<void> {
     user.post('/v1/identity/mfa/recovery-codes', undefined, again()),
   );
   keep('new recovery code', renewed.recovery_codes[0]);
+}
+
+async function actAs(userToken: string): Promise<void> {
+  const actor = await newSupporter(platform, tenant);
+  const body = { user_id: await idOf(platform.as(userToken)), reason: 'Ticket 4711: something is lost.' };
+  const path = '/v1/identity/impersonations';
+  const begun = await done<{ access_token: string }>(actor.post(path, body, again()));
+  keep('token of an impersonation', begun.access_token);
+  await done(platform.as(begun.access_token).get('/v1/crm/notes'));
 }
 
 async function setUpMessaging(): Promise<void> {
