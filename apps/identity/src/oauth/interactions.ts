@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { errors, type InteractionResults, type Interaction as ProviderInteraction } from 'oidc-provider';
-import type { SignedIn } from '../sign-in/signed-in.js';
+import type { SignedIn } from '../sessions/signed-in.js';
 import { platformClient } from './client-metadata.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { Providers } from './providers.js';

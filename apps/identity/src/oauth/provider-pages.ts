@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
-import { Html } from '../sign-in/pages/html.js';
-import { languageOf } from '../sign-in/pages/languages.js';
-import { pageHeaders, type Page } from '../sign-in/pages/page.js';
-import { protocolErrorPage, signedOutPage, signOutPage } from '../sign-in/pages/plain-pages.js';
+import { Html } from '../pages/html.js';
+import { languageOf } from '../pages/languages.js';
+import { pageHeaders, type Page } from '../pages/page.js';
+import { protocolErrorPage, signedOutPage, signOutPage } from '../pages/plain-pages.js';
 
 /** The id that the provider gives its form. */
 const SIGN_OUT_FORM = 'op.logoutForm';

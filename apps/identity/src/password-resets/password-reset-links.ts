@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, Database } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { SsoDomains } from '../sign-in/sso-domains.js';
+import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { PasswordResetTokens } from './password-reset-tokens.js';
 
 /** Where the mail of a reset goes and what it says. */
@@ -43,7 +43,7 @@ export class PasswordResetLinks {
   constructor(
     private readonly database: Database,
     private readonly tokens: PasswordResetTokens,
-    private readonly sso: SsoDomains,
+    private readonly sso: SsoSignIn,
     private readonly clock: Clock,
   ) {}
 
@@ -54,7 +54,7 @@ export class PasswordResetLinks {
     );
     if (!row) throw new Problem('not_found');
     const { user_id: userId, email, generation } = row;
-    const isRefused = await this.sso.refusesPasswordOf({ userId, email });
+    const isRefused = !(await this.sso.allowsPassword({ userId, email }));
     const { PUBLIC_URL } = readConfig(serviceConfig.pick({ PUBLIC_URL: true }));
     return {
       address: email,

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { retentionOf } from '@customer-platform/database';
 import { PasswordsModule } from '../passwords/passwords.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { SsoDomains } from '../sign-in/sso-domains.js';
 import { SsoConnectionsModule } from '../sso-connections/sso-connections.module.js';
 import { PasswordResetIssuing } from './password-reset-issuing.js';
 import { OLD_LIMITS, PasswordResetLimits } from './password-reset-limits.js';
@@ -22,7 +21,6 @@ import { PasswordResetsController } from './password-resets.controller.js';
     PasswordResetLinks,
     PasswordResets,
     PasswordResetTokens,
-    SsoDomains,
     retentionOf(OLD_LIMITS),
   ],
   exports: [PasswordResets],

@@ -8,7 +8,7 @@ import type { NamedToken } from '../link-tokens/link-tokens.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
 import { demandUncommon } from '../passwords/password-rules.js';
 import { SessionEndings } from '../sessions/session-endings.js';
-import { SsoDomains } from '../sign-in/sso-domains.js';
+import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { ConfirmPasswordResetDto } from './password-reset.dto.js';
 import { PasswordResetLimits } from './password-reset-limits.js';
 import { PasswordResetTokens } from './password-reset-tokens.js';
@@ -70,7 +70,7 @@ export class PasswordResets {
     private readonly database: Database,
     private readonly limits: PasswordResetLimits,
     private readonly tokens: PasswordResetTokens,
-    private readonly sso: SsoDomains,
+    private readonly sso: SsoSignIn,
     private readonly passwords: PasswordHashing,
     private readonly sessions: SessionEndings,
     private readonly audit: Audit,
@@ -101,7 +101,7 @@ export class PasswordResets {
     const token = this.tokenIn(body);
     const seen = await this.database.acrossOrganizations((tx) => this.open(tx, token));
     // Since the mail was written their organization may have begun to demand its own sign-in.
-    if (await this.sso.refusesPasswordOf({ userId: seen.user_id, email: seen.email }))
+    if (!(await this.sso.allowsPassword({ userId: seen.user_id, email: seen.email })))
       throw new Problem('invalid_token');
     const { password } = await validateBody(ConfirmPasswordResetDto, body);
     await demandUncommon(password, [seen.name, seen.email, seen.organization_name, seen.slug]);

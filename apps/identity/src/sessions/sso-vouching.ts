@@ -1,5 +1,5 @@
 import type { WorkerTransaction } from '@customer-platform/database';
-import { domainOf } from '../sso-connections/domain-name.js';
+import { domainOf } from '../domain-name.js';
 
 const CONNECTION = `
 SELECT c.domains, u.email

@@ -4,12 +4,13 @@ import type { AuditContext } from '@customer-platform/audit';
 import type { RequestOrigin } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { SignInFactors } from '../mfa/sign-in-factors.js';
+import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import type { Interaction, InteractionResult } from '../oauth/interactions.js';
 import { OrganizationChoice, type OpenOrganization } from '../oauth/organization-choice.js';
 import { BrowserBinding } from './browser-binding.js';
-import type { Frame } from './pages/frame.js';
-import { wordsOf } from './pages/languages.js';
-import type { Page } from './pages/page.js';
+import type { Frame } from '../pages/frame.js';
+import { wordsOf } from '../pages/languages.js';
+import type { Page } from '../pages/page.js';
 import {
   consentPage,
   emailPage,
@@ -21,12 +22,11 @@ import {
   recoveryCodesPage,
   recoveryPage,
   ssoPage,
-} from './pages/sign-in-pages.js';
+} from '../pages/sign-in-pages.js';
 import { PasswordSignIn } from './password-sign-in.js';
 import type { SignInForm } from './sign-in-form.js';
 import { SignInProgress, type Progress } from './sign-in-progress.js';
-import type { SignedIn } from './signed-in.js';
-import { SsoDomains } from './sso-domains.js';
+import type { SignedIn } from '../sessions/signed-in.js';
 
 /** One request of a browser within an interaction. */
 export interface Visit {
@@ -56,7 +56,7 @@ export class InteractionSteps {
     private readonly passwords: PasswordSignIn,
     private readonly factors: SignInFactors,
     private readonly organizations: OrganizationChoice,
-    private readonly domains: SsoDomains,
+    private readonly sso: SsoSignIn,
   ) {}
 
   /** Where the interaction is. */
@@ -118,17 +118,18 @@ export class InteractionSteps {
       const error = wordsOf(visit.frameFor().language).signIn.badEmail;
       return { page: emailPage(visit.frameFor(), { email: form.get('email'), error, status: WRONG }) };
     }
-    const connection = form.get('step') === 'email' ? await this.domains.forEmail(email) : undefined;
+    const connection = form.get('step') === 'email' ? await this.sso.forEmail(email) : undefined;
     if (connection) return { page: ssoPage(visit.frameFor(), { email, enforced: connection.enforced }) };
     return { page: passwordPage(visit.frameFor(), { email }) };
   }
 
   private async leaveForSso(visit: Visit, { email }: SignInForm): Promise<Outcome> {
-    const connection = email === undefined ? undefined : await this.domains.forEmail(email);
+    const connection = email === undefined ? undefined : await this.sso.forEmail(email);
     if (email === undefined || !connection) return { page: start(visit) };
     const { interaction, browser } = visit;
-    const url = await this.domains.begin(interaction, connection.connectionId, browser, email);
-    return { page: leavingPage(visit.frameFor(), url) };
+    const from = { browserHash: browser.hash, loginHint: email };
+    const { href } = await this.sso.begin(interaction, connection.connectionId, from);
+    return { page: leavingPage(visit.frameFor(), href) };
   }
 
   private async checkPassword(visit: Visit, form: SignInForm): Promise<Outcome> {
@@ -140,7 +141,7 @@ export class InteractionSteps {
     const signedIn = await this.passwords.check(claim);
     if (!signedIn) {
       const words = wordsOf(visit.frameFor().language).signIn;
-      const connection = await this.domains.forEmail(email);
+      const connection = await this.sso.forEmail(email);
       const error = connection?.enforced ? words.wrongOrSso : words.wrong;
       return { page: passwordPage(visit.frameFor(), { email, error, status: WRONG }) };
     }

@@ -14,9 +14,9 @@ import { OrganizationChoice } from '../oauth/organization-choice.js';
 import { BrowserBinding, isOwnForm } from './browser-binding.js';
 import { InteractionSteps, type Outcome, type Visit } from './interaction-steps.js';
 import { PageErrorsFilter } from './page-errors.filter.js';
-import { languageOf } from './pages/languages.js';
-import { sendPage } from './pages/page.js';
-import { leavingPage } from './pages/sign-in-pages.js';
+import { languageOf } from '../pages/languages.js';
+import { sendPage } from '../pages/page.js';
+import { leavingPage } from '../pages/sign-in-pages.js';
 import { SignInForm } from './sign-in-form.js';
 
 /** Nobody fills more into these forms. */

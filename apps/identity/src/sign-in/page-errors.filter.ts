@@ -3,9 +3,9 @@ import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common'
 import { log, RequestAborted, toProblem } from '@customer-platform/http';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
 import { InteractionNotFound } from '../oauth/interactions.js';
-import { languageOf } from './pages/languages.js';
-import { sendPage } from './pages/page.js';
-import { errorPage, type Failure } from './pages/plain-pages.js';
+import { languageOf } from '../pages/languages.js';
+import { sendPage } from '../pages/page.js';
+import { errorPage, type Failure } from '../pages/plain-pages.js';
 import { SsoRefusal } from '../sso-connections/sso-refusal.js';
 import { ssoRefusalPage } from './sso-refusal-page.js';
 

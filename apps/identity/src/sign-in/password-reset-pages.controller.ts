@@ -6,15 +6,15 @@ import { PasswordResets } from '../password-resets/password-resets.js';
 import { PASSWORD_LENGTH } from '../passwords/password-rules.js';
 import { BrowserBinding, isOwnForm } from './browser-binding.js';
 import { PageErrorsFilter } from './page-errors.filter.js';
-import { languageOf, wordsOf, type Language } from './pages/languages.js';
-import { sendPage, type Page } from './pages/page.js';
+import { languageOf, wordsOf, type Language } from '../pages/languages.js';
+import { sendPage, type Page } from '../pages/page.js';
 import {
   newPasswordPage,
   resetDeadPage,
   resetDonePage,
   resetRequestPage,
   resetSentPage,
-} from './pages/plain-pages.js';
+} from '../pages/plain-pages.js';
 import { SignInForm } from './sign-in-form.js';
 
 const REQUEST = '/oauth/password-reset/request';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import { PasswordHashing } from '../passwords/password-hashing.js';
+import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { PasswordAttempts } from './password-attempts.js';
-import type { SignedIn } from './signed-in.js';
-import { SsoDomains } from './sso-domains.js';
+import type { SignedIn } from '../sessions/signed-in.js';
 
 /** Who says to be whom, from where, to which organization's client. */
 export interface PasswordClaim {
@@ -38,7 +38,7 @@ export class PasswordSignIn {
     private readonly database: Database,
     private readonly attempts: PasswordAttempts,
     private readonly passwords: PasswordHashing,
-    private readonly domains: SsoDomains,
+    private readonly sso: SsoSignIn,
     private readonly clock: Clock,
   ) {}
 
@@ -50,7 +50,7 @@ export class PasswordSignIn {
       const [user] = await this.query<UserRow>(FIND, [email.toLowerCase()]);
       const isRight = await this.passwords.verify(user?.active ? user.password_hash : null, password);
       if (!user || !isRight) return undefined;
-      if (await this.domains.refusesPasswordOf({ userId: user.id, email: user.email })) return undefined;
+      if (!(await this.sso.allowsPassword({ userId: user.id, email: user.email }))) return undefined;
       if ((await this.query(STILL, [user.id, user.password_hash])).length === 0) return undefined;
       return { userId: user.id, amr: ['pwd'], authenticatedAt };
     });

@@ -12,7 +12,6 @@ import { OLD_ATTEMPTS, PasswordAttempts } from './password-attempts.js';
 import { PasswordSignIn } from './password-sign-in.js';
 import { PasswordResetPagesController } from './password-reset-pages.controller.js';
 import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
-import { SsoDomains } from './sso-domains.js';
 
 /** How people sign in: by pages that are rendered here and need no script. */
 @Module({
@@ -28,7 +27,6 @@ import { SsoDomains } from './sso-domains.js';
     },
     PasswordSignIn,
     SignInProgress,
-    SsoDomains,
     retentionOf(OLD_ATTEMPTS),
     retentionOf(OLD_SIGN_INS),
   ],

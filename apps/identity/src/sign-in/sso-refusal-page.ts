@@ -1,7 +1,7 @@
 import type { SsoRefusal, SsoRefusalReason } from '../sso-connections/sso-refusal.js';
-import type { Language } from './pages/languages.js';
-import type { Page } from './pages/page.js';
-import { errorPage, type Failure } from './pages/plain-pages.js';
+import type { Language } from '../pages/languages.js';
+import type { Page } from '../pages/page.js';
+import { errorPage, type Failure } from '../pages/plain-pages.js';
 
 const EXPIRED = { failure: 'expired', status: 400 } as const;
 const REFUSED = { failure: 'ssoRefused', status: 403 } as const;

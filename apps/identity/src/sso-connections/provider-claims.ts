@@ -1,6 +1,6 @@
 import { isEmail } from 'class-validator';
 import { canonicalLocale } from '@customer-platform/http';
-import { domainOf } from './domain-name.js';
+import { domainOf } from '../domain-name.js';
 
 /** What a provider says of a person, as it is believed. */
 export interface ProviderPerson {

@@ -5,7 +5,7 @@ import type { RequestOrigin } from '@customer-platform/http';
 import { MembershipsService } from '../memberships/memberships.service.js';
 import { RoleAssignmentsService } from '../role-assignments/role-assignments.service.js';
 import { UserArrivals } from '../users/user-arrivals.js';
-import { domainOf } from './domain-name.js';
+import { domainOf } from '../domain-name.js';
 import type { ProviderPerson } from './provider-claims.js';
 import { SsoRefusal } from './sso-refusal.js';
 

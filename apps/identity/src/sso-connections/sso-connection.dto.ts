@@ -11,7 +11,7 @@ import {
   Matches,
 } from 'class-validator';
 import { custom, IsImmutable, IsWithoutRepeats, MayBeAbsent, PatchOf, SameAs } from '@customer-platform/http';
-import { domainName } from './domain-name.js';
+import { domainName } from '../domain-name.js';
 import { SSO_STATUSES, type SsoConnection } from './sso-connection.entity.js';
 
 const SETTABLE = ['active', 'inactive'] as const;

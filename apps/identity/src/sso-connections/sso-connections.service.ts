@@ -13,7 +13,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { SessionEndings } from '../sessions/session-endings.js';
 import { CLIENT_SECRET_SEAL } from './client-secret-seal.js';
 import { DomainClaims } from './domain-claims.js';
-import { domainName } from './domain-name.js';
+import { domainName } from '../domain-name.js';
 import { DomainProofs } from './domain-proofs.js';
 import { checkIssuer } from './issuer-url.js';
 import { Providers, UnusableProvider } from './providers.js';

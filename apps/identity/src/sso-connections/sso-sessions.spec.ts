@@ -2,7 +2,7 @@ import { newId } from '@customer-platform/database';
 import { Caller, eventually, expectStatus } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { TestClient, type Answers, type Browser } from '../oauth/browser.fixture.js';
-import type { SignedIn } from '../sign-in/signed-in.js';
+import type { SignedIn } from '../sessions/signed-in.js';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
 

@@ -1,4 +1,4 @@
-import { NO_BRANDING } from '../../organizations/branding.js';
+import { NO_BRANDING } from '../organizations/branding.js';
 import type { Frame } from './frame.js';
 import { html } from './html.js';
 import type { Language } from './languages.js';
