@@ -1,10 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
-import { MayBeAbsent } from '@customer-platform/http';
+import { custom, MayBeAbsent } from '@customer-platform/http';
 
+const SHORTEST = 10;
 const LEAST_S = 60;
 const MOST_S = 1_800;
 const USUAL_S = 900;
+
+/** Whoever looks into it later must learn something: blanks are no reason. */
+function isSaid(value: unknown): boolean {
+  return typeof value === 'string' && value.trim().length >= SHORTEST;
+}
 
 /** Body of `POST /v1/identity/impersonations`. */
 export class StartImpersonationDto {
@@ -17,7 +23,11 @@ export class StartImpersonationDto {
     description: 'Shown to the user, in the audit log and in the event.',
   })
   @IsString()
-  @Length(10, 500)
+  @Length(SHORTEST, 500)
+  @custom('isSaid', isSaid, {
+    message: '$property must say something in 10 characters or more',
+    context: { code: 'too_short' },
+  })
   reason: string;
 
   @ApiProperty({ default: USUAL_S, description: 'Seconds until it ends by itself.' })

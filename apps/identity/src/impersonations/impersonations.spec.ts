@@ -76,7 +76,7 @@ describe('POST /v1/identity/impersonations', () => {
     });
     for (const [field, values] of Object.entries({
       expires_in: [59, 1_801, 1.5, '900'],
-      reason: ['too short', 'x'.repeat(501), undefined],
+      reason: ['too short', 'x'.repeat(501), ' '.repeat(20), `short${' '.repeat(20)}`, undefined],
       user_id: ['nobody', undefined],
     }))
       for (const value of values)
