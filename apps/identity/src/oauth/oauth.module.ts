@@ -12,6 +12,7 @@ import { PlatformTokens } from './platform-tokens.js';
 import { ProviderAdapters } from './provider-adapter.js';
 import { ProviderPages } from './provider-pages.js';
 import { Providers } from './providers.js';
+import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
 import { SignInPolicy } from './sign-in-policy.js';
 import { StoredTokens } from './stored-tokens.js';
@@ -52,6 +53,7 @@ export const ENDED_BROWSER_STATES: RetentionOptions = {
     ProviderAdapters,
     ProviderPages,
     Providers,
+    Rotations,
     SessionGrants,
     SignInPolicy,
     StoredTokens,

@@ -8,6 +8,7 @@ import { isClientSecret } from '../oauth-clients/client-secret.js';
 import { ACCESS_TOKENS, AccessTokenIssuing } from '../sessions/access-token.issuing.js';
 import { ClientMetadata, platformClient } from './client-metadata.js';
 import { toGrantId } from './grant-id.js';
+import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
 
 /** What the provider's models do, which its types do not tell of. */
@@ -34,6 +35,7 @@ export class PlatformTokens {
   constructor(
     private readonly issuing: AccessTokenIssuing,
     private readonly grants: SessionGrants,
+    private readonly rotations: Rotations,
     private readonly clients: ClientMetadata,
     private readonly keys: SigningKeys,
     private readonly clock: Clock,
@@ -77,7 +79,8 @@ export class PlatformTokens {
   }
 
   private async issueToUser(token: AccessToken): Promise<string> {
-    const session = await this.grants.use(token.grantId);
+    const { ctx } = Provider;
+    const session = (ctx && this.rotations.sessionOf(ctx)) ?? (await this.grants.use(token.grantId));
     if (!session) throw new errors.InvalidGrant('its session has ended');
     return this.issuing.issue({ ...session, scope: token.scope });
   }

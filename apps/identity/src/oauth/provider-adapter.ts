@@ -6,6 +6,7 @@ import { networkOf } from '../passwords/network-of.js';
 import type { EndedReason } from '../sessions/session.dto.js';
 import { BrowserStates, type BrowserStateKind } from './browser-states.js';
 import { ClientMetadata } from './client-metadata.js';
+import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
 import { StoredTokens, type TokenKind } from './stored-tokens.js';
 
@@ -74,22 +75,39 @@ class TokenAdapter extends Nothing {
     private readonly kind: TokenKind,
     private readonly tokens: StoredTokens,
     private readonly grants: SessionGrants,
+    private readonly rotations: Rotations,
   ) {
     super();
   }
-  override upsert(id: string, payload: AdapterPayload, livesS = 1): Promise<void> {
-    return available(this.tokens.insert(this.kind, id, payload, livesS));
+  override async upsert(id: string, payload: AdapterPayload, livesS = 1): Promise<void> {
+    const { ctx } = Provider;
+    const replaced = ctx && this.kind === 'RefreshToken' ? this.rotations.replacedBy(ctx) : undefined;
+    if (!ctx || replaced === undefined) {
+      await available(this.tokens.insert(this.kind, id, payload, livesS));
+      return;
+    }
+    const isTaken = await available(this.rotations.complete(ctx, id, payload, livesS));
+    if (!isTaken) await this.endOf(replaced);
   }
   override find(id: string): Promise<AdapterPayload | undefined> {
     return available(this.tokens.find(this.kind, id));
   }
   /**
    * The provider looks, and then consumes: of fifty at once all may look before one consumes. Only the statement that
-   * consumes can tell, and what it finds consumed is a copy: the session ends.
+   * consumes can tell, and what it finds consumed is a copy: the session ends. A refresh token is consumed when its
+   * successor is kept.
    */
   override async consume(id: string): Promise<void> {
+    const { ctx } = Provider;
+    if (this.kind === 'RefreshToken' && ctx) {
+      this.rotations.begin(ctx, id);
+      return;
+    }
     const outcome = await available(this.tokens.consume(this.kind, id));
-    if (outcome === 'taken') return;
+    if (outcome !== 'taken') await this.endOf(id);
+  }
+  /** @throws InvalidGrant */
+  private async endOf(id: string): Promise<never> {
     const grantId = await available(this.tokens.grantOf(this.kind, id));
     if (grantId !== undefined) await available(this.grants.end(grantId, 'token_reuse'));
     throw new errors.InvalidGrant('it was used before');
@@ -147,6 +165,7 @@ export class ProviderAdapters {
     private readonly grants: SessionGrants,
     private readonly tokens: StoredTokens,
     private readonly states: BrowserStates,
+    private readonly rotations: Rotations,
   ) {}
 
   /** The adapter of a model, by the model's name. */
@@ -158,7 +177,7 @@ export class ProviderAdapters {
         return new GrantAdapter(this.grants);
       case 'AuthorizationCode':
       case 'RefreshToken':
-        return new TokenAdapter(model, this.tokens, this.grants);
+        return new TokenAdapter(model, this.tokens, this.grants, this.rotations);
       case 'Interaction':
       case 'Session':
         return new BrowserAdapter(model, this.states, this.grants);

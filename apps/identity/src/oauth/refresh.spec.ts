@@ -1,4 +1,4 @@
-import { Caller, eventually } from '@customer-platform/testing';
+import { Caller, DatabaseFault, eventually } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { signsIn, TestClient } from './browser.fixture.js';
@@ -41,6 +41,25 @@ describe('a refresh token', () => {
       [sid],
     );
     expect(session?.later).toBe(true);
+    expect((await client.refresh(second.body.refresh_token)).status).toBe(200);
+  });
+
+  it.each([
+    ['its use cannot be noted', 'oauth_tokens', 'UPDATE', '53300'],
+    ['its successor cannot be kept', 'oauth_tokens', 'INSERT', '53300'],
+    ['its session cannot be noted as in use', 'sessions', 'UPDATE', '53300'],
+    ['its session cannot be noted for another reason', 'sessions', 'UPDATE', 'P0001'],
+  ] as const)('is as good as before where %s', async (_, table, on, code) => {
+    const first = await client.tokens(signsIn(userId));
+    const { sid } = decodeJwt(first.access_token);
+    const when = table === 'sessions' ? `NEW.id = '${String(sid)}'` : `NEW.session_id = '${String(sid)}'`;
+    const fault = await DatabaseFault.in(bench.database, { table, on, when, code });
+    const failed = await client.refresh(first.refresh_token);
+    expect([failed.status >= 500, failed.body.refresh_token]).toEqual([true, undefined]);
+    expect(await fault.tries()).toBeGreaterThan(0);
+    await fault.mend();
+    const second = await client.refresh(first.refresh_token);
+    expect([second.status, decodeJwt(second.body.access_token)['sid']]).toEqual([200, sid]);
     expect((await client.refresh(second.body.refresh_token)).status).toBe(200);
   });
 

@@ -148,12 +148,16 @@ export class SessionGrants {
 
   /** Notes that the session is in use, which puts its idle end off. Undefined once it has ended. */
   async use(grantId: string): Promise<TokenSession | undefined> {
+    return this.database.acrossOrganizations((tx) => this.useIn(tx, grantId));
+  }
+
+  /** As `use`, in the caller's transaction. */
+  async useIn(tx: WorkerTransaction, grantId: string): Promise<TokenSession | undefined> {
     const of = fromGrantId(grantId);
     if (!of) return undefined;
     const { organizationId, sessionId } = of;
-    const [row] = await this.database.acrossOrganizations((tx) =>
-      tx.prepared<UsedRow>(USE, [organizationId, sessionId, this.clock.now(), DEFAULT_IDLE_MINUTES]),
-    );
+    const values = [organizationId, sessionId, this.clock.now(), DEFAULT_IDLE_MINUTES];
+    const [row] = await tx.prepared<UsedRow>(USE, values);
     if (!row) return undefined;
     return {
       id: sessionId,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import type { AdapterPayload } from 'oidc-provider';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId } from './grant-id.js';
@@ -52,6 +52,17 @@ export class StoredTokens {
   ) {}
 
   async insert(kind: TokenKind, token: string, payload: AdapterPayload, livesS: number): Promise<void> {
+    await this.database.acrossOrganizations((tx) => this.insertIn(tx, kind, token, payload, livesS));
+  }
+
+  /** As `insert`, in the caller's transaction. */
+  async insertIn(
+    tx: WorkerTransaction,
+    kind: TokenKind,
+    token: string,
+    payload: AdapterPayload,
+    livesS: number,
+  ): Promise<void> {
     const { jti: _itself, grantId, expiresWithSession, ...kept } = payload;
     const of = fromGrantId(grantId);
     if (!of) throw new Error('A token belongs to a session');
@@ -59,9 +70,7 @@ export class StoredTokens {
     const bound = kind === 'AuthorizationCode' ? { expiresWithSession } : {};
     const text = JSON.stringify({ ...kept, ...bound, grantId });
     const ends = new Date(this.clock.now().getTime() + livesS * 1_000);
-    await this.database.acrossOrganizations((tx) =>
-      tx.prepared(INSERT, [of.organizationId, hashOf(token), kind, of.sessionId, text, ends]),
-    );
+    await tx.prepared(INSERT, [of.organizationId, hashOf(token), kind, of.sessionId, text, ends]);
   }
 
   async find(kind: TokenKind, token: string): Promise<AdapterPayload | undefined> {
@@ -79,11 +88,14 @@ export class StoredTokens {
 
   /** Uses it up. Of many at once one takes it; the others, and all who come later, reuse it. */
   async consume(kind: TokenKind, token: string): Promise<Consumption> {
-    const rows = await this.database.acrossOrganizations((tx) =>
-      tx.prepared(CONSUME, [hashOf(token), kind, this.clock.now()]),
-    );
-    if (rows.length > 0) return 'taken';
+    const isTaken = await this.database.acrossOrganizations((tx) => this.consumeIn(tx, kind, token));
+    if (isTaken) return 'taken';
     return (await this.grantOf(kind, token)) === undefined ? 'unknown' : 'reused';
+  }
+
+  /** Uses it up in the caller's transaction. False where another has. */
+  async consumeIn(tx: WorkerTransaction, kind: TokenKind, token: string): Promise<boolean> {
+    return (await tx.prepared(CONSUME, [hashOf(token), kind, this.clock.now()])).length > 0;
   }
 
   /** The session that a token is of. */

@@ -50,6 +50,11 @@ export class AccessTokenIssuing {
     private readonly clock: Clock,
   ) {}
 
+  /** Sees to it that the next token is signed without asking the database. */
+  async prepare(): Promise<void> {
+    await this.keys.toSign(ACCESS_TOKENS);
+  }
+
   issue(session: TokenSession): Promise<string> {
     return this.sign(session.userId, claimsOf(session));
   }
