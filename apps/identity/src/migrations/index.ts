@@ -24,6 +24,7 @@ import { RepeatRefreshesOnce1767111100000 } from './1767111100000-repeat-refresh
 import { RaiseEpochsOfThoseServed1767111200000 } from './1767111200000-raise-epochs-of-those-served.js';
 import { CreateImpersonations1767113000000 } from './1767113000000-create-impersonations.js';
 import { RememberSites1767114000000 } from './1767114000000-remember-sites.js';
+import { BoundSignInsOfSites1767114100000 } from './1767114100000-bound-sign-ins-of-sites.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -52,4 +53,5 @@ export const migrations: MigrationClass[] = [
   RaiseEpochsOfThoseServed1767111200000,
   CreateImpersonations1767113000000,
   RememberSites1767114000000,
+  BoundSignInsOfSites1767114100000,
 ];

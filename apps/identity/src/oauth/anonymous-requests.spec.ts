@@ -99,6 +99,19 @@ describe('who has not signed in', () => {
     },
   );
 
+  it('begins sixteen times as many from the networks of an IPv6 /48', async () => {
+    await bench.database.query(
+      `INSERT INTO oauth_browser_states (state_hash, kind, payload, expires_at, network, site)
+       SELECT sha256((gen_random_uuid())::text::bytea), 'Interaction', '{}', now() + interval '1 hour',
+              '2001:db8:7:' || to_hex(number) || '::/64', '2001:db8:7::/48'
+         FROM generate_series(1, 4799) AS series (number)`,
+    );
+    const last = await new Browser(bench, { from: '2001:db8:7:f001::1' }).get(authorize());
+    const refused = await new Browser(bench, { from: '2001:db8:7:f002::1' }).get(authorize());
+    const other = await new Browser(bench, { from: '2001:db8:8:f002::1' }).get(authorize());
+    expect([last.status, refused.status, other.status]).toEqual([303, 429, 303]);
+  });
+
   it('does not count who has ended a sign-in', async () => {
     const from = '203.0.113.200';
     for (let turn = 0; turn < 3; turn += 1) {

@@ -2,9 +2,18 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import type { AdapterPayload } from 'oidc-provider';
+import { NETWORKS_OF_A_SITE } from '../passwords/network-of.js';
 
 /** What is kept of a browser: who has signed in with it, and sign-ins under way. */
 export type BrowserStateKind = 'Interaction' | 'Session';
+
+/** Who begins a sign-in, by address. */
+export interface Beginner {
+  /** An IPv4 address, an IPv6 /64. */
+  readonly network: string;
+  /** Of IPv6 the /48. */
+  readonly site: string | null;
+}
 
 /**
  * So many sign-ins of one network may have been begun and not ended within so long: each is a row, and who begins one
@@ -13,12 +22,16 @@ export type BrowserStateKind = 'Interaction' | 'Session';
 const MOST_UNDER_WAY = 300;
 const WITHIN_MS = 600_000;
 
+/** As far as it matters: nobody waits for millions to be counted. */
+const roomOf = (column: 'network' | 'site', value: string, most: string): string => `
+(${value}::text IS NULL OR ${most} > (SELECT count(*) FROM (
+   SELECT FROM oauth_browser_states WHERE ${column} = ${value} AND expires_at > $8 LIMIT ${most}) AS under_way))`;
+
 const UPSERT = `
-INSERT INTO oauth_browser_states (state_hash, kind, uid, payload, expires_at, network)
-SELECT $1, $2, $3, $4, $5, $6
- WHERE $6::text IS NULL OR (
-   SELECT count(*) FROM (
-     SELECT FROM oauth_browser_states WHERE network = $6 AND expires_at > $7 LIMIT $8) AS under_way) < $8
+INSERT INTO oauth_browser_states (state_hash, kind, uid, payload, expires_at, network, site)
+SELECT $1, $2, $3, $4, $5, $6, $7
+ WHERE ${roomOf('network', '$6', String(MOST_UNDER_WAY))}
+   AND ${roomOf('site', '$7', String(MOST_UNDER_WAY * NETWORKS_OF_A_SITE))}
 ON CONFLICT (state_hash) DO UPDATE
    SET uid = excluded.uid, payload = excluded.payload, expires_at = excluded.expires_at
 RETURNING 1`;
@@ -41,13 +54,13 @@ export class BrowserStates {
     private readonly clock: Clock,
   ) {}
 
-  /** @returns false where `network` has begun too many sign-ins; undefined counts for none */
+  /** @returns false where `beginner` has begun too many sign-ins; undefined counts for none */
   async upsert(
     kind: BrowserStateKind,
     id: string,
     payload: AdapterPayload,
     livesS: number,
-    network?: string,
+    beginner?: Beginner,
   ): Promise<boolean> {
     const { jti, ...kept } = payload;
     const { session } = kept;
@@ -59,7 +72,7 @@ export class BrowserStates {
     // An interaction is named by its own address, a session by a cookie that nobody else shall learn.
     const text = JSON.stringify(kind === 'Interaction' ? { ...kept, jti } : kept);
     const values = [hashOf(id), kind, kept.uid ?? null, text, new Date(ends)];
-    const limit = [network ?? null, new Date(ends - WITHIN_MS), MOST_UNDER_WAY];
+    const limit = [beginner?.network ?? null, beginner?.site ?? null, new Date(ends - WITHIN_MS)];
     const rows = await this.database.acrossOrganizations((tx) => tx.query(UPSERT, [...values, ...limit]));
     return rows.length > 0;
   }

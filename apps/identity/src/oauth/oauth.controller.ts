@@ -93,7 +93,12 @@ export class OAuthController {
     return this.providers.serve(request, response);
   }
 
-  @Endpoint({ ...GET, path: 'oauth/logout', summary: 'Sign out of this browser, as a client asks' })
+  @Endpoint({
+    ...GET,
+    path: 'oauth/logout',
+    summary: 'Sign out of this browser, as a client asks',
+    description: 'The user agrees on a page. Where nobody is signed in, a redirect to where it would lead.',
+  })
   logout(@Req() request: IncomingMessage, @Res() response: ServerResponse): Promise<void> {
     return this.providers.serve(request, response);
   }

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { isDatabaseUnavailable } from '@customer-platform/database';
 import Provider, { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
 import { clientAddress } from '@customer-platform/http';
-import { networkOf } from '../passwords/network-of.js';
+import { networkOf, siteOf } from '../passwords/network-of.js';
 import type { EndedReason } from '../sessions/session.dto.js';
-import { BrowserStates, type BrowserStateKind } from './browser-states.js';
+import { BrowserStates, type Beginner, type BrowserStateKind } from './browser-states.js';
 import { ClientMetadata } from './client-metadata.js';
 import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
@@ -134,11 +134,12 @@ class BrowserAdapter extends Nothing {
     if (!(await available(this.states.upsert(this.kind, id, payload, livesS, this.beginner()))))
       throw tooManySignIns();
   }
-  /** The network that begins a sign-in; undefined for what goes on. */
-  private beginner(): string | undefined {
+  /** Who begins a sign-in; undefined for what goes on. */
+  private beginner(): Beginner | undefined {
     const { ctx } = Provider;
     if (this.kind !== 'Interaction' || ctx?.oidc.route !== 'authorization') return undefined;
-    return networkOf(clientAddress(ctx.req)) ?? 'unknown';
+    const ip = clientAddress(ctx.req);
+    return { network: networkOf(ip) ?? 'unknown', site: siteOf(ip) };
   }
   override find(id: string): Promise<AdapterPayload | undefined> {
     return available(this.states.find(this.kind, id));
