@@ -14,5 +14,6 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   maxWorkers: 2,
-  testTimeout: 30_000,
+  // What is waited for says itself for how long, up to 90 s; this ends what hangs.
+  testTimeout: 120_000,
 };
