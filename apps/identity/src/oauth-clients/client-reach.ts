@@ -14,28 +14,36 @@ type Reaching = Pick<
 >;
 
 /**
- * What a client that asks nobody gives (identity.md §1, §6): its people are sent to it with a code as soon as they open
- * a link, and with what came of the code it may do all that they may. Any of them may be, or become, an owner.
+ * What a client that people sign in with gives (identity.md §1, §6): they are sent to it with a code as soon as they
+ * open a link, where it asks nobody, or where they have agreed to it before; and with what came of the code it may do
+ * all that they may. Any of them may be, or become, an owner.
  */
 @Injectable()
 export class ClientReach {
   /**
-   * That the caller holds what owners hold, where the client asks nobody and its people come to be sent elsewhere.
-   * Without `before` it is new. @throws Problem `privilege_escalation`
+   * That the caller holds what owners hold, where people come to be sent elsewhere unasked. Without `before` the client
+   * is new, or nobody's any more. @throws Problem `privilege_escalation`
    */
   async demand(tx: Transaction, context: RequestContext, after: Reaching, before?: Reaching): Promise<void> {
-    const [organization] = await tx.query<{ is_root: boolean }>(IS_ROOT, [tx.organizationId]);
-    const asksNobody = ({ grantTypes, organizations }: Reaching): boolean =>
-      grantTypes.includes('authorization_code') &&
-      (organizations === 'own' || organization?.is_root === true);
-    if (!asksNobody(after)) return;
-    if (before && asksNobody(before) && !leadsElsewhere(before, after)) return;
+    if (!hasPeople(after)) return;
+    // One that people sign in with again may have been given other addresses in between.
+    const isLed = before !== undefined && (!hasPeople(before) || leadsElsewhere(before, after));
+    if (!isLed) {
+      const [organization] = await tx.query<{ is_root: boolean }>(IS_ROOT, [tx.organizationId]);
+      const asksNobody = ({ organizations }: Reaching): boolean =>
+        organizations === 'own' || organization?.is_root === true;
+      if (!asksNobody(after) || (before && asksNobody(before))) return;
+    }
     const owners = await tx.query<{ permission: string }>(OF_OWNERS);
     demandHeld(
       context,
       owners.map(({ permission }) => permission),
     );
   }
+}
+
+function hasPeople({ grantTypes }: Reaching): boolean {
+  return grantTypes.includes('authorization_code');
 }
 
 /** An address that is taken away takes nobody anywhere. */

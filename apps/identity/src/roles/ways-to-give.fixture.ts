@@ -175,6 +175,11 @@ export const WAYS_TO_GIVE: readonly WayToGive[] = [
   ...(
     [
       ['redirect_uris', {}, { redirect_uris: ['https://app.example/', 'https://other.example/'] }],
+      [
+        'redirect_uris, of which who has agreed to the client is not asked again',
+        { organizations: 'tree' },
+        { redirect_uris: ['https://app.example/', 'https://other.example/'] },
+      ],
       ['post_logout_redirect_uris', {}, { post_logout_redirect_uris: ['https://other.example/'] }],
       ['organizations, which asks nobody any more', { organizations: 'tree' }, { organizations: 'own' }],
       [
@@ -191,6 +196,20 @@ export const WAYS_TO_GIVE: readonly WayToGive[] = [
       return (caller) => caller.patch(`/v1/identity/oauth-clients/${id}`, change);
     },
   })),
+  {
+    route: 'PATCH /v1/identity/oauth-clients/{id}',
+    by: 'grant_types, by which people sign in again where its addresses may have changed',
+    prepare: async (giving) => {
+      const role_id = await giving.made('/v1/identity/roles', { name: randomUUID(), kind: 'machine' });
+      const machine = {
+        ...aMachine(role_id),
+        redirect_uris: ['https://other.example/'],
+        organizations: 'tree',
+      };
+      const path = `/v1/identity/oauth-clients/${await giving.made('/v1/identity/oauth-clients', machine)}`;
+      return (caller) => caller.patch(path, { grant_types: ['authorization_code'], role_id: null });
+    },
+  },
   {
     route: 'POST /v1/identity/oauth-clients/{id}/restore',
     by: 'its redirect_uris',
