@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
+import { DatabaseFault, eventually } from '@customer-platform/testing';
 import { Problem } from '@customer-platform/problem-json';
 import { IdentityBench } from '../identity-app.fixture.js';
 import { networkOf, siteOf } from '../passwords/network-of.js';
@@ -233,6 +234,53 @@ describe('an attempt', () => {
     expect(
       await attempts.attempt({ organizationId, email: `${newId()}@example.com`, ip }, right),
     ).toBeDefined();
+  });
+
+  it('that cannot be forgotten at once is forgotten later, and fails as its look did', async () => {
+    const attempts = attemptsOn(new Clock());
+    const ip = anAddress();
+    const when = `OLD.network = '${ip}'`;
+    const fault = await DatabaseFault.in(bench.database, {
+      table: 'password_attempts',
+      on: 'DELETE',
+      when,
+      times: 2,
+    });
+    const email = `${newId()}@example.com`;
+    const failed = attempts.attempt({ organizationId, email, ip }, () => Promise.reject(new Error('busy')));
+    await expect(failed).rejects.toThrow('busy');
+    expect(await attempts.attempt({ organizationId, email, ip }, right)).toEqual({});
+    const left = () => bench.database.query('SELECT FROM password_attempts WHERE network = $1', [ip]);
+    await eventually(async () => expect(await left()).toEqual([]));
+    expect(await fault.tries()).toBe(4);
+    await fault.mend();
+  });
+
+  it('that nobody settled keeps its network out for half a minute, and its address for a quarter of an hour', async () => {
+    const clock = new StandingClock(new Date());
+    const attempts = attemptsOn(clock);
+    const ip = anAddress();
+    const addresses = Array.from({ length: 30 }, () => `${newId()}@example.com`);
+    await Promise.all(
+      addresses.map(
+        (email) =>
+          new Promise<void>((begun) => {
+            void attempts.attempt({ organizationId, email, ip }, () => {
+              begun();
+              return new Promise(() => undefined);
+            });
+          }),
+      ),
+    );
+    const next = { organizationId, email: `${newId()}@example.com`, ip };
+    await refusalOf(attempts.attempt(next, right));
+    clock.at = new Date(clock.at.getTime() + 30_001);
+    expect(await attempts.attempt(next, right)).toBeDefined();
+    const [{ count } = { count: NaN }] = await bench.database.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM password_attempts WHERE network = $1 AND pending',
+      [ip],
+    );
+    expect(count).toBe(30);
   });
 
   it('keeps no address that can be read', async () => {
