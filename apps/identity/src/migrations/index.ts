@@ -25,6 +25,7 @@ import { RaiseEpochsOfThoseServed1767111200000 } from './1767111200000-raise-epo
 import { CreateImpersonations1767113000000 } from './1767113000000-create-impersonations.js';
 import { RememberSites1767114000000 } from './1767114000000-remember-sites.js';
 import { BoundSignInsOfSites1767114100000 } from './1767114100000-bound-sign-ins-of-sites.js';
+import { IndexOpenAndEndedSessions1767122000000 } from './1767122000000-index-open-and-ended-sessions.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -54,4 +55,5 @@ export const migrations: MigrationClass[] = [
   CreateImpersonations1767113000000,
   RememberSites1767114000000,
   BoundSignInsOfSites1767114100000,
+  IndexOpenAndEndedSessions1767122000000,
 ];

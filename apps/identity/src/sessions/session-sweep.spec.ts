@@ -1,0 +1,164 @@
+import { Clock, Database, Retention, type WorkerTransaction } from '@customer-platform/database';
+import { DatabaseFault, eventually } from '@customer-platform/testing';
+import { Client } from 'pg';
+import { IdentityBench } from '../identity-app.fixture.js';
+import { SessionEndings } from './session-endings.js';
+import { ENDED_SESSIONS, SessionSweep } from './session-sweep.js';
+
+/** Kept for ninety days, while few are open at a time. */
+const KEPT = 20_000;
+const OPEN = 200;
+
+let bench: IdentityBench;
+beforeAll(async () => {
+  bench = await IdentityBench.start({ PROCESS_ROLE: 'api' }); // no sweep but the tests' own
+});
+afterAll(() => bench.end());
+
+const sweepOn = (database: Database): SessionSweep =>
+  new SessionSweep(database, bench.app.app.get(SessionEndings, { strict: false }), new Clock());
+
+const INSERT = `
+INSERT INTO sessions (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at, expires_at,
+  ended_at, ended_reason, created_at)`;
+
+/** Sessions of the user that have had their time, of which it is not written down. */
+async function due(organizationId: string, userId: string, count: number): Promise<void> {
+  await bench.database.query(
+    `${INSERT} SELECT $1, gen_random_uuid(), $2, '{pwd}', now(), now(), now() - interval '1 s',
+       now() + interval '1 h', NULL, NULL, now() FROM generate_series(1, $3::int)`,
+    [organizationId, userId, count],
+  );
+}
+
+async function openOf(userId: string): Promise<number> {
+  const [row] = await bench.database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM sessions WHERE user_id = $1 AND ended_at IS NULL',
+    [userId],
+  );
+  return row?.count ?? NaN;
+}
+
+interface PlanNode {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** What a plan read of sessions, what it threw away included. */
+function rowsRead(node: PlanNode): number {
+  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  const isHere = node['Relation Name'] === 'sessions';
+  const here = isHere ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0;
+  return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner), here);
+}
+
+/** The service's database, which also says what each of its look-ups among sessions reads. */
+function explaining(reads: { sql: string; rows: number }[]): Database {
+  const database = bench.app.app.get(Database);
+  const explained = (tx: WorkerTransaction): WorkerTransaction =>
+    Object.assign(Object.create(tx) as WorkerTransaction, {
+      query: async (sql: string, values: readonly unknown[] = []): Promise<unknown[]> => {
+        const [select] = /SELECT(?: DISTINCT)? (?:s|old)\.[^]* LIMIT \d+/.exec(sql) ?? [];
+        if (select !== undefined) {
+          const [plan] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+            `EXPLAIN (ANALYZE, FORMAT JSON) ${select}`,
+            values,
+          );
+          if (plan) reads.push({ sql: select, rows: rowsRead(plan['QUERY PLAN'][0].Plan) });
+        }
+        return tx.query(sql, values);
+      },
+    });
+  const acrossOrganizations: Database['acrossOrganizations'] = (work, options) =>
+    database.acrossOrganizations((tx, answer) => work(explained(tx), answer), options);
+  return Object.assign(Object.create(database) as Database, { acrossOrganizations });
+}
+
+it('the sweep reads open sessions alone, and what is removed is found by its end', async () => {
+  const { id } = await bench.organization();
+  const userId = await bench.person(id);
+  await bench.database.query(
+    `${INSERT} SELECT $1, gen_random_uuid(), $2, '{pwd}', at, at, at, at, at, 'idle', at
+       FROM (SELECT now() - n * interval '80 days' / $3::int AS at FROM generate_series(1, $3::int) AS n) AS kept`,
+    [id, userId, KEPT],
+  );
+  await due(id, userId, OPEN);
+  await bench.database.query('ANALYZE sessions');
+  const reads: { sql: string; rows: number }[] = [];
+  expect(await sweepOn(explaining(reads)).run()).toBeGreaterThanOrEqual(OPEN);
+  await new Retention(explaining(reads), new Clock(), ENDED_SESSIONS).sweep();
+  expect(reads.filter(({ sql }) => /old\./.test(sql))).toHaveLength(1);
+  expect(reads.length).toBeGreaterThanOrEqual(4);
+  for (const { sql, rows } of reads)
+    expect({ sql, isShort: rows < 2 * OPEN }).toEqual({ sql, isShort: true });
+});
+
+it('the sweep holds no organization while it waits for another', async () => {
+  const organizations = [await bench.organization(), await bench.organization(), await bench.organization()];
+  const users: string[] = [];
+  for (const { id } of organizations) {
+    const userId = await bench.person(id);
+    await due(id, userId, 2);
+    users.push(userId);
+  }
+  const [first, held, last] = organizations.map(({ id }) => id).sort();
+  const holder = new Client({ connectionString: bench.database.adminUrl });
+  await holder.connect();
+  const one = 'SELECT FROM organization_epochs WHERE organization_id = $1 FOR UPDATE';
+  try {
+    await holder.query('BEGIN');
+    await holder.query(one, [held]);
+    const sweep = sweepOn(bench.app.app.get(Database)).run();
+    await eventually(async () => {
+      const waiting = await bench.database.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(waiting).toHaveLength(1);
+    });
+    for (const other of [first, last]) await bench.database.query(`${one} NOWAIT`, [other]);
+    await holder.query('ROLLBACK');
+    await sweep;
+  } finally {
+    await holder.end();
+  }
+  expect(await Promise.all(users.map(openOf))).toEqual([1, 1, 1]); // each user's own, which is not due
+});
+
+it('two sweeps at once over the same organizations end each session once', async () => {
+  const users: string[] = [];
+  const organizations = await Promise.all(Array.from({ length: 4 }, () => bench.organization([])));
+  for (const { id } of organizations) users.push(await bench.person(id));
+  // In turns, as they come in truth: no order of the table is that of the organizations.
+  for (let round = 0; round < 10; round += 1)
+    for (const at of [0, 1, 2, 3]) {
+      const which = round % 2 === 0 ? at : 3 - at;
+      await due(organizations[which]?.id ?? '', users[which] ?? '', 40);
+    }
+  const sweeps = [1, 2].map(() => sweepOn(bench.app.app.get(Database)).run());
+  const ended = await Promise.all(sweeps);
+  expect(ended.reduce((sum, each) => sum + each)).toBe(1_600);
+  expect(await Promise.all(users.map(openOf))).toEqual([1, 1, 1, 1]);
+  const [told] = await bench.database.query<{ count: number }>(
+    `SELECT count(DISTINCT id)::int AS count FROM sessions WHERE user_id = ANY ($1) AND ended_reason = 'idle'`,
+    [users],
+  );
+  expect(told?.count).toBe(1_600);
+});
+
+it('goes on with other organizations where one fails', async () => {
+  // Ids grow: the one that fails comes first.
+  const [bad, good] = [await bench.organization([]), await bench.organization([])];
+  const [stuck, user] = [await bench.person(bad.id), await bench.person(good.id)];
+  await due(bad.id, stuck, 1);
+  await due(good.id, user, 1);
+  const when = `NEW.organization_id = '${bad.id}'`;
+  const fault = await DatabaseFault.in(bench.database, { table: 'sessions', on: 'UPDATE', when });
+  await expect(sweepOn(bench.app.app.get(Database)).run()).rejects.toThrow('refused');
+  expect([await openOf(stuck), await openOf(user)]).toEqual([2, 1]);
+  await fault.mend();
+  expect(await sweepOn(bench.app.app.get(Database)).run()).toBe(1);
+});
