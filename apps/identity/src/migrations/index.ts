@@ -26,6 +26,7 @@ import { CreateImpersonations1767113000000 } from './1767113000000-create-impers
 import { RememberSites1767114000000 } from './1767114000000-remember-sites.js';
 import { BoundSignInsOfSites1767114100000 } from './1767114100000-bound-sign-ins-of-sites.js';
 import { IndexOpenAndEndedSessions1767122000000 } from './1767122000000-index-open-and-ended-sessions.js';
+import { IndexSsoRequestsByInteraction1767123000000 } from './1767123000000-index-sso-requests-by-interaction.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -56,4 +57,5 @@ export const migrations: MigrationClass[] = [
   RememberSites1767114000000,
   BoundSignInsOfSites1767114100000,
   IndexOpenAndEndedSessions1767122000000,
+  IndexSsoRequestsByInteraction1767123000000,
 ];

@@ -3,6 +3,7 @@ import { Clock, type KeySeal } from '@customer-platform/database';
 import { OutboundError, pinnedFetch, type FetchFailure, type PinnedFetch } from '@customer-platform/outbound';
 import * as oidc from 'openid-client';
 import { CLIENT_SECRET_SEAL } from './client-secret-seal.js';
+import { ProviderPlaces } from './provider-places.js';
 import type { SsoConnection } from './sso-connection.entity.js';
 import { SSO_CONFIG, type SsoConfig } from './sso.config.js';
 
@@ -13,7 +14,7 @@ const MOST_BYTES = 256 * 1024;
 /** Providers announce new endpoints and algorithms days ahead. Keys are looked up anew when a token names an unknown one. */
 const KEPT_MS = 10 * 60_000;
 /** Who asks a provider that is away is not made to wait for it each time. */
-const FAILURE_KEPT_MS = 3_000;
+const FAILURE_KEPT_MS = 30_000;
 const MOST_KEPT = 1_000;
 
 /** Neither `none` nor a signature by the client secret, which whoever has the secret could make. */
@@ -44,12 +45,17 @@ export class UnusableProvider extends Error {
 }
 
 /** What of a connection says which provider it is and who the platform is there. */
-export type ProviderOf = Pick<SsoConnection, 'id' | 'issuer' | 'clientId' | 'clientSecret' | 'updatedAt'>;
+export type ProviderOf = Pick<
+  SsoConnection,
+  'id' | 'organizationId' | 'issuer' | 'clientId' | 'clientSecret' | 'updatedAt'
+>;
 
 interface Kept {
   readonly version: string;
   readonly until: number;
   readonly provider: Promise<oidc.Configuration>;
+  /** Whether its document has not come yet. */
+  readonly awaited: boolean;
 }
 
 /**
@@ -65,6 +71,7 @@ export class Providers {
     private readonly clock: Clock,
     @Inject(SSO_CONFIG) private readonly config: SsoConfig,
     @Inject(CLIENT_SECRET_SEAL) private readonly seal: KeySeal,
+    private readonly places: ProviderPlaces,
   ) {
     this.fetch = pinnedFetch({
       timeoutMs: TIMEOUT_MS,
@@ -73,20 +80,36 @@ export class Providers {
     });
   }
 
-  /** Of a connection in its present version; many who ask at once ask the provider once. @throws UnusableProvider */
+  /**
+   * Of a connection in its present version; many who ask at once ask the provider once. Who waits for it has a place.
+   * @throws UnusableProvider, ProviderBusy
+   */
   async of(connection: ProviderOf): Promise<oidc.Configuration> {
     const version = connection.updatedAt.toISOString();
-    const now = this.clock.now().getTime();
     const known = this.kept.get(connection.id);
-    if (known?.version === version && known.until > now) return known.provider;
-    const provider = this.discover({
-      issuer: connection.issuer,
-      clientId: connection.clientId,
-      clientSecret: this.seal.open(connection.id, connection.clientSecret),
-    });
-    this.keep(connection.id, { version, until: now + KEPT_MS, provider });
-    provider.catch(() => this.keep(connection.id, { version, until: now + FAILURE_KEPT_MS, provider }));
+    const serves = known?.version === version && known.until > this.now();
+    if (serves && !known.awaited) return known.provider;
+    return this.places.run(connection, () => (serves ? known.provider : this.lookUp(connection, version)));
+  }
+
+  private async lookUp(connection: ProviderOf, version: string): Promise<oidc.Configuration> {
+    const { id, issuer, clientId, clientSecret } = connection;
+    const provider = this.discover({ issuer, clientId, clientSecret: this.seal.open(id, clientSecret) });
+    this.keep(id, { version, until: this.now() + KEPT_MS, provider, awaited: true });
+    // By the clock of when it is known: a provider that hangs has taken longer than its failure would be kept.
+    const settle = (keptMs: number): void => {
+      if (this.kept.get(id)?.provider !== provider) return;
+      this.keep(id, { version, until: this.now() + keptMs, provider, awaited: false });
+    };
+    provider.then(
+      () => settle(KEPT_MS),
+      () => settle(FAILURE_KEPT_MS),
+    );
     return provider;
+  }
+
+  private now(): number {
+    return this.clock.now().getTime();
   }
 
   /** Reads the discovery document of an issuer, whose name in it must be the very same text. @throws UnusableProvider */

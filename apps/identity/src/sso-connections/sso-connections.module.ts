@@ -9,6 +9,7 @@ import { UsersModule } from '../users/users.module.js';
 import { CLIENT_SECRET_SEAL, sealOfClientSecrets } from './client-secret-seal.js';
 import { DomainClaims } from './domain-claims.js';
 import { DomainProofs } from './domain-proofs.js';
+import { ProviderPlaces } from './provider-places.js';
 import { Providers } from './providers.js';
 import { SsoConnectionsController } from './sso-connections.controller.js';
 import { SsoConnectionsService } from './sso-connections.service.js';
@@ -30,6 +31,7 @@ import { SSO_CONFIG, ssoConfig } from './sso.config.js';
     },
     DomainClaims,
     DomainProofs,
+    ProviderPlaces,
     Providers,
     SsoArrivals,
     SsoConnectionsService,

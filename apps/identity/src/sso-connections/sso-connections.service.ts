@@ -16,6 +16,7 @@ import { DomainClaims } from './domain-claims.js';
 import { domainName } from '../domain-name.js';
 import { DomainProofs } from './domain-proofs.js';
 import { checkIssuer } from './issuer-url.js';
+import { ProviderBusy, ProviderPlaces, type PlaceOf } from './provider-places.js';
 import { Providers, UnusableProvider } from './providers.js';
 import type { CreateSsoConnectionDto, UpdateSsoConnectionDto } from './sso-connection.dto.js';
 import { SsoConnection } from './sso-connection.entity.js';
@@ -49,6 +50,7 @@ export class SsoConnectionsService {
     private readonly claims: DomainClaims,
     private readonly proofs: DomainProofs,
     private readonly providers: Providers,
+    private readonly places: ProviderPlaces,
     private readonly reach: SsoReach,
     private readonly sessions: SessionEndings,
     @Inject(CLIENT_SECRET_SEAL) private readonly seal: KeySeal,
@@ -152,14 +154,17 @@ export class SsoConnectionsService {
     if (open.length > 0) await this.proofs.demand(context.organizationId, domains, open);
     const { issuer = seen.issuer, client_id: clientId = seen.clientId } = body;
     const turnsOn = seen.status !== 'active';
-    if (turnsOn || issuer !== seen.issuer) await this.demandProvider(issuer, clientId);
+    if (turnsOn || issuer !== seen.issuer) await this.demandProvider(seen, { issuer, clientId });
     return new Set(open);
   }
 
-  private async demandProvider(issuer: string, clientId: string): Promise<void> {
+  private async demandProvider(of: PlaceOf, at: { issuer: string; clientId: string }): Promise<void> {
     try {
-      await this.providers.discover({ issuer, clientId, clientSecret: 'not used to read a document' });
+      await this.places.run(of, () =>
+        this.providers.discover({ ...at, clientSecret: 'not used to read a document' }),
+      );
     } catch (error) {
+      if (error instanceof ProviderBusy) throw tooManyWait();
       if (!(error instanceof UnusableProvider)) throw error;
       const detail = `The issuer's discovery document does not serve: ${error.fault.replaceAll('_', ' ')}.`;
       throw Problem.validation([{ pointer: '/issuer', code: 'invalid_format', detail }]);
@@ -212,4 +217,12 @@ function patchOf(row: SsoConnection, patch: Patch<SsoConnection>): Patch<SsoConn
 /** As they are compared; what is none has been refused. */
 function asNames(domains: readonly string[]): string[] {
   return domains.map((domain) => domainName(domain) ?? domain);
+}
+
+function tooManyWait(): Problem {
+  return new Problem('rate_limited', {
+    detail: 'Too many requests wait for the provider already.',
+    headers: { 'Retry-After': '5' },
+    members: { scope: 'organization' },
+  });
 }

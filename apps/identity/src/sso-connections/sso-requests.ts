@@ -11,6 +11,15 @@ const INSERT = `
 INSERT INTO sso_requests
   (organization_id, id, connection_id, interaction_uid, client_organization_id, state_hash, browser_hash, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+/**
+ * An interaction has so many open; older ones, which it has left behind, go. Others that look at them at the same moment
+ * pass over them.
+ */
+const MOST_OPEN = 10;
+const DROP_OLDEST = `
+DELETE FROM sso_requests WHERE (organization_id, id) IN (
+  SELECT organization_id, id FROM sso_requests WHERE interaction_uid = $1
+   ORDER BY expires_at DESC, id DESC OFFSET ${String(MOST_OPEN)} FOR UPDATE SKIP LOCKED)`;
 /** Of many who come with one state, one has it. */
 const TAKE = `
 DELETE FROM sso_requests WHERE state_hash = $1
@@ -83,9 +92,11 @@ export class SsoRequests {
     const ends = new Date(this.clock.now().getTime() + LIFE_MS);
     const { organizationId, id } = connection;
     const whose = [organizationId, newId(), id, uid, client.organizationId];
-    await this.database.inOrganization(connection, (tx) =>
-      tx.query(INSERT, [...whose, sha256(state), browserHash, ends]),
-    );
+    // Across organizations: an interaction may lead to the providers of several.
+    await this.database.acrossOrganizations(async (tx) => {
+      await tx.query(INSERT, [...whose, sha256(state), browserHash, ends]);
+      await tx.query(DROP_OLDEST, [uid]);
+    });
     return this.secretsOf(state);
   }
 

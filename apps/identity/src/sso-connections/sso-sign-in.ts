@@ -6,6 +6,7 @@ import * as oidc from 'openid-client';
 import type { SignedIn } from '../sessions/signed-in.js';
 import { domainOf } from '../domain-name.js';
 import { personIn, type ProviderPerson } from './provider-claims.js';
+import { ProviderBusy, ProviderPlaces } from './provider-places.js';
 import { failureIn, Providers, UnusableProvider } from './providers.js';
 import { SsoArrivals, type ArrivalRequest } from './sso-arrivals.js';
 import { SsoConnection } from './sso-connection.entity.js';
@@ -58,6 +59,7 @@ export class SsoSignIn {
   constructor(
     private readonly database: Database,
     private readonly providers: Providers,
+    private readonly places: ProviderPlaces,
     private readonly requests: SsoRequests,
     private readonly arrivals: SsoArrivals,
     private readonly clock: Clock,
@@ -157,22 +159,7 @@ export class SsoSignIn {
     const url = new URL(this.config.redirectUriOf(connection.id));
     url.search = parameters.toString();
     try {
-      const tokens = await oidc.authorizationCodeGrant(provider, url, {
-        expectedState: sent.state,
-        expectedNonce: sent.nonce,
-        pkceCodeVerifier: sent.codeVerifier,
-        idTokenExpected: true,
-      });
-      const claims = tokens.claims();
-      // A token that names another party is not for us, even where we are its only audience; the library lets it pass.
-      const isOurs = claims?.azp === undefined || claims.azp === connection.clientId;
-      if (!claims || !isOurs || !isSubject(claims.sub))
-        throw new SsoRefusal('answer_invalid', sent.asked.uid);
-      const person = personIn(connection.issuer, claims.sub, claims);
-      if (person.email !== undefined || !provider.serverMetadata().userinfo_endpoint) return person;
-      // Some providers leave all but the subject out of the token, and tell the rest here.
-      const further = await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub);
-      return personIn(connection.issuer, claims.sub, { ...claims, ...further });
+      return await this.places.run(connection, () => personBy(provider, connection, url, sent));
     } catch (error) {
       throw refusalOf(error, sent.asked.uid, connection.id);
     }
@@ -190,14 +177,39 @@ export class SsoSignIn {
     try {
       return await this.providers.of(connection);
     } catch (error) {
-      if (!(error instanceof UnusableProvider)) throw error;
+      const isBusy = error instanceof ProviderBusy;
+      if (!isBusy && !(error instanceof UnusableProvider)) throw error;
       log.warn(
-        { connection: connection.id, fault: error.fault },
+        { connection: connection.id, fault: isBusy ? 'busy' : error.fault },
         'The provider of an SSO connection does not serve',
       );
       throw new SsoRefusal('provider_unavailable', uid, { cause: error });
     }
   }
+}
+
+/** Redeems the code, and asks who it was made for. @throws SsoRefusal, and what the library says of the answer */
+async function personBy(
+  provider: oidc.Configuration,
+  { issuer, clientId }: SsoConnection,
+  url: URL,
+  { state, nonce, codeVerifier, asked }: SsoRequest,
+): Promise<ProviderPerson> {
+  const tokens = await oidc.authorizationCodeGrant(provider, url, {
+    expectedState: state,
+    expectedNonce: nonce,
+    pkceCodeVerifier: codeVerifier,
+    idTokenExpected: true,
+  });
+  const claims = tokens.claims();
+  // A token that names another party is not for us, even where we are its only audience; the library lets it pass.
+  const isOurs = claims?.azp === undefined || claims.azp === clientId;
+  if (!claims || !isOurs || !isSubject(claims.sub)) throw new SsoRefusal('answer_invalid', asked.uid);
+  const person = personIn(issuer, claims.sub, claims);
+  if (person.email !== undefined || !provider.serverMetadata().userinfo_endpoint) return person;
+  // Some providers leave all but the subject out of the token, and tell the rest here.
+  const further = await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub);
+  return personIn(issuer, claims.sub, { ...claims, ...further });
 }
 
 /** As OpenID Connect Core 2 has it: 255 ASCII characters at most. */
@@ -210,7 +222,7 @@ function refusalOf(error: unknown, uid: string, connection: string): SsoRefusal 
   if (error instanceof SsoRefusal) return error;
   const failure = failureIn(error);
   const reason =
-    failure !== undefined
+    failure !== undefined || error instanceof ProviderBusy
       ? ('provider_unavailable' as const)
       : error instanceof oidc.AuthorizationResponseError
         ? ('provider_refused' as const)
