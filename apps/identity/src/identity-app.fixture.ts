@@ -48,6 +48,8 @@ const always = (): boolean => true;
 /** A route that answers everybody who is known and may read. */
 const ANYTHING = '/v1/identity/permissions?limit=1';
 
+type Variables = Record<string, string>;
+
 /** Identity as a running service on a bootstrapped database of its own. */
 export class IdentityBench {
   private number = 0;
@@ -59,10 +61,15 @@ export class IdentityBench {
     private readonly closeOperator: () => Promise<void>,
   ) {}
 
-  static async start(env: Record<string, string> = {}, root: Type = IdentityModule): Promise<IdentityBench> {
+  /** With variables of its own, which may depend on its database. */
+  static async start(
+    given: Variables | ((database: TestDatabase) => Variables) = {},
+    root: Type = IdentityModule,
+  ): Promise<IdentityBench> {
     const database = await testDatabase('identity', migrations);
     const { operator, close } = await anOperator(database);
     await operator.bootstrap(ROOT);
+    const env = typeof given === 'function' ? given(database) : given;
     const app = await startTestApp({ module: 'identity', root, database, env });
     return new IdentityBench(database, app, operator, close);
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, isUuid } from '@customer-platform/database';
 import type { Account, FindAccount } from 'oidc-provider';
+import { available } from './database-away.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId } from './grant-id.js';
 
@@ -31,7 +32,9 @@ export class Accounts {
   /** Undefined for whoever cannot sign in any more. */
   readonly find: FindAccount = async (_ctx, id, token) => {
     if (!isUuid(id)) return undefined;
-    const [user] = await this.database.acrossOrganizations((tx) => tx.prepared<UserRow>(FIND, [id]));
+    const [user] = await available(
+      this.database.acrossOrganizations((tx) => tx.prepared<UserRow>(FIND, [id])),
+    );
     if (!user) return undefined;
     const grantId = token?.['grantId'];
     const of = fromGrantId(typeof grantId === 'string' ? grantId : undefined);

@@ -7,6 +7,7 @@ import Provider, { errors, type AccessToken, type ClientCredentials } from 'oidc
 import { isClientSecret } from '../oauth-clients/client-secret.js';
 import { ACCESS_TOKENS, AccessTokenIssuing } from '../sessions/access-token.issuing.js';
 import { ClientMetadata, platformClient } from './client-metadata.js';
+import { available } from './database-away.js';
 import { toGrantId } from './grant-id.js';
 import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
@@ -55,19 +56,23 @@ export class PlatformTokens {
     const issueToClient = (token: ClientCredentials) => this.issueToClient(provider, token);
     Object.assign(provider.AccessToken.prototype, {
       async getValueAndPayload(this: AccessToken) {
-        return { value: await issueToUser(this) };
+        return { value: await available(issueToUser(this)) };
       },
     } satisfies Issued);
     Object.assign(provider.ClientCredentials.prototype, {
       async getValueAndPayload(this: ClientCredentials) {
-        return { value: await issueToClient(this) };
+        return { value: await available(issueToClient(this)) };
       },
     } satisfies Issued);
   }
 
   private teachFinding(provider: Provider): void {
-    Object.assign(provider.AccessToken, { find: (text: unknown) => this.findOfUser(provider, text) });
-    Object.assign(provider.ClientCredentials, { find: (text: unknown) => this.findOfClient(provider, text) });
+    Object.assign(provider.AccessToken, {
+      find: (text: unknown) => available(this.findOfUser(provider, text)),
+    });
+    Object.assign(provider.ClientCredentials, {
+      find: (text: unknown) => available(this.findOfClient(provider, text)),
+    });
     const { OIDCContext } = provider as unknown as { OIDCContext: { prototype: Context } };
     const { entity } = OIDCContext.prototype;
     OIDCContext.prototype.entity = function hideStructure(this: Context, name, value) {

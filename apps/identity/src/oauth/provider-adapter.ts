@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { isDatabaseUnavailable } from '@customer-platform/database';
 import Provider, { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
 import { clientAddress } from '@customer-platform/http';
 import { networkOf, siteOf } from '../passwords/network-of.js';
 import type { EndedReason } from '../sessions/session.dto.js';
 import { BrowserStates, type Beginner, type BrowserStateKind } from './browser-states.js';
 import { ClientMetadata } from './client-metadata.js';
+import { available } from './database-away.js';
 import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
 import { StoredTokens, type TokenKind } from './stored-tokens.js';
@@ -193,17 +193,4 @@ function tooManySignIns(): errors.OIDCProviderError {
   const error = new errors.TemporarilyUnavailable('too many sign-ins were begun from this network');
   Provider.ctx?.set('Retry-After', RETRY_AFTER_S);
   return Object.assign(error, { status: 429, statusCode: 429, allow_redirect: false });
-}
-
-/** A database that is away is told in the protocol's form, as something that passes. */
-async function available<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (cause) {
-    if (!isDatabaseUnavailable(cause)) throw cause;
-    const error = new errors.TemporarilyUnavailable('try again in a moment', { cause });
-    error.status = 503;
-    error.statusCode = 503;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, SigningKeys } from '@customer-platform/database';
+import { Clock, isDatabaseUnavailable, SigningKeys } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import Provider from 'oidc-provider';
 import { Accounts } from './accounts.js';
@@ -66,11 +66,19 @@ export class Providers {
   }
 
   private async look(now: number): Promise<Made> {
-    const keys = await this.keys.held(ID_TOKENS, ID_TOKEN_LIFE_S * 1_000, ID_TOKEN_ALGORITHM);
-    const kids = keys.map(({ kid }) => kid).join(' ');
-    if (this.made?.kids !== kids) this.made = { provider: this.make(keys), kids };
-    this.lookedAt = now;
-    return this.made;
+    try {
+      const keys = await this.keys.held(ID_TOKENS, ID_TOKEN_LIFE_S * 1_000, ID_TOKEN_ALGORITHM);
+      const kids = keys.map(({ kid }) => kid).join(' ');
+      if (this.made?.kids !== kids) this.made = { provider: this.make(keys), kids };
+      return this.made;
+    } catch (error) {
+      if (!this.made || !isDatabaseUnavailable(error)) throw error;
+      // Each request meets the same, and the provider tells it in the protocol's form.
+      log.warn({ err: error }, 'The keys of ID tokens could not be looked at; the former ones serve on');
+      return this.made;
+    } finally {
+      this.lookedAt = now;
+    }
   }
 
   private make(keys: Awaited<ReturnType<SigningKeys['held']>>): Provider {

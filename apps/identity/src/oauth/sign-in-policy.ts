@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { clientAddress, currentCorrelationId } from '@customer-platform/http';
-import { newId } from '@customer-platform/database';
+import { clientAddress, currentCorrelationId, log } from '@customer-platform/http';
+import { isDatabaseUnavailable, newId } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import {
   errors,
@@ -11,7 +11,9 @@ import {
   type Session,
 } from 'oidc-provider';
 import { platformClient, type PlatformClient } from './client-metadata.js';
+import { available } from './database-away.js';
 import { OrganizationChoice, type OpenOrganization } from './organization-choice.js';
+import { counted } from '../sessions/sign-in-metrics.js';
 import { SessionGrants } from './session-grants.js';
 
 const { Check, Prompt, base } = interactionPolicy;
@@ -33,7 +35,7 @@ export class SignInPolicy {
       .get('login')
       ?.checks.add(
         new Check('not_trusted', 'the End-User must authenticate anew', 'login_required', (ctx) =>
-          this.mustAuthenticate(ctx),
+          available(this.mustAuthenticate(ctx)),
         ),
       );
     policy.remove('consent');
@@ -41,7 +43,7 @@ export class SignInPolicy {
       new Prompt(
         { name: 'organization' },
         new Check('not_chosen', 'an organization must be chosen', 'interaction_required', (ctx) =>
-          this.mustChoose(ctx),
+          available(this.mustChoose(ctx)),
         ),
       ),
     );
@@ -56,7 +58,7 @@ export class SignInPolicy {
         'scopes_missing',
         'requested scopes not granted',
         'consent_required',
-        (ctx) => this.mustConsent(ctx),
+        (ctx) => available(this.mustConsent(ctx)),
         (ctx) => ({ scopes: missingScopes(ctx) }),
       ),
     );
@@ -117,21 +119,26 @@ export class SignInPolicy {
     const connectionId = oidc.result?.login
       ? connectionOf(oidc.result)
       : await this.grants.connectionIn(session.uid, userId, sinceOf(session));
-    const begun = this.grants.begin(
-      {
-        userId,
-        organizationId,
-        amr: session.amr ?? [],
-        authenticatedAt: authenticatedAt(oidc, session),
-        connectionId,
-        clientId: client.clientId,
-        correlationId: currentCorrelationId() ?? newId(),
-        ip: clientAddress(req),
-        userAgent: req.headers['user-agent'],
-      },
-      session.uid,
-    );
-    return begun.catch((error: unknown) => {
+    const authentication = {
+      userId,
+      organizationId,
+      amr: session.amr ?? [],
+      authenticatedAt: authenticatedAt(oidc, session),
+      connectionId,
+      clientId: client.clientId,
+      correlationId: currentCorrelationId() ?? newId(),
+      ip: clientAddress(req),
+      userAgent: req.headers['user-agent'],
+    };
+    const begin = (): Promise<string> => this.grants.begin(authentication, session.uid);
+    // The library has used the sign-in up: a connection that broke at this moment would cost the user all of it. Where
+    // it broke after the commit, a session is left that has no token.
+    const begun = begin().catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error)) throw error;
+      log.info({ err: error }, 'A session could not be begun; it is tried once more');
+      return begin();
+    });
+    return counted('session', begun).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== 'sign_in_required') throw error;
       throw new errors.LoginRequired(error.message);
     });

@@ -26,6 +26,7 @@ import {
 import { PasswordSignIn } from './password-sign-in.js';
 import type { SignInForm } from './sign-in-form.js';
 import { SignInProgress, type Progress } from './sign-in-progress.js';
+import { counted } from '../sessions/sign-in-metrics.js';
 import type { SignedIn } from '../sessions/signed-in.js';
 
 /** One request of a browser within an interaction. */
@@ -138,7 +139,7 @@ export class InteractionSteps {
     if (email === undefined) return { page: start(visit) };
     const { organizationId } = interaction.client;
     const claim = { organizationId, email, password: form.get('password'), ip: origin.ip };
-    const signedIn = await this.passwords.check(claim);
+    const signedIn = await counted('password', this.passwords.check(claim));
     if (!signedIn) {
       const words = wordsOf(visit.frameFor().language).signIn;
       const connection = await this.sso.forEmail(email);
@@ -182,10 +183,13 @@ export class InteractionSteps {
     const code = form.get('code');
     const isRecovery = form.get('step') === 'recovery';
     const context = contextOf(visit, progress.homeId, userId);
-    const amr = await rightOrNothing(
-      isRecovery
-        ? this.factors.verifyRecoveryCode(context, userId, code)
-        : this.factors.verifyCode(userId, code.replaceAll(' ', '')),
+    const amr = await counted(
+      isRecovery ? 'recovery_code' : 'factor',
+      rightOrNothing(
+        isRecovery
+          ? this.factors.verifyRecoveryCode(context, userId, code)
+          : this.factors.verifyCode(userId, code.replaceAll(' ', '')),
+      ),
     );
     if (!amr) {
       const wrong = { error: wordsOf(visit.frameFor().language).factor.wrong, status: WRONG };

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { log, RequestAborted, toProblem } from '@customer-platform/http';
+import { errors } from 'oidc-provider';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
 import { InteractionNotFound } from '../oauth/interactions.js';
 import { languageOf } from '../pages/languages.js';
 import { sendPage } from '../pages/page.js';
 import { errorPage, type Failure } from '../pages/plain-pages.js';
 import { SsoRefusal } from '../sso-connections/sso-refusal.js';
+import { ssoRefusals } from '../sessions/sign-in-metrics.js';
 import { ssoRefusalPage } from './sso-refusal-page.js';
 
 const FAILURES: Partial<Record<ProblemCode, Failure>> = {
@@ -34,10 +36,13 @@ export class PageErrorsFilter implements ExceptionFilter {
     const header = response.getHeader('X-Correlation-Id');
     const reference = typeof header === 'string' ? header : undefined;
     if (error instanceof SsoRefusal) {
+      // The page shows the reference alone: why is for whoever finds it in the log.
+      log.info({ reason: error.reason }, 'A sign-in by an SSO connection came to nothing');
+      ssoRefusals.inc({ reason: error.reason });
       sendPage(response, ssoRefusalPage(language, error, reference));
       return;
     }
-    const problem = error instanceof InteractionNotFound ? new Problem('not_found') : toProblem(error);
+    const problem = problemOf(error);
     if (problem.status >= 500)
       log.error({ err: problem.cause ?? problem, code: problem.code }, 'a page failed');
     const shown = errorPage(language, failureOf(problem), {
@@ -47,6 +52,13 @@ export class PageErrorsFilter implements ExceptionFilter {
     });
     sendPage(response, shown);
   }
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof InteractionNotFound) return new Problem('not_found');
+  // What the OAuth provider says of a database that is away, in the protocol's words.
+  const isWrapped = error instanceof errors.TemporarilyUnavailable && error.cause instanceof Problem;
+  return toProblem(isWrapped ? error.cause : error);
 }
 
 function failureOf(problem: Problem): Failure {

@@ -6,6 +6,7 @@ import { PageErrorsFilter } from '../sign-in/page-errors.filter.js';
 import { languageOf } from '../pages/languages.js';
 import { sendPage } from '../pages/page.js';
 import { leavingPage } from '../pages/sign-in-pages.js';
+import { counted } from '../sessions/sign-in-metrics.js';
 import { SignInProgress } from '../sign-in/sign-in-progress.js';
 import { SsoRefusal } from '../sso-connections/sso-refusal.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
@@ -36,7 +37,11 @@ export class SsoCallbackController {
   ): Promise<void> {
     const callback = { connectionId, parameters: parametersOf(request) };
     const browser = BrowserBinding.of(request)?.hash;
-    const { asked, signedIn } = await this.sso.finish(callback, browser, { ...origin, correlationId });
+    const { asked, signedIn } = await counted(
+      'sso',
+      this.sso.finish(callback, browser, { ...origin, correlationId }),
+      (error) => error instanceof SsoRefusal,
+    );
     // Whoever has authenticated is known by a secret that nobody knew before.
     await this.progress.begin(asked, BrowserBinding.fresh(response), signedIn);
     const language = languageOf(undefined, request.headers['accept-language']);
