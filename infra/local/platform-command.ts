@@ -17,6 +17,7 @@ const MODULES_WITH: Readonly<Record<string, readonly ModuleName[]>> = {
   audit: ['core'],
   balances: ['loyalty'],
   events: MODULES.filter((module) => module !== 'identity'),
+  factors: ['identity'],
   keys: ['identity'],
   organizations: ['identity'],
   secrets: MODULES,

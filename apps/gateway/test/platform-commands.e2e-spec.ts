@@ -27,6 +27,7 @@ const COMMANDS: Record<Module, string[]> = {
     'organizations recover',
     'organizations create',
     'keys revoke',
+    'factors reset',
     'secrets reencrypt',
     'signing-keys list',
     'signing-keys rotate',
@@ -135,6 +136,11 @@ describe('platform of identity', () => {
     const again = await platform.command('identity', 'organizations', 'bootstrap', '--slug', 'other');
     expect(again.status).toBe(3);
     expect(again.output).toContain('platform organizations recover');
+  });
+
+  it('resets the factors of nobody: 2', async () => {
+    const reset = await platform.command('identity', 'factors', 'reset', '--user', 'nobody@example.com');
+    expect(reset).toEqual({ status: 2, output: 'Nobody has that address.\n' });
   });
 
   it('recovers an organization by a key that works', async () => {

@@ -6,6 +6,12 @@ import { RecoveryCodesStore } from './recovery-codes.store.js';
 
 const REMOVE = 'DELETE FROM mfa_factors WHERE user_id = $1 RETURNING organization_id, id, confirmed_at';
 
+/** How many a user had: confirmed factors, and codes not used. */
+export interface RemovedFactors {
+  readonly factors: number;
+  readonly recoveryCodes: number;
+}
+
 /** Takes a user's second factors away. */
 @Injectable()
 export class FactorRemoval {
@@ -15,23 +21,24 @@ export class FactorRemoval {
   ) {}
 
   /** All of them, those not confirmed yet too, which nobody is told of, and the recovery codes. */
-  async removeAll(tx: WorkerTransaction, context: AuditContext, userId: string): Promise<void> {
+  async removeAll(tx: WorkerTransaction, context: AuditContext, userId: string): Promise<RemovedFactors> {
+    const recoveryCodes = await this.codes.left(tx, userId);
     await this.codes.forget(tx, userId);
     const rows = await tx.query<{ organization_id: string; id: string; confirmed_at: Date | null }>(REMOVE, [
       userId,
     ]);
+    const confirmed = rows.filter(({ confirmed_at: at }) => at !== null);
     await this.outbox.append(
       tx,
-      rows
-        .filter(({ confirmed_at: confirmed }) => confirmed !== null)
-        .map(({ organization_id: organizationId, id }) => ({
-          type: 'identity.mfa_factor.removed.v1' as const,
-          organizationId,
-          key: userId,
-          subject: `mfa-factors/${id}`,
-          data: { organization_id: organizationId, id, user_id: userId },
-          correlationId: context.correlationId,
-        })),
+      confirmed.map(({ organization_id: organizationId, id }) => ({
+        type: 'identity.mfa_factor.removed.v1' as const,
+        organizationId,
+        key: userId,
+        subject: `mfa-factors/${id}`,
+        data: { organization_id: organizationId, id, user_id: userId },
+        correlationId: context.correlationId,
+      })),
     );
+    return { factors: confirmed.length, recoveryCodes };
   }
 }

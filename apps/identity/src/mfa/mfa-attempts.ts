@@ -14,6 +14,11 @@ const NOTE = `
 INSERT INTO mfa_failures (organization_id, id, user_id, failed_at)
 SELECT organization_id, $2, id, $3 FROM users WHERE id = $1`;
 
+/** Whoever confirms a factor of the user, or takes them all away, waits for who does so now. */
+export async function takeTurns(tx: WorkerTransaction, userId: string): Promise<void> {
+  await tx.query(TAKE_TURNS, [`mfa:${userId}`]);
+}
+
 /** Keeps codes from being guessed: attempts of one user take turns, and wrong ones count although they change nothing. */
 @Injectable()
 export class MfaAttempts {
@@ -31,7 +36,7 @@ export class MfaAttempts {
     work: (tx: WorkerTransaction) => Promise<T | undefined>,
   ): Promise<T> {
     const done = await this.database.acrossOrganizations(async (tx) => {
-      await tx.query(TAKE_TURNS, [`mfa:${userId}`]);
+      await takeTurns(tx, userId);
       await this.demandRoom(tx, userId);
       const result = await work(tx);
       if (result === undefined) await tx.query(NOTE, [userId, newId(), this.clock.now()]);

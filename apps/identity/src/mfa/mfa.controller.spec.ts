@@ -2,6 +2,7 @@ import { newId } from '@customer-platform/database';
 import { Caller, eventually, expectProblem, expectStatus } from '@customer-platform/testing';
 import { Secret, TOTP } from 'otpauth';
 import { IdentityBench, type SignedIn, type TestOrganization } from '../identity-app.fixture.js';
+import { TestClient, type Answers } from '../oauth/browser.fixture.js';
 import type { EnrolledFactorDto, MfaDto, RecoveryCodesDto, VerifiedDto } from './mfa.dto.js';
 
 const MFA = '/v1/identity/mfa';
@@ -157,12 +158,29 @@ describe('the second factor', () => {
     await confirmed();
     const { caller } = await bench.signIn(organization.id, user.userId);
     expectProblem(await caller.post(`${MFA}/enroll`, { type: 'totp', name: 'Tablet' }), 403, 'mfa_required');
+    const shift = `UPDATE sessions SET mfa_at = mfa_at + $2::interval WHERE id = $1`;
+    await bench.database.query(shift, [user.sessionId, '-11 minutes']);
+    expectProblem(
+      await user.caller.post(`${MFA}/enroll`, { type: 'totp', name: 'Tablet' }),
+      403,
+      'mfa_required',
+    );
+    await bench.database.query(shift, [user.sessionId, '11 minutes']);
     for (let count = 2; count <= 5; count += 1) await enroll();
     expectProblem(
       await user.caller.post(`${MFA}/enroll`, { type: 'totp', name: 'Sixth' }),
       409,
       'limit_reached',
     );
+  });
+
+  it('that was begun before the first is no further one by a password alone', async () => {
+    const early = await enroll();
+    await confirmed();
+    const { caller } = await bench.signIn(organization.id, user.userId);
+    const body = { factor_id: early.factor_id, code: codeOf(early.secret) };
+    expectProblem(await verify(body, caller), 403, 'mfa_required');
+    expectStatus(await verify(body), 200);
   });
 
   it.each([
@@ -229,6 +247,105 @@ describe('recovery codes', () => {
       user.sessionId,
     ]);
     expectProblem(await user.caller.post(`${MFA}/recovery-codes`), 403, 'mfa_required');
+  });
+});
+
+describe('an organization’s client', () => {
+  const REFUSED = [403, 'user_not_managed'] as const;
+
+  /** Somebody's token in the hands of a client, which need not be of the organization that it is of. */
+  async function tokenOf(client: TestClient, amr: readonly string[] = ['pwd']): Promise<Caller> {
+    const answers: Answers = ({ prompt, scopes }) =>
+      prompt === 'consent'
+        ? { consent: scopes }
+        : {
+            signedIn: { userId: user.userId, amr, authenticatedAt: new Date() },
+            organizationId: organization.id,
+          };
+    const { access_token: token } = await client.tokens(answers);
+    return new Caller(bench.app.url, token, () => true);
+  }
+
+  it('neither sets a user’s first factor, nor confirms one: they hold in other organizations too', async () => {
+    const hostile = await tokenOf(await TestClient.register(bench, organization));
+    expectProblem(await hostile.post(`${MFA}/enroll`, { type: 'totp', name: 'Theirs' }), ...REFUSED);
+    const factor = await enroll();
+    const body = { factor_id: factor.factor_id, code: codeOf(factor.secret) };
+    expectProblem(await verify(body, hostile), ...REFUSED);
+    expectStatus(await verify(body), 200);
+  });
+
+  it('adds no factor and takes no recovery codes in a session that has one, however fresh', async () => {
+    const { codes } = await confirmed();
+    const hostile = await tokenOf(await TestClient.register(bench, organization), ['pwd', 'otp', 'mfa']);
+    expectProblem(await hostile.post(`${MFA}/enroll`, { type: 'totp', name: 'Theirs' }), ...REFUSED);
+    expectProblem(await hostile.post(`${MFA}/recovery-codes`), ...REFUSED);
+    expectProblem(await verify({ recovery_code: codes[0] }, hostile), ...REFUSED);
+    expectStatus(await verify({ recovery_code: codes[0] }), 200);
+  });
+
+  it('uses up none of the wrong codes that the user is forgiven', async () => {
+    const { factor } = await confirmed();
+    const hostile = await tokenOf(await TestClient.register(bench, organization));
+    const wrong = { factor_id: factor.factor_id, code: '000000' };
+    for (let i = 0; i < 6; i += 1) expectProblem(await verify(wrong, hostile), ...REFUSED);
+    await nextStep(factor.factor_id);
+    expectStatus(await verify({ factor_id: factor.factor_id, code: codeOf(factor.secret) }), 200);
+  });
+
+  it('of the root is the platform’s own, and does', async () => {
+    const root = await bench.operator.recover('platform');
+    const key = root.keys.administrator?.key ?? '';
+    const admin = new Caller(bench.app.url, key, () => true);
+    const body = { organizations: 'tree' };
+    const registered = await TestClient.register(
+      bench,
+      { id: root.organization.id, admin, adminKey: key, adminKeyId: '' },
+      body,
+    );
+    const caller = await tokenOf(registered);
+    const factor = await enroll(caller);
+    expectStatus(await verify({ factor_id: factor.factor_id, code: codeOf(factor.secret) }, caller), 200);
+  });
+});
+
+describe('an operator', () => {
+  it('takes the factors and recovery codes of who has lost them, and ends the sessions everywhere', async () => {
+    await confirmed();
+    const elsewhere = await bench.organization();
+    await bench.within(elsewhere.id, (tx) =>
+      tx.query(
+        `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
+         VALUES ($1, gen_random_uuid(), $2, now(), now())`,
+        [elsewhere.id, user.userId],
+      ),
+    );
+    const other = await bench.signIn(elsewhere.id, user.userId);
+    const email = `${user.userId}@example.com`.toUpperCase();
+    const taken = { userId: user.userId, factors: 1, recoveryCodes: 10 };
+    expect(await bench.operator.resetFactors(email)).toEqual(taken);
+    expect(await bench.endings(user.userId)).not.toContain(null);
+    await eventually(async () => expectProblem(await other.caller.get(MFA), 401, 'invalid_token'));
+    const { caller } = await bench.signIn(organization.id, user.userId);
+    expect((await caller.get<MfaDto>(MFA)).body).toEqual({ factors: [], recovery_codes_left: 0 });
+    const audit = await bench.database.query(
+      `SELECT organization_id, actor_type || ' ' || actor_id AS actor, action, changed_fields
+         FROM audit_entries WHERE resource_id = $1 ORDER BY id DESC LIMIT 1`,
+      [user.userId],
+    );
+    expect(audit).toEqual([
+      {
+        organization_id: organization.id,
+        actor: 'system reset-factors',
+        action: 'identity.users.update',
+        changed_fields: ['reset_mfa'],
+      },
+    ]);
+    expect(await bench.operator.resetFactors(email)).toEqual({ ...taken, factors: 0, recoveryCodes: 0 });
+  });
+
+  it('is told that nobody has an address', async () => {
+    await expect(bench.operator.resetFactors(`${newId()}@example.com`)).rejects.toThrow('Nobody has');
   });
 });
 

@@ -4,7 +4,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { EnrollDto, EnrolledFactorDto, MfaDto, RecoveryCodesDto, VerifiedDto, VerifyDto } from './mfa.dto.js';
 import { MfaService } from './mfa.service.js';
 
-/** The calling user's second factors. */
+/** The calling user's second factors, which no tenant's client changes. */
 @Controller('v1/identity/mfa')
 export class MfaController {
   constructor(private readonly mfa: MfaService) {}
@@ -28,10 +28,11 @@ export class MfaController {
     permission: 'identity.mfa.manage',
     accepts: 'user',
     summary: 'Begin a factor, to be confirmed by a first code within ten minutes',
+    description: 'A further one needs a second factor given within the last ten minutes.',
     success: 200,
     response: EnrolledFactorDto,
     secretFields: ['secret', 'otpauth_uri'],
-    problems: ['mfa_required', 'limit_reached'],
+    problems: ['user_not_managed', 'mfa_required', 'limit_reached'],
   })
   enroll(@Context() context: RequestContext, @Body() { name }: EnrollDto): Promise<EnrolledFactorDto> {
     return this.mfa.enroll(context, name);
@@ -48,7 +49,7 @@ export class MfaController {
     success: 200,
     response: VerifiedDto,
     secretFields: ['recovery_codes'],
-    problems: ['mfa_code_invalid', 'rate_limited'],
+    problems: ['user_not_managed', 'mfa_required', 'mfa_code_invalid', 'rate_limited'],
   })
   verify(@Context() context: RequestContext, @Body() body: VerifyDto): Promise<VerifiedDto> {
     const { factor_id: factorId, code, recovery_code: recoveryCode } = body;
@@ -71,7 +72,7 @@ export class MfaController {
     response: RecoveryCodesDto,
     secretFields: ['recovery_codes'],
     body: 'none',
-    problems: ['mfa_required'],
+    problems: ['user_not_managed', 'mfa_required'],
   })
   async replaceRecoveryCodes(@Context() context: RequestContext): Promise<RecoveryCodesDto> {
     return { recovery_codes: await this.mfa.replaceRecoveryCodes(context) };

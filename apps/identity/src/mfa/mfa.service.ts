@@ -8,13 +8,19 @@ import { MfaJournal } from './mfa-journal.js';
 import type { EnrolledFactorDto, MfaDto, VerifiedDto } from './mfa.dto.js';
 import { RecoveryCodesStore } from './recovery-codes.store.js';
 
-/** New recovery codes need a second factor given so lately. */
+/** A further factor and new recovery codes need a second factor given so lately. */
 const FRESH_MS = 10 * 60_000;
 
 const GAIN = `
 UPDATE sessions SET mfa_at = $3, amr = ARRAY(SELECT DISTINCT unnest(amr || $4::text[]) ORDER BY 1)
  WHERE organization_id = $1 AND id = $2 AND ended_at IS NULL RETURNING id`;
-const FRESH = 'SELECT mfa_at FROM sessions WHERE organization_id = $1 AND id = $2';
+/** Whose application has the session: the platform's own (none, or a client of the root), or a tenant's. */
+const STANDING = `
+SELECT s.mfa_at,
+       s.client_id IS NULL OR EXISTS (
+         SELECT FROM oauth_clients c JOIN organizations o ON o.organization_id = c.organization_id
+          WHERE c.id = s.client_id AND o.parent_id IS NULL) AS of_platform
+  FROM sessions s WHERE s.organization_id = $1 AND s.id = $2 AND s.ended_at IS NULL`;
 
 /** A user in a session, as every call here needs one. */
 interface Self {
@@ -22,7 +28,15 @@ interface Self {
   readonly sessionId: string;
 }
 
-/** Second factors of the calling user (identity.md §5). */
+interface Standing {
+  readonly mfa_at: Date | null;
+  readonly of_platform: boolean;
+}
+
+/**
+ * Second factors of the calling user (identity.md §5). They hold in every organization, while a token is of one and in
+ * the hands of its client: no tenant's client changes them, or uses up the wrong codes that are forgiven.
+ */
 @Injectable()
 export class MfaService {
   constructor(
@@ -51,24 +65,31 @@ export class MfaService {
     });
   }
 
-  /** @throws Problem `mfa_required` for a further factor without a second one given, `limit_reached` */
+  /** @throws Problem `user_not_managed`, `mfa_required` for a further factor without one given lately, `limit_reached` */
   enroll(context: RequestContext, name: string): Promise<EnrolledFactorDto> {
     const self = selfOf(context);
     return this.database.acrossOrganizations(async (tx) => {
+      const standing = await this.demandOwnClient(tx, context, self);
       await this.factors.forgetStale(tx, self.userId);
       const factors = await this.factors.list(tx, self.userId);
-      if (factors.some(isConfirmed)) await this.demandSecondFactor(tx, context, self);
+      if (factors.some(isConfirmed)) this.demandSecondFactor(standing, FRESH_MS);
       return this.factors.enroll(tx, self.userId, name, factors);
     });
   }
 
-  /** A code of a factor: confirms it where it waits for that, and gives the session a second factor. */
+  /**
+   * A code of a factor: confirms it where it waits for that, and gives the session a second factor.
+   * @throws Problem `user_not_managed`, `mfa_required` to confirm a further one in a session without any
+   */
   verifyCode(context: RequestContext, factorId: string, code: string): Promise<VerifiedDto> {
     const self = selfOf(context);
     const { userId, sessionId } = self;
     return this.attempts.attempt(userId, async (tx) => {
+      const standing = await this.demandOwnClient(tx, context, self);
       const factors = await this.factors.list(tx, userId);
       const factor = factors.find(({ id }) => id === factorId);
+      // One that was begun while there was none yet becomes no further one by the first factor alone.
+      if (factor && !isConfirmed(factor) && factors.some(isConfirmed)) this.demandSecondFactor(standing);
       if (!factor || !(await this.factors.take(tx, userId, factor, code))) return undefined;
       await this.gain(tx, context, self, ['otp', 'mfa']);
       if (isConfirmed(factor)) return this.verified(tx, self, null, null);
@@ -79,10 +100,11 @@ export class MfaService {
     });
   }
 
-  /** A recovery code, which is used up. */
+  /** A recovery code, which is used up. @throws Problem `user_not_managed` */
   verifyRecoveryCode(context: RequestContext, code: string): Promise<VerifiedDto> {
     const self = selfOf(context);
     return this.attempts.attempt(self.userId, async (tx) => {
+      await this.demandOwnClient(tx, context, self);
       const used = await this.codes.use(tx, self.userId, code);
       if (used === undefined) return undefined;
       await this.gain(tx, context, self, ['mfa']);
@@ -91,11 +113,14 @@ export class MfaService {
     });
   }
 
-  /** Ten new ones; the former are dead. @throws Problem `mfa_required` unless a second factor was given lately */
+  /**
+   * Ten new ones; the former are dead.
+   * @throws Problem `user_not_managed`, `mfa_required` unless a second factor was given lately
+   */
   replaceRecoveryCodes(context: RequestContext): Promise<string[]> {
     const self = selfOf(context);
     return this.database.acrossOrganizations(async (tx) => {
-      await this.demandSecondFactor(tx, context, self, FRESH_MS);
+      this.demandSecondFactor(await this.demandOwnClient(tx, context, self), FRESH_MS);
       const codes = await this.codes.replace(tx, self.userId);
       await this.journal.recoveryCodesReplaced(tx, context, self.userId);
       return codes;
@@ -113,15 +138,22 @@ export class MfaService {
     if (gained.length === 0) throw new Problem('invalid_token');
   }
 
-  private async demandSecondFactor(
+  /** @throws Problem `user_not_managed` in a session of a tenant's client */
+  private async demandOwnClient(
     tx: WorkerTransaction,
     { organizationId }: RequestContext,
     { sessionId }: Self,
-    within = Infinity,
-  ): Promise<void> {
-    const [session] = await tx.query<{ mfa_at: Date | null }>(FRESH, [organizationId, sessionId]);
-    const at = session?.mfa_at?.getTime() ?? -Infinity;
-    if (Number.isFinite(at) && this.clock.now().getTime() - at <= within) return;
+  ): Promise<Standing> {
+    const [standing] = await tx.query<Standing>(STANDING, [organizationId, sessionId]);
+    if (!standing) throw new Problem('invalid_token');
+    if (standing.of_platform) return standing;
+    throw new Problem('user_not_managed', {
+      detail: 'Second factors hold in all organizations: sign in to the platform itself to change them.',
+    });
+  }
+
+  private demandSecondFactor({ mfa_at: at }: Standing, within = Infinity): void {
+    if (at && this.clock.now().getTime() - at.getTime() <= within) return;
     throw new Problem('mfa_required', { detail: 'Verify a code of a factor first.' });
   }
 

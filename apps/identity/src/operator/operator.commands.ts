@@ -58,6 +58,34 @@ export const keys = (): CommandGroup => ({
   ],
 });
 
+/** `platform factors reset`. */
+export const factors = (): CommandGroup => ({
+  name: 'factors',
+  summary: 'second factors of users',
+  commands: [reset()],
+});
+
+function reset(): PlatformCommand<{ user: string }> {
+  return {
+    name: 'reset',
+    summary: 'takes all second factors and recovery codes of a user away, and ends the sessions of the user',
+    details:
+      'For who has lost them, once it is certain who asks: the password alone lets in afterwards. The audit row is in\n' +
+      'the home organization of the user. The JSON is {"user_id", "factors", "recovery_codes"}: how many there were.',
+    options: [new Option('--user <email>', 'the address by which the user signs in').makeOptionMandatory()],
+    environment: ENVIRONMENT,
+    run: async ({ values: { user: email }, print }) => {
+      const { userId, ...removed } = await withOperator((operator) => operator.resetFactors(email));
+      const { factors: count, recoveryCodes } = removed;
+      print(
+        { user_id: userId, factors: count, recovery_codes: recoveryCodes },
+        `Took ${String(count)} factors and ${String(recoveryCodes)} recovery codes from ${userId}, and ended the sessions`,
+      );
+      return EXIT.done;
+    },
+  };
+}
+
 function bootstrap(): PlatformCommand<NewOrganization> {
   return {
     name: 'bootstrap',

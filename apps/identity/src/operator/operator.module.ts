@@ -3,9 +3,12 @@ import { Audit, AUDITED_MODULE } from '@customer-platform/audit';
 import { DatabaseModule } from '@customer-platform/database';
 import { Outbox, OutboxSignal } from '@customer-platform/event-bus';
 import { ApiKeyIssuing } from '../api-keys/api-key.issuing.js';
+import { FactorRemoval } from '../mfa/factor-removal.js';
+import { RecoveryCodesStore } from '../mfa/recovery-codes.store.js';
 import { migrations } from '../migrations/index.js';
 import { OrganizationFounding } from '../organizations/organization.founding.js';
 import { BuiltInPermissions } from '../roles/built-in.permissions.js';
+import { SessionEndings } from '../sessions/session-endings.js';
 import { Operator } from './operator.js';
 
 /** What an operator's command needs: the database, and nothing that listens or consumes. */
@@ -19,6 +22,9 @@ import { Operator } from './operator.js';
     BuiltInPermissions,
     OrganizationFounding,
     ApiKeyIssuing,
+    FactorRemoval,
+    RecoveryCodesStore,
+    SessionEndings,
     Operator,
   ],
 })

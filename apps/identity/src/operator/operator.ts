@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { systemActor, type AuditContext } from '@customer-platform/audit';
+import { Audit, systemActor, type AuditContext } from '@customer-platform/audit';
 import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
 import { CommandRefusal, EXIT } from '@customer-platform/cli';
 import { Database, isUuid, type WorkerTransaction } from '@customer-platform/database';
 import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
+import { FactorRemoval, type RemovedFactors } from '../mfa/factor-removal.js';
+import { takeTurns } from '../mfa/mfa-attempts.js';
 import type { RateLimits } from '../organizations/organization-settings.js';
 import {
   OrganizationFounding,
   type FoundedOrganization,
   type NewOrganization,
 } from '../organizations/organization.founding.js';
+import { SessionEndings } from '../sessions/session-endings.js';
 
 /** Which keys to issue with an organization: a built-in machine role each. */
 export type KeyPurpose = 'ingestion' | 'administrator';
@@ -47,6 +50,9 @@ export class Operator {
     private readonly database: Database,
     private readonly founding: OrganizationFounding,
     private readonly keys: ApiKeyIssuing,
+    private readonly factors: FactorRemoval,
+    private readonly sessions: SessionEndings,
+    private readonly audit: Audit,
   ) {}
 
   /**
@@ -108,6 +114,27 @@ export class Operator {
       const key = await findKey(tx, idOrKey);
       await tx.useOrganization(key.organization_id);
       return { id: key.id, revoked: await this.keys.revoke(tx, actor(key.organization_id), key.id) };
+    });
+  }
+
+  /**
+   * Takes all second factors and recovery codes of a user away and ends the sessions, in all organizations.
+   * @throws CommandRefusal if nobody has the address
+   */
+  async resetFactors(email: string): Promise<RemovedFactors & { readonly userId: string }> {
+    return this.act('reset-factors', async (tx, actor) => {
+      const { id, organization_id: home } = await findUser(tx, email);
+      await takeTurns(tx, id);
+      const context = actor(home);
+      const removed = await this.factors.removeAll(tx, context, id);
+      await this.sessions.endAll(tx, context, { userId: id }, 'mfa_changed');
+      await tx.useOrganization(home);
+      await this.audit.record(tx, context, {
+        action: 'identity.users.update',
+        resource: { type: 'users', id },
+        changedFields: ['reset_mfa'],
+      });
+      return { userId: id, ...removed };
     });
   }
 
@@ -188,6 +215,19 @@ async function rootOf(tx: WorkerTransaction): Promise<FoundedOrganization> {
       'There is no root organization yet: run "platform organizations bootstrap" first.',
     );
   return root;
+}
+
+async function findUser(
+  tx: WorkerTransaction,
+  email: string,
+): Promise<{ id: string; organization_id: string }> {
+  // Lowered here, as where people sign in: the database's own rules differ for some letters.
+  const [row] = await tx.query<{ id: string; organization_id: string }>(
+    'SELECT id, organization_id FROM users WHERE lower(email) = $1 AND deleted_at IS NULL',
+    [email.toLowerCase()],
+  );
+  if (!row) throw new CommandRefusal('Nobody has that address.');
+  return row;
 }
 
 async function findKey(
