@@ -94,7 +94,7 @@ export class InvitationAcceptance {
     }
     const given = await validateBody(AcceptInvitationDto, body);
     if (seen.userId !== undefined && given.password !== undefined) throw accountExists();
-    const person = await this.personOf(token, seen, given);
+    const person = await this.personOf(token, seen, given, request.ip);
     const { invitation, session } = await this.database.acrossOrganizations((tx) =>
       this.join(tx, request, token, { person, userId: seen.userId }),
     );
@@ -154,13 +154,14 @@ export class InvitationAcceptance {
     { organizationId }: TokenOfInvitation,
     { invitation, organization, userId }: Acceptable,
     { name, password }: AcceptInvitationDto,
+    ip: string | undefined,
   ): Promise<NewPerson | undefined> {
     if (userId !== undefined) return undefined;
     const way = await this.sso.forEmail(invitation.email);
     if (way?.enforced) return bySso(way, organizationId, { name, password });
     if (name === undefined || password === undefined) throw missing({ name, password });
     await demandUncommon(password, [name, invitation.email, organization.name, organization.slug]);
-    return { name, passwordHash: await this.passwords.hash(password) };
+    return { name, passwordHash: await this.passwords.hash(password, ip) };
   }
 
   private async join(

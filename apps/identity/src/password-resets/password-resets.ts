@@ -105,7 +105,7 @@ export class PasswordResets {
       throw new Problem('invalid_token');
     const { password } = await validateBody(ConfirmPasswordResetDto, body);
     await demandUncommon(password, [seen.name, seen.email, seen.organization_name, seen.slug]);
-    const hash = await this.passwords.hash(password);
+    const hash = await this.passwords.hash(password, origin.ip);
     await this.database.acrossOrganizations(async (tx) => {
       await tx.query(LOCK, [token.organizationId, token.id]);
       const { user_id: userId } = await this.open(tx, token);

@@ -64,6 +64,29 @@ describe('a password’s hash', () => {
   });
 });
 
+describe('the places in which passwords wait', () => {
+  const PASSWORD = 'correct horse battery staple';
+  const refusedOf = async (hashes: readonly Promise<string>[]) =>
+    (await Promise.allSettled(hashes)).filter(({ status }) => status === 'rejected').length;
+
+  it('are an eighth one network’s, whose fill keeps nobody else out', async () => {
+    const hashing = new PasswordHashing(new PasswordPool());
+    const crowd = Array.from({ length: 70 }, () => hashing.hash(PASSWORD, '203.0.113.7'));
+    const other = hashing.hash(PASSWORD, '203.0.113.8');
+    // Eight wait, beside one or two that are being made.
+    expect([70 - 9, 70 - 10]).toContain(await refusedOf(crowd));
+    await expect(other).resolves.toMatch(PHC);
+  });
+
+  it('are a quarter one IPv6 site’s, however many networks it has', async () => {
+    const hashing = new PasswordHashing(new PasswordPool());
+    const crowd = Array.from({ length: 70 }, (_, i) => hashing.hash(PASSWORD, `2001:db8:1:${String(i)}::1`));
+    const other = hashing.hash(PASSWORD, '2001:db8:2::1');
+    expect([70 - 16, 70 - 17]).toContain(await refusedOf(crowd));
+    await expect(other).resolves.toMatch(PHC);
+  });
+});
+
 describe('a password that somebody gives', () => {
   const hashing = new PasswordHashing(new PasswordPool());
 
@@ -88,9 +111,9 @@ describe('a password that somebody gives', () => {
   it('is nobody’s where there is no hash, which is found out by the same work', async () => {
     const asked: number[] = [];
     class WatchedPool extends PasswordPool {
-      override derive(parameters: Parameters<PasswordPool['derive']>[0]): Promise<Buffer> {
+      override derive(...[parameters, ip]: Parameters<PasswordPool['derive']>): Promise<Buffer> {
         asked.push(parameters.memory * parameters.passes);
-        return super.derive(parameters);
+        return super.derive(parameters, ip);
       }
     }
     const watched = new PasswordHashing(new WatchedPool());

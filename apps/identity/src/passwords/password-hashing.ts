@@ -24,24 +24,22 @@ export class PasswordHashing {
 
   constructor(private readonly pool: PasswordPool) {}
 
-  /** In the PHC string format, which says how it was made. @throws Problem `rate_limited` when too many wait */
-  async hash(password: string): Promise<string> {
+  /** In the PHC string format, which says how it was made. @throws Problem `rate_limited` when too many wait, in all or from there */
+  async hash(password: string, ip?: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
-    return phc(COST, salt, await this.derive(password, salt, COST, TAG_BYTES));
+    const wanted = { nonce: salt, tagLength: TAG_BYTES, ...COST };
+    return phc(COST, salt, await this.pool.derive({ message: normalized(password), ...wanted }, ip));
   }
 
   /**
    * Whether the password is the hash's. Of nobody's hash (undefined or null) it is not, which takes as long to say.
-   * @throws Problem `rate_limited` when too many wait
+   * @throws Problem `rate_limited` when too many wait, in all or from there
    */
-  async verify(hash: string | null | undefined, password: string): Promise<boolean> {
+  async verify(hash: string | null | undefined, password: string, ip?: string): Promise<boolean> {
     const { cost, salt, tag } = parsePhc(hash ?? this.nobodys);
-    const derived = await this.derive(password, salt, cost, tag.length);
+    const wanted = { nonce: salt, tagLength: tag.length, ...cost };
+    const derived = await this.pool.derive({ message: normalized(password), ...wanted }, ip);
     return timingSafeEqual(derived, tag) && typeof hash === 'string';
-  }
-
-  private derive(password: string, nonce: Buffer, cost: Cost, tagLength: number): Promise<Buffer> {
-    return this.pool.derive({ message: normalized(password), nonce, tagLength, ...cost });
   }
 }
 

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { networkOf, siteOf } from './network-of.js';
 
 /** Half of the cores at most: the event loop always has one, and so have neighbours. */
 const THREADS = Math.max(1, Math.min(2, Math.floor(availableParallelism() / 2)));
@@ -12,11 +13,16 @@ const MOST_WAITING = 60;
 /** Nobody looks at a page for longer; on a machine that is busy otherwise fewer wait. */
 const LONGEST_WAIT_MS = 5_000;
 const FEWEST_WAITING = 4;
+/** So much of the queue is one network's at most, or one site's: whoever fills that keeps nobody else out. */
+const OF_A_NETWORK = 1 / 8;
+const OF_A_SITE = 1 / 4;
 /** What one is taken to last until some have been made. */
 const USUAL_MS = 40;
 
 interface Job {
   readonly parameters: Argon2Parameters;
+  readonly network: string | null;
+  readonly site: string | null;
   readonly resolve: (tag: Buffer) => void;
   readonly reject: (error: Error) => void;
 }
@@ -38,17 +44,27 @@ export class PasswordPool implements OnModuleDestroy {
   private usualMs = USUAL_MS;
   private closed = false;
 
-  /** An argon2id tag. @throws Problem `rate_limited` when too many wait */
-  derive(parameters: Argon2Parameters): Promise<Buffer> {
+  /** An argon2id tag for who comes from there. @throws Problem `rate_limited` when too many wait, in all or from there */
+  derive(parameters: Argon2Parameters, ip?: string): Promise<Buffer> {
+    const asked = { parameters, network: networkOf(ip), site: siteOf(ip) };
     const worker = this.freeWorker();
-    if (worker) return new Promise((resolve, reject) => this.run(worker, { parameters, resolve, reject }));
-    if (this.waiting.length >= this.mostWaiting()) return Promise.reject(tooMany());
-    return new Promise((resolve, reject) => this.waiting.push({ parameters, resolve, reject }));
+    if (worker) return new Promise((resolve, reject) => this.run(worker, { ...asked, resolve, reject }));
+    if (!this.hasRoom(asked)) return Promise.reject(tooBusy());
+    return new Promise((resolve, reject) => this.waiting.push({ ...asked, resolve, reject }));
   }
 
   async onModuleDestroy(): Promise<void> {
     this.closed = true;
     await Promise.all([...this.workers].map((worker) => worker.terminate()));
+  }
+
+  private hasRoom({ network, site }: Pick<Job, 'network' | 'site'>): boolean {
+    const most = this.mostWaiting();
+    if (this.waiting.length >= most) return false;
+    const ofNetwork = this.waiting.filter((job) => job.network === network).length;
+    if (network !== null && ofNetwork >= Math.ceil(most * OF_A_NETWORK)) return false;
+    const ofSite = this.waiting.filter((job) => job.site === site).length;
+    return site === null || ofSite < Math.ceil(most * OF_A_SITE);
   }
 
   private mostWaiting(): number {
@@ -107,7 +123,8 @@ export class PasswordPool implements OnModuleDestroy {
   }
 }
 
-function tooMany(): Problem {
+/** Nothing was looked at, so nothing was learned by it. */
+export function tooBusy(): Problem {
   return new Problem('rate_limited', {
     detail: 'Too many passwords are being looked at in this moment; try again shortly.',
     headers: { 'Retry-After': '2' },

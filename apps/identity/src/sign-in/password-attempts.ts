@@ -10,12 +10,15 @@ import {
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { NETWORKS_OF_A_SITE, networkOf, siteOf } from '../passwords/network-of.js';
+import { tooBusy } from '../passwords/password-pool.js';
 
 /** So many wrong passwords are forgiven in so long, to an address and, spread over addresses, to a network. */
 const MOST_WRONG = 10;
 const WITHIN_MS = 15 * 60_000;
 /** An office that comes to work at once: so many addresses of a network may be looked at in one moment. */
 const MOST_AT_ONCE = 30;
+/** Right passwords do not count, so that nobody keeps all threads busy with one: a form sent twice is looked at. */
+const MOST_AT_ONCE_OF_ADDRESS = 2;
 /**
  * A look takes a second; hashing waits for 5 s at most, a statement for 15 s. What is not settled by then was most likely
  * left by an instance that was killed, or by a database that was away, and keeps nobody else of its network out.
@@ -28,7 +31,8 @@ const MOST_SETTLED_LATER = 10_000;
 
 const TAKE_TURNS = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 const OF_ADDRESS = `
-SELECT count(*)::int AS count FROM password_attempts WHERE address_hash = $1 AND tried_at > $2`;
+SELECT count(*)::int AS count, count(*) FILTER (WHERE pending AND tried_at > $3)::int AS looking
+  FROM password_attempts WHERE address_hash = $1 AND tried_at > $2`;
 const ofOrigin = (column: 'network' | 'site'): string => `
 SELECT count(DISTINCT address_hash) FILTER (WHERE NOT pending)::int AS wrong,
        count(DISTINCT address_hash) FILTER (WHERE NOT pending OR tried_at > $3)::int AS all
@@ -55,6 +59,12 @@ export interface Attempt {
   readonly organizationId: string;
   readonly email: string;
   readonly ip: string | undefined;
+}
+
+/** Of an address: all that count, and those that are being looked at. */
+interface Tried {
+  readonly count: number;
+  readonly looking: number;
 }
 
 /**
@@ -114,8 +124,9 @@ export class PasswordAttempts implements OnModuleDestroy {
     const since = new Date(now.getTime() - WITHIN_MS);
     const looking = new Date(now.getTime() - LOOKED_AT_FOR_MS);
     await tx.query(TAKE_TURNS, [`password:${address.toString('base64')}`]);
-    const [tried] = await tx.query<{ count: number }>(OF_ADDRESS, [address, since]);
+    const [tried] = await tx.query<Tried>(OF_ADDRESS, [address, since, looking]);
     if ((tried?.count ?? 0) >= MOST_WRONG) throw tooMany();
+    if ((tried?.looking ?? 0) >= MOST_AT_ONCE_OF_ADDRESS) throw tooBusy();
     if (network !== null) await demandRoom(tx, OF_NETWORK, network, [since, looking]);
     if (site !== null) await demandRoom(tx, OF_SITE, site, [since, looking], NETWORKS_OF_A_SITE);
     await tx.query(NOTE, [organizationId, id, address, network, site, now]);

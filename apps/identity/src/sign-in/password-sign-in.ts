@@ -48,7 +48,7 @@ export class PasswordSignIn {
       const authenticatedAt = this.clock.now();
       // Lowered here, as the attempts are counted: the database's own rules differ for some letters.
       const [user] = await this.query<UserRow>(FIND, [email.toLowerCase()]);
-      const isRight = await this.passwords.verify(user?.active ? user.password_hash : null, password);
+      const isRight = await this.passwords.verify(user?.active ? user.password_hash : null, password, ip);
       if (!user || !isRight) return undefined;
       if (!(await this.sso.allowsPassword({ userId: user.id, email: user.email }))) return undefined;
       if ((await this.query(STILL, [user.id, user.password_hash])).length === 0) return undefined;
