@@ -5,11 +5,14 @@ import { log } from '@customer-platform/http';
 import type { JWK } from 'jose';
 import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S, ID_TOKENS } from './id-tokens.js';
+import { orFormer } from './or-former.js';
 
 /** What is shown lags behind what is true by so much at most; keys are shown for a day before they sign. */
 const KEPT_MS = 60_000;
 /** Then it is read anew while the former is still shown: nobody waits for a module that hangs. */
 const RENEWED_AFTER_MS = 10_000;
+/** While it cannot be read the last is good for so long: no key signs that was not shown for a day. */
+const GOOD_WHILE_AWAY_MS = 3_600_000;
 const CORE_TIMEOUT_MS = 1_000;
 
 interface Kept<T> {
@@ -35,10 +38,15 @@ export class Jwks {
     const { kept } = this;
     const age = kept ? now - kept.at : Infinity;
     if (kept && age < RENEWED_AFTER_MS) return kept.keys;
-    const reading = (this.reading ??= this.read(now).finally(() => (this.reading = undefined)));
-    if (!kept || age >= KEPT_MS) return reading;
-    reading.catch((error: unknown) => log.warn({ err: error }, 'The public keys could not be read anew'));
-    return kept.keys;
+    const reading = (this.reading ??= this.read(now)
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'The public keys could not be read anew');
+        throw error;
+      })
+      .finally(() => (this.reading = undefined)));
+    if (!kept || age >= GOOD_WHILE_AWAY_MS) return reading;
+    const shown = orFormer(reading, kept.keys);
+    return age >= KEPT_MS ? shown : kept.keys;
   }
 
   private async read(now: number): Promise<JWK[]> {

@@ -6,6 +6,7 @@ import { log } from '@customer-platform/http';
 import Provider from 'oidc-provider';
 import { Accounts } from './accounts.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S, ID_TOKENS } from './id-tokens.js';
+import { orFormer } from './or-former.js';
 import { PlatformTokens } from './platform-tokens.js';
 import { ProviderAdapters } from './provider-adapter.js';
 import { providerConfiguration, ROUTES } from './provider-configuration.js';
@@ -16,6 +17,8 @@ import { answerNobodysSignOut, rememberNobody } from './sign-out-of-nobody.js';
 
 /** Keys are looked at anew after so long. */
 const KEYS_REMEMBERED_MS = 1_000;
+/** While they cannot be, the last are good for so long: discovery needs no database, and whatever signs does. */
+const KEYS_GOOD_WHILE_AWAY_MS = 3_600_000;
 
 /** Nothing may frame the provider, nothing runs in it but what it has written itself. */
 const HEADERS = {
@@ -61,8 +64,15 @@ export class Providers {
   async current(): Promise<Provider> {
     const now = this.clock.now().getTime();
     if (this.made && now - this.lookedAt < KEYS_REMEMBERED_MS) return this.made.provider;
-    this.looking ??= this.look(now).finally(() => (this.looking = undefined));
-    return (await this.looking).provider;
+    this.looking ??= this.look(now)
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'The keys of ID tokens could not be looked at');
+        throw error;
+      })
+      .finally(() => (this.looking = undefined));
+    const { looking, made } = this;
+    const isGood = now - this.lookedAt < KEYS_GOOD_WHILE_AWAY_MS;
+    return (await (made && isGood ? orFormer(looking, made) : looking)).provider;
   }
 
   private async look(now: number): Promise<Made> {
