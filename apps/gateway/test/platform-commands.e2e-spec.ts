@@ -28,6 +28,7 @@ const COMMANDS: Record<Module, string[]> = {
     'organizations create',
     'keys revoke',
     'factors reset',
+    'sessions end-all',
     'secrets reencrypt',
     'signing-keys list',
     'signing-keys rotate',

@@ -86,6 +86,27 @@ function reset(): PlatformCommand<{ user: string }> {
   };
 }
 
+/** `platform sessions end-all`. */
+export const sessions = (): CommandGroup => ({
+  name: 'sessions',
+  summary: 'sessions of users',
+  commands: [
+    {
+      name: 'end-all',
+      summary: 'ends every session and impersonation of all organizations: everybody signs in anew',
+      details:
+        'For a database that was restored to an earlier moment, before identity serves requests again. Repeatable;\n' +
+        'interrupted, start it again. The JSON is {"ended"}.',
+      environment: ENVIRONMENT,
+      run: async ({ print }) => {
+        const ended = await withOperator((operator) => operator.endAllSessions());
+        print({ ended }, `Ended ${String(ended)} sessions`);
+        return EXIT.done;
+      },
+    },
+  ],
+});
+
 function bootstrap(): PlatformCommand<NewOrganization> {
   return {
     name: 'bootstrap',

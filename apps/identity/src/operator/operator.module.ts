@@ -7,6 +7,7 @@ import { FactorRemoval } from '../mfa/factor-removal.js';
 import { RecoveryCodesStore } from '../mfa/recovery-codes.store.js';
 import { migrations } from '../migrations/index.js';
 import { OrganizationFounding } from '../organizations/organization.founding.js';
+import { EndingsInPieces } from '../sessions/endings-in-pieces.js';
 import { BuiltInPermissions } from '../roles/built-in.permissions.js';
 import { SessionEndings } from '../sessions/session-endings.js';
 import { Operator } from './operator.js';
@@ -25,6 +26,7 @@ import { Operator } from './operator.js';
     FactorRemoval,
     RecoveryCodesStore,
     SessionEndings,
+    EndingsInPieces,
     Operator,
   ],
 })

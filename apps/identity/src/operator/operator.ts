@@ -8,6 +8,7 @@ import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js
 import { FactorRemoval, type RemovedFactors } from '../mfa/factor-removal.js';
 import { takeTurns } from '../mfa/mfa-attempts.js';
 import type { RateLimits } from '../organizations/organization-settings.js';
+import { EndingsInPieces, type Ending, type PieceEnded } from '../sessions/endings-in-pieces.js';
 import {
   OrganizationFounding,
   type FoundedOrganization,
@@ -22,6 +23,12 @@ const PURPOSES: Record<KeyPurpose, { role: 'ingest' | 'owner'; name: string }> =
   ingestion: { role: 'ingest', name: 'Ingestion (operator)' },
   administrator: { role: 'owner', name: 'Administrator (operator)' },
 };
+
+const OPEN = { where: 's.ended_at IS NULL', reason: `'revoked'`, byTime: false } as const;
+const ALL_SESSIONS: Ending = { table: 'sessions', ...OPEN };
+const ALL_IMPERSONATIONS: Ending = { table: 'impersonations', ...OPEN };
+/** A command is given up by being killed; what it has ended stays ended. */
+const TO_THE_END = { stopping: false, progressed: (): void => undefined };
 
 /** An organization with the keys issued for it; the keys are shown once. */
 export interface EquippedOrganization {
@@ -52,6 +59,7 @@ export class Operator {
     private readonly keys: ApiKeyIssuing,
     private readonly factors: FactorRemoval,
     private readonly sessions: SessionEndings,
+    private readonly endings: EndingsInPieces,
     private readonly audit: Audit,
   ) {}
 
@@ -136,6 +144,25 @@ export class Operator {
       });
       return { userId: id, ...removed };
     });
+  }
+
+  /**
+   * Ends every session and every impersonation, of all organizations, in transactions of 500. Repeatable: what has ended
+   * stays as it is. @returns how many of both it has ended
+   */
+  async endAllSessions(): Promise<number> {
+    const record: PieceEnded = async (tx, context) => {
+      await tx.useOrganization(context.organizationId);
+      await this.audit.record(tx, context, {
+        action: 'identity.sessions.revoke',
+        resource: { type: 'organizations', id: context.organizationId },
+        changedFields: ['status'],
+      });
+    };
+    let ended = 0;
+    for (const ending of [ALL_SESSIONS, ALL_IMPERSONATIONS])
+      ended += await this.endings.endAll(ending, 'end-all-sessions', TO_THE_END, record);
+    return ended;
   }
 
   private async equip(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Clock, Database, Retention, type WorkerTransaction } from '@customer-platform/database';
 import { DatabaseFault, eventually } from '@customer-platform/testing';
 import { Client } from 'pg';
@@ -161,4 +162,35 @@ it('goes on with other organizations where one fails', async () => {
   expect([await openOf(stuck), await openOf(user)]).toEqual([2, 1]);
   await fault.mend();
   expect(await sweepOn(bench.app.app.get(Database)).run()).toBe(1);
+});
+
+it('the operator ends all sessions and impersonations, once, and says so to the audit log', async () => {
+  const organizations = [await bench.organization([]), await bench.organization([])];
+  const users: string[] = [];
+  for (const { id } of organizations) {
+    const [actor, user] = [await bench.person(id), await bench.person(id)];
+    await due(id, user, 600); // more than a piece
+    await bench.database.query(
+      `INSERT INTO impersonations (organization_id, id, actor_id, actor_session_id, user_id, reason, amr,
+         authenticated_at, expires_at, created_at)
+       VALUES ($1, $2, $3, $2, $4, 'a test of a command', '{mfa}', now(), now() + interval '30 minutes', now())`,
+      [id, randomUUID(), actor, user],
+    );
+    users.push(actor, user);
+  }
+  expect(await bench.operator.endAllSessions()).toBeGreaterThanOrEqual(1_206);
+  expect(await bench.operator.endAllSessions()).toBe(0);
+  expect(await Promise.all(users.map(openOf))).toEqual([0, 0, 0, 0]);
+  const ids = organizations.map(({ id }) => id);
+  const open = await bench.database.query(
+    'SELECT FROM impersonations WHERE organization_id = ANY ($1) AND ended_at IS NULL',
+    [ids],
+  );
+  expect(open).toEqual([]);
+  const rows = await bench.database.query<{ organization_id: string }>(
+    `SELECT DISTINCT organization_id FROM audit_entries
+      WHERE action = 'identity.sessions.revoke' AND actor_type = 'system' AND organization_id = ANY ($1)`,
+    [ids],
+  );
+  expect(rows.map(({ organization_id }) => organization_id).sort()).toEqual([...ids].sort());
 });

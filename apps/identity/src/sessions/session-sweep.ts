@@ -1,13 +1,11 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { systemActor } from '@customer-platform/audit';
-import { Clock, Database, newId, type RetentionOptions, type Transaction } from '@customer-platform/database';
+import { Clock, Database, type RetentionOptions, type Transaction } from '@customer-platform/database';
 import { log, PollingJob } from '@customer-platform/http';
+import { EndingsInPieces, type Ending } from './endings-in-pieces.js';
 import { SessionEndings } from './session-endings.js';
 
 const EVERY_MS = 60_000;
-/** Ended at once, so that no transaction is long. */
-const MOST_AT_ONCE = 500;
 
 /** Sessions are kept for 90 days after their end (identity.md §5). */
 export const ENDED_SESSIONS: RetentionOptions = {
@@ -17,16 +15,6 @@ export const ENDED_SESSIONS: RetentionOptions = {
   oldestBy: 'ended_at',
   keptMs: 90 * 86_400_000,
 };
-
-/** What has ended, of which nobody has written it down. `$1` is an organization, `$2` the time where it matters. */
-interface Ending {
-  /** As `s`. */
-  readonly table: 'sessions' | 'impersonations';
-  readonly where: string;
-  /** SQL over `s`. */
-  readonly reason: string;
-  readonly byTime: boolean;
-}
 
 const BY_TIME: Ending = {
   table: 'sessions',
@@ -53,26 +41,6 @@ const IMPERSONATIONS: Ending = {
   byTime: true,
 };
 
-/** The organizations that have any, a page of them at a time. */
-const organizationsWith = ({ table, where }: Ending): string => `
-SELECT DISTINCT s.organization_id FROM ${table} s
- WHERE s.organization_id > $1 AND ${where}
- ORDER BY s.organization_id LIMIT ${String(MOST_AT_ONCE)}`;
-
-const ofOrganization = ({ table, where, reason }: Ending): string => `
-SELECT s.id, s.user_id, ${reason} AS reason FROM ${table} s
- WHERE s.organization_id = $1 AND ${where}
- LIMIT ${String(MOST_AT_ONCE)} FOR UPDATE OF s SKIP LOCKED`;
-
-/** Before all organizations. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
-
-interface DueRow {
-  id: string;
-  user_id: string;
-  reason: 'idle' | 'absolute' | 'revoked';
-}
-
 /** Writes down, and tells, that sessions and impersonations have ended by time or with their client. */
 @Injectable()
 export class SessionSweep implements OnApplicationBootstrap, OnModuleDestroy {
@@ -81,12 +49,11 @@ export class SessionSweep implements OnApplicationBootstrap, OnModuleDestroy {
     everyMs: EVERY_MS,
     pass: () => this.run(),
   });
+  private readonly inPieces: EndingsInPieces;
 
-  constructor(
-    private readonly database: Database,
-    private readonly endings: SessionEndings,
-    private readonly clock: Clock,
-  ) {}
+  constructor(database: Database, endings: SessionEndings, clock: Clock) {
+    this.inPieces = new EndingsInPieces(database, endings, clock);
+  }
 
   onApplicationBootstrap(): void {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
@@ -113,61 +80,7 @@ export class SessionSweep implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
-  /** Of one organization where it fails the others are ended nevertheless. @throws what failed first */
-  private async endAll(ending: Ending): Promise<number> {
-    const failures: unknown[] = [];
-    let ended = 0;
-    for await (const organizationId of this.organizationsWith(ending)) {
-      try {
-        ended += await this.endAllOf(organizationId, ending);
-      } catch (error) {
-        failures.push(error);
-      }
-      this.job.progressed();
-    }
-    if (failures.length > 0) throw failures[0];
-    return ended;
-  }
-
-  private async *organizationsWith(ending: Ending): AsyncGenerator<string> {
-    for (let last: string | undefined = NOBODY; last !== undefined && !this.job.stopping;) {
-      const values = this.values(last, ending);
-      const page = await this.database.acrossOrganizations((tx) =>
-        tx.query<{ organization_id: string }>(organizationsWith(ending), values),
-      );
-      for (const { organization_id: organizationId } of page) {
-        if (this.job.stopping) return;
-        yield organizationId;
-      }
-      last = page.length === MOST_AT_ONCE ? page.at(-1)?.organization_id : undefined;
-    }
-  }
-
-  /**
-   * Each organization in transactions of its own: an ending locks the organization's epoch until the commit, and whoever
-   * holds that of one only can neither deadlock with another sweep nor keep one organization waiting for another.
-   */
-  private async endAllOf(organizationId: string, ending: Ending): Promise<number> {
-    let ended = 0;
-    for (let step = MOST_AT_ONCE; step === MOST_AT_ONCE && !this.job.stopping; ended += step) {
-      step = await this.endSome(organizationId, ending);
-      this.job.progressed();
-    }
-    return ended;
-  }
-
-  private endSome(organizationId: string, ending: Ending): Promise<number> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const due = await tx.query<DueRow>(ofOrganization(ending), this.values(organizationId, ending));
-      for (const { id, user_id: userId, reason } of due) {
-        const context = systemActor(organizationId, newId(), 'session-sweep');
-        await this.endings.endAll(tx, context, { userId, organizationId, only: id }, reason);
-      }
-      return due.length;
-    });
-  }
-
-  private values(organizationId: string, { byTime }: Ending): unknown[] {
-    return byTime ? [organizationId, this.clock.now()] : [organizationId];
+  private endAll(ending: Ending): Promise<number> {
+    return this.inPieces.endAll(ending, 'session-sweep', this.job);
   }
 }
