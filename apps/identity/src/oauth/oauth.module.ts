@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
 import { retentionOf, type RetentionOptions } from '@customer-platform/database';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { Accounts } from './accounts.js';
@@ -9,6 +10,7 @@ import { Jwks } from './jwks.js';
 import { OAuthController } from './oauth.controller.js';
 import { OrganizationChoice } from './organization-choice.js';
 import { PlatformTokens } from './platform-tokens.js';
+import { PrivateCallers } from './private-callers.js';
 import { ProviderAdapters } from './provider-adapter.js';
 import { ProviderPages } from './provider-pages.js';
 import { Providers } from './providers.js';
@@ -50,6 +52,11 @@ export const ENDED_BROWSER_STATES: RetentionOptions = {
     Jwks,
     OrganizationChoice,
     PlatformTokens,
+    {
+      provide: PrivateCallers,
+      useFactory: () =>
+        new PrivateCallers(readConfig(serviceConfig.pick({ PLATFORM_MODE: true })).PLATFORM_MODE === 'local'),
+    },
     ProviderAdapters,
     ProviderPages,
     Providers,

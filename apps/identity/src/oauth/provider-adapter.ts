@@ -6,6 +6,7 @@ import type { EndedReason } from '../sessions/session.dto.js';
 import { BrowserStates, type Beginner, type BrowserStateKind } from './browser-states.js';
 import { ClientMetadata } from './client-metadata.js';
 import { available } from './database-away.js';
+import { PrivateCallers } from './private-callers.js';
 import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
 import { StoredTokens, type TokenKind } from './stored-tokens.js';
@@ -125,6 +126,7 @@ class BrowserAdapter extends Nothing {
     private readonly kind: BrowserStateKind,
     private readonly states: BrowserStates,
     private readonly grants: SessionGrants,
+    private readonly callers: PrivateCallers,
   ) {
     super();
   }
@@ -139,6 +141,7 @@ class BrowserAdapter extends Nothing {
     const { ctx } = Provider;
     if (this.kind !== 'Interaction' || ctx?.oidc.route !== 'authorization') return undefined;
     const ip = clientAddress(ctx.req);
+    this.callers.note(ip);
     return { network: networkOf(ip) ?? 'unknown', site: siteOf(ip) };
   }
   override find(id: string): Promise<AdapterPayload | undefined> {
@@ -167,6 +170,7 @@ export class ProviderAdapters {
     private readonly tokens: StoredTokens,
     private readonly states: BrowserStates,
     private readonly rotations: Rotations,
+    private readonly callers: PrivateCallers,
   ) {}
 
   /** The adapter of a model, by the model's name. */
@@ -181,7 +185,7 @@ export class ProviderAdapters {
         return new TokenAdapter(model, this.tokens, this.grants, this.rotations);
       case 'Interaction':
       case 'Session':
-        return new BrowserAdapter(model, this.states, this.grants);
+        return new BrowserAdapter(model, this.states, this.grants, this.callers);
       default:
         return new Nothing();
     }

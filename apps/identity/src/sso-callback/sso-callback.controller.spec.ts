@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { newId } from '@customer-platform/database';
+import { log, metrics } from '@customer-platform/http';
 import { BROWSER_COOKIE } from '../sign-in/browser-binding.js';
 import { HostileProvider } from '../sso-connections/hostile-provider.fixture.js';
 import { SsoBench, type TestConnection } from '../sso-connections/sso-bench.fixture.js';
@@ -88,5 +90,19 @@ describe('GET /oauth/sso/callback/{id}', () => {
     expect([common.status, common.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
     expect(provider.tokenRequests).toEqual([]);
     expect((await visit(back.search)).status).toBe(200);
+  });
+
+  it('tells the log why, under the reference that the page shows, and counts it', async () => {
+    const told = jest.spyOn(log, 'info');
+    const count = async (): Promise<number> => {
+      const text = await metrics.getSingleMetricAsString('sso_refusals_total');
+      return Number(/reason="unknown_request"\} (\d+)/.exec(text)?.[1] ?? 0);
+    };
+    const before = await count();
+    const answer = await visit(`?state=${'x'.repeat(43)}`);
+    expect(await answer.text()).toContain(answer.headers.get('x-correlation-id'));
+    expect(told).toHaveBeenCalledWith({ reason: 'unknown_request' }, expect.any(String));
+    expect(await count()).toBe(before + 1);
+    told.mockRestore();
   });
 });
