@@ -1,5 +1,5 @@
 /** The browser of a test: signs Ana in at the address given, by the pages as they are shown to a person. */
-import { startChromium } from '@customer-platform/testing/chromium';
+import { startChromium } from '@customer-platform/testing';
 
 const [address = ''] = process.argv.slice(2);
 const browser = await startChromium();

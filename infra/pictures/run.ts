@@ -9,7 +9,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Platform, runningPlatform, request } from '@customer-platform/client/platform.ts';
-import { startChromium, type Page } from '@customer-platform/testing/chromium';
+import { startChromium, type Page } from '@customer-platform/testing';
 import { NEWSLETTER } from './newsletter.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -4,9 +4,9 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
-export type { Page };
+export type { Browser, Page };
 
 const require = createRequire(import.meta.url);
 const PACKAGE = '@sparticuz/chromium';
@@ -19,6 +19,8 @@ await inflate(join(process.argv[1], 'al2023.tar.br'));`;
 
 /** A real Chromium: the one named in CHROMIUM, else the one inside an npm package. */
 export async function startChromium(): Promise<Browser> {
+  // Few tests need it, and it takes long to load.
+  const { chromium } = await import('playwright-core');
   const given = process.env['CHROMIUM'];
   const args = ['--no-sandbox'];
   if (given !== undefined) return chromium.launch({ executablePath: given, args });

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { newId } from '@customer-platform/database';
 import { eventually } from '@customer-platform/testing';
 import { RegistryBench, type Tenant } from './registry.fixture.js';
-import { effectiveSettings } from '../organizations/organization-settings.js';
+import { moduleSettings } from '../organizations/organization-settings.js';
 
 /** Who waits for another transaction's lock. */
 const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -25,14 +25,13 @@ describe('the authorization registry', () => {
         `SELECT epoch FROM organization_epochs WHERE organization_id = $1`,
         [tenant.organizationId],
       );
-      const { branding: _branding, ...settings } = effectiveSettings({});
       expect(await resolve(tenant)).toEqual({
         principal: { type: 'api_key', id: tenant.key.id },
         actor: { type: 'api_key', id: tenant.key.id },
         organization: {
           id: tenant.organizationId,
           status: 'active',
-          settings: { ...settings, locale: 'en', timezone: 'UTC' },
+          settings: { ...moduleSettings({}), locale: 'en', timezone: 'UTC' },
           // Below none, it is its own tenant.
           tenant_id: tenant.organizationId,
         },

@@ -14,7 +14,7 @@ import {
   type TenantClaims,
 } from '@customer-platform/authorization';
 import { SigningKeys } from '@customer-platform/database';
-import { effectiveSettings } from '../organizations/organization-settings.js';
+import { moduleSettings } from '../organizations/organization-settings.js';
 import { effectiveLimits } from '../organizations/rate-limits.js';
 import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
@@ -142,8 +142,6 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
   const type = typeOf(row);
   const { limits, chain } = effectiveLimits(row.settings, row.ancestors);
   const tenant = tenantOf(row);
-  // How pages look is nothing to the modules.
-  const { branding: _branding, ...settings } = effectiveSettings(row.settings, limits);
   return {
     principal: { type, id: row.id },
     actor: {
@@ -154,7 +152,7 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
     organization: {
       id: row.organization_id,
       status: row.status,
-      settings: { ...settings, locale: row.locale, timezone: row.timezone },
+      settings: { ...moduleSettings(row.settings, limits), locale: row.locale, timezone: row.timezone },
       ...(tenant === undefined ? {} : { tenant_id: tenant }),
       ...(chain.length === 0 ? {} : { ancestors: chain }),
     },

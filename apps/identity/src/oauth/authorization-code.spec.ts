@@ -183,6 +183,26 @@ describe('an authentication', () => {
     expect(after.code).not.toBe('');
   });
 
+  it('is asked for again where a session would be over as it begins', async () => {
+    const authenticatedAt = new Date(Date.now() - 2 * 3_600_000);
+    const { browser } = await client.code(signsInOnce(authenticatedAt));
+    const strict = await bench.organization();
+    const patch = { settings: { session: { absolute_hours: 1 } } };
+    const path = `/v1/identity/organizations/${strict.id}`;
+    expect((await strict.admin.patch(path, patch)).status).toBe(200);
+    await bench.within(strict.id, (tx) =>
+      tx.query(
+        `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
+         VALUES ($1, gen_random_uuid(), $2, now(), now())`,
+        [strict.id, userId],
+      ),
+    );
+    const other = await TestClient.register(bench, strict);
+    const { back } = await other.code(signsInOnce(authenticatedAt), { browser, further: { prompt: 'none' } });
+    expect(back.searchParams.get('error')).toBe('login_required');
+    expect((await other.code(signsInOnce(new Date()), { browser })).code).not.toBe('');
+  });
+
   it('of whoever is suspended meanwhile is asked for again', async () => {
     const answers: Answers = signsInOnce(new Date());
     await bench.database.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [userId]);

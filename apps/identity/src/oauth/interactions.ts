@@ -4,6 +4,7 @@ import { errors, type InteractionResults, type Interaction as ProviderInteractio
 import type { SignedIn } from '../sessions/signed-in.js';
 import { platformClient } from './client-metadata.js';
 import { epochSeconds } from './epoch-seconds.js';
+import { fromGrantId } from './grant-id.js';
 import { Providers } from './providers.js';
 import { SessionGrants } from './session-grants.js';
 
@@ -25,6 +26,8 @@ export interface Interaction {
   };
   /** The parameters of the authorization request: `login_hint`, `ui_locales`, `organization`, `max_age`. */
   readonly params: Readonly<Record<string, unknown>>;
+  /** Where the session has begun for which consent is asked. */
+  readonly organizationId?: string;
   /** Scopes that consent is asked for. */
   readonly scopes: readonly string[];
   /** Who has authenticated already: in this browser before, unless the prompt is `login`. */
@@ -58,6 +61,7 @@ export class Interactions {
     if (!client) throw new InteractionNotFound('The client is gone');
     const { id, name, organizationId, organizations, firstParty } = platformClient(client);
     const prompt = promptOf(found.prompt.name);
+    const begun = prompt === 'consent' ? fromGrantId(found.grantId) : undefined;
     // Whoever signed in here before is to authenticate anew where the prompt says so.
     const signedIn = prompt === 'login' ? undefined : await this.signedInOf(found);
     return {
@@ -65,6 +69,7 @@ export class Interactions {
       prompt,
       client: { id, name, organizationId, organizations, firstParty },
       params: found.params,
+      ...(begun === undefined ? {} : { organizationId: begun.organizationId }),
       scopes: textsOf(found.prompt.details['scopes']),
       ...(signedIn === undefined ? {} : { signedIn }),
     };
@@ -98,8 +103,9 @@ export class Interactions {
     const organization = organizationId === undefined ? {} : { organization: organizationId };
     const { userId, amr, authenticatedAt, connectionId } = signedIn;
     // Whoever has signed in before may have given a second factor since.
-    if (found.prompt.name === 'organization' && amr.every((one) => found.session?.amr?.includes(one)))
-      return organization;
+    const { session } = found;
+    const isKnown = session?.accountId === userId && amr.every((one) => session.amr?.includes(one));
+    if (found.prompt.name === 'organization' && isKnown) return organization;
     const ts = epochSeconds(authenticatedAt);
     const login = { accountId: userId, amr: [...amr], ts, remember: true, connectionId };
     return { login, authenticatedAt, ...organization };

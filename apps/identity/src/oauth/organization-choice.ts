@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
+import { DEFAULT_SETTINGS } from '../organizations/organization-settings.js';
 import { NO_BRANDING, type Branding } from '../organizations/branding.js';
 import type { PlatformClient } from './client-metadata.js';
 
@@ -14,6 +15,8 @@ export interface OpenOrganization {
   readonly name: string;
   /** Whether its policy asks for a second factor. */
   readonly demandsMfa: boolean;
+  /** How long a sign-in is good for there. */
+  readonly absoluteHours: number;
 }
 
 /** Whose people a client serves: its organization's, or those of all below as well (identity.md §6). */
@@ -23,17 +26,21 @@ interface OrganizationRow {
   id: string;
   name: string;
   demands_mfa: boolean;
+  absolute_hours: number | null;
 }
 
 const OPEN = `
-SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AS demands_mfa
+SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AS demands_mfa,
+       (o.settings #>> '{session,absolute_hours}')::int AS absolute_hours
   FROM memberships m
   JOIN users u ON u.id = m.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN organizations o ON o.organization_id = m.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
  WHERE m.user_id = $1 AND (o.organization_id = $2 OR ($3 AND o.path @> ARRAY[$2::uuid]))`;
 const OFFERED = `${OPEN} AND lower(left(o.name, char_length($4))) = lower($4)
  ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_OFFERED + 1)}`;
-const NAMED = `${OPEN} AND (o.organization_id::text = lower($4) OR o.slug = $4)`;
+/** An id is nobody else's slug: where it is both, the id counts. */
+const NAMED = `${OPEN} AND (o.organization_id::text = lower($4) OR o.slug = $4)
+ ORDER BY o.organization_id::text = lower($4) DESC LIMIT 1`;
 const LOOK = `SELECT name, settings -> 'branding' AS branding FROM organizations WHERE organization_id = $1`;
 
 /** Where a user can act by a client: where the user is a member, and the client serves people (identity.md §7). */
@@ -77,6 +84,11 @@ export class OrganizationChoice {
   }
 }
 
-function toOpen({ id, name, demands_mfa: demandsMfa }: OrganizationRow): OpenOrganization {
-  return { id, name, demandsMfa };
+function toOpen({
+  id,
+  name,
+  demands_mfa: demandsMfa,
+  absolute_hours: hours,
+}: OrganizationRow): OpenOrganization {
+  return { id, name, demandsMfa, absoluteHours: hours ?? DEFAULT_SETTINGS.session.absolute_hours };
 }

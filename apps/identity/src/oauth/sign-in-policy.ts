@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { clientAddress, currentCorrelationId, log } from '@customer-platform/http';
-import { isDatabaseUnavailable, newId } from '@customer-platform/database';
+import { Clock, isDatabaseUnavailable, newId } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import {
   errors,
@@ -17,6 +17,7 @@ import { counted } from '../sessions/sign-in-metrics.js';
 import { SessionGrants } from './session-grants.js';
 
 const { Check, Prompt, base } = interactionPolicy;
+const HOUR_MS = 3_600_000;
 
 /**
  * What stands between an authorization request and its code, in this order: a user who has authenticated in this browser,
@@ -27,6 +28,7 @@ export class SignInPolicy {
   constructor(
     private readonly choice: OrganizationChoice,
     private readonly grants: SessionGrants,
+    private readonly clock: Clock,
   ) {}
 
   prompts(): interactionPolicy.DefaultPolicy {
@@ -72,13 +74,24 @@ export class SignInPolicy {
     const { session, result, account } = ctx.oidc;
     if (!session?.accountId) return false; // another check's affair
     if (!account) return true;
-    if (!result?.login)
-      return !(await this.grants.isTrusted(session.uid, session.accountId, sinceOf(session)));
+    if (!result?.login) {
+      const isTrusted = await this.grants.isTrusted(session.uid, session.accountId, sinceOf(session));
+      return !isTrusted || (await this.isTooLongAgo(ctx, session.accountId, sinceOf(session)));
+    }
     if (!(await this.grants.isStillIn(session.accountId, authenticatedAt(ctx.oidc, session)))) return true;
     const connectionId = connectionOf(result);
     return (
       connectionId !== undefined && !(await this.grants.connectionVouches(connectionId, session.accountId))
     );
+  }
+
+  /** Whether a session would be over as it begins: organizations differ in how long a sign-in is good for. */
+  private async isTooLongAgo(ctx: KoaContextWithOIDC, userId: string, since: Date): Promise<boolean> {
+    const { client } = ctx.oidc;
+    if (!client) return false;
+    const chosen = await this.chosen(userId, platformClient(client), wishOf(ctx)).catch(unlessDenied);
+    const age = this.clock.now().getTime() - since.getTime();
+    return chosen !== undefined && age >= chosen.absoluteHours * HOUR_MS;
   }
 
   /** Begins the session once it is certain where; the provider asks nobody then. */
@@ -171,6 +184,11 @@ function authenticatedAt({ result }: KoaContextWithOIDC['oidc'], session: Sessio
 function connectionOf({ login }: InteractionResults): string | undefined {
   const connectionId = login?.['connectionId'];
   return typeof connectionId === 'string' ? connectionId : undefined;
+}
+
+/** Who may act nowhere is told so later. */
+function unlessDenied(error: unknown): undefined {
+  if (!(error instanceof errors.AccessDenied)) throw error;
 }
 
 /** What the user has chosen, else what the request names, by id or slug. */

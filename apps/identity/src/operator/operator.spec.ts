@@ -4,7 +4,7 @@ import { PERMISSIONS } from '@customer-platform/permissions';
 import { testDatabase, type TestDatabase } from '@customer-platform/testing';
 import type { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
 import { migrations } from '../migrations/index.js';
-import { effectiveSettings } from '../organizations/organization-settings.js';
+import { moduleSettings } from '../organizations/organization-settings.js';
 import { anOperator, ROOT, type OperatorBench } from './operator.fixture.js';
 import { type CreateOrganization, type EquippedOrganization } from './operator.js';
 
@@ -34,12 +34,10 @@ describe('the operator', () => {
     const key = keys.administrator?.key ?? '';
     expect(isWellFormedApiKey(key)).toBe(true);
     const resolved = await resolve(key);
-    // What it looks like is for its pages alone.
-    const { branding: _branding, ...settings } = effectiveSettings({});
     expect(resolved.organization).toEqual({
       id: organization.id,
       status: 'active',
-      settings: { ...settings, locale: 'en', timezone: 'UTC' },
+      settings: { ...moduleSettings({}), locale: 'en', timezone: 'UTC' },
     });
     expect(resolved.permissions).toEqual([...PERMISSIONS].sort());
     const roles = await database.query<{ key: string; kind: string }>(

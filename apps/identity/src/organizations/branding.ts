@@ -10,6 +10,8 @@ export const NO_BRANDING: Branding = { color: null, logo_url: null };
 
 export const COLOR = /^#[0-9a-f]{6}$/i;
 const LONGEST_URL = 500;
+/** It is named in the pages' policy, where `;` and `,` have a meaning. */
+const HOST = /^https:\/\/[a-z0-9.-]+(?::\d+)?(?:\/|$)/i;
 
 /** What is wrong with a logo's address; undefined where nothing is. */
 export function faultOfLogo(value: unknown): string | undefined {
@@ -19,5 +21,5 @@ export function faultOfLogo(value: unknown): string | undefined {
   if (url?.protocol !== 'https:' || /[\s#]/.test(value))
     return 'An https address without fragment or blanks.';
   if (url.username !== '' || url.password !== '') return 'An address with a user or password is not taken.';
-  return undefined;
+  return HOST.test(value) ? undefined : 'A host of letters, digits, dots and hyphens.';
 }

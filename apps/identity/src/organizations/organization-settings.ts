@@ -56,3 +56,12 @@ export function effectiveSettings(
     branding: { ...NO_BRANDING, ...stored.branding },
   };
 }
+
+/** What of them the modules work with: how pages look is nothing to them. */
+export function moduleSettings(
+  stored: StoredSettings,
+  limits?: RateLimits,
+): Omit<OrganizationSettings, 'branding'> {
+  const { branding: _branding, ...settings } = effectiveSettings(stored, limits);
+  return settings;
+}

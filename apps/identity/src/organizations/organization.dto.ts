@@ -29,6 +29,8 @@ import { readMemberJwk, type MemberJwk } from './member-jwk.js';
 import { ORGANIZATION_STATUSES } from './organization.entity.js';
 import { MFA_POLICIES, type OrganizationSettings } from './organization-settings.js';
 
+/** An organization is named by its id or its slug: no slug has the form of an id. */
+const SLUG = /^(?!\w{8}(?:-\w{4}){3}-\w{12}$)[a-z0-9-]{3,63}$/;
 const HIGHEST_RATE = 100_000;
 const MOST_KEYS = 10;
 
@@ -103,6 +105,8 @@ export class BrandingDto {
   color?: string | null;
 
   @ApiProperty({
+    type: 'string',
+    maxLength: 500,
     example: 'https://tienda.example/logo.svg',
     description: 'An https address, from which browsers load it; shown 48 px high.',
   })
@@ -168,7 +172,7 @@ export class CreateOrganizationDto {
 
   @ApiProperty({ minLength: 3, maxLength: 63, example: 'tiendas-del-sur' })
   @IsString()
-  @Matches(/^[a-z0-9-]{3,63}$/)
+  @Matches(SLUG)
   slug: string;
 
   @ApiProperty({ example: 'es-CL', description: 'A language tag; the parent’s unless given.' })

@@ -150,6 +150,8 @@ describe('POST /v1/identity/organizations', () => {
     ['/name', 'too_long', { name: 'x'.repeat(81) }],
     ['/slug', 'invalid_format', { slug: 'Tiendas' }],
     ['/slug', 'invalid_format', { slug: 'ab' }],
+    // By which one could be taken for another.
+    ['/slug', 'invalid_format', { slug: newId() }],
     ['/locale', 'invalid_format', { locale: 'es_CL!' }],
     ['/timezone', 'invalid_format', { timezone: '+03:00' }],
     ['/timezone', 'invalid_format', { timezone: 'Mars/Olympus' }],
@@ -170,6 +172,7 @@ describe('POST /v1/identity/organizations', () => {
       'https://u:p@a.example/l.png',
       'https://a.example/l.png#x',
       'https://a.example/l png',
+      'https://a.example;sandbox/l.png',
       `https://a.example/${'l'.repeat(500)}`,
       7,
     ].map((logo_url): [string, string, object] => [

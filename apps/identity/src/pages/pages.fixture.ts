@@ -82,6 +82,7 @@ export function samplePages(language: Language, frame: Frame = aFrame(language))
     consent: consentPage(frame, {
       scopes: ['openid', 'profile', 'email', 'offline_access', 'reports:read'],
       host: 'app.socio.example',
+      within: frame.organization,
     }),
     leaving: leavingPage(frame, 'https://app.example/callback?code=abc&state=x&iss=https%3A%2F%2Fid.example'),
     'reset-request': resetRequestPage(reset),

@@ -177,10 +177,10 @@ export function organizationPage(
   });
 }
 
-/** What a client that is somebody else's may learn. */
+/** What a client that is somebody else's may learn, and that it acts with all that the user may do `within` that organization. */
 export function consentPage(
   frame: Frame,
-  { scopes, host }: { scopes: readonly string[]; host: string },
+  { scopes, host, within }: { scopes: readonly string[]; host: string; within: string },
 ): Page {
   const words = wordsOf(frame.language);
   const application = named(frame.application);
@@ -196,6 +196,7 @@ export function consentPage(
     heading: words.consent.title(application),
     body: html`<p>${words.consent.lead(application, named(frame.organization))}</p>
       <ul class="scopes">
+        <li>${words.consent.acts(named(within))}</li>
         ${sentences}
       </ul>
       <p class="soft">${words.consent.host(named(host))}</p>

@@ -48,7 +48,7 @@ a { color: var(--accent); display: inline-block; padding: .25rem 0; }
 .choices button { text-align: left; color: var(--ink); background: transparent; border-color: var(--edge); }
 .choices button:hover { background: var(--ground); border-color: var(--accent); }
 .scopes { margin: 0 0 1.5rem; padding-left: 1.2rem; }
-.scopes li { margin: .3rem 0; }
+.scopes li { margin: .3rem 0; overflow-wrap: anywhere; }
 .qr { display: block; width: 100%; max-width: 13rem; height: auto; margin: 0 auto 1rem; border-radius: .4rem; }
 code, .codes { font: .95rem/1.6 ui-monospace, SFMono-Regular, Menlo, monospace; }
 code { overflow-wrap: anywhere; }

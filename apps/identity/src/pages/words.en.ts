@@ -62,6 +62,7 @@ export interface Words {
     readonly title: (application: Html) => Html;
     readonly plainTitle: string;
     readonly lead: (application: Html, organization: Html) => Html;
+    readonly acts: (organization: Html) => Html;
     readonly scopes: Readonly<Record<string, string>>;
     readonly other: (scope: Html) => Html;
     readonly host: (host: Html) => Html;
@@ -184,6 +185,7 @@ export const ENGLISH: Words = {
     title: (application) => html`Allow ${application}?`,
     plainTitle: 'Allow access?',
     lead: (application, organization) => html`${application}, made by ${organization}, asks to:`,
+    acts: (organization) => html`act as you in ${organization}, with everything you may do there`,
     scopes: {
       openid: 'know who you are',
       profile: 'see your name and language',

@@ -71,6 +71,7 @@ export const SPANISH: Words = {
     title: (application) => html`¿Permitir ${application}?`,
     plainTitle: '¿Permitir el acceso?',
     lead: (application, organization) => html`${application}, de ${organization}, pide:`,
+    acts: (organization) => html`actuar como tú en ${organization}, con todo lo que puedes hacer ahí`,
     scopes: {
       openid: 'saber quién eres',
       profile: 'ver tu nombre y tu idioma',

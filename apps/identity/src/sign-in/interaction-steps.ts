@@ -37,6 +37,8 @@ export interface Visit {
   readonly browser: BrowserBinding;
   readonly origin: RequestOrigin;
   readonly correlationId: string;
+  /** What the organization is called in which the client asks to act. */
+  readonly within: string;
   /** What the pages have in common; made for the browser as it is known when the page is made. */
   frameFor(browser?: BrowserBinding): Frame;
 }
@@ -67,7 +69,9 @@ export class InteractionSteps {
     const progress = await this.progress.find(interaction, browser);
     if (progress) return this.next(visit, progress);
     const { signedIn } = interaction;
-    return signedIn ? this.goOnAs(visit, signedIn) : { page: start(visit) };
+    if (!signedIn) return { page: start(visit) };
+    // The session that is there already began with all that was asked for; nobody else's sign-in did.
+    return this.goOnAs(visit, signedIn, { factorGiven: true });
   }
 
   /** What a form asks for. */
@@ -146,16 +150,19 @@ export class InteractionSteps {
       const error = connection?.enforced ? words.wrongOrSso : words.wrong;
       return { page: passwordPage(visit.frameFor(), { email, error, status: WRONG }) };
     }
-    return this.goOnAs(visit, signedIn);
+    return this.goOnAs(visit, signedIn, { factorGiven: false });
   }
 
   /** Whoever put a secret into this browser before does not know the one that it has from here on. */
-  private async goOnAs(visit: Visit, signedIn: SignedIn): Promise<Outcome> {
+  private async goOnAs(
+    visit: Visit,
+    signedIn: SignedIn,
+    { factorGiven }: Pick<Progress, 'factorGiven'>,
+  ): Promise<Outcome> {
     const { interaction } = visit;
     const browser = BrowserBinding.fresh(visit.response);
     await this.progress.begin(interaction, browser, signedIn);
-    // A session that is there already began with all that was asked for.
-    if (interaction.prompt === 'organization') await this.progress.gain(interaction, browser, []);
+    if (factorGiven) await this.progress.gain(interaction, browser, []);
     const after = { ...visit, browser, frameFor: () => visit.frameFor(browser) };
     const progress = await this.progress.find(interaction, browser);
     return progress ? this.next(after, progress) : { page: start(after) };
@@ -266,7 +273,7 @@ export class InteractionSteps {
 
   private consent(visit: Visit): Page {
     const { scopes, params } = visit.interaction;
-    return consentPage(visit.frameFor(), { scopes, host: hostOf(params) });
+    return consentPage(visit.frameFor(), { scopes, host: hostOf(params), within: visit.within });
   }
 
   private decide(visit: Visit, step: string): Outcome {

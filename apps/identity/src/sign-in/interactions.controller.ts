@@ -85,6 +85,8 @@ export class InteractionsController {
     const interaction = await this.interactions.read(request, response);
     const browser = BrowserBinding.of(request) ?? BrowserBinding.fresh(response);
     const { name, branding } = await this.organizations.lookOf(interaction.client.organizationId);
+    const { organizationId } = interaction;
+    const within = organizationId === undefined ? '' : (await this.organizations.lookOf(organizationId)).name;
     const frame = {
       language: languageOf(interaction.params['ui_locales'], request.headers['accept-language']),
       application: interaction.client.name,
@@ -98,6 +100,7 @@ export class InteractionsController {
       response,
       interaction,
       browser,
+      within,
       frameFor: (known = browser) => ({ ...frame, token: known.tokenFor(uid) }),
     };
   }

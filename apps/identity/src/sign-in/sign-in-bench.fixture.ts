@@ -1,13 +1,12 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { expectStatus } from '@customer-platform/testing';
+import { expectStatus, startChromium } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { aChallenge, TestClient } from '../oauth/browser.fixture.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
-import { startChromium } from './chromium.fixture.js';
 
 export const PASSWORD = 'correct horse battery staple';
 

@@ -1,8 +1,8 @@
 import { eventually, expectStatus } from '@customer-platform/testing';
 import type { TestOrganization } from '../identity-app.fixture.js';
-import { aChallenge } from '../oauth/browser.fixture.js';
+import { aChallenge, Browser } from '../oauth/browser.fixture.js';
 import { BROWSER_COOKIE } from './browser-binding.js';
-import { axeFindings } from './chromium.fixture.js';
+import { axeFindings } from '../pages/axe.fixture.js';
 import { codeOf, PASSWORD, SignInBench, type Visitor } from './sign-in-bench.fixture.js';
 
 let bench: SignInBench;
@@ -122,7 +122,9 @@ describe('signing in by a browser without script', () => {
     await visitor.page.goto(bench.request(client).url);
     await visitor.signIn(email);
     await visitor.page.getByRole('heading', { name: '¿Permitir Partner?' }).waitFor();
-    expect(await visitor.page.getByRole('listitem').allInnerTexts()).toContain('ver tu correo electrónico');
+    const asked = await visitor.page.getByRole('listitem').allInnerTexts();
+    expect(asked).toContain('ver tu correo electrónico');
+    expect(asked[0]).toMatch(/^actuar como tú en .*, con todo lo que puedes hacer ahí$/);
     await visitor.press('No permitir');
     expect((await visitor.back()).get('error')).toBe('access_denied');
   });
@@ -232,6 +234,44 @@ describe('a browser', () => {
     );
     await visitor.typeIn('Código de 6 dígitos', '123456', 'Verificar');
     await visitor.page.getByLabel('Correo electrónico').waitFor();
+  });
+});
+
+describe('a session in the browser', () => {
+  it('spares nobody but its own user the second factor', async () => {
+    const victim = await bench.member(organization);
+    await bench.factorFor(organization, victim.userId);
+    // Somebody who has signed in otherwise than by a password, and is asked where.
+    const other = await bench.identity.organization();
+    const somebody = await bench.member(organization);
+    await bench.join(other.id, somebody.userId);
+    const client = await bench.client(organization, { organizations: 'tree' });
+    const browser = new Browser(bench.identity, { issuer: bench.origin });
+    const signedIn = { userId: somebody.userId, amr: ['fed'], authenticatedAt: new Date() };
+    const first = await bench.client(other);
+    await browser.authorize(first.request(aChallenge().challenge, { redirect_uri: bench.callback }), () => ({
+      signedIn,
+    }));
+    const child = await organization.admin.post<{ id: string }>('/v1/identity/organizations', {
+      name: 'Child',
+      slug: `child-of-${organization.id.slice(-8)}`,
+    });
+    await bench.join(child.body.id, somebody.userId);
+    const { url } = bench.request(client);
+    const begun = await browser.get(url.slice(bench.origin.length));
+    const path = begun.headers.get('location') ?? '';
+    const shown = await (await browser.get(path)).text();
+    expect(shown).toContain('value="organization"');
+    const token = /name="token" value="([^"]+)"/.exec(shown)?.[1] ?? '';
+    const answer = await browser.submit(path, {
+      step: 'password',
+      token,
+      email: victim.email,
+      password: PASSWORD,
+    });
+    const next = await answer.text();
+    expect(next).toContain('autocomplete="one-time-code"');
+    expect(next).not.toContain('value="organization"');
   });
 });
 

@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
-export { startChromium } from '@customer-platform/testing/chromium';
-
 const require = createRequire(import.meta.url);
 
 interface AxeResult {
