@@ -11,7 +11,7 @@ import { SSO_CONFIG } from './sso.config.js';
 
 const DISCOVERY = '/.well-known/openid-configuration';
 /** Of one connection. */
-const PLACES = 8;
+const PLACES = 16;
 
 describe('a provider that hangs', () => {
   let bench: SsoBench;
@@ -66,20 +66,21 @@ describe('a provider that hangs', () => {
     await eventually(() => Promise.resolve(expect(outcomes).toHaveLength(all)));
   };
 
-  it('holds eight who leave for it; others are refused at once, or sign in at theirs', async () => {
+  it('holds sixteen who leave for it; others are refused at once, or sign in at theirs', async () => {
     hang(DISCOVERY);
-    const leaving = Array.from({ length: 20 }, () => bench.begin(connection, browser));
-    await expectBounded(follow(leaving), 20);
+    const leaving = Array.from({ length: 30 }, () => bench.begin(connection, browser));
+    await expectBounded(follow(leaving), 30);
     expect(provider.asked).toEqual([DISCOVERY]);
   });
 
-  it('holds eight who come back from it', async () => {
+  it('holds sixteen who come back from it', async () => {
     const urls: URL[] = [];
     // One interaction keeps ten.
-    for (let each = 0; each < 10; each += 1) urls.push(await bench.begin(connection, browser));
+    for (let each = 0; each < 20; each += 1)
+      urls.push(await bench.begin(connection, browser, undefined, `${connection.id}-${String(each % 2)}`));
     hang('/token');
     const coming = urls.map((url) => bench.finish(provider.authorize(url), browser));
-    await expectBounded(follow(coming), 10);
+    await expectBounded(follow(coming), urls.length);
     expect(provider.asked.filter((path) => path === '/token')).toHaveLength(PLACES);
   });
 

@@ -15,9 +15,9 @@ describe('places at providers', () => {
     return count - refused;
   };
 
-  it('are 8 of a connection, 16 of an organization and 48 in all', async () => {
-    expect(await letIn(20, () => ({ id: 'one', organizationId: 'one' }))).toBe(8);
-    expect(await letIn(20, (index) => ({ id: String(index), organizationId: 'one' }))).toBe(16);
+  it('are 16 of a connection, 24 of an organization and 48 in all', async () => {
+    expect(await letIn(30, () => ({ id: 'one', organizationId: 'one' }))).toBe(16);
+    expect(await letIn(30, (index) => ({ id: String(index), organizationId: 'one' }))).toBe(24);
     expect(await letIn(60, (index) => ({ id: String(index), organizationId: String(index) }))).toBe(48);
   });
 

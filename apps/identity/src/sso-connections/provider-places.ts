@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 /** Requests that wait for a provider at the same time, in one process. */
-const LIMITS = { ofConnection: 8, ofOrganization: 16, ofAll: 48 };
+const LIMITS = { ofConnection: 16, ofOrganization: 24, ofAll: 48 };
 
 /** Too many wait for a provider already. */
 export class ProviderBusy extends Error {

@@ -68,8 +68,13 @@ export class SsoBench {
     expectStatus(await organization.admin.patch(`${CONNECTIONS}/${id}`, change), 200);
   }
 
-  begin({ id, organization }: TestConnection, browserHash: Buffer, loginHint?: string): Promise<URL> {
-    const asked = { uid: `interaction-${id}`, client: { organizationId: organization.id } };
+  begin(
+    { id, organization }: TestConnection,
+    browserHash: Buffer,
+    loginHint?: string,
+    uid = `interaction-${id}`,
+  ): Promise<URL> {
+    const asked = { uid, client: { organizationId: organization.id } };
     return this.sso.begin(asked, id, { browserHash, ...(loginHint === undefined ? {} : { loginHint }) });
   }
 
