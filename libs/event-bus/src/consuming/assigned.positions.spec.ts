@@ -107,8 +107,9 @@ async function deleteUpTo(topic: string, offset: number): Promise<void> {
 /** The statements of docs/operations/restore.md that have consumers begin at Kafka's own offsets. */
 async function forgetPositions(group: string): Promise<void> {
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/operations/restore.md'), 'utf8');
-  const statements = /```sql\n([^`]*)```/.exec(page)?.[1] ?? '';
-  expect(statements).toContain("'GROUP'");
+  const blocks = [...page.matchAll(/```sql\n([^`]*)```/g)].map(([, statements = '']) => statements);
+  const statements = blocks.find((block) => block.includes("'GROUP'")) ?? '';
+  expect(statements).not.toBe('');
   const admin = await database.admin();
   await admin.query(statements.replaceAll('GROUP', app.get(KafkaClient).named(group)));
   await admin.end();
