@@ -103,7 +103,7 @@ describe('confirming what was accepted unconfirmed', () => {
       bench.change(tenant.organizationId, `UPDATE organizations SET ${sql} WHERE organization_id = $1`);
     await change(`status = 'suspended', suspended_at = now() - interval '30 min'`);
     await change(`status = 'active', reactivated_at = now()`);
-    expect(await verdicts(tenant, 40, 20, 0)).toEqual([true, false, true]);
+    expect(await verdicts(tenant, 40, 20, -1)).toEqual([true, false, true]);
     await change(`status = 'suspended', suspended_at = now() - interval '1 min'`);
     expect(await verdicts(tenant, 40, 20, 0)).toEqual([true, false, false]);
   });
