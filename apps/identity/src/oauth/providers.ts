@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, isDatabaseUnavailable, SigningKeys } from '@customer-platform/database';
+import { Clock, SigningKeys } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import Provider from 'oidc-provider';
 import { Accounts } from './accounts.js';
@@ -42,6 +42,7 @@ export class Providers {
   private made: Made | undefined;
   private looking: Promise<Made> | undefined;
   private lookedAt = -Infinity;
+  private readAt = -Infinity;
 
   constructor(
     private readonly adapters: ProviderAdapters,
@@ -63,7 +64,8 @@ export class Providers {
   /** The provider with the keys of now. */
   async current(): Promise<Provider> {
     const now = this.clock.now().getTime();
-    if (this.made && now - this.lookedAt < KEYS_REMEMBERED_MS) return this.made.provider;
+    const isGood = now - this.readAt < KEYS_GOOD_WHILE_AWAY_MS;
+    if (this.made && isGood && now - this.lookedAt < KEYS_REMEMBERED_MS) return this.made.provider;
     this.looking ??= this.look(now)
       .catch((error: unknown) => {
         log.warn({ err: error }, 'The keys of ID tokens could not be looked at');
@@ -71,7 +73,6 @@ export class Providers {
       })
       .finally(() => (this.looking = undefined));
     const { looking, made } = this;
-    const isGood = now - this.lookedAt < KEYS_GOOD_WHILE_AWAY_MS;
     return (await (made && isGood ? orFormer(looking, made) : looking)).provider;
   }
 
@@ -80,13 +81,10 @@ export class Providers {
       const keys = await this.keys.held(ID_TOKENS, ID_TOKEN_LIFE_S * 1_000, ID_TOKEN_ALGORITHM);
       const kids = keys.map(({ kid }) => kid).join(' ');
       if (this.made?.kids !== kids) this.made = { provider: this.make(keys), kids };
-      return this.made;
-    } catch (error) {
-      if (!this.made || !isDatabaseUnavailable(error)) throw error;
-      // Each request meets the same, and the provider tells it in the protocol's form.
-      log.warn({ err: error }, 'The keys of ID tokens could not be looked at; the former ones serve on');
+      this.readAt = now;
       return this.made;
     } finally {
+      // One that failed is not made again by the next request.
       this.lookedAt = now;
     }
   }
