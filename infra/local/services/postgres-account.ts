@@ -35,6 +35,8 @@ export function postgresAccount(paths: string[]): PostgresAccount {
       `--reuid=${uid}`,
       `--regid=${gid}`,
       '--clear-groups',
+      // Postgres asks by access(2) whether its programs are there, which else counts no capability of another than root.
+      '--securebits=+no_setuid_fixup',
       `--inh-caps=${capability}`,
       `--ambient-caps=${capability}`,
     ],
