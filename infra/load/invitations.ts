@@ -1,6 +1,7 @@
 /** People who are invited and have not answered yet. */
 import { randomUUID } from 'node:crypto';
-import { request, type Platform } from '@customer-platform/client/platform.ts';
+import type { Platform } from '@customer-platform/client/platform.ts';
+import { foundOrganization } from './organizations.ts';
 import { call } from './paced.ts';
 
 /** As many as are invited and read at once. */
@@ -16,7 +17,7 @@ export interface Invited {
 
 /** Invites people into organizations below the demo's, and reads their mail. */
 export async function inviteAll(platform: Platform, count: number): Promise<Invited[]> {
-  const keys = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => found(platform)));
+  const keys = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => foundOrganization(platform)));
   const invited: Invited[] = [];
   while (invited.length < count) {
     const some = Array.from({ length: Math.min(TOGETHER, count - invited.length) }, (_, at) =>
@@ -25,14 +26,6 @@ export async function inviteAll(platform: Platform, count: number): Promise<Invi
     invited.push(...(await Promise.all(some)));
   }
   return invited;
-}
-
-/** An organization below the demo's, by its key. */
-async function found(platform: Platform): Promise<string> {
-  const name = `load-${randomUUID()}`;
-  const body = { name, slug: name, issue_api_key: true };
-  const answer = await request(platform, 'POST', '/v1/identity/organizations', body);
-  return (answer.body as { api_key: { key: string } }).api_key.key;
 }
 
 async function inviteOne(platform: Platform, key: string): Promise<Invited> {

@@ -148,6 +148,17 @@ export class IdentityBench {
     return id;
   }
 
+  /** Makes a user, wherever they are at home, a member without a role. */
+  async join(organizationId: string, userId: string): Promise<void> {
+    await this.within(organizationId, (tx) =>
+      tx.query(
+        `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
+         VALUES ($1, $2, $3, now(), now())`,
+        [organizationId, newId(), userId],
+      ),
+    );
+  }
+
   /** Makes a user a member with a built-in role; the ids of membership and assignment. */
   async member(organization: TestOrganization, userId: string, role = 'owner'): Promise<TestMember> {
     const path = '/v1/identity/memberships';

@@ -8,10 +8,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Platform, request } from '@customer-platform/client/platform.ts';
+import type { Platform } from '@customer-platform/client/platform.ts';
 import { readUsage, starterOf, type Usage } from '@customer-platform/client/processes.ts';
 import pg from 'pg';
 import { runK6 } from '../k6.ts';
+import { foundOrganization } from '../organizations.ts';
 
 /** What is loaded, and how. */
 export interface TenantsLoad {
@@ -76,20 +77,14 @@ async function keysOf(platform: Platform, count: number, say: (line: string) => 
   let parent = platform;
   const make = async (): Promise<void> => {
     while (keys.length < count) {
-      if (keys.length % CHILDREN_EACH === 0) parent = { ...platform, admin_key: await made(platform) };
+      if (keys.length % CHILDREN_EACH === 0)
+        parent = { ...platform, admin_key: await foundOrganization(platform) };
       const at = keys.push('') - 1;
-      keys[at] = await made(parent);
+      keys[at] = await foundOrganization(parent);
     }
   };
   await Promise.all(Array.from({ length: MADE_AT_ONCE }, make));
   return keys;
-}
-
-async function made(parent: Platform): Promise<string> {
-  const name = `load-${randomUUID()}`;
-  const body = { name, slug: name, issue_api_key: true };
-  const answer = await request(parent, 'POST', '/v1/identity/organizations', body);
-  return (answer.body as { api_key: { key: string } }).api_key.key;
 }
 
 /** One part; µs of CPU an event of all processes but k6. */

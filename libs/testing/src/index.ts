@@ -11,6 +11,7 @@ export { expectMigrationsReversible } from './expect-migrations-reversible.js';
 export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
 export { HOSTILE_LITERALS, MALFORMED } from './hostile-urls.js';
 export { InternalPeer, type InternalAnswer } from './internal-peer.js';
+export { rowsRead, type PlanNode } from './plan-node.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
 export { startRedis, type RedisServer } from './redis/redis-server.js';
 export { serviceKeys } from './service-keys.js';

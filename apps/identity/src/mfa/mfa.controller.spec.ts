@@ -313,13 +313,7 @@ describe('an operator', () => {
   it('takes the factors and recovery codes of who has lost them, and ends the sessions everywhere', async () => {
     await confirmed();
     const elsewhere = await bench.organization();
-    await bench.within(elsewhere.id, (tx) =>
-      tx.query(
-        `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
-         VALUES ($1, gen_random_uuid(), $2, now(), now())`,
-        [elsewhere.id, user.userId],
-      ),
-    );
+    await bench.join(elsewhere.id, user.userId);
     const other = await bench.signIn(elsewhere.id, user.userId);
     const email = `${user.userId}@example.com`.toUpperCase();
     const taken = { userId: user.userId, factors: 1, recoveryCodes: 10 };

@@ -190,13 +190,7 @@ describe('an authentication', () => {
     const patch = { settings: { session: { absolute_hours: 1 } } };
     const path = `/v1/identity/organizations/${strict.id}`;
     expect((await strict.admin.patch(path, patch)).status).toBe(200);
-    await bench.within(strict.id, (tx) =>
-      tx.query(
-        `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
-         VALUES ($1, gen_random_uuid(), $2, now(), now())`,
-        [strict.id, userId],
-      ),
-    );
+    await bench.join(strict.id, userId);
     const other = await TestClient.register(bench, strict);
     const { back } = await other.code(signsInOnce(authenticatedAt), { browser, further: { prompt: 'none' } });
     expect(back.searchParams.get('error')).toBe('login_required');

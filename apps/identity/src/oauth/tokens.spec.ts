@@ -1,4 +1,3 @@
-import { newId } from '@customer-platform/database';
 import { Caller, eventually } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
@@ -152,10 +151,7 @@ describe('userinfo', () => {
 describe('the organization', () => {
   const inBoth = async () => {
     const other = await bench.organization();
-    await bench.database.query(
-      `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at) VALUES ($1, $2, $3, now(), now())`,
-      [other.id, newId(), userId],
-    );
+    await bench.join(other.id, userId);
     const root = await bench.database.query<{ id: string }>(
       'SELECT id FROM organizations WHERE parent_id IS NULL',
     );

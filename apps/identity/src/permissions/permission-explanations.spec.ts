@@ -185,13 +185,7 @@ describe('POST /v1/identity/permissions/explain', () => {
     const home = await bench.organization();
     const userId = await bench.person(home.id);
     await bench.member(home, userId);
-    await bench.within(organization.id, (tx) =>
-      tx.query(
-        `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
-         VALUES ($1, $2, $3, now(), now())`,
-        [organization.id, newId(), userId],
-      ),
-    );
+    await bench.join(organization.id, userId);
     const { body } = await ask('user', userId);
     expect(body).toMatchObject({ allowed: false, through: [], missing_because: 'no_role' });
     expect((await ask('user', userId, PERMISSION, home.admin)).body.allowed).toBe(true);

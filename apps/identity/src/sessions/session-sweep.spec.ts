@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Clock, Database, Retention, type WorkerTransaction } from '@customer-platform/database';
-import { DatabaseFault, eventually } from '@customer-platform/testing';
+import { DatabaseFault, eventually, type PlanNode, rowsRead } from '@customer-platform/testing';
 import { Client } from 'pg';
 import { IdentityBench } from '../identity-app.fixture.js';
 import { SessionEndings } from './session-endings.js';
@@ -40,23 +40,6 @@ async function openOf(userId: string): Promise<number> {
   return row?.count ?? NaN;
 }
 
-interface PlanNode {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Index Recheck'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** What a plan read of sessions, what it threw away included. */
-function rowsRead(node: PlanNode): number {
-  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-  const isHere = node['Relation Name'] === 'sessions';
-  const here = isHere ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0;
-  return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner), here);
-}
-
 /** The service's database, which also says what each of its look-ups among sessions reads. */
 function explaining(reads: { sql: string; rows: number }[]): Database {
   const database = bench.app.app.get(Database);
@@ -69,7 +52,7 @@ function explaining(reads: { sql: string; rows: number }[]): Database {
             `EXPLAIN (ANALYZE, FORMAT JSON) ${select}`,
             values,
           );
-          if (plan) reads.push({ sql: select, rows: rowsRead(plan['QUERY PLAN'][0].Plan) });
+          if (plan) reads.push({ sql: select, rows: rowsRead(plan['QUERY PLAN'][0].Plan, 'sessions') });
         }
         return tx.query(sql, values);
       },

@@ -79,17 +79,6 @@ export class SignInBench {
     return { userId, email: `${userId}@example.com` };
   }
 
-  /** Makes somebody a member of a further organization. */
-  async join(organizationId: string, userId: string): Promise<void> {
-    await this.identity.within(organizationId, (tx) =>
-      tx.query(
-        `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
-         VALUES ($1, gen_random_uuid(), $2, now(), now())`,
-        [organizationId, userId],
-      ),
-    );
-  }
-
   /** Gives a user a second factor. */
   async factorFor(
     organization: TestOrganization,

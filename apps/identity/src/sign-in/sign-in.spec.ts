@@ -107,7 +107,7 @@ describe('signing in by a browser without script', () => {
       slug: `child-${userId.slice(0, 8)}`,
     });
     expectStatus(child, 201);
-    await bench.join(child.body.id, userId);
+    await bench.identity.join(child.body.id, userId);
     const { url, verifier } = bench.request(client);
     await visitor.page.goto(url);
     await visitor.signIn(email);
@@ -244,7 +244,7 @@ describe('a session in the browser', () => {
     // Somebody who has signed in otherwise than by a password, and is asked where.
     const other = await bench.identity.organization();
     const somebody = await bench.member(organization);
-    await bench.join(other.id, somebody.userId);
+    await bench.identity.join(other.id, somebody.userId);
     const client = await bench.client(organization, { organizations: 'tree' });
     const browser = new Browser(bench.identity, { issuer: bench.origin });
     const signedIn = { userId: somebody.userId, amr: ['fed'], authenticatedAt: new Date() };
@@ -256,7 +256,7 @@ describe('a session in the browser', () => {
       name: 'Child',
       slug: `child-of-${organization.id.slice(-8)}`,
     });
-    await bench.join(child.body.id, somebody.userId);
+    await bench.identity.join(child.body.id, somebody.userId);
     const { url } = bench.request(client);
     const begun = await browser.get(url.slice(bench.origin.length));
     const path = begun.headers.get('location') ?? '';
@@ -293,7 +293,7 @@ describe('a browser in which somebody has signed in', () => {
     const policy = { settings: { mfa_policy: 'required' } };
     expectStatus(await strict.admin.patch(`/v1/identity/organizations/${strict.id}`, policy), 200);
     const { userId, email } = await bench.member(organization);
-    await bench.join(strict.id, userId);
+    await bench.identity.join(strict.id, userId);
     await visitor.page.goto(bench.request(await bench.client(organization)).url);
     await visitor.signIn(email);
     await visitor.back();

@@ -189,13 +189,7 @@ describe('users', () => {
       const id = await bench.person(home.id);
       const other = await bench.organization();
       expectProblem(await other.admin.get(at(id)), 404, 'not_found');
-      await bench.within(other.id, (tx) =>
-        tx.query(
-          `INSERT INTO memberships (organization_id, id, user_id, created_at, updated_at)
-           VALUES ($1, gen_random_uuid(), $2, now(), now())`,
-          [other.id, id],
-        ),
-      );
+      await bench.join(other.id, id);
       expect((await other.admin.get<UserDto>(at(id))).body).toMatchObject({ id, organization_id: home.id });
       const { body } = await other.admin.get<Page<UserDto>>(USERS);
       expect(body.data.map((user) => user.id)).toEqual([id]);

@@ -1,26 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Database, newId, type Transaction } from '@customer-platform/database';
+import { type PlanNode, rowsRead } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
 import { SendsRepository, type Person } from './sends.repository.js';
 
 /** Many enough that reading all of them is what no plan should do. */
 const WAITING = 5_000;
-
-/** What a plan read of a table, over all its loops, what it threw away included. */
-interface PlanNode {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Index Recheck'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-function rowsRead(node: PlanNode): number {
-  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-  const here = node['Relation Name'] === 'sends' ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0;
-  return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner), here);
-}
 
 describe('the sends of a person who is erased', () => {
   let world: MessagingWorld;
@@ -109,7 +94,7 @@ describe('the sends of a person who is erased', () => {
           `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
           parameters,
         );
-        if (plan) rows = rowsRead(plan['QUERY PLAN'][0].Plan);
+        if (plan) rows = rowsRead(plan['QUERY PLAN'][0].Plan, 'sends');
         throw new Undone();
       });
     } catch (error) {
