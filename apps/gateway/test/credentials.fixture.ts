@@ -1,6 +1,5 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
-import { Caller, eventually, serviceKeys, type Answer } from '@customer-platform/testing';
+import { Caller, eventually, peerModule, type Answer } from '@customer-platform/testing';
 import type { PlatformUnderTest, Tenant } from './platform.fixture.js';
 
 /** What a new person chooses; nobody but the person and identity ever sees it. */
@@ -110,13 +109,8 @@ async function invite(
 }
 
 /** Messaging, when it renders the mail. */
-async function asMessaging(platform: PlatformUnderTest): Promise<Caller> {
-  const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys('messaging');
-  const tokens = new ServiceTokens('messaging', {
-    SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
-    SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
-  } as ServiceKeys);
-  return new Caller(platform.internalUrlOf('identity'), await tokens.issue('identity'));
+function asMessaging(platform: PlatformUnderTest): Promise<Caller> {
+  return peerModule('messaging', 'identity', platform.internalUrlOf('identity'));
 }
 
 /** Signs one as an organization does, with a key that it has made known. */

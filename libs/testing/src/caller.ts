@@ -67,14 +67,15 @@ export class Caller {
     const giveUpAt = performance.now() + BUSY_MS;
     for (;;) {
       const answer = await this.exchange<T>(method, path, options);
-      if (!this.isTooBusy(answer) || performance.now() > giveUpAt) return answer;
+      if (!this.isTooBusy(path, answer) || performance.now() > giveUpAt) return answer;
       await pause(AGAIN_AFTER_MS);
     }
   }
 
-  private isTooBusy({ status, body }: Answer<unknown>): boolean {
+  private isTooBusy(path: string, { status, body }: Answer<unknown>): boolean {
     const text = JSON.stringify(body);
-    if (status === 503 && text.includes('authorization_unavailable')) return this.registryAnswers();
+    const asksRegistry = text.includes('authorization_unavailable') || path.startsWith('/internal/authz/');
+    if (status === 503 && asksRegistry) return this.registryAnswers();
     return status === 429 && text.includes('"scope":"platform"');
   }
 

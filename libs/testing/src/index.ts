@@ -12,6 +12,7 @@ export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
 export { HOSTILE_LITERALS, MALFORMED } from './hostile-urls.js';
 export { InternalPeer, type InternalAnswer } from './internal-peer.js';
 export { rowsRead, type PlanNode } from './plan-node.js';
+export { peerModule, serviceToken } from './peer-module.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
 export { startRedis, type RedisServer } from './redis/redis-server.js';
 export { serviceKeys } from './service-keys.js';

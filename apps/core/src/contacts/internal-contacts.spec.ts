@@ -1,6 +1,5 @@
-import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
-import { Caller, eventually, serviceKeys } from '@customer-platform/testing';
+import { Caller, eventually, peerModule, serviceToken } from '@customer-platform/testing';
 import { accepted, anIdentify, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 
 interface Found {
@@ -9,14 +8,6 @@ interface Found {
   merged_into: string | null;
   version: number;
   contact: Record<string, unknown> | null;
-}
-
-function tokensOf(module: string): ServiceTokens {
-  const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
-  return new ServiceTokens(module, {
-    SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
-    SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
-  } as ServiceKeys);
 }
 
 describe('contacts between modules', () => {
@@ -41,7 +32,7 @@ describe('contacts between modules', () => {
   }, START_MS);
   afterAll(() => core.close());
 
-  const as = async (module: string) => new Caller(core.app.internalUrl, await tokensOf(module).issue('core'));
+  const as = (module: string) => peerModule(module, 'core', core.app.internalUrl);
   const lookup = async (ids: string[], organization = organizationId) => {
     const body = { organization_id: organization, ids };
     return (await (await as('crm')).post<{ data: Found[] }>('/internal/contacts/lookup', body)).body.data;
@@ -128,7 +119,7 @@ describe('contacts between modules', () => {
     const path = '/internal/contacts/lookup';
     expect(await new Caller(core.app.internalUrl).post(path, body)).toMatchObject({ status: 401 });
     expect(await (await as('identity')).post(path, body)).toMatchObject({ status: 403 });
-    const outside = new Caller(core.app.url, await tokensOf('crm').issue('core'));
+    const outside = new Caller(core.app.url, await serviceToken('crm', 'core'));
     expect(await outside.post(path, body)).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
   });
 });

@@ -1,17 +1,8 @@
-import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
-import { Caller, serviceKeys } from '@customer-platform/testing';
+import { Caller, peerModule } from '@customer-platform/testing';
 import { START_MS, startCore, type TestCore } from '../core.fixture.js';
 import { aMemberWorld, byExternalId, EXCHANGE, type Exchanged, type MemberWorld } from './member.fixture.js';
 
 const RESOLVE = '/internal/members/resolve';
-
-function tokensOf(module: string): ServiceTokens {
-  const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
-  return new ServiceTokens(module, {
-    SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
-    SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
-  } as ServiceKeys);
-}
 
 describe('POST /internal/members/resolve', () => {
   let core: TestCore;
@@ -22,7 +13,7 @@ describe('POST /internal/members/resolve', () => {
   }, START_MS);
   afterAll(() => core.close());
 
-  const as = async (module: string) => new Caller(core.app.internalUrl, await tokensOf(module).issue('core'));
+  const as = (module: string) => peerModule(module, 'core', core.app.internalUrl);
   const resolve = async (token: string, module = 'messaging') => (await as(module)).post(RESOLVE, { token });
   const aToken = async () => {
     const answer = await core.app.with(world.key).post<Exchanged>(EXCHANGE, byExternalId(world.externalId));

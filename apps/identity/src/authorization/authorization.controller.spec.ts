@@ -1,14 +1,6 @@
-import { hashApiKey, ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
-import { Caller, serviceKeys } from '@customer-platform/testing';
+import { hashApiKey } from '@customer-platform/authorization';
+import { Caller, peerModule, serviceToken } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
-
-function tokensOf(module: string): ServiceTokens {
-  const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
-  return new ServiceTokens(module, {
-    SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
-    SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
-  } as ServiceKeys);
-}
 
 interface Body {
   code: string;
@@ -25,8 +17,7 @@ describe('the internal interface of the registry', () => {
   });
   afterAll(() => bench.end());
 
-  const as = async (module: string) =>
-    new Caller(bench.app.internalUrl, await tokensOf(module).issue('identity'));
+  const as = (module: string) => peerModule(module, 'identity', bench.app.internalUrl);
   const ROUTES = [
     ['POST', '/internal/authz/resolve', { key_hash: 'ab'.repeat(32) }],
     ['GET', '/internal/authz/changes', undefined],
@@ -40,12 +31,12 @@ describe('the internal interface of the registry', () => {
       new Caller(bench.app.internalUrl, token).call<Body>(method, path, options);
     expect(await call()).toMatchObject({ status: 401, body: { code: 'missing_credentials' } });
     expect(await call(organization.adminKey)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
-    const elsewhere = await tokensOf('core').issue('crm');
+    const elsewhere = await serviceToken('core', 'crm');
     expect(await call(elsewhere)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
   });
 
   it.each(ROUTES)('%s %s is not on the public listener', async (method, path, body) => {
-    const caller = new Caller(bench.app.url, await tokensOf('core').issue('identity'));
+    const caller = new Caller(bench.app.url, await serviceToken('core', 'identity'));
     const answer = await caller.call<Body>(method, path, body ? { body } : {});
     expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
   });

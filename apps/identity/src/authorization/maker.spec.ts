@@ -1,5 +1,5 @@
-import { ServiceTokens, type ResolvedCredential, type ServiceKeys } from '@customer-platform/authorization';
-import { Caller, expectStatus, serviceKeys, type Answer } from '@customer-platform/testing';
+import type { ResolvedCredential } from '@customer-platform/authorization';
+import { expectStatus, peerModule, type Answer, type Caller } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 
 const MEMBERSHIPS = '/v1/identity/memberships';
@@ -18,12 +18,7 @@ describe('what the maker of something may do, as other modules ask it', () => {
   });
 
   async function resolve(type: 'api_key' | 'oauth_client' | 'user', id: string, where = organization) {
-    const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys('messaging');
-    const tokens = new ServiceTokens('messaging', {
-      SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
-      SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
-    } as ServiceKeys);
-    const messaging = new Caller(bench.app.internalUrl, await tokens.issue('identity'));
+    const messaging = await peerModule('messaging', 'identity', bench.app.internalUrl);
     const body = { organization_id: where.id, maker_type: type, maker_id: id };
     return messaging.post<ResolvedCredential>('/internal/authz/resolve', body);
   }
@@ -38,8 +33,8 @@ describe('what the maker of something may do, as other modules ask it', () => {
     const made = await admin.post<{ id: string }>('/v1/identity/api-keys', body);
     const { id } = made.body;
     const first = await resolve('api_key', id);
-    expect(first.body.principal).toEqual({ type: 'api_key', id });
     expect(permissionsOf(first)).toEqual(['core.contacts.read']);
+    expect(first.body.principal).toEqual({ type: 'api_key', id });
     expect((await resolve('api_key', id, await bench.organization())).status).toBe(404);
     expect((await resolve('user', id)).status).toBe(404);
     const path = `/v1/identity/api-keys/${id}/rotate`;
@@ -56,8 +51,8 @@ describe('what the maker of something may do, as other modules ask it', () => {
     const made = await admin.post<{ id: string }>('/v1/identity/oauth-clients', client);
     const { id } = made.body;
     const first = await resolve('oauth_client', id);
-    expect(first.body.principal).toEqual({ type: 'oauth_client', id });
     expect(permissionsOf(first)).toEqual(['core.contacts.read']);
+    expect(first.body.principal).toEqual({ type: 'oauth_client', id });
     const path = `/v1/identity/oauth-clients/${id}`;
     expectStatus(await admin.patch(path, { rotate_secret: true }), 200);
     expect(permissionsOf(await resolve('oauth_client', id))).toEqual(['core.contacts.read']);
@@ -70,8 +65,8 @@ describe('what the maker of something may do, as other modules ask it', () => {
     const userId = await bench.person(organization.id);
     const { assignmentId } = await bench.member(organization, userId, 'analyst');
     const first = await resolve('user', userId);
-    expect(first.body.principal).toEqual({ type: 'user', id: userId });
     expect(permissionsOf(first)).toContain('core.contacts.read');
+    expect(first.body.principal).toEqual({ type: 'user', id: userId });
     const user = `/v1/identity/users/${userId}`;
     expectStatus(await admin.patch(user, { status: 'suspended' }), 200);
     expect((await resolve('user', userId)).status).toBe(404);

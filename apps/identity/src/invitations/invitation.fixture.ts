@@ -1,5 +1,4 @@
-import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
-import { Caller, expectStatus, serviceKeys, type Answer } from '@customer-platform/testing';
+import { expectStatus, peerModule, type Answer } from '@customer-platform/testing';
 import type { IdentityBench, TestOrganization } from '../identity-app.fixture.js';
 import type { AcceptedInvitationDto, InvitationDto } from './invitation.dto.js';
 import type { InvitationLink } from './invitation-links.js';
@@ -34,12 +33,7 @@ export class Invitations {
     organizationId: string,
     id: string,
   ): Promise<Answer<InvitationLink & { code: string }>> {
-    const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
-    const tokens = new ServiceTokens(module, {
-      SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
-      SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
-    } as ServiceKeys);
-    const caller = new Caller(this.bench.app.internalUrl, await tokens.issue('identity'));
+    const caller = await peerModule(module, 'identity', this.bench.app.internalUrl);
     return caller.get(`/internal/links/invitation/${id}?organization_id=${organizationId}`);
   }
 

@@ -1,7 +1,6 @@
-import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
 import type { Page } from '@customer-platform/http';
-import { Caller, expectProblem, expectStatus, kafkaProbe, serviceKeys } from '@customer-platform/testing';
+import { type Caller, expectProblem, expectStatus, kafkaProbe, peerModule } from '@customer-platform/testing';
 import { IdentityBench, type TestMember, type TestOrganization } from '../identity-app.fixture.js';
 import type { RoleAssignmentDto } from '../role-assignments/role-assignment.dto.js';
 import type { MembershipDto } from './membership.dto.js';
@@ -229,12 +228,7 @@ describe('the last administrator', () => {
 
 describe('POST /internal/memberships/check', () => {
   const check = async (module: string, userId: string, organizationId = organization.id) => {
-    const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
-    const tokens = new ServiceTokens(module, {
-      SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
-      SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
-    } as ServiceKeys);
-    const peer = new Caller(bench.app.internalUrl, await tokens.issue('identity'));
+    const peer = await peerModule(module, 'identity', bench.app.internalUrl);
     const body = { organization_id: organizationId, user_id: userId };
     return peer.post<{ state: string }>('/internal/memberships/check', body);
   };

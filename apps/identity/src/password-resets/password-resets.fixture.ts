@@ -1,5 +1,4 @@
-import { ServiceTokens, type ServiceKeys } from '@customer-platform/authorization';
-import { Caller, eventually, expectStatus, serviceKeys, type Answer } from '@customer-platform/testing';
+import { eventually, expectStatus, peerModule, type Answer } from '@customer-platform/testing';
 import type { IdentityBench, TestOrganization } from '../identity-app.fixture.js';
 import { Invitations, PASSWORD } from '../invitations/invitation.fixture.js';
 import type { PasswordResetLink } from './password-reset-links.js';
@@ -66,12 +65,7 @@ export class Resets {
 
   /** What identity tells messaging when it writes the newest mail. */
   async link(person: Person, module = 'messaging'): Promise<Answer<PasswordResetLink & { code: string }>> {
-    const { SERVICE_PRIVATE_KEY, SERVICE_PUBLIC_KEYS } = serviceKeys(module);
-    const tokens = new ServiceTokens(module, {
-      SERVICE_PRIVATE_KEY: JSON.parse(SERVICE_PRIVATE_KEY) as unknown,
-      SERVICE_PUBLIC_KEYS: JSON.parse(SERVICE_PUBLIC_KEYS) as unknown,
-    } as ServiceKeys);
-    const caller = new Caller(this.bench.app.internalUrl, await tokens.issue('identity'), () => true);
+    const caller = await peerModule(module, 'identity', this.bench.app.internalUrl);
     const { id = '' } = (await this.row(person)) ?? {};
     return caller.get(`/internal/links/password_reset/${id}?organization_id=${person.organization.id}`);
   }

@@ -75,7 +75,7 @@ describe('signing in by a provider of the organization', () => {
       slug: `child-${userId.slice(0, 8)}`,
     });
     expectStatus(child, 201);
-    await pages.join(child.body.id, userId);
+    await bench.identity.join(child.body.id, userId);
     const client = await pages.client(organization, { organizations: 'tree' });
     const { url, verifier } = pages.request(client);
     const visited: string[] = [];
