@@ -38,6 +38,20 @@ export default {
       to: { path: '(^|/)node_modules/(@nestjs/|typeorm/|kafkajs/)' },
     },
     {
+      name: 'published-libs-import-nothing-of-ours',
+      comment: 'Who installs a published library gets no other package of this repository with it.',
+      severity: 'error',
+      from: { path: '^libs/(client|track)/', pathNot: SPECS },
+      to: { path: '^(libs|apps|infra)/', pathNot: '^libs/$1/' },
+    },
+    {
+      name: 'pages-import-published-libs-only',
+      comment: 'The Console runs in browsers and is a client like any other.',
+      severity: 'error',
+      from: { path: '^apps/console/', pathNot: SPECS },
+      to: { path: '^(libs|infra)/', pathNot: '^libs/(client|track)/' },
+    },
+    {
       name: 'libs-never-import-apps',
       comment: 'Business meaning is in the apps; a library that needs it is no library.',
       severity: 'error',

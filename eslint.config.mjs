@@ -11,6 +11,9 @@ const depConstraints = [
     onlyDependOnLibsWithTags: ['type:contract'],
     bannedExternalImports: ['@nestjs/*', 'typeorm', 'kafkajs'],
   },
+  // What others install brings nothing of ours along, and what runs in a browser has nothing else of ours.
+  { sourceTag: 'type:published', onlyDependOnLibsWithTags: [] },
+  { sourceTag: 'type:browser', onlyDependOnLibsWithTags: ['type:published'] },
   { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:contract', 'type:platform'] },
   {
     sourceTag: 'type:app',
@@ -19,8 +22,19 @@ const depConstraints = [
   },
   {
     sourceTag: 'type:infra',
-    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:infra'],
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:published', 'type:infra'],
     bannedExternalImports: ['kafkajs'],
+  },
+];
+
+const boundaries = (constraints) => [
+  'error',
+  {
+    allow: [],
+    banTransitiveDependencies: true,
+    // The testing library starts the platform libraries; their specs start with the testing library.
+    ignoredCircularDependencies: [['@customer-platform/testing', 'tag:type:platform']],
+    depConstraints: constraints,
   },
 ];
 
@@ -115,16 +129,7 @@ export default defineConfig(
       ],
       'no-restricted-syntax': ['error', ...bannedSyntax, environmentOnlyInConfig],
       'prefer-const': 'error',
-      '@nx/enforce-module-boundaries': [
-        'error',
-        {
-          allow: [],
-          banTransitiveDependencies: true,
-          // The testing library starts the platform libraries; their specs start with the testing library.
-          ignoredCircularDependencies: [['@customer-platform/testing', 'tag:type:platform']],
-          depConstraints,
-        },
-      ],
+      '@nx/enforce-module-boundaries': boundaries(depConstraints),
       '@typescript-eslint/ban-ts-comment': ['error', { minimumDescriptionLength: 10 }],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',
@@ -200,6 +205,12 @@ export default defineConfig(
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/unbound-method': 'off',
     },
+  },
+  {
+    name: 'house/specs-of-published',
+    files: SPECS.map((specs) => `libs/{client,track}/${specs}`),
+    // They start what they are held against.
+    rules: { '@nx/enforce-module-boundaries': boundaries([]) },
   },
   {
     name: 'house/infra',

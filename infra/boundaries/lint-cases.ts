@@ -70,6 +70,15 @@ const packageCases: LintCase[] = [
     legal: { path: 'libs/events/src/core.events.ts', code: "import 'zod';\n" },
   })),
   {
+    name: 'a published library imports one of ours',
+    rule: NX,
+    illegal: {
+      path: 'libs/client/src/problem-error.ts',
+      code: "import '@customer-platform/problem-json';\n",
+    },
+    legal: { path: 'libs/client/src/problem-error.ts', code: "import 'openapi-fetch';\n" },
+  },
+  {
     name: 'a platform library imports an app',
     rule: NX,
     illegal: { path: 'libs/database/src/database.ts', code: "import '@customer-platform/core';\n" },

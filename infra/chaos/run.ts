@@ -12,20 +12,20 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pointMailAt } from '@customer-platform/client/mail-settings.ts';
+import { pointMailAt } from '@customer-platform/kit/mail-settings.ts';
 import {
   type EventCounts,
   type Platform,
   get,
   readCounts,
   readPlatform,
-} from '@customer-platform/client/platform.ts';
-import { type Process, descendantsOf, readProcesses } from '@customer-platform/client/processes.ts';
-import { Sink } from '@customer-platform/client/sink.ts';
-import { SteadyClient } from '@customer-platform/client/steady-client.ts';
-import { SteadyTill } from '@customer-platform/client/postings.ts';
-import { settled } from '@customer-platform/client/settled.ts';
-import { type Verdict, judge } from '@customer-platform/client/verdict.ts';
+} from '@customer-platform/kit/platform.ts';
+import { type Process, descendantsOf, readProcesses } from '@customer-platform/kit/processes.ts';
+import { Sink } from '@customer-platform/kit/sink.ts';
+import { SteadyClient } from '@customer-platform/kit/steady-client.ts';
+import { SteadyTill } from '@customer-platform/kit/postings.ts';
+import { settled } from '@customer-platform/kit/settled.ts';
+import { type Verdict, judge } from '@customer-platform/kit/verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { GoProgramMissing } from '@customer-platform/client/go-program.ts';
+import { GoProgramMissing } from '@customer-platform/kit/go-program.ts';
 import { ROOT } from '@customer-platform/local/platform/modules.ts';
 import { acceptedChanges, breakingChanges, findOasdiff, unaccepted } from './openapi-changes.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findGoProgram } from '@customer-platform/client/go-program.ts';
+import { findGoProgram } from '@customer-platform/kit/go-program.ts';
 
 /** A change after which a caller of the release before fails. */
 export interface BreakingChange {

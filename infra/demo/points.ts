@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Platform, get, request } from '@customer-platform/client/platform.ts';
+import { type Platform, get, request } from '@customer-platform/kit/platform.ts';
 
 const PATH = '/v1/loyalty/transactions';
 /** A gift is good for so long here; a campaign gives weeks. */

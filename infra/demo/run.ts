@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, drained, get, runningPlatform } from '@customer-platform/client/platform.ts';
+import { type Platform, drained, get, runningPlatform } from '@customer-platform/kit/platform.ts';
 import { movePoints } from './points.ts';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
 import { replay } from '@customer-platform/replay/replay.ts';

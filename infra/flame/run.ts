@@ -8,9 +8,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { processesOf } from '@customer-platform/client/app-processes.ts';
-import { readPlatform } from '@customer-platform/client/platform.ts';
-import { descendantsOf, starterOf } from '@customer-platform/client/processes.ts';
+import { processesOf } from '@customer-platform/kit/app-processes.ts';
+import { readPlatform } from '@customer-platform/kit/platform.ts';
+import { descendantsOf, starterOf } from '@customer-platform/kit/processes.ts';
 import { profileProcess } from './cpu-profile.ts';
 import { drawFlames } from './flame-graph.ts';
 

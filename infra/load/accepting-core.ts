@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { freePort } from '@customer-platform/client/free-port.ts';
-import { environmentOf, readProcesses } from '@customer-platform/client/processes.ts';
+import { freePort } from '@customer-platform/kit/free-port.ts';
+import { environmentOf, readProcesses } from '@customer-platform/kit/processes.ts';
 import pg from 'pg';
 
 /** A core that accepts and processes nothing: what acceptance alone costs. */

@@ -28,8 +28,8 @@ import {
   ServiceTokens,
   type ServiceKeys,
 } from '@customer-platform/authorization';
-import { freePort } from '@customer-platform/client/free-port.ts';
-import { descendantsOf, readProcesses } from '@customer-platform/client/processes.ts';
+import { freePort } from '@customer-platform/kit/free-port.ts';
+import { descendantsOf, readProcesses } from '@customer-platform/kit/processes.ts';
 import { provisionDatabase } from '@customer-platform/database';
 import { requiredVariable } from '@customer-platform/testing';
 import { SignJWT } from 'jose';

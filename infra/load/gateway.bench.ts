@@ -7,7 +7,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { resolve } from 'node:path';
-import { readProcesses } from '@customer-platform/client/processes.ts';
+import { readProcesses } from '@customer-platform/kit/processes.ts';
 
 const REQUESTS = 40_000;
 const CONNECTIONS = 32;

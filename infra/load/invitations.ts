@@ -1,6 +1,6 @@
 /** People who are invited and have not answered yet. */
 import { randomUUID } from 'node:crypto';
-import type { Platform } from '@customer-platform/client/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
 import { foundOrganization } from './organizations.ts';
 import { call } from './paced.ts';
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { findGoProgram } from '@customer-platform/client/go-program.ts';
+import { findGoProgram } from '@customer-platform/kit/go-program.ts';
 
 const K6 = { name: 'k6', module: 'go.k6.io/k6', version: 'v1.8.1', probe: ['version'] };
 

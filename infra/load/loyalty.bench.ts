@@ -7,7 +7,7 @@
  */
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { descendantsOf } from '@customer-platform/client/processes.ts';
+import { descendantsOf } from '@customer-platform/kit/processes.ts';
 import { newId, type MigrationClass } from '@customer-platform/database';
 import { connectEventBus } from '@customer-platform/event-bus';
 import {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { request, type Platform } from '@customer-platform/client/platform.ts';
+import { request, type Platform } from '@customer-platform/kit/platform.ts';
 
 /** Founds an organization below that of the platform's administrator key. @returns the key of its owner */
 export async function foundOrganization(parent: Platform): Promise<string> {

@@ -33,7 +33,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Usage, readUsage } from '@customer-platform/client/processes.ts';
+import { type Usage, readUsage } from '@customer-platform/kit/processes.ts';
 import { startAcceptingCore } from './accepting-core.ts';
 import { measureAuthorization } from './authorization.bench.ts';
 import { findK6, runK6 } from './k6.ts';
@@ -44,7 +44,7 @@ import {
   drained,
   readCounts,
   runningPlatform,
-} from '@customer-platform/client/platform.ts';
+} from '@customer-platform/kit/platform.ts';
 import { runBackgroundWork } from './background-work.bench.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';

@@ -8,7 +8,7 @@
  */
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { descendantsOf } from '@customer-platform/client/processes.ts';
+import { descendantsOf } from '@customer-platform/kit/processes.ts';
 import { newId, type MigrationClass } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { startTestApp, testDatabase, type Caller, type TestDatabase } from '@customer-platform/testing';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Platform, get } from '@customer-platform/client/platform.ts';
+import { type Platform, get } from '@customer-platform/kit/platform.ts';
 
 interface Timeline {
   data: { type: string; correlation_id: string }[];

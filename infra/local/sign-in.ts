@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, get, request, runningPlatform } from '@customer-platform/client/platform.ts';
+import { type Platform, get, request, runningPlatform } from '@customer-platform/kit/platform.ts';
 import * as oidc from 'openid-client';
 
 const root = resolve(import.meta.dirname, '../..');

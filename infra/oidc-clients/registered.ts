@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { FormBrowser } from '@customer-platform/client/form-browser.ts';
-import { request, type Platform } from '@customer-platform/client/platform.ts';
+import { FormBrowser } from '@customer-platform/kit/form-browser.ts';
+import { request, type Platform } from '@customer-platform/kit/platform.ts';
 import type { Person, Subject } from './walk.ts';
 
 const BACK = 'https://app.example/back';

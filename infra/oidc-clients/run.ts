@@ -11,8 +11,8 @@
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startOwnPlatform } from '@customer-platform/client/own-platform.ts';
-import { runningPlatform } from '@customer-platform/client/platform.ts';
+import { startOwnPlatform } from '@customer-platform/kit/own-platform.ts';
+import { runningPlatform } from '@customer-platform/kit/platform.ts';
 import { oauth4webapi } from './oauth4webapi.ts';
 import { openidClient } from './openid-client.ts';
 import { goClient, pythonClient } from './programs.ts';

@@ -8,7 +8,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, runningPlatform, request } from '@customer-platform/client/platform.ts';
+import { type Platform, runningPlatform, request } from '@customer-platform/kit/platform.ts';
 import { startChromium, type Page } from '@customer-platform/testing';
 import { NEWSLETTER } from './newsletter.ts';
 

@@ -13,8 +13,8 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, get, request, runningPlatform } from '@customer-platform/client/platform.ts';
-import { Sink } from '@customer-platform/client/sink.ts';
+import { type Platform, get, request, runningPlatform } from '@customer-platform/kit/platform.ts';
+import { Sink } from '@customer-platform/kit/sink.ts';
 import { type OpenWays, type Way, WAYS, openWays, unlessBusy, wayOf } from './ways.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
-import { setChannels, localMail } from '@customer-platform/client/channel-settings.ts';
-import { type Platform, request } from '@customer-platform/client/platform.ts';
+import { setChannels, localMail } from '@customer-platform/kit/channel-settings.ts';
+import { type Platform, request } from '@customer-platform/kit/platform.ts';
 
 /** How a send comes to the gate. The mailbox is the same; the tag behind it tells them apart, and blocks nothing. */
 export const WAYS = ['api', 'routing', 'retry', 'quiet'] as const;

@@ -13,7 +13,7 @@ import {
   drained,
   readCounts,
   runningPlatform,
-} from '@customer-platform/client/platform.ts';
+} from '@customer-platform/kit/platform.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { countLines } from './lines.ts';
 import type { Account } from './progress.ts';

@@ -15,8 +15,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startOwnPlatform } from '@customer-platform/client/own-platform.ts';
-import { runningPlatform } from '@customer-platform/client/platform.ts';
+import { startOwnPlatform } from '@customer-platform/kit/own-platform.ts';
+import { runningPlatform } from '@customer-platform/kit/platform.ts';
 import { fillPaused, kafkaStopped, oneCutOff, UNDISTURBED } from './disturbances.ts';
 import { firstInstances, RunningPlatform, SecondInstances } from './instances.ts';
 import { LOSSES } from './losses.ts';

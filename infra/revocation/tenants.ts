@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Platform, request } from '@customer-platform/client/platform.ts';
+import { type Platform, request } from '@customer-platform/kit/platform.ts';
 import pg from 'pg';
 import { READ_PERMISSIONS, SEND_PERMISSION } from './traffic.ts';
 import { TokenIssuing } from './token-issuing.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import type { Platform } from '@customer-platform/client/platform.ts';
-import type { ClientLog } from '@customer-platform/client/steady-client.ts';
-import { walk } from '@customer-platform/client/verdict.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import type { ClientLog } from '@customer-platform/kit/steady-client.ts';
+import { walk } from '@customer-platform/kit/verdict.ts';
 import type { Read } from './readers.ts';
 
 /** What happened from one instant to another, by this machine's clock in milliseconds. */

@@ -1,5 +1,5 @@
-import { freePort } from '@customer-platform/client/free-port.ts';
-import type { Platform as Access } from '@customer-platform/client/platform.ts';
+import { freePort } from '@customer-platform/kit/free-port.ts';
+import type { Platform as Access } from '@customer-platform/kit/platform.ts';
 import { type Wiring, baseUrl, mailUrl } from '@customer-platform/local/platform/app-environment.ts';
 import { build } from '@customer-platform/local/platform/build.ts';
 import { DataFolder } from '@customer-platform/local/platform/data-folder.ts';

@@ -1,4 +1,4 @@
-import type { Platform } from '@customer-platform/client/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
 
 /** One request that was answered or broke, and was not repeated. */
 export interface Read {

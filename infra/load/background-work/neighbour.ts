@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '@customer-platform/testing';
-import { localMail } from '@customer-platform/client/channel-settings.ts';
-import { Sink } from '@customer-platform/client/sink.ts';
+import { localMail } from '@customer-platform/kit/channel-settings.ts';
+import { Sink } from '@customer-platform/kit/sink.ts';
 
 const PER_SECOND = 10;
 /** A mail that has not come by then is lost. */

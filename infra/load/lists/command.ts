@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
-import { get, request, type Platform } from '@customer-platform/client/platform.ts';
+import { get, request, type Platform } from '@customer-platform/kit/platform.ts';
 import { runMixed } from '../mixed-calls.ts';
 import { callLines, figuresOf, type CallFigures } from '../management/report.ts';
 import { walk } from '../timeline/walk.ts';

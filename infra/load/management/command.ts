@@ -3,7 +3,7 @@
  * organization of the running platform; best after `npm run load -- seed`. What it makes it purges again.
  */
 import { join } from 'node:path';
-import type { Platform } from '@customer-platform/client/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
 import { runMixed } from '../mixed-calls.ts';
 import { LIFE, READS, SEGMENT_LIFE, WRITES } from './calls.js';
 import { callLines, depthLine, figuresOf } from './report.ts';

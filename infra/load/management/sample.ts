@@ -1,4 +1,4 @@
-import { get, request, type Platform } from '@customer-platform/client/platform.ts';
+import { get, request, type Platform } from '@customer-platform/kit/platform.ts';
 import { SEGMENT_NAME, type Sample } from './calls.js';
 
 const DAY_MS = 86_400_000;

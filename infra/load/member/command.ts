@@ -3,7 +3,7 @@
  * demo organization of the running platform; best after `npm run load -- seed`.
  */
 import { join } from 'node:path';
-import { get, request, type Platform } from '@customer-platform/client/platform.ts';
+import { get, request, type Platform } from '@customer-platform/kit/platform.ts';
 import { runMixed } from '../mixed-calls.ts';
 import { callLines, figuresOf } from '../management/report.ts';
 

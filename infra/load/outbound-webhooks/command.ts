@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { request, type Platform } from '@customer-platform/client/platform.ts';
+import { request, type Platform } from '@customer-platform/kit/platform.ts';
 import { Receivers } from './receivers.ts';
 
 /** What is loaded, and how. */

@@ -4,7 +4,7 @@
  * each with a new password; the tokens are read from the mail catcher, as people read them.
  */
 import { randomBytes } from 'node:crypto';
-import type { Platform } from '@customer-platform/client/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
 import { inviteAll } from '../invitations.ts';
 import { anEvent, call, type Figures, paced, printFigures } from '../paced.ts';
 

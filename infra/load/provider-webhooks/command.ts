@@ -6,9 +6,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Channel, setChannels } from '@customer-platform/client/channel-settings.ts';
-import { type Platform, get, request } from '@customer-platform/client/platform.ts';
-import { PushProvider } from '@customer-platform/client/push-provider.ts';
+import { type Channel, setChannels } from '@customer-platform/kit/channel-settings.ts';
+import { type Platform, get, request } from '@customer-platform/kit/platform.ts';
+import { PushProvider } from '@customer-platform/kit/push-provider.ts';
 import { type CallFigures, callLines, figuresOf } from '../management/report.ts';
 import { runMixed } from '../mixed-calls.ts';
 

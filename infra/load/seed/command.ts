@@ -3,7 +3,7 @@
  * there is passed over, so that an interrupted run goes on; `npm start -- --reset` begins anew.
  */
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
-import { runningPlatform } from '@customer-platform/client/platform.ts';
+import { runningPlatform } from '@customer-platform/kit/platform.ts';
 import type { SeedSize } from './plan.ts';
 import { rowsToSeed, seed } from './seed.ts';
 

@@ -1,4 +1,4 @@
-import type { HandOff } from '@customer-platform/client/sink.ts';
+import type { HandOff } from '@customer-platform/kit/sink.ts';
 
 /** A mail of a run, as it came. */
 export interface Arrival {

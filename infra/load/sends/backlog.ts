@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Platform, request } from '@customer-platform/client/platform.ts';
+import { type Platform, request } from '@customer-platform/kit/platform.ts';
 import pg from 'pg';
 
 const FAR_MS = 86_400_000;

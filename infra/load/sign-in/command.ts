@@ -5,8 +5,8 @@
  * identity's database, and the refreshes come again.
  */
 import { randomBytes } from 'node:crypto';
-import { FormBrowser } from '@customer-platform/client/form-browser.ts';
-import { request, type Platform } from '@customer-platform/client/platform.ts';
+import { FormBrowser } from '@customer-platform/kit/form-browser.ts';
+import { request, type Platform } from '@customer-platform/kit/platform.ts';
 import * as oidc from 'openid-client';
 import { inviteAll } from '../invitations.ts';
 import { anEvent, call, type Figures, paced, percentile, printFigures } from '../paced.ts';

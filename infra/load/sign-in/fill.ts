@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Platform } from '@customer-platform/client/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
 
 const TOKENS_EACH = 10;
 /** Of users who are there, spread over them; nobody can use what nobody knows the text of. */

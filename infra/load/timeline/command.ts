@@ -4,7 +4,7 @@
  * then the same while loyalty hangs. The items are written by the first run.
  */
 import { join } from 'node:path';
-import { get, request, type Platform } from '@customer-platform/client/platform.ts';
+import { get, request, type Platform } from '@customer-platform/kit/platform.ts';
 import { runMixed, type MixedFigures } from '../mixed-calls.ts';
 import { callLines, figuresOf } from '../management/report.ts';
 import { ITEMS_TOGETHER, fillTimeline } from './fill.ts';

@@ -1,4 +1,4 @@
-import { environmentOf, readProcesses } from '@customer-platform/client/processes.ts';
+import { environmentOf, readProcesses } from '@customer-platform/kit/processes.ts';
 
 /**
  * Does some work while a module of the running platform hangs: its connections are taken and nothing is answered. The

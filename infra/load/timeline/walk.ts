@@ -1,4 +1,4 @@
-import { get, type Platform } from '@customer-platform/client/platform.ts';
+import { get, type Platform } from '@customer-platform/kit/platform.ts';
 
 /** A page as far as a walk looks at it. */
 interface Page {

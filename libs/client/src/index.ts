@@ -1,0 +1,1 @@
+export type { FieldProblem, ProblemBody } from './problem-error.js';
