@@ -31,6 +31,7 @@ import {
   RESOLVE_MEMBER,
   RESOLVE_ORGANIZATION,
   RESOLVE_SESSION,
+  restrictionOf,
   type ResolvedKeyRow,
 } from './resolve.statement.js';
 
@@ -178,11 +179,6 @@ function typeOf(row: ResolvedKeyRow): ResolvedCredential['principal']['type'] {
   if (session_id !== undefined || is_user) return 'user';
   if (is_client) return 'oauth_client';
   return id === organization_id ? 'organization' : 'api_key';
-}
-
-function restrictionOf({ status, lacks_mfa }: ResolvedKeyRow): ResolvedCredential['restriction'] {
-  if (status === 'suspended') return 'organization_suspended';
-  return lacks_mfa ? 'mfa_required' : null;
 }
 
 /** What does not come in time is silence; the answer that comes late is nobody's any more. */

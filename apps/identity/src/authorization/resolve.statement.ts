@@ -1,3 +1,4 @@
+import type { ResolvedCredential } from '@customer-platform/authorization';
 import type { StoredSettings } from '../organizations/organization-settings.js';
 import { ANCESTORS, type AncestorRow } from '../organizations/rate-limits.js';
 import type { NamedStatement } from './registry.pool.js';
@@ -78,7 +79,8 @@ const permissionsOf = (m: string): string => `to_json(ARRAY(
           WHERE a.organization_id = ${m}.organization_id AND a.membership_id = ${m}.id AND r.key IS NULL
           ORDER BY permission))`;
 
-const PERMISSIONS_OF_MEMBER = permissionsOf('m');
+/** Of membership `m`. */
+export const PERMISSIONS_OF_MEMBER = permissionsOf('m');
 
 /** User `$2` as a member of organization `$1`, whether or not signed in, while user and membership stand. */
 export const RESOLVE_MEMBER: NamedStatement = {
@@ -206,4 +208,13 @@ export interface ResolvedKeyRow {
   /** Who acts as the user, and what they may themselves. */
   impersonator_id?: string;
   impersonator_permissions?: string[];
+}
+
+/** What holds all permissions back. */
+export function restrictionOf({
+  status,
+  lacks_mfa: lacksMfa,
+}: Pick<ResolvedKeyRow, 'status' | 'lacks_mfa'>): ResolvedCredential['restriction'] {
+  if (status === 'suspended') return 'organization_suspended';
+  return lacksMfa ? 'mfa_required' : null;
 }

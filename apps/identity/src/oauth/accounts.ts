@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database, isUuid } from '@customer-platform/database';
 import type { Account, FindAccount } from 'oidc-provider';
+import { platformClient } from './client-metadata.js';
 import { available } from './database-away.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId } from './grant-id.js';
+import { ORGANIZATION_CLAIMS, ORGANIZATION_SCOPE, OrganizationClaims } from './organization-claims.js';
 
 const FIND = `
 SELECT email, email_verified, name, locale, updated_at FROM users
@@ -22,15 +24,19 @@ export const CLAIMS = {
   openid: ['sub', 'sid', 'org_id', 'auth_time', 'amr'],
   profile: ['name', 'locale', 'updated_at'],
   email: ['email', 'email_verified'],
+  [ORGANIZATION_SCOPE]: [...ORGANIZATION_CLAIMS],
 };
 
 /** Users as the provider knows them. */
 @Injectable()
 export class Accounts {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly organizations: OrganizationClaims,
+  ) {}
 
   /** Undefined for whoever cannot sign in any more. */
-  readonly find: FindAccount = async (_ctx, id, token) => {
+  readonly find: FindAccount = async (ctx, id, token) => {
     if (!isUuid(id)) return undefined;
     const [user] = await available(
       this.database.acrossOrganizations((tx) => tx.prepared<UserRow>(FIND, [id])),
@@ -47,6 +53,16 @@ export class Accounts {
       email: user.email,
       email_verified: user.email_verified,
     };
-    return { accountId: id, claims: () => claims } satisfies Account;
+    const { client } = ctx.oidc;
+    const reach = client && platformClient(client);
+    return {
+      accountId: id,
+      claims: async (use, scope) => {
+        // What changes from one moment to the next, and is long, is in no ID token.
+        const isAsked = use === 'userinfo' && scope.split(' ').includes(ORGANIZATION_SCOPE);
+        if (!isAsked || !of || !reach) return claims;
+        return { ...claims, ...(await available(this.organizations.of(id, of, reach))) };
+      },
+    } satisfies Account;
   };
 }

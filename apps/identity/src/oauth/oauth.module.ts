@@ -9,6 +9,7 @@ import { Interactions } from './interactions.js';
 import { Jwks } from './jwks.js';
 import { OAuthController } from './oauth.controller.js';
 import { OrganizationChoice } from './organization-choice.js';
+import { OrganizationClaims } from './organization-claims.js';
 import { PlatformTokens } from './platform-tokens.js';
 import { PrivateCallers } from './private-callers.js';
 import { ProviderAdapters } from './provider-adapter.js';
@@ -51,6 +52,7 @@ export const ENDED_BROWSER_STATES: RetentionOptions = {
     Interactions,
     Jwks,
     OrganizationChoice,
+    OrganizationClaims,
     PlatformTokens,
     {
       provide: PrivateCallers,

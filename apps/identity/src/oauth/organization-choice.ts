@@ -6,6 +6,8 @@ import type { PlatformClient } from './client-metadata.js';
 
 /** So many are offered on one page; of more one searches. */
 const MOST_OFFERED = 30;
+/** So many are named to a client. */
+const MOST_NAMED = 100;
 /** What a request may name an organization by is no longer. */
 const NAME_LENGTH = 100;
 
@@ -19,6 +21,13 @@ export interface OpenOrganization {
   readonly absoluteHours: number;
 }
 
+/** An organization as a client's pages name it. */
+export interface NamedOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+}
+
 /** Whose people a client serves: its organization's, or those of all below as well (identity.md §6). */
 export type Reach = Pick<PlatformClient, 'organizationId' | 'organizations'>;
 
@@ -29,13 +38,17 @@ interface OrganizationRow {
   absolute_hours: number | null;
 }
 
-const OPEN = `
-SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AS demands_mfa,
-       (o.settings #>> '{session,absolute_hours}')::int AS absolute_hours
+const WHERE_OPEN = `
   FROM memberships m
   JOIN users u ON u.id = m.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN organizations o ON o.organization_id = m.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
  WHERE m.user_id = $1 AND (o.organization_id = $2 OR ($3 AND o.path @> ARRAY[$2::uuid]))`;
+const OPEN = `
+SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AS demands_mfa,
+       (o.settings #>> '{session,absolute_hours}')::int AS absolute_hours ${WHERE_OPEN}`;
+const ALL = `
+SELECT o.organization_id AS id, o.name, o.slug ${WHERE_OPEN}
+ ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_NAMED + 1)}`;
 const OFFERED = `${OPEN} AND lower(left(o.name, char_length($4))) = lower($4)
  ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_OFFERED + 1)}`;
 /** An id is nobody else's slug: where it is both, the id counts. */
@@ -56,6 +69,13 @@ export class OrganizationChoice {
   ): Promise<{ choices: OpenOrganization[]; more: boolean }> {
     const rows = await this.query(OFFERED, userId, reach, search);
     return { choices: rows.slice(0, MOST_OFFERED).map(toOpen), more: rows.length > MOST_OFFERED };
+  }
+
+  /** By name, as many as a client's pages are told of. */
+  async all(userId: string, reach: Reach): Promise<{ named: NamedOrganization[]; more: boolean }> {
+    const values = [userId, reach.organizationId, reach.organizations === 'tree'];
+    const rows = await this.database.acrossOrganizations((tx) => tx.query<NamedOrganization>(ALL, values));
+    return { named: rows.slice(0, MOST_NAMED), more: rows.length > MOST_NAMED };
   }
 
   /** The one with that id or slug; undefined where the user cannot act in it. */

@@ -7,7 +7,7 @@ import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S } from './id-tokens.js';
 import type { ProviderAdapters } from './provider-adapter.js';
 import type { ProviderPages } from './provider-pages.js';
 import { cookieNames } from './sign-in-cookies.js';
-import { demandShort } from './sign-in-parameters.js';
+import { demandShort, keepSilentOffline } from './sign-in-parameters.js';
 import type { SignInPolicy } from './sign-in-policy.js';
 
 const CODE_LIFE_S = 60;
@@ -54,7 +54,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
     clientDefaults: { id_token_signed_response_alg: ID_TOKEN_ALGORITHM },
     enabledJWA: { idTokenSigningAlgValues: [ID_TOKEN_ALGORITHM] },
     extraClientMetadata: { properties: OWN_METADATA },
-    extraParams: { organization: demandShort },
+    extraParams: { organization: checkParameters },
     allowOmittingSingleRegisteredRedirectUri: false,
     acceptQueryParamAccessTokens: false,
     clockTolerance: 5,
@@ -82,6 +82,12 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
       Interaction: SIGN_IN_S,
     },
   };
+}
+
+/** The provider calls it for each request, after it has looked at the parameters that it knows itself. */
+function checkParameters(ctx: KoaContextWithOIDC): void {
+  demandShort(ctx);
+  keepSilentOffline(ctx);
 }
 
 function featuresOf(pages: ProviderPages): Configuration['features'] {

@@ -1,4 +1,7 @@
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { platformClient } from './client-metadata.js';
+
+const OFFLINE = 'offline_access';
 
 /** What a sign-in keeps of its request is bounded; who asks has not proven to be anybody. */
 const LENGTHS: Readonly<Record<string, number>> = {
@@ -15,4 +18,17 @@ export function demandShort({ oidc }: KoaContextWithOIDC): void {
     if (typeof value === 'string' && value.length > most)
       throw new errors.InvalidRequest(`${name} must not be longer than ${String(most)} characters`);
   }
+}
+
+/**
+ * Without `prompt=consent` the provider drops `offline_access`, and beside `prompt=none` none other is taken. Whom a
+ * client asks nothing needs no prompt to allow it (OpenID Connect Core §11), so a page that signs in silently, as after
+ * each reload, is given a refresh token as before.
+ */
+export function keepSilentOffline({ oidc, query }: KoaContextWithOIDC): void {
+  const { client, params, prompts } = oidc;
+  if (!client || !params || !prompts.has('none') || !platformClient(client).firstParty) return;
+  const { scope: asked } = query;
+  if (typeof asked !== 'string' || !asked.split(' ').includes(OFFLINE)) return;
+  if (client.grantTypeAllowed('refresh_token')) params['scope'] = asked;
 }

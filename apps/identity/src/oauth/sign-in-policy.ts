@@ -43,7 +43,8 @@ export class SignInPolicy {
     policy.remove('consent');
     policy.add(
       new Prompt(
-        { name: 'organization' },
+        // Also who is at work in one may ask for another.
+        { name: 'organization', requestable: true },
         new Check('not_chosen', 'an organization must be chosen', 'interaction_required', (ctx) =>
           available(this.mustChoose(ctx)),
         ),

@@ -190,6 +190,7 @@ export const ENGLISH: Words = {
       openid: 'know who you are',
       profile: 'see your name and language',
       email: 'see your email address',
+      organization: 'see your organizations it serves, and what you may do in this one',
       offline_access: 'stay signed in while you are away',
     },
     other: (scope) => html`use ${scope}`,

@@ -76,6 +76,7 @@ export const SPANISH: Words = {
       openid: 'saber quién eres',
       profile: 'ver tu nombre y tu idioma',
       email: 'ver tu correo electrónico',
+      organization: 'ver tus organizaciones a las que atiende, y lo que puedes hacer en esta',
       offline_access: 'mantener tu sesión mientras no estás',
     },
     other: (scope) => html`usar ${scope}`,
