@@ -10,6 +10,15 @@ const ROUTES: ReadonlyMap<string, IngestionRoute> = new Map([
 ]);
 
 /**
+ * Pages of any origin may send events and read what they are answered (contract.md §6). `*` goes without cookies, which
+ * these routes do not read. A page sees of the headers only what is named here.
+ */
+const FROM_PAGES = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Retry-After, X-Correlation-Id',
+};
+
+/**
  * Answers the ingestion routes before Express sees them: what Express and Nest do for a request costs several times
  * what judging and queueing an event does.
  */
@@ -36,6 +45,7 @@ export class HotRoute {
     try {
       send(response, await this.requests.serve(route, request), correlationId);
     } catch (error) {
+      for (const [name, value] of Object.entries(FROM_PAGES)) response.setHeader(name, value);
       runWithCorrelation(correlationId, () => answerError(request, response, error, correlationId));
     }
   }
@@ -52,6 +62,7 @@ function send(response: ServerResponse, { text, headers }: IngestionAnswer, corr
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
+    ...FROM_PAGES,
     ...headers,
   });
   response.end(text);

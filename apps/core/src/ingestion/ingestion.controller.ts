@@ -46,6 +46,7 @@ function ingestion(
     body: 'stream',
     bodyLimit,
     gzip: true,
+    crossOrigin: true,
     problems: ['placeholder_identifier', 'occurred_at_in_future', 'rate_limited', 'queue_unavailable'],
   });
 }
