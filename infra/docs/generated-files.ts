@@ -45,6 +45,18 @@ async function wholeDescription(): Promise<object> {
   return describeWhole('2026.11', described);
 }
 
+/** From docs/openapi.json and docs/published-codes.json, with the compiler that only the library needs. */
+function clientTypes(): string {
+  const program = 'libs/client/types-of-api.ts';
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (status !== 0) throw new Error(`${program} failed:\n${stderr}`);
+  return stdout;
+}
+
 const DATA_MODEL = ['README', 'core', 'crm', 'identity', 'loyalty', 'messaging', 'platform'];
 let dataModel: Promise<Map<string, string>> | undefined;
 
@@ -64,6 +76,7 @@ const documents: Document[] = [
   ['docs/errors.md', () => errorsPage()],
   ['docs/published-codes.json', () => json(publishCodes())],
   ['docs/published-routes.json', () => json(publishRoutes(servedRoutes()))],
+  ['libs/client/src/api.ts', () => clientTypes()],
   ...DATA_MODEL.map((name): Document => [`docs/data-model/${name}.md`, () => dataModelPage(name)]),
   ['docs/dependencies.md', () => dependenciesPage()],
 ];

@@ -1,0 +1,39 @@
+/**
+ * Makes `dist` of the library in the working folder what is published: `npm publish dist`. Run by its build.
+ *
+ * The library's own package.json points into its sources, which the repository reads; who installs it gets compiled
+ * files and their types.
+ */
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+interface Manifest {
+  name: string;
+  version: string;
+  description: string;
+  license: string;
+  sideEffects: boolean;
+  engines?: Record<string, string>;
+  dependencies?: Record<string, string>;
+}
+
+const { name, version, description, license, sideEffects, engines, dependencies } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+) as Manifest;
+
+const published = {
+  name,
+  version,
+  description,
+  license,
+  type: 'module',
+  sideEffects,
+  ...(engines ? { engines } : {}),
+  exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
+  // For tools that do not read `exports`.
+  main: './index.js',
+  types: './index.d.ts',
+  ...(dependencies ? { dependencies } : {}),
+};
+
+writeFileSync('dist/package.json', `${JSON.stringify(published, null, 2)}\n`);
+if (existsSync('README.md')) copyFileSync('README.md', 'dist/README.md');
