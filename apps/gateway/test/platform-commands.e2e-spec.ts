@@ -27,6 +27,7 @@ const COMMANDS: Record<Module, string[]> = {
     'organizations recover',
     'organizations create',
     'keys revoke',
+    'console',
     'factors reset',
     'sessions end-all',
     'secrets reencrypt',
@@ -133,6 +134,28 @@ describe.each(['core', 'identity'] as const)('platform signing-keys of %s', (mod
 });
 
 describe('platform of identity', () => {
+  it('registers the Console at bootstrap, and again at another address', async () => {
+    interface Registered {
+      client_id: string;
+      redirect_uris: string[];
+      changed: boolean;
+    }
+    const register = async (...words: string[]) => {
+      const { status, lines } = await json<Registered>('identity', 'console', ...words);
+      expect(status).toBe(0);
+      return lines[0];
+    };
+    const first = await register();
+    expect(first?.changed).toBe(false);
+    const moved = await register('--url', 'https://console.example/');
+    expect(moved).toMatchObject({ client_id: first?.client_id, changed: true });
+    expect(moved?.redirect_uris).toContain('https://console.example/console/callback');
+    expect(await register()).toEqual({ ...first, changed: true });
+    const refused = await platform.command('identity', 'console', '--url', 'http://elsewhere.example');
+    expect(refused.status).toBe(2);
+    expect(refused.output).toContain('an https address');
+  });
+
   it('bootstraps once: the second ends with 3 and changes nothing', async () => {
     const again = await platform.command('identity', 'organizations', 'bootstrap', '--slug', 'other');
     expect(again.status).toBe(3);

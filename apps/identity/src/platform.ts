@@ -3,7 +3,7 @@ import { migrate, runPlatform, secrets, signingKeys } from '@customer-platform/c
 import { sealedSigningKeys } from '@customer-platform/database';
 import { sealedFactors } from './mfa/factor-seal.js';
 import { migrations } from './migrations/index.js';
-import { factors, keys, organizations, sessions } from './operator/operator.commands.js';
+import { consoleClient, factors, keys, organizations, sessions } from './operator/operator.commands.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKENS } from './oauth/id-tokens.js';
 import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from './sessions/access-token.issuing.js';
 import { sealedClientSecrets } from './sso-connections/client-secret-seal.js';
@@ -14,6 +14,7 @@ process.exitCode = await runPlatform({
     migrate(migrations),
     organizations,
     keys,
+    consoleClient,
     factors,
     sessions,
     secrets((keyring) => [

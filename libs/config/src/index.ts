@@ -1,4 +1,5 @@
 export { AddressList, addressList, plainAddress } from './address-list.js';
+export { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from './console.js';
 export { keyringOf, type Keyring, type NamedKey } from './keyring.js';
 export { ConfigError, readConfig } from './read-config.js';
 export { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';

@@ -174,7 +174,10 @@ export const encryptionConfig = z.object({
   ENCRYPTION_KEYS: namedKeys().optional(),
 });
 
-/** Where the web page for people is; links in mails open it. The gateway's address unless given. */
+/**
+ * Below which address the Console is (`/console/`): links in mails open it, and people are sent back there from signing
+ * in. The gateway's address unless given.
+ */
 export const consoleConfig = z.object({
   CONSOLE_URL: httpUrl().optional(),
   ...serviceConfig.pick({ PUBLIC_URL: true }).shape,

@@ -276,7 +276,7 @@ describe('the link of a mail', () => {
     const answer = await guests.ask('messaging', organization.id, invitation.id);
     expect(answer.body).toEqual({
       address: invitation.email,
-      link: expect.stringMatching(/^http:.*\/invitations\/accept#token=inv_[\w-]{91}$/) as string,
+      link: expect.stringMatching(/^http:.*\/console\/invitation#token=inv_[\w-]{91}$/) as string,
       organization_name: expect.any(String) as string,
       platform_organization_id: expect.any(String) as string,
     });

@@ -21,14 +21,15 @@ function wrongUris({ type, redirectUris, postLogoutRedirectUris }: ClientFields)
   const lists = { redirect_uris: redirectUris, post_logout_redirect_uris: postLogoutRedirectUris };
   return Object.entries(lists).flatMap(([field, uris]) =>
     uris.flatMap((uri, at) => {
-      const detail = wrongUri(uri, type);
+      const detail = faultOfUri(uri, type);
       if (detail === undefined) return [];
       return [{ pointer: `/${field}/${String(at)}`, code: 'invalid_format' as const, detail }];
     }),
   );
 }
 
-function wrongUri(uri: string, type: OAuthClient['type']): string | undefined {
+/** What is wrong with an address that people are to be sent to; undefined where nothing is. */
+export function faultOfUri(uri: string, type: OAuthClient['type']): string | undefined {
   const url = PLAIN.test(uri) ? URL.parse(uri) : null;
   if (!url) return 'It must be an absolute URI of plain characters.';
   if (uri.includes('#')) return 'It must not have a fragment.';

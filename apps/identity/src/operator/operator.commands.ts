@@ -9,8 +9,12 @@ import {
   type PlatformCommand,
 } from '@customer-platform/cli';
 import type { NewOrganization } from '../organizations/organization.founding.js';
+import type { RegisteredConsole } from '../oauth-clients/console-client.js';
 import { OperatorModule } from './operator.module.js';
 import {
+  CONSOLE_ADDRESS,
+  consoleOption,
+  consoleUrlOfEnvironment,
   localeOption,
   nameOption,
   rateOption,
@@ -18,9 +22,15 @@ import {
   slugOption,
   timezoneOption,
 } from './operator.options.js';
-import { Operator, type EquippedOrganization, type KeyPurpose } from './operator.js';
+import { Operator, type EquippedOrganization, type EquippedRoot, type KeyPurpose } from './operator.js';
 
 const ENVIRONMENT = { DATABASE_URL: 'the database of identity, as identity_app; it must be migrated' };
+
+const CONSOLE_ENVIRONMENT = {
+  ...ENVIRONMENT,
+  CONSOLE_URL: 'the address below which the Console is; PUBLIC_URL unless given',
+  PUBLIC_URL: "the gateway's address (http://127.0.0.1:8080)",
+};
 
 const withOperator = <T>(work: (operator: Operator) => Promise<T>): Promise<T> =>
   withContext(OperatorModule, (context) => work(context.get(Operator)));
@@ -107,22 +117,69 @@ export const sessions = (): CommandGroup => ({
   ],
 });
 
-function bootstrap(): PlatformCommand<NewOrganization> {
+/** `platform console`. */
+export const consoleClient = (): PlatformCommand<{ url?: string }> => ({
+  name: 'console',
+  summary: "registers the Console as the root's own client, at the address where it is",
+  details:
+    'Bootstrap does so too. Repeatable: where the address has changed the client is sent to the new one and no more to\n' +
+    'the former; a deleted one is brought back. The JSON is {"client_id", "redirect_uris", "post_logout_redirect_uris",\n' +
+    '"changed"}.',
+  options: [consoleOption('--url <url>')],
+  environment: CONSOLE_ENVIRONMENT,
+  run: async ({ values, print }) => {
+    const url = values.url ?? consoleUrlOfEnvironment();
+    if (url === undefined)
+      throw new CommandRefusal(
+        `Nobody can be sent to the address of CONSOLE_URL: --url takes ${CONSOLE_ADDRESS}.`,
+      );
+    const registered = await withOperator((operator) => operator.registerConsole(url));
+    const { clientId, redirectUris, postLogoutRedirectUris, changed } = registered;
+    print(
+      {
+        client_id: clientId,
+        redirect_uris: redirectUris,
+        post_logout_redirect_uris: postLogoutRedirectUris,
+        changed,
+      },
+      consoleSentence(registered),
+    );
+    return EXIT.done;
+  },
+});
+
+function consoleSentence({
+  clientId,
+  changed,
+  postLogoutRedirectUris: [home = ''],
+}: RegisteredConsole): string {
+  return changed
+    ? `The Console at ${home} is registered as ${clientId}.`
+    : `The Console at ${home} was registered already (${clientId}).`;
+}
+
+function bootstrap(): PlatformCommand<NewOrganization & { consoleUrl?: string }> {
   return {
     name: 'bootstrap',
     summary: 'founds the root organization with its built-in roles and one owner key, which is printed once',
-    details: 'The JSON is {"organization_id", "slug", "key_id", "prefix", "key"}.',
+    details:
+      'It registers the Console, too: see "platform console --help". The JSON is {"organization_id", "slug", "key_id",\n' +
+      '"prefix", "key", "console_client_id"}; the last is null where nobody can be sent to the address of the Console.',
     options: [
+      consoleOption('--console-url <url>'),
       nameOption().default('Platform'),
       slugOption().default('platform'),
       localeOption().default('en'),
       timezoneOption().default('UTC'),
     ],
-    environment: ENVIRONMENT,
+    environment: CONSOLE_ENVIRONMENT,
     exists: 'a root organization exists; nothing was changed',
-    run: async ({ values: { name, slug, locale, timezone }, print }) => {
-      const founded = await withOperator((operator) => operator.bootstrap({ name, slug, locale, timezone }));
-      printOwner(founded, print);
+    run: async ({ values: { name, slug, locale, timezone, consoleUrl }, print }) => {
+      const url = consoleUrl ?? consoleUrlOfEnvironment();
+      const founded = await withOperator((operator) =>
+        operator.bootstrap({ name, slug, locale, timezone }, url),
+      );
+      printRoot(founded, print);
       return EXIT.done;
     },
   };
@@ -220,6 +277,16 @@ function wishOf(values: Creation): Parameters<Operator['createOrganization']>[0]
     issue,
     reissue,
   };
+}
+
+function printRoot(founded: EquippedRoot, print: Given['print']): void {
+  const { console: registered } = founded;
+  const sentence = registered
+    ? consoleSentence(registered)
+    : 'The Console is not registered: say where it is by "platform console --url".';
+  printOwner(founded, (json, text) =>
+    print({ ...(json as object), console_client_id: registered?.clientId ?? null }, `${text}\n${sentence}`),
+  );
 }
 
 function printOwner(

@@ -6,6 +6,7 @@ import { ApiKeyIssuing } from '../api-keys/api-key.issuing.js';
 import { FactorRemoval } from '../mfa/factor-removal.js';
 import { RecoveryCodesStore } from '../mfa/recovery-codes.store.js';
 import { migrations } from '../migrations/index.js';
+import { ConsoleClient } from '../oauth-clients/console-client.js';
 import { OrganizationFounding } from '../organizations/organization.founding.js';
 import { EndingsInPieces } from '../sessions/endings-in-pieces.js';
 import { BuiltInPermissions } from '../roles/built-in.permissions.js';
@@ -22,6 +23,7 @@ import { Operator } from './operator.js';
     OutboxSignal,
     BuiltInPermissions,
     OrganizationFounding,
+    ConsoleClient,
     ApiKeyIssuing,
     FactorRemoval,
     RecoveryCodesStore,

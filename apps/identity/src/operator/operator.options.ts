@@ -1,5 +1,8 @@
 import { InvalidArgumentError, Option } from '@customer-platform/cli';
+import { consoleConfig, httpUrl, readConfig } from '@customer-platform/config';
 import { canonicalLocale, canonicalTimeZone } from '@customer-platform/http';
+
+import { isConsoleUrl } from '../oauth-clients/console-client.js';
 
 const SLUG = /^[a-z0-9-]{3,63}$/;
 const HIGHEST_RATE = 100_000;
@@ -32,6 +35,26 @@ export const timezoneOption = (): Option =>
   new Option('--timezone <zone>', 'its time zone, such as America/Santiago').argParser(
     canonical(canonicalTimeZone, 'an IANA time zone such as America/Santiago'),
   );
+
+/** Below which address the Console is. */
+export const consoleOption = (flag: string): Option =>
+  new Option(
+    flag,
+    'the address below which the Console is, at /console/ (default: CONSOLE_URL, else PUBLIC_URL)',
+  ).argParser((given) => {
+    const { data } = httpUrl().safeParse(given);
+    if (data !== undefined && isConsoleUrl(data)) return data;
+    throw new InvalidArgumentError(`It takes ${CONSOLE_ADDRESS}.`);
+  });
+
+/** What {@link consoleOption} takes. */
+export const CONSOLE_ADDRESS = 'an https address, or an http one of this machine';
+
+/** Where the environment says that the Console is; undefined where no client can be sent. */
+export function consoleUrlOfEnvironment(): string | undefined {
+  const { CONSOLE_URL, PUBLIC_URL } = readConfig(consoleConfig);
+  return [CONSOLE_URL ?? PUBLIC_URL].find(isConsoleUrl);
+}
 
 /** Events per second. */
 export const rateOption = (flag: string, description: string): Option =>

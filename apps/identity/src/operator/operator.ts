@@ -8,6 +8,7 @@ import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js
 import { FactorRemoval, type RemovedFactors } from '../mfa/factor-removal.js';
 import { takeTurns } from '../mfa/mfa-attempts.js';
 import type { RateLimits } from '../organizations/organization-settings.js';
+import { ConsoleClient, type RegisteredConsole } from '../oauth-clients/console-client.js';
 import { EndingsInPieces, type Ending, type PieceEnded } from '../sessions/endings-in-pieces.js';
 import {
   OrganizationFounding,
@@ -37,6 +38,11 @@ export interface EquippedOrganization {
   keys: Partial<Record<KeyPurpose, IssuedApiKey>>;
 }
 
+/** The root as it was founded. */
+export interface EquippedRoot extends EquippedOrganization {
+  console?: RegisteredConsole;
+}
+
 /** What `createOrganization` is told. */
 export interface CreateOrganization extends Omit<NewOrganization, 'parentId' | 'settings'> {
   rateLimits?: RateLimits;
@@ -57,6 +63,7 @@ export class Operator {
     private readonly database: Database,
     private readonly founding: OrganizationFounding,
     private readonly keys: ApiKeyIssuing,
+    private readonly console: ConsoleClient,
     private readonly factors: FactorRemoval,
     private readonly sessions: SessionEndings,
     private readonly endings: EndingsInPieces,
@@ -64,10 +71,11 @@ export class Operator {
   ) {}
 
   /**
-   * Founds the root organization with one owner key. Two in parallel make one root.
+   * Founds the root organization with one owner key, and the Console's client where it is said where the Console is.
+   * Two in parallel make one root.
    * @throws CommandRefusal where a root exists; nothing is changed then
    */
-  async bootstrap(root: NewOrganization): Promise<EquippedOrganization> {
+  async bootstrap(root: NewOrganization, consoleUrl?: string): Promise<EquippedRoot> {
     return this.act('bootstrap', async (tx, actor) => {
       await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('bootstrap', 0))`);
       if (await findRoot(tx)) {
@@ -78,7 +86,22 @@ export class Operator {
         );
       }
       const organization = await this.founding.found(tx, root, actor);
-      return this.equip(tx, actor(organization.id), organization, true, ['administrator']);
+      const equipped = await this.equip(tx, actor(organization.id), organization, true, ['administrator']);
+      if (consoleUrl === undefined) return equipped;
+      return { ...equipped, console: await this.console.register(tx, actor(organization.id), consoleUrl) };
+    });
+  }
+
+  /**
+   * The Console's client in the root organization, with the addresses of a Console that is there: made where it is
+   * missing, brought back where it was deleted. Repeatable.
+   * @throws CommandRefusal where there is no root yet
+   */
+  async registerConsole(url: string): Promise<RegisteredConsole> {
+    return this.act('console', async (tx, actor) => {
+      const { id } = await rootOf(tx);
+      await tx.useOrganization(id);
+      return this.console.register(tx, actor(id), url);
     });
   }
 

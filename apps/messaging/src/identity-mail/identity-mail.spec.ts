@@ -44,7 +44,7 @@ beforeEach(() => {
 function anInvitation(locale: string | null = 'es-CL', { id: organizationId } = organization) {
   const id = newId();
   const address = `${randomUUID()}@example.com`;
-  const link = `https://console.example/invitations/accept#token=inv_${randomUUID()}`;
+  const link = `https://console.example/console/invitation#token=inv_${randomUUID()}`;
   const said = { address, link, organization_name: 'Tienda & Hijos', platform_organization_id: platform.id };
   world.app.registry.link(`invitation/${id}`, said);
   const event = (verb: 'created' | 'resent' | 'revoked', generation = 1) => ({
