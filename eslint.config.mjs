@@ -1,4 +1,5 @@
 import nx from '@nx/eslint-plugin';
+import reactHooks from 'eslint-plugin-react-hooks';
 import regexp from 'eslint-plugin-regexp';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
@@ -91,6 +92,19 @@ const notErasable = [
   { selector: 'TSImportEqualsDeclaration', message: 'Node runs this file by erasing types: use import.' },
 ];
 
+/** A page takes its words from the files of its languages, and never reads text as markup. */
+const unsafeInPages = [
+  { selector: 'JSXText[value=/\\p{L}{2}/u]', message: 'Words stand in messages.<language>.json.' },
+  {
+    selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]',
+    message: 'What comes from customers is text, never HTML.',
+  },
+  {
+    selector: 'MemberExpression[property.name=/^(innerHTML|outerHTML|insertAdjacentHTML|srcdoc)$/]',
+    message: 'What comes from customers is text, never HTML.',
+  },
+];
+
 export const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts', '**/test/**/*.ts', '**/*.fixture.ts'];
 
 export default defineConfig(
@@ -110,7 +124,7 @@ export default defineConfig(
   },
   {
     name: 'house/typescript',
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.recommendedTypeChecked],
     plugins: { house, '@nx': nx },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
@@ -152,6 +166,20 @@ export default defineConfig(
       'house/no-barrel': 'error',
       'house/no-computed-permission': 'error',
       'house/no-swallowed-error': 'error',
+    },
+  },
+  {
+    name: 'house/browser',
+    files: ['apps/console/src/**/*.{ts,tsx}'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      ...reactHooks.configs.recommended.rules,
+      'react-hooks/incompatible-library': 'off', // no compiler memoizes our components
+      // What runs in a browser has nothing of ours but what anybody can install.
+      '@nx/enforce-module-boundaries': boundaries([
+        { sourceTag: '*', onlyDependOnLibsWithTags: ['type:published'] },
+      ]),
+      'no-restricted-syntax': ['error', ...bannedSyntax, ...unsafeInPages],
     },
   },
   {

@@ -40,7 +40,7 @@ function pathProblems(path: string): [string, string][] {
   const file = basename(path);
   if (folders.at(-1) === 'migrations' && /^\d/.test(file))
     return MIGRATION.test(file) ? problems : [...problems, ['migration', file]];
-  const parts = file.replace(/\.[cm]?ts$/, '').split('.');
+  const parts = file.replace(/\.[cm]?tsx?$/, '').split('.');
   if (!parts.every((part) => KEBAB.test(part))) return [...problems, ['kebab', file]];
   const name = parts[0] ?? '';
   return CATCH_ALL.test(name) || VAGUE_FILE.test(name) ? [...problems, ['vagueFile', file]] : problems;

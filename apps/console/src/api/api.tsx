@@ -1,0 +1,21 @@
+import { createClient, type Client } from '@customer-platform/client';
+import { createContext, useContext, useMemo, type ReactNode } from 'react';
+import type { Session } from '../session/session.ts';
+
+const ApiContext = createContext<Client | undefined>(undefined);
+
+/** The public API with the token of whoever is signed in. */
+export function ApiProvider({ session, children }: { session: Session; children: ReactNode }): ReactNode {
+  const api = useMemo(
+    () => createClient({ baseUrl: window.location.origin, credentials: session.token }),
+    [session],
+  );
+  return <ApiContext value={api}>{children}</ApiContext>;
+}
+
+/** @throws outside of the signed-in part of the Console */
+export function useApi(): Client {
+  const api = useContext(ApiContext);
+  if (api === undefined) throw new Error('No ApiProvider is around');
+  return api;
+}

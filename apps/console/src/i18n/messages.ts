@@ -1,0 +1,30 @@
+import type home from '../home/messages.en.json';
+import type invitation from '../invitation/messages.en.json';
+import type shell from '../shell/messages.en.json';
+import type ui from '../ui/messages.en.json';
+
+/** Every text of the Console, by the folder that shows it; the English files give the names. */
+export interface Messages {
+  home: typeof home;
+  invitation: typeof invitation;
+  shell: typeof shell;
+  ui: typeof ui;
+}
+
+/** The languages of the Console. */
+export const LANGUAGES = ['es', 'en'] as const;
+
+export type Language = (typeof LANGUAGES)[number];
+
+declare module 'use-intl' {
+  interface AppConfig {
+    Locale: 'es-CL' | 'en';
+    Messages: Messages;
+  }
+}
+
+/** The texts of one language, in a file of their own that only its readers load. */
+export async function messagesOf(language: Language): Promise<Messages> {
+  const { texts } = language === 'en' ? await import('./texts.en.ts') : await import('./texts.es.ts');
+  return texts;
+}

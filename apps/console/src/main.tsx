@@ -1,0 +1,31 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './api/query-client.ts';
+import { router } from './router.tsx';
+import { readConfiguration } from './session/configuration.ts';
+import { Gate } from './session/gate.tsx';
+import { Session } from './session/session.ts';
+import { SessionProvider } from './session/use-session.tsx';
+import { applyTheme } from './shell/theme.ts';
+import './ui/theme.css';
+
+applyTheme();
+
+const session = new Session(await readConfiguration());
+const root = createRoot(document.getElementById('root') as HTMLElement);
+const goOn = await session.start(window.location);
+if (goOn !== undefined) await router.navigate({ href: goOn.replace(/^\/console/, '') || '/', replace: true });
+
+root.render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <SessionProvider session={session}>
+        <Gate>
+          <RouterProvider router={router} />
+        </Gate>
+      </SessionProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

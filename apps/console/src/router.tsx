@@ -1,0 +1,43 @@
+import { createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { homeRoute } from './home/routes.ts';
+import { usePerson } from './session/use-session.tsx';
+import { organizationRoute, rootRoute } from './shell/frame.tsx';
+import { NotFound } from './shell/not-found.tsx';
+
+/** The address without an organization: to the one that one signed in to. */
+function ToOrganization(): ReactNode {
+  const { organization } = usePerson();
+  return <Navigate to="/o/$organization" params={{ organization: organization.slug }} replace />;
+}
+
+const start = ['/', '/callback'].map((path) =>
+  createRoute({ getParentRoute: () => rootRoute, path, component: ToOrganization }),
+);
+
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./invitation/invitation-page.tsx'), 'InvitationPage'),
+});
+
+const routeTree = rootRoute.addChildren([
+  ...start,
+  invitationRoute,
+  organizationRoute.addChildren([homeRoute]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+  defaultNotFoundComponent: NotFound,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,102 @@
+import { LogIn } from 'lucide-react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { ApiProvider } from '../api/api.tsx';
+import { Speaking } from '../i18n/language.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Toasts } from '../ui/toasts.tsx';
+import { INVITATION } from './session.ts';
+import { languageOf } from './person.ts';
+import { useSession, useSessionState } from './use-session.tsx';
+
+const InvitationPage = lazy(async () => ({
+  default: (await import('../invitation/invitation-page.tsx')).InvitationPage,
+}));
+
+/** Lets in who is signed in; says to all others where they stand and what the way on is. */
+export function Gate({ children }: { children: ReactNode }): ReactNode {
+  const session = useSession();
+  const state = useSessionState();
+  if (state.kind === 'starting') return null;
+  if (state.kind !== 'signed-in') {
+    return (
+      <Speaking language={languageOf(navigator.language)}>
+        {window.location.pathname === INVITATION && state.kind === 'signed-out' ? (
+          <Suspense>
+            <InvitationPage />
+          </Suspense>
+        ) : (
+          <Outside state={state} />
+        )}
+      </Speaking>
+    );
+  }
+  const { person, ended } = state;
+  return (
+    <Speaking language={person.locale}>
+      <ApiProvider session={session}>
+        <Toasts>
+          {/* Nothing of one organization or person outlives the switch to another. */}
+          <div key={`${person.organization.id} ${person.id}`} className="h-full">
+            {children}
+          </div>
+          <Ended open={ended} />
+        </Toasts>
+      </ApiProvider>
+    </Speaking>
+  );
+}
+
+type OutsideState = { kind: 'signed-out' } | { kind: 'refused'; code: string } | { kind: 'unreachable' };
+
+function Outside({ state }: { state: OutsideState }): ReactNode {
+  const t = useTranslations('shell');
+  const session = useSession();
+  const known = state.kind === 'refused' && (state.code === 'access_denied' || state.code === 'mfa_required');
+  const said = {
+    'signed-out': [t('signedOut'), t('signedOutLead')],
+    refused: [t('refused'), known ? t(`refusedBy.${state.code as 'access_denied'}`) : t('refusedBy.other')],
+    unreachable: [t('unreachable'), t('unreachableLead')],
+  } as const;
+  const [title, lead] = said[state.kind];
+  const again = (): void => {
+    if (state.kind === 'unreachable') window.location.reload();
+    else void session.signIn('/console/');
+  };
+  return (
+    <main className="grid min-h-full place-items-center bg-ground p-4">
+      <div className="flex w-full max-w-sm flex-col gap-3 rounded-panel border border-line bg-raised p-8">
+        <h1 className="text-xl font-[650]">{title}</h1>
+        <p className="text-soft">{lead}</p>
+        <Button look="main" onClick={again} className="mt-3">
+          <LogIn aria-hidden className="size-4" />
+          {state.kind === 'unreachable' ? t('tryAgain') : t('signIn')}
+        </Button>
+      </div>
+    </main>
+  );
+}
+
+/** The page stays as it is below: what was written there is not lost. */
+function Ended({ open }: { open: boolean }): ReactNode {
+  const t = useTranslations('shell');
+  const session = useSession();
+  const [failed, setFailed] = useState(false);
+  const again = async (): Promise<void> => {
+    try {
+      await session.signInAgain();
+      setFailed(false);
+    } catch (error) {
+      setFailed(error instanceof Error);
+    }
+  };
+  return (
+    <Dialog open={open} onClose={() => undefined} title={t('ended')} lead={t('endedLead')}>
+      {failed && <p role="alert">{t('endedFailed')}</p>}
+      <Button look="main" onClick={() => void again()}>
+        {t('signIn')}
+      </Button>
+    </Dialog>
+  );
+}

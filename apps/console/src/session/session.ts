@@ -1,0 +1,242 @@
+import {
+  ErrorResponse,
+  InMemoryWebStorage,
+  UserManager,
+  WebStorageStateStore,
+  type User,
+  type UserManagerSettings,
+} from 'oidc-client-ts';
+import type { Configuration } from './configuration.ts';
+import { personOf, type Person } from './person.ts';
+
+/** Where somebody stands with the Console. */
+export type SessionState =
+  | { kind: 'starting' }
+  | { kind: 'signed-out' }
+  /** The provider said no, by its own code: no membership, or the organization is suspended. */
+  | { kind: 'refused'; code: string }
+  /** The platform does not answer; it may be tried again. */
+  | { kind: 'unreachable' }
+  /** `ended`: the session ended under the page, which stays as it is until one has signed in again. */
+  | { kind: 'signed-in'; person: Person; ended: boolean };
+
+/** Answers of the provider that mean: a person has to do something on its pages. */
+const INTERACTION = new Set([
+  'login_required',
+  'interaction_required',
+  'consent_required',
+  'account_selection_required',
+]);
+
+const PERMISSIONS_READ_EVERY_MS = 60_000;
+/** The one page for who is not signed in. */
+export const INVITATION = '/console/invitation';
+/** Sent among the tabs when one of them signs out. */
+const SIGNED_OUT = 'signed-out';
+
+interface Return {
+  to: string;
+}
+
+/**
+ * The sign-in of one tab. Tokens live in its memory alone: a reload asks the provider again, silently, in a frame of the
+ * same origin. What stands in the tab's session storage is the state of one redirect, for as long as it takes.
+ */
+export class Session {
+  private state: SessionState = { kind: 'starting' };
+  private readonly listeners = new Set<() => void>();
+  private readonly manager: UserManager;
+  private readonly tabs = new BroadcastChannel('console-session');
+  private user: User | undefined;
+  private renewal: Promise<string> | undefined;
+  /** Why the rights could not be read again, for who debugs. */
+  lastFault: unknown;
+
+  constructor({ client_id }: Configuration) {
+    this.manager = new UserManager(settingsFor(client_id));
+    this.tabs.addEventListener('message', ({ data }) => {
+      if (data === SIGNED_OUT) this.forget();
+    });
+    // Rights change while one works: the menu follows.
+    setInterval(() => void this.readAgain(), PERMISSIONS_READ_EVERY_MS);
+  }
+
+  /** For React's external stores. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly current = (): SessionState => this.state;
+
+  /**
+   * Finishes a sign-in that comes back to the callback's address, or begins one silently, else by the provider's pages.
+   * Answers the address to go on to, if it is another.
+   */
+  async start(location: Location): Promise<string | undefined> {
+    try {
+      if (location.pathname === '/console/callback') {
+        const user = await this.manager.signinRedirectCallback(location.href);
+        await this.adopt(user);
+        return (user.state as Return | undefined)?.to ?? '/console/';
+      }
+      const user = await this.manager.signinSilent({ ...organizationOf(location), forceIframeAuth: true });
+      if (user) await this.adopt(user);
+      return undefined;
+    } catch (error) {
+      return this.notStarted(error, location);
+    }
+  }
+
+  /** Leaves for the provider's pages, and comes back to where one was. */
+  async signIn(to = window.location.pathname + window.location.search): Promise<void> {
+    await this.manager.signinRedirect({
+      ...organizationOf(new URL(to, window.location.origin)),
+      state: { to },
+    });
+  }
+
+  /** In a window of its own, so that the page under it keeps what was written there. */
+  async signInAgain(): Promise<void> {
+    if (this.state.kind !== 'signed-in') return this.signIn();
+    const { person } = this.state;
+    const user = await this.manager.signinPopup({
+      extraQueryParams: { organization: person.organization.slug },
+      login_hint: person.email,
+    });
+    if (user.profile.sub !== person.id) return window.location.reload();
+    await this.adopt(user);
+  }
+
+  /** The same person in another organization. Answers false when that needs the provider's pages. */
+  async switchTo(slug: string, to: string): Promise<boolean> {
+    try {
+      const extraQueryParams = { organization: slug };
+      const user = await this.manager.signinSilent({ extraQueryParams, forceIframeAuth: true });
+      if (user) await this.adopt(user);
+      return true;
+    } catch (error) {
+      if (!needsPerson(error)) throw error;
+      await this.signIn(to);
+      return false;
+    }
+  }
+
+  /** Ends the provider's session, and that of every tab. */
+  async signOut(): Promise<void> {
+    this.tabs.postMessage(SIGNED_OUT);
+    const hint = this.user?.id_token;
+    this.forget();
+    await this.manager.signoutRedirect({ ...(hint === undefined ? {} : { id_token_hint: hint }) });
+  }
+
+  /** The access token for the next request; renewed at its end, once for all who ask meanwhile. */
+  readonly token = async ({ renew = false } = {}): Promise<string> => {
+    const { user } = this;
+    if (user === undefined) throw new Error('Nobody is signed in');
+    if (!renew && (user.expires_in ?? 0) > 15) return user.access_token;
+    this.renewal ??= this.renew().finally(() => (this.renewal = undefined));
+    return this.renewal;
+  };
+
+  /** Reads anew what one may do. */
+  async readAgain(): Promise<void> {
+    if (this.state.kind !== 'signed-in' || this.state.ended) return;
+    try {
+      const person = await this.personOf(await this.token());
+      if (this.state.kind === 'signed-in') this.become({ ...this.state, person });
+    } catch (error) {
+      // What was known stays on the page: where it is wrong by now, the platform itself refuses, and says so there.
+      this.lastFault = error;
+    }
+  }
+
+  private async renew(): Promise<string> {
+    try {
+      const user = await this.manager.signinSilent().catch((error: unknown) => {
+        if (!(error instanceof ErrorResponse)) throw error;
+        // The refresh token is over; the provider's own session may still be there.
+        return this.manager.signinSilent({
+          extraQueryParams: { organization: this.slug() },
+          forceIframeAuth: true,
+        });
+      });
+      if (!user || user.profile.sub !== this.user?.profile.sub)
+        throw new ErrorResponse({ error: 'login_required' });
+      this.user = user;
+      return user.access_token;
+    } catch (error) {
+      if (error instanceof ErrorResponse && this.state.kind === 'signed-in')
+        this.become({ ...this.state, ended: true });
+      throw error;
+    }
+  }
+
+  private async adopt(user: User): Promise<void> {
+    this.user = user;
+    const person = await this.personOf(user.access_token);
+    this.become({ kind: 'signed-in', person, ended: false });
+  }
+
+  private async personOf(token: string): Promise<Person> {
+    const response = await fetch('/oauth/userinfo', { headers: { authorization: `Bearer ${token}` } });
+    if (!response.ok) throw new ErrorResponse({ error: 'login_required' });
+    return personOf((await response.json()) as Parameters<typeof personOf>[0]);
+  }
+
+  private async notStarted(error: unknown, location: Location): Promise<undefined> {
+    // An invitation is for who has no account yet.
+    if (needsPerson(error) && location.pathname === INVITATION) this.become({ kind: 'signed-out' });
+    else if (needsPerson(error))
+      await this.signIn(location.pathname === '/console/callback' ? '/console/' : undefined);
+    else if (error instanceof ErrorResponse) this.become({ kind: 'refused', code: error.error ?? 'unknown' });
+    // A callback that was opened again: its state is used up.
+    else if (location.pathname === '/console/callback' && !(error instanceof TypeError))
+      await this.signIn('/console/');
+    else this.become({ kind: 'unreachable' });
+  }
+
+  private slug(): string {
+    return this.state.kind === 'signed-in' ? this.state.person.organization.slug : '';
+  }
+
+  private forget(): void {
+    this.user = undefined;
+    void this.manager.removeUser();
+    this.become({ kind: 'signed-out' });
+  }
+
+  private become(state: SessionState): void {
+    this.state = state;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** The organization that an address of the Console is of: `/console/<slug>/…`. */
+function organizationOf({ pathname }: { pathname: string }): { extraQueryParams?: { organization: string } } {
+  const slug = /^\/console\/o\/([a-z0-9-]{3,63})(?:\/|$)/.exec(pathname)?.[1];
+  return slug === undefined ? {} : { extraQueryParams: { organization: slug } };
+}
+
+function needsPerson(error: unknown): boolean {
+  return error instanceof ErrorResponse && INTERACTION.has(error.error ?? '');
+}
+
+function settingsFor(client_id: string): UserManagerSettings {
+  const at = (path: string): string => `${window.location.origin}/console/${path}`;
+  return {
+    authority: window.location.origin,
+    client_id,
+    redirect_uri: at('callback'),
+    silent_redirect_uri: at('silent.html'),
+    popup_redirect_uri: at('silent.html'),
+    post_logout_redirect_uri: at(''),
+    scope: 'openid profile email offline_access organization',
+    automaticSilentRenew: false,
+    monitorSession: false,
+    loadUserInfo: false,
+    userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
+    stateStore: new WebStorageStateStore({ store: window.sessionStorage }),
+    silentRequestTimeoutInSeconds: 10,
+  };
+}

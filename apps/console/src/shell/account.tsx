@@ -1,0 +1,93 @@
+import { Menu } from '@base-ui/react/menu';
+import { useLocation, useRouter } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { Check, ChevronsUpDown } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { usePerson, useSession } from '../session/use-session.tsx';
+import { chooseTheme, chosenTheme, THEMES } from './theme.ts';
+
+const ITEM =
+  'flex min-h-9 cursor-default items-center gap-2 rounded-control px-2.5 outline-none data-highlighted:bg-hover';
+
+/** Who one is and where; to switch, to sign out, to make it lighter or darker. */
+export function Account(): ReactNode {
+  const t = useTranslations('shell');
+  const session = useSession();
+  const person = usePerson();
+  const [theme, setTheme] = useState(chosenTheme);
+  const switchTo = useSwitch();
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="control flex w-full items-center gap-2.5 px-2 py-1 text-start hover:bg-hover">
+        <span
+          aria-hidden
+          className="grid size-7 shrink-0 place-items-center rounded-control bg-accent font-semibold text-on-accent"
+        >
+          {person.organization.name.slice(0, 1).toUpperCase()}
+        </span>
+        <span className="min-w-0 grow">
+          <span className="block truncate font-medium">{person.organization.name}</span>
+          <span className="block truncate text-xs text-soft">{person.name}</span>
+        </span>
+        <ChevronsUpDown aria-hidden className="size-4 shrink-0 text-soft" />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner align="start" sideOffset={4} className="z-60">
+          <Menu.Popup className="max-h-[70vh] w-64 overflow-y-auto rounded-panel border border-line bg-raised p-1 shadow-xl outline-none">
+            <Menu.Group>
+              <Menu.GroupLabel className="px-2.5 py-1 text-xs text-soft">
+                {t('organizations')}
+              </Menu.GroupLabel>
+              {person.organizations.map(({ id, name, slug }) => (
+                <Menu.Item key={id} className={ITEM} onClick={() => void switchTo(slug)}>
+                  <span className="grow truncate">{name}</span>
+                  {id === person.organization.id && <Check aria-label={t('thisOne')} className="size-4" />}
+                </Menu.Item>
+              ))}
+            </Menu.Group>
+            <Menu.Separator className="my-1 border-t border-line" />
+            <Menu.RadioGroup
+              value={theme}
+              onValueChange={(value) => {
+                const next = THEMES.find((each) => each === value) ?? 'system';
+                chooseTheme(next);
+                setTheme(next);
+              }}
+            >
+              {THEMES.map((each) => (
+                <Menu.RadioItem key={each} value={each} className={ITEM} closeOnClick={false}>
+                  <span className="grow">{t(`theme.${each}`)}</span>
+                  <Menu.RadioItemIndicator>
+                    <Check aria-hidden className="size-4" />
+                  </Menu.RadioItemIndicator>
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
+            <Menu.Separator className="my-1 border-t border-line" />
+            <Menu.Item className={ITEM} onClick={() => void session.signOut()}>
+              {t('signOut')}
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+/** To the same page of another organization; nothing that was read of this one stays. */
+function useSwitch(): (slug: string) => Promise<void> {
+  const session = useSession();
+  const person = usePerson();
+  const queries = useQueryClient();
+  const router = useRouter();
+  const { pathname } = useLocation();
+  return async (slug) => {
+    if (slug === person.organization.slug) return;
+    const [, , , page = ''] = pathname.split('/'); // '', 'o', slug, page
+    const to = `/o/${slug}/${page}`;
+    if (!(await session.switchTo(slug, `/console${to}`))) return;
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] === person.organization.id });
+    await router.navigate({ to });
+  };
+}

@@ -1,0 +1,20 @@
+import { House, type LucideIcon } from 'lucide-react';
+import type { Messages } from '../i18n/messages.ts';
+
+/** A page of the menu. Whoever holds none of `permissions` does not see it. */
+export interface MenuPage {
+  to: '/o/$organization';
+  name: keyof Messages['shell']['menu'];
+  icon: LucideIcon;
+  permissions: readonly string[];
+}
+
+/** In the order of the menu. */
+export const MENU: readonly MenuPage[] = [
+  { to: '/o/$organization', name: 'home', icon: House, permissions: [] },
+];
+
+/** What of the menu somebody sees. */
+export function menuFor(may: (permission: string) => boolean): MenuPage[] {
+  return MENU.filter(({ permissions }) => permissions.length === 0 || permissions.some(may));
+}

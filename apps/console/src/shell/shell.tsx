@@ -1,0 +1,104 @@
+import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Menu as MenuIcon, Search } from 'lucide-react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useMay } from '../session/use-session.tsx';
+import { IconButton } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { menuFor } from './menu.ts';
+import { useKeys } from './use-keys.ts';
+
+// What only a few presses need comes after the first screen.
+const Account = lazy(async () => ({ default: (await import('./account.tsx')).Account }));
+const CommandPalette = lazy(async () => ({
+  default: (await import('./command-palette.tsx')).CommandPalette,
+}));
+
+/** What is around every page: the menu, the search, who one is. */
+export function Shell(): ReactNode {
+  const t = useTranslations('shell');
+  const [menu, setMenu] = useState(false);
+  const [palette, setPalette] = useState(false);
+  useKeys({ palette: () => setPalette(true) });
+  return (
+    <div className="flex h-full flex-col md:flex-row">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-raised focus:p-3"
+      >
+        {t('skip')}
+      </a>
+      <header className="flex items-center gap-2 border-b border-line px-2 py-1.5 md:hidden">
+        <IconButton label={t('openMenu')} onClick={() => setMenu(true)}>
+          <MenuIcon aria-hidden className="size-5" />
+        </IconButton>
+        <span className="grow font-semibold">{t('product')}</span>
+        <IconButton label={t('search')} onClick={() => setPalette(true)}>
+          <Search aria-hidden className="size-5" />
+        </IconButton>
+      </header>
+      <div className="hidden w-60 shrink-0 flex-col border-r border-line bg-ground md:flex">
+        <Sidebar onSearch={() => setPalette(true)} />
+      </div>
+      <Dialog open={menu} onClose={() => setMenu(false)} title={t('menuTitle')} place="side">
+        <div onClick={(event) => (event.target as HTMLElement).closest('a') && setMenu(false)}>
+          <Sidebar onSearch={() => (setMenu(false), setPalette(true))} />
+        </div>
+      </Dialog>
+      <main id="content" tabIndex={-1} className="min-h-0 min-w-0 grow overflow-y-auto outline-none">
+        <Outlet />
+      </main>
+      <Suspense>{palette && <CommandPalette open onClose={() => setPalette(false)} />}</Suspense>
+    </div>
+  );
+}
+
+function Sidebar({ onSearch }: { onSearch: () => void }): ReactNode {
+  const t = useTranslations('shell');
+  return (
+    <div className="flex min-h-0 grow flex-col gap-3 p-3">
+      <Suspense fallback={<div className="h-11" />}>
+        <Account />
+      </Suspense>
+      <button
+        type="button"
+        onClick={onSearch}
+        className="control flex items-center gap-2 border border-edge bg-canvas px-2.5 text-soft hover:text-ink"
+      >
+        <Search aria-hidden className="size-4" />
+        <span className="grow text-start">{t('search')}</span>
+        <kbd className="font-sans text-xs">{isApple() ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <Navigation />
+    </div>
+  );
+}
+
+function Navigation(): ReactNode {
+  const t = useTranslations('shell');
+  const may = useMay();
+  const { organization = '' } = useParams({ strict: false });
+  return (
+    <nav aria-label={t('menuTitle')} className="min-h-0 grow overflow-y-auto">
+      <ul className="flex flex-col gap-0.5">
+        {menuFor(may).map(({ to, name, icon: Icon }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              params={{ organization }}
+              activeOptions={{ exact: to === '/o/$organization', includeSearch: false }}
+              className="control flex items-center gap-2.5 px-2.5 text-soft -outline-offset-2 hover:bg-hover hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent-strong"
+            >
+              <Icon aria-hidden className="size-4" />
+              {t(`menu.${name}`)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function isApple(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.userAgent);
+}

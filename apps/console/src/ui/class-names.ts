@@ -1,0 +1,4 @@
+/** Class names of what holds. */
+export function classNames(...names: (string | false | undefined)[]): string {
+  return names.filter(Boolean).join(' ');
+}

@@ -1,0 +1,206 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import { useEffect, useRef, type KeyboardEvent, type ReactNode, type RefObject } from 'react';
+import { useTranslations } from 'use-intl';
+import { Button } from './button.tsx';
+import type { List } from './list.ts';
+import { Failure } from './notices.tsx';
+
+const ROW_PX = 40;
+const ROWS_BEYOND = 12;
+const BONES = 8;
+
+/** One column; `sort` names the field by which the API sorts it. */
+export interface Column<Item> {
+  id: string;
+  header: string;
+  cell: (item: Item) => ReactNode;
+  sort?: string;
+  /** At the right, as figures are. */
+  end?: boolean;
+  /** Room that it takes of what is left; 1 unless given. */
+  grow?: number;
+}
+
+interface DataTableProps<Item> {
+  /** What the table lists; read out, not shown. */
+  label: string;
+  list: List<Item>;
+  columns: readonly Column<Item>[];
+  keyOf: (item: Item) => string;
+  /** Shown where there is nothing. */
+  empty: ReactNode;
+  onOpen?: (item: Item) => void;
+  /** As in the address: `-created_at`. */
+  sort?: string;
+  onSort?: (sort: string) => void;
+  /** The key of the row that is open beside. */
+  chosen?: string | undefined;
+}
+
+/** A list of the API as a table: grows as one scrolls, draws only what is in sight, and is gone through by j and k. */
+export function DataTable<Item>(props: DataTableProps<Item>): ReactNode {
+  const { label, list, columns, empty } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  if (list.error != null && list.items.length === 0) return <Failure error={list.error} again={list.again} />;
+  if (!list.loading && list.items.length === 0) return empty;
+  return (
+    <div
+      ref={scroller}
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      className="relative max-h-[max(24rem,calc(100vh-14rem))] overflow-auto rounded-panel border border-line"
+    >
+      <table
+        aria-label={label}
+        aria-busy={list.loading}
+        aria-rowcount={-1}
+        className="w-full border-separate border-spacing-0"
+      >
+        <Head {...props} />
+        {list.loading ? <Bones columns={columns.length} /> : <Body {...props} scroller={scroller} />}
+      </table>
+      <More list={list} />
+    </div>
+  );
+}
+
+function Head<Item>({ columns, sort, onSort }: DataTableProps<Item>): ReactNode {
+  const t = useTranslations('ui');
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ id, header, sort: field, end }) => {
+          const direction = sort === field ? 'ascending' : sort === `-${field}` ? 'descending' : undefined;
+          const Arrow = direction === 'ascending' ? ArrowUp : ArrowDown;
+          return (
+            <th
+              key={id}
+              scope="col"
+              aria-sort={field === undefined ? undefined : (direction ?? 'none')}
+              className={`sticky top-0 z-10 border-b border-line bg-ground px-3 py-2 text-xs font-medium whitespace-nowrap text-soft first:left-0 first:z-20 ${end ? 'text-end' : ''}`}
+            >
+              {field === undefined || onSort === undefined ? (
+                header
+              ) : (
+                <button
+                  type="button"
+                  className="inline-flex items-center gap-1 hover:text-ink"
+                  title={t('sort')}
+                  onClick={() => onSort(direction === 'descending' ? field : `-${field}`)}
+                >
+                  {header}
+                  {direction !== undefined && <Arrow aria-hidden className="size-3" />}
+                </button>
+              )}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+function Body<Item>(props: DataTableProps<Item> & { scroller: RefObject<HTMLDivElement | null> }): ReactNode {
+  const { list, columns, keyOf, onOpen, chosen, scroller } = props;
+  const rows = useVirtualizer({
+    count: list.items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: ROWS_BEYOND,
+  });
+  const shown = rows.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  const { hasMore, more } = list;
+  useEffect(() => {
+    if (hasMore && last >= list.items.length - ROWS_BEYOND) more();
+  }, [hasMore, last, list.items.length, more]);
+  const before = shown[0]?.start ?? 0;
+  const after = rows.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  return (
+    <tbody onKeyDown={(event) => goThrough(event, (index) => rows.scrollToIndex(index))}>
+      <Gap height={before} columns={columns.length} />
+      {shown.map(({ index }) => {
+        const item = list.items[index];
+        if (item === undefined) return null;
+        const key = keyOf(item);
+        return (
+          <tr
+            key={key}
+            data-index={index}
+            tabIndex={onOpen === undefined ? undefined : 0}
+            aria-rowindex={index + 2}
+            aria-current={chosen === key ? 'true' : undefined}
+            onClick={() => onOpen?.(item)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(item);
+            }}
+            className={`group h-10 -outline-offset-2 ${onOpen === undefined ? '' : 'cursor-pointer hover:bg-hover'} aria-current:bg-accent-soft`}
+          >
+            {columns.map(({ id, cell, end }) => (
+              <td
+                key={id}
+                className={`max-w-[28rem] truncate border-b border-line bg-canvas px-3 group-hover:bg-hover group-aria-current:bg-accent-soft first:sticky first:left-0 ${end ? 'text-end tabular-nums' : ''}`}
+              >
+                {cell(item)}
+              </td>
+            ))}
+          </tr>
+        );
+      })}
+      <Gap height={after} columns={columns.length} />
+    </tbody>
+  );
+}
+
+function Gap({ height, columns }: { height: number; columns: number }): ReactNode {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden>
+      <td colSpan={columns} style={{ height, padding: 0 }} />
+    </tr>
+  );
+}
+
+function Bones({ columns }: { columns: number }): ReactNode {
+  return (
+    <tbody aria-hidden>
+      {Array.from({ length: BONES }, (_, row) => (
+        <tr key={row} className="h-10">
+          {Array.from({ length: columns }, (__, column) => (
+            <td key={column} className="border-b border-line px-3">
+              <div className="bones h-3 w-2/3" />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+function More<Item>({ list }: { list: List<Item> }): ReactNode {
+  const t = useTranslations('ui');
+  if (list.error != null && list.items.length > 0) return <Failure error={list.error} again={list.again} />;
+  if (!list.hasMore) return null;
+  return (
+    <div className="sticky left-0 p-2 text-center">
+      <Button look="quiet" busy={list.loadingMore} onClick={list.more}>
+        {list.loadingMore ? t('loading') : t('more')}
+      </Button>
+    </div>
+  );
+}
+
+/** `j` and `k`, and the arrows, move from row to row. */
+function goThrough(event: KeyboardEvent<HTMLElement>, scrollTo: (index: number) => void): void {
+  const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  const row = (event.target as HTMLElement).closest('tr');
+  if (step === undefined || row === null || event.target !== row) return;
+  const index = Number(row.dataset['index']) + step;
+  const next = row.parentElement?.querySelector<HTMLElement>(`tr[data-index="${index}"]`);
+  if (!next) return;
+  event.preventDefault();
+  scrollTo(index);
+  next.focus();
+}

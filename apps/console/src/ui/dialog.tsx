@@ -1,0 +1,104 @@
+import { X } from 'lucide-react';
+import { useEffect, useId, useRef, type MouseEvent, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { Button, IconButton } from './button.tsx';
+import { Failure } from './notices.tsx';
+
+interface DialogProps {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  lead?: ReactNode;
+  children: ReactNode;
+  /** `side`: a panel at the right edge that leaves the page in sight. */
+  place?: 'middle' | 'side';
+}
+
+const PLACES = {
+  middle: 'm-auto max-h-[84dvh] w-[min(36rem,calc(100vw-2rem))] rounded-panel border border-line',
+  side: 'mr-0 ml-auto h-dvh max-h-none w-[min(40rem,100vw)] max-w-none border-l border-line',
+} as const;
+
+/** In front of the page: the focus stays inside, Escape closes, and it goes back to where it was. */
+export function Dialog({ open, onClose, title, lead, children, place = 'middle' }: DialogProps): ReactNode {
+  const t = useTranslations('ui');
+  const id = useId();
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    if (open && dialog?.open === false) dialog.showModal();
+    else if (!open && dialog?.open === true) dialog.close();
+  }, [open]);
+  return (
+    <dialog
+      ref={element}
+      aria-labelledby={id}
+      className={`overflow-y-auto bg-raised p-5 text-ink shadow-xl backdrop:bg-black/40 ${PLACES[place]}`}
+      onCancel={(event) => {
+        // Whether it closes is said by whoever opened it.
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === event.currentTarget && isOutside(event) && onClose()}
+    >
+      {open && (
+        <>
+          <div className="flex items-start gap-3">
+            <div className="grow">
+              <h2 id={id} className="text-base font-semibold">
+                {title}
+              </h2>
+              {lead !== undefined && <p className="mt-1 text-soft">{lead}</p>}
+            </div>
+            <IconButton label={t('close')} onClick={onClose}>
+              <X aria-hidden className="size-4" />
+            </IconButton>
+          </div>
+          <div className="mt-4 flex flex-col gap-4">{children}</div>
+        </>
+      )}
+    </dialog>
+  );
+}
+
+/** On the backdrop, which belongs to the dialog as its padding does. */
+function isOutside({ currentTarget, clientX, clientY }: MouseEvent<HTMLDialogElement>): boolean {
+  const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
+  return clientX < left || clientX > right || clientY < top || clientY > bottom;
+}
+
+interface ConfirmProps {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  /** What will happen, and whether it can be undone. */
+  children: ReactNode;
+  /** What the button does, by its verb. */
+  action: string;
+  onConfirm: () => void;
+  busy?: boolean;
+  error?: unknown;
+  danger?: boolean;
+}
+
+/** Asks once before what cannot be undone. */
+export function Confirm(props: ConfirmProps): ReactNode {
+  const { open, onClose, title, children, action, onConfirm, busy, error, danger } = props;
+  const t = useTranslations('ui');
+  return (
+    <Dialog open={open} onClose={onClose} title={title}>
+      <div className="text-soft">{children}</div>
+      {error != null && <Failure error={error} />}
+      <DialogActions>
+        <Button onClick={onClose}>{t('cancel')}</Button>
+        <Button look={danger ? 'danger' : 'main'} busy={busy} onClick={onConfirm}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+export function DialogActions({ children }: { children: ReactNode }): ReactNode {
+  return <div className="flex flex-wrap justify-end gap-2">{children}</div>;
+}

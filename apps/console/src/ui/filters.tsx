@@ -1,0 +1,84 @@
+import { Search } from 'lucide-react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+
+const TYPED_MS = 250;
+
+/** The row of filters under a title; what they hold is in the address. */
+export function Filters({ children }: { children: ReactNode }): ReactNode {
+  return (
+    <div role="search" className="flex flex-wrap items-end gap-3">
+      {children}
+    </div>
+  );
+}
+
+interface SearchFieldProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  /** The one that `/` goes to. */
+  main?: boolean;
+}
+
+/** Text to look for; asks once typing rests. */
+export function SearchField({ label, value, onChange, main = false }: SearchFieldProps): ReactNode {
+  const [typed, setTyped] = useState(value);
+  const sent = useRef(value);
+  const said = useRef(onChange);
+  useEffect(() => {
+    said.current = onChange;
+  });
+  useEffect(() => {
+    // Back, forward or a pasted link has changed the address.
+    if (value !== sent.current) setTyped((sent.current = value));
+  }, [value]);
+  useEffect(() => {
+    if (typed === sent.current) return;
+    const timer = setTimeout(() => said.current((sent.current = typed)), TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <label className="relative block w-full sm:w-72">
+      <span className="sr-only">{label}</span>
+      <Search aria-hidden className="absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-soft" />
+      <input
+        type="search"
+        className="field pl-8"
+        placeholder={label}
+        value={typed}
+        data-main-filter={main ? '' : undefined}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+    </label>
+  );
+}
+
+interface FilterSelectProps {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+  options: readonly { value: string; label: string }[];
+}
+
+/** One of several, or all. */
+export function FilterSelect({ label, value, onChange, options }: FilterSelectProps): ReactNode {
+  const t = useTranslations('ui');
+  return (
+    <label className="flex items-center gap-2">
+      <span className="text-xs text-soft">{label}</span>
+      <select
+        className="field w-auto!"
+        value={value ?? ''}
+        onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
+      >
+        <option value="">{t('all')}</option>
+        {options.map(({ value: each, label: text }) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,122 @@
+import { Switch as BaseSwitch } from '@base-ui/react/switch';
+import { useId, type ComponentProps, type ReactNode } from 'react';
+
+interface FieldProps {
+  label: string;
+  hint?: ReactNode;
+  error?: string | undefined;
+  /** Gets the ids that tie it to its label, hint and error. */
+  children: (tie: {
+    id: string;
+    'aria-describedby': string | undefined;
+    'aria-invalid': boolean;
+  }) => ReactNode;
+}
+
+/** A label, a control, what to know about it, and what is wrong with it. */
+export function Field({ label, hint, error, children }: FieldProps): ReactNode {
+  const id = useId();
+  const said = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`]
+    .filter(Boolean)
+    .join(' ');
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <label htmlFor={id} className="text-xs font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': said === '' ? undefined : said,
+        'aria-invalid': error !== undefined,
+      })}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="text-xs text-soft">
+          {hint}
+        </p>
+      )}
+      {error !== undefined && (
+        <p id={`${id}-error`} className="text-xs text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type Said = Omit<FieldProps, 'children'>;
+
+export function TextField({ label, hint, error, ...rest }: Said & ComponentProps<'input'>): ReactNode {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(tie) => <input className="field" autoComplete="off" {...tie} {...rest} />}
+    </Field>
+  );
+}
+
+export function TextArea({
+  label,
+  hint,
+  error,
+  className,
+  ...rest
+}: Said & ComponentProps<'textarea'>): ReactNode {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(tie) => <textarea className={`field ${className ?? ''}`} rows={4} {...tie} {...rest} />}
+    </Field>
+  );
+}
+
+interface SelectProps extends Said, Omit<ComponentProps<'select'>, 'children'> {
+  options: readonly { value: string; label: string }[];
+}
+
+/** The browser's own list: best with keyboards, phones and screen readers. */
+export function Select({ label, hint, error, options, ...rest }: SelectProps): ReactNode {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(tie) => (
+        <select className="field" {...tie} {...rest}>
+          {options.map(({ value, label: text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export function Checkbox({ label, ...rest }: { label: ReactNode } & ComponentProps<'input'>): ReactNode {
+  return (
+    <label className="flex min-h-7 items-center gap-2">
+      <input type="checkbox" className="size-4 shrink-0 accent-accent" {...rest} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+interface SwitchProps {
+  label: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean;
+}
+
+/** Takes effect at once; a choice that is sent with others is a checkbox. */
+export function Switch({ label, checked, onChange, disabled }: SwitchProps): ReactNode {
+  return (
+    <label className="flex min-h-7 items-center gap-2">
+      <BaseSwitch.Root
+        checked={checked}
+        disabled={disabled}
+        onCheckedChange={onChange}
+        className="flex h-5 w-9 items-center rounded-full border border-edge bg-canvas p-0.5 data-checked:border-accent data-checked:bg-accent"
+      >
+        <BaseSwitch.Thumb className="size-3.5 rounded-full bg-edge transition-transform duration-100 data-checked:translate-x-4 data-checked:bg-on-accent" />
+      </BaseSwitch.Root>
+      <span>{label}</span>
+    </label>
+  );
+}

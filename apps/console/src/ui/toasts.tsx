@@ -1,0 +1,50 @@
+import { Toast } from '@base-ui/react/toast';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+
+/** Says in a corner what was done; with a step back where there is one. */
+export function Toasts({ children }: { children: ReactNode }): ReactNode {
+  return (
+    <Toast.Provider>
+      {children}
+      <Toast.Portal>
+        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2">
+          <Shown />
+        </Toast.Viewport>
+      </Toast.Portal>
+    </Toast.Provider>
+  );
+}
+
+function Shown(): ReactNode {
+  const { toasts } = Toast.useToastManager();
+  const t = useTranslations('ui');
+  return toasts.map((toast) => (
+    <Toast.Root
+      key={toast.id}
+      toast={toast}
+      className="rounded-panel border border-line bg-raised p-3 shadow-lg data-ending-style:opacity-0"
+    >
+      <Toast.Content className="flex items-start gap-3">
+        <div className="grow">
+          <Toast.Title className="font-medium" />
+          <Toast.Description className="text-soft" />
+        </div>
+        <Toast.Action className="control px-2 font-medium text-accent hover:bg-hover" />
+        <Toast.Close aria-label={t('close')} className="control px-1 text-soft hover:bg-hover">
+          <X aria-hidden className="size-4" />
+        </Toast.Close>
+      </Toast.Content>
+    </Toast.Root>
+  ));
+}
+
+/** Says that something was done; `undo` takes it back. */
+export function useSay(): (title: string, undo?: () => void) => void {
+  const { add } = Toast.useToastManager();
+  const t = useTranslations('ui');
+  return (title, undo) => {
+    add({ title, ...(undo === undefined ? {} : { actionProps: { children: t('undo'), onClick: undo } }) });
+  };
+}
