@@ -1,0 +1,44 @@
+import { drainMs, readConfig, serviceConfig } from '@customer-platform/config';
+import { z } from 'zod';
+
+const service = {
+  HOST: true,
+  PORT: true,
+  INTERNAL_PORT: true,
+  LOG_LEVEL: true,
+  PUBLIC_URL: true,
+  PLATFORM_MODE: true,
+  DRAIN_SECONDS: true,
+} as const;
+
+const schema = serviceConfig.pick(service).extend({
+  /** The release that the pages name. */
+  RELEASE: z.string().default('2026.11'),
+});
+
+/** What the Console's server is told. */
+export interface ConsoleConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly internalPort: number;
+  readonly logLevel: string;
+  /** How long it still answers once it is told to end, in milliseconds. */
+  readonly drainMs: number;
+  readonly release: string;
+  /** The gateway's address, who issues the tokens. */
+  readonly publicUrl: string;
+}
+
+/** @throws ConfigError naming every bad variable */
+export function readConsoleConfig(env?: NodeJS.ProcessEnv): ConsoleConfig {
+  const values = env === undefined ? readConfig(schema) : readConfig(schema, env);
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    internalPort: values.INTERNAL_PORT,
+    logLevel: values.LOG_LEVEL,
+    drainMs: drainMs(values),
+    release: values.RELEASE,
+    publicUrl: values.PUBLIC_URL,
+  };
+}

@@ -1,0 +1,46 @@
+import { createServer, type Server } from 'node:http';
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import { listen } from './console-server.js';
+
+/** What the Console's server tells Prometheus. */
+export class Observed {
+  readonly registry = new Registry();
+  private readonly answers = new Counter({
+    name: 'console_requests_total',
+    help: 'Requests answered, by status.',
+    labelNames: ['status'],
+    registers: [this.registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** One answer. */
+  record(status: number): void {
+    this.answers.inc({ status });
+  }
+}
+
+/** Health and metrics, on a listener of their own. It is ready as soon as it listens, and not any more once it drains. */
+export async function startOperations(
+  observed: Observed,
+  { host, port }: { host: string; port: number },
+  isDraining: () => boolean,
+): Promise<Server> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      if (request.url === '/metrics') {
+        response.writeHead(200, { 'content-type': observed.registry.contentType });
+        return response.end(await observed.registry.metrics());
+      }
+      const live = request.url === '/health/live';
+      if (!live && request.url !== '/health/ready') return response.writeHead(404).end();
+      const up = live || !isDraining();
+      response.writeHead(up ? 200 : 503, { 'content-type': 'application/json' });
+      return response.end(JSON.stringify({ status: up ? 'ok' : 'draining' }));
+    })();
+  });
+  await listen(server, host, port);
+  return server;
+}
