@@ -26,12 +26,13 @@ export class Documents {
     private readonly upstreams: Record<ModuleName, Upstream>,
     private readonly version: string,
     private readonly asyncApi: object,
+    private readonly hasConsole: boolean,
     private readonly now: () => number = Date.now,
   ) {}
 
   /** The document at `path`, or undefined where the gateway has none. */
   async at(path: string): Promise<Document | undefined> {
-    if (path === '/') return { contentType: HTML_TYPE, body: landingPage(this.version) };
+    if (path === '/') return { contentType: HTML_TYPE, body: landingPage(this.version, this.hasConsole) };
     if (path === '/v1/openapi.json') return { contentType: JSON_TYPE, body: await this.openApi() };
     if (path === '/v1/asyncapi.json') return { contentType: JSON_TYPE, body: JSON.stringify(this.asyncApi) };
     if (path === '/problems') return { contentType: HTML_TYPE, body: problemIndexPage() };

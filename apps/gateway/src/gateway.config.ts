@@ -3,6 +3,7 @@ import {
   type AddressList,
   addressList,
   drainMs,
+  httpUrl,
   publicUrlsConfig,
   readConfig,
   serviceConfig,
@@ -22,6 +23,8 @@ const service = {
 
 const schema = serviceConfig.pick(service).extend({
   ...publicUrlsConfig.shape,
+  /** Who serves the Console's files; without it there is no Console here. */
+  CONSOLE_UPSTREAM_URL: httpUrl().optional(),
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
   /** The release that the documents name. */
@@ -44,6 +47,7 @@ export interface GatewayConfig {
   /** How long it still answers once it is told to end, in milliseconds. */
   drainMs: number;
   upstreams: Record<ModuleName, string>;
+  consoleUpstream: string | undefined;
   tls: { cert: Buffer; key: Buffer } | undefined;
   trustedProxies: AddressList;
   /** Host and port of `PUBLIC_URL`: what modules are told, whatever a caller sends as `Host`. */
@@ -72,6 +76,7 @@ export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
       messaging: values.MESSAGING_URL,
       loyalty: values.LOYALTY_URL,
     },
+    consoleUpstream: values.CONSOLE_UPSTREAM_URL,
     tlsFiles,
     tls: tlsFiles && readTls(tlsFiles),
     trustedProxies: values.TRUSTED_PROXIES,

@@ -27,6 +27,7 @@ export async function aGateway(
       internalPort: 0,
       drainMs: 0,
       upstreams: Object.fromEntries(MODULES.map((name) => [name, origin])) as GatewayConfig['upstreams'],
+      consoleUpstream: origin,
       release: 'test',
       logLevel: 'silent',
       tlsFiles: undefined,

@@ -8,7 +8,7 @@ import { Observed } from './observed.js';
 import { originOf } from './origin.js';
 import { answerProblem } from './problem-response.js';
 import { readTarget } from './request-target.js';
-import { MODULES, type ModuleName, moduleOf } from './routes.js';
+import { CONSOLE, MODULES, type ModuleName, MOVED, moduleOf } from './routes.js';
 import { type UpstreamOptions, Upstream } from './upstream.js';
 
 /** One year: what browsers' lists of such sites ask for at least. */
@@ -35,9 +35,14 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
   const upstreams = Object.fromEntries(
     MODULES.map((name) => [name, new Upstream(name, config.upstreams[name], options)]),
   ) as Record<ModuleName, Upstream>;
+  const { consoleUpstream } = config;
+  const console =
+    consoleUpstream === undefined
+      ? undefined
+      : new Upstream('console', consoleUpstream, { ...options, anonymous: true });
   const observed = new Observed();
-  const documents = new Documents(upstreams, config.release, options.asyncApi);
-  const gateway = new Gateway(config, upstreams, documents, observed);
+  const documents = new Documents(upstreams, config.release, options.asyncApi, console !== undefined);
+  const gateway = new Gateway(config, { ...upstreams, console }, documents, observed);
   const listener = new FrontListener(config, (request, response) => {
     gateway.handle(request, response).catch((cause: unknown) => {
       const problem = new Problem('internal_error', { cause });
@@ -52,16 +57,19 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
     drain: () => listener.drain(),
     close: async (graceMs = 8_000) => {
       await listener.close(graceMs);
-      await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));
+      await Promise.all([...Object.values(upstreams), console].map((upstream) => upstream?.destroy()));
     },
   };
 }
+
+/** Whom requests are passed on to. */
+type Upstreams = Record<ModuleName, Upstream> & { readonly console: Upstream | undefined };
 
 /** One request: read the target → refuse what is ambiguous → answer a document of ours, or pass it to its module. */
 class Gateway {
   constructor(
     private readonly config: GatewayConfig,
-    private readonly upstreams: Record<ModuleName, Upstream>,
+    private readonly upstreams: Upstreams,
     private readonly documents: Documents,
     private readonly observed: Observed,
   ) {}
@@ -79,18 +87,25 @@ class Gateway {
       this.refuse(request, response, refusal ?? 'malformed_request', correlationId);
       return this.observed.record('gateway', response.statusCode, began);
     }
-    const module = moduleOf(target.path);
-    if (module === undefined) {
+    const upstream = this.upstreamOf(target.path);
+    if (upstream === undefined) {
       await this.answerOwn(request, response, target.path, correlationId);
       return this.observed.record('gateway', response.statusCode, began);
     }
-    const status = await this.upstreams[module].forward({
+    const status = await upstream.forward({
       request,
       response,
       path: target.path,
       edge: { ...origin, correlationId, publicHost },
     });
-    this.observed.record(module, status, began);
+    this.observed.record(upstream.name, status, began);
+  }
+
+  /** Undefined for what the gateway answers itself. */
+  private upstreamOf(path: string): Upstream | undefined {
+    if (path.startsWith(CONSOLE)) return this.upstreams.console;
+    const module = moduleOf(path);
+    return module === undefined ? undefined : this.upstreams[module];
   }
 
   private refuse(
@@ -112,6 +127,12 @@ class Gateway {
   ): Promise<void> {
     const where = { instance: path, correlationId };
     request.resume();
+    const moved = this.upstreams.console && Object.hasOwn(MOVED, path) ? MOVED[path] : undefined;
+    if (moved !== undefined) {
+      const query = (request.url ?? '').slice(path.length);
+      response.writeHead(308, { location: moved + query, 'x-correlation-id': correlationId }).end();
+      return;
+    }
     const document = await this.documents.at(path);
     if (document === undefined) return answerProblem(response, new Problem('route_not_found'), where);
     const allow = 'GET, HEAD, OPTIONS';

@@ -31,6 +31,9 @@ const NOT_RETURNED = new Set([
   'strict-transport-security',
 ]);
 
+/** What says who the caller is. It concerns the modules alone. */
+const CREDENTIALS = new Set(['authorization', 'cookie']);
+
 /** What the gateway says of a request to the modules. */
 export interface Edge extends Origin {
   correlationId: string;
@@ -38,14 +41,22 @@ export interface Edge extends Origin {
   publicHost: string;
 }
 
-/** The request's headers as the module shall see them, flat (`name, value, name, value`), for undici. */
-export function requestHeaders(request: IncomingMessage, edge: Edge): string[] {
+/**
+ * The request's headers as the module shall see them, flat (`name, value, name, value`), for undici; to who is `anonymous`
+ * without the caller's credentials.
+ */
+export function requestHeaders(
+  request: IncomingMessage,
+  edge: Edge,
+  { anonymous = false }: { anonymous?: boolean } = {},
+): string[] {
   const named = namedByConnection(request.headers.connection);
   const raw = request.rawHeaders;
   const out: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
     if (NOT_FORWARDED.has(name) || named?.has(name)) continue;
+    if (anonymous && CREDENTIALS.has(name)) continue;
     out.push(name, raw[i + 1] as string);
   }
   out.push('x-correlation-id', edge.correlationId);

@@ -12,11 +12,14 @@ function page(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head><body>${body}</body></html>`;
 }
 
+const CONSOLE_LINK = `
+<p><a href="/console/">Open the Console</a>: what has come in, whom it concerns, and what came of it.</p>`;
+
 /** What a person sees who opens the base URL in a browser: where to go from here. */
-export function landingPage(version: string): string {
+export function landingPage(version: string, hasConsole: boolean): string {
   return page(
     'Customer Platform API',
-    `<h1>Customer Platform API</h1><p>Version ${version}. One address for events, contacts, CRM, identity, messaging and loyalty.</p>
+    `<h1>Customer Platform API</h1><p>Version ${version}. One address for events, contacts, CRM, identity, messaging and loyalty.</p>${hasConsole ? CONSOLE_LINK : ''}
 <h2>Send a first event</h2>
 <pre>curl -sS "$BASE_URL/v1/core/track" \\
   -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\

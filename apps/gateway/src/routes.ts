@@ -15,6 +15,16 @@ const PREFIXES: readonly (readonly [prefix: string, module: ModuleName])[] = [
   ['/.well-known', 'identity'],
 ];
 
+/** What the Console's server answers. */
+export const CONSOLE = '/console/';
+
+/** Addresses that people were given, and where they are now; a browser keeps the fragment. */
+export const MOVED: Readonly<Record<string, string>> = {
+  '/console': CONSOLE,
+  // What mails of the releases before link to.
+  '/invitations/accept': '/console/invitation',
+};
+
 /** The module that owns `path` (without its query), or undefined where no module does. */
 export function moduleOf(path: string): ModuleName | undefined {
   for (const [prefix, module] of PREFIXES) {

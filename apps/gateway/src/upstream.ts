@@ -42,6 +42,8 @@ export interface UpstreamOptions {
   /** Connections to the module, and requests that may wait for one; more would wait in vain and fill the memory. */
   connections?: number;
   longestQueue?: number;
+  /** It serves what everybody may see: it is sent nobody's credentials. */
+  anonymous?: boolean;
 }
 
 /** One request on its way to a module. */
@@ -96,7 +98,7 @@ export class Upstream {
     try {
       if (this.running >= this.most) throw new Error('too many requests wait for the module');
       const body = await readBody(request, this.patience.smallBody);
-      const headers = requestHeaders(request, exchange.edge);
+      const headers = requestHeaders(request, exchange.edge, this.options);
       const first = await this.attempt(exchange, headers, body);
       const repeat = first.failure !== undefined && mayRepeat(first.failure, exchange, body);
       const { status, failure } = repeat ? await this.attempt(exchange, headers, body) : first;
