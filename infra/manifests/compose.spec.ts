@@ -28,7 +28,7 @@ const model = await tools.compose(
 );
 const { services } = JSON.parse(model) as { services: Record<string, ComposeService> };
 const entries = Object.entries(services);
-const serving = entries.filter(([name]) => /-(api|worker)$|^(bootstrap|gateway)$/.test(name));
+const serving = entries.filter(([name]) => /-(api|worker)$|^(bootstrap|gateway|console)$/.test(name));
 
 function environmentOf(name: string): Environment {
   const environment = services[name]?.environment ?? {};
@@ -55,7 +55,8 @@ describe('docker-compose.yml', () => {
     expect(named.sort()).toEqual([...read].sort());
   });
 
-  it.each(serving.filter(([name]) => name !== 'gateway'))('%s starts with what is made', (name, service) => {
+  const ofModules = serving.filter(([name]) => name !== 'gateway' && name !== 'console');
+  it.each(ofModules)('%s starts with what is made', (name, service) => {
     const environment = environmentOf(name);
     const module = appOf(service);
     const read = readConfig(schemas.module, environment);
@@ -81,6 +82,13 @@ describe('docker-compose.yml', () => {
     expect(environment['HEALTH_PORT']).toBe(String(INTERNAL_PORT));
     expect(environment['TRUSTED_PROXIES']).toBe('');
     expect(entries.filter(([, { ports }]) => ports).map(([name]) => name)).toEqual(['gateway', 'mail']);
+  });
+
+  it('the Console has what it reads, and is where the gateway asks for it', () => {
+    const environment = environmentOf('console');
+    const { PORT, INTERNAL_PORT } = readConfig(schemas.console, environment);
+    expect(environment['HEALTH_PORT']).toBe(String(INTERNAL_PORT));
+    expect(environmentOf('gateway')['CONSOLE_UPSTREAM_URL']).toBe(`http://console:${String(PORT)}`);
   });
 
   it('addresses name services that exist, on the ports they listen on', () => {

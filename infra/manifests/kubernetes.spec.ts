@@ -18,6 +18,8 @@ for (const cluster of ['local', 'production'])
     built.set(`${cluster}/${app}`, await manifests.resources(`overlays/${cluster}/${app}`));
 const overlays = [...built];
 const appOf = (overlay: string): string => overlay.split('/')[1] ?? '';
+/** What a module has that others lack: a database, and so a worker and a migration. */
+const isModule = (app: string): boolean => MODULES.some((module) => module === app);
 /** Read only to refuse it: a variable that another has replaced. */
 const REPLACED = 'TRUST_FORWARDED';
 
@@ -41,7 +43,7 @@ describe.each(overlays)('k8s/overlays/%s', (overlay, resources) => {
 
   it('is one app with a tag of its own', () => {
     expect(deployments.map(({ metadata }) => metadata.name)).toEqual(
-      app === 'gateway' ? ['gateway'] : [`${app}-api`, `${app}-worker`],
+      isModule(app) ? [`${app}-api`, `${app}-worker`] : [app],
     );
     const images = new Set(workloads(resources).map((workload) => containerOf(workload).image));
     expect(images.size).toBe(1);
@@ -62,14 +64,14 @@ describe.each(overlays)('k8s/overlays/%s', (overlay, resources) => {
   it('starts with what is made and what it sets', () => {
     for (const deployment of deployments) {
       const environment = Object.assign({}, ...sourcesOf(resources, containerOf(deployment))) as Environment;
-      readConfig(app === 'gateway' ? schemas.gateway : schemas.module, environment);
+      readConfig(app === 'gateway' || app === 'console' ? schemas[app] : schemas.module, environment);
       const more = own.get(app);
       if (more) readConfig(more, environment);
     }
   });
 
   it('migrates as the owner, in a job of this release that nothing else changes', () => {
-    if (app === 'gateway') return expect(jobs).toEqual([]);
+    if (!isModule(app)) return expect(jobs).toEqual([]);
     const [job] = jobs;
     if (!job) throw new Error('no migration');
     const container = containerOf(job);
@@ -121,7 +123,7 @@ describe.each(apps)('k8s/base/%s by itself', (app) => {
         limits: { memory: expect.any(String) as string },
       });
       if (workload.kind === 'Job') continue;
-      const port = app === 'gateway' ? 'internal' : 'public';
+      const port = isModule(app) ? 'public' : 'internal';
       expect(container.startupProbe?.httpGet).toEqual({ path: '/health/live', port });
       expect(container.livenessProbe?.httpGet).toEqual({ path: '/health/live', port });
       expect(container.readinessProbe?.httpGet).toEqual({ path: '/health/ready', port });

@@ -68,10 +68,22 @@ describe('network policies of a cluster with its own data', () => {
 
   it('everybody asks for names', () => {
     const dns: Pod = { labels: {}, namespace: 'kube-system' };
-    for (const [name, from] of pods) expect([name, reaches(resources, from, dns, 53)]).toEqual([name, true]);
+    // Who serves the Console's files asks nobody.
+    for (const [name, from] of [...pods].filter(([one]) => one !== 'console'))
+      expect([name, reaches(resources, from, dns, 53)]).toEqual([name, true]);
   });
 
-  it('the gateway is reached by everybody and reaches modules alone', () => {
+  it('the Console is reached by the gateway alone, and reaches nobody', () => {
+    const server = pod('console');
+    expect(reaches(resources, pod('gateway'), server, 3000)).toBe(true);
+    expect(reaches(resources, pod('gateway'), server, 3001)).toBe(false);
+    expect(reaches(resources, { labels: {}, namespace: 'monitoring' }, server, 3001)).toBe(true);
+    for (const other of [pod('core-api'), { labels: {}, namespace: 'ingress-nginx' }])
+      expect(reaches(resources, other, server, 3000)).toBe(false);
+    for (const name of pods.keys()) expect(reaches(resources, server, pod(name), 3000)).toBe(false);
+  });
+
+  it('the gateway is reached by everybody and reaches modules and the Console alone', () => {
     expect(reaches(resources, { labels: {}, namespace: 'ingress-nginx' }, pod('gateway'), 3000)).toBe(true);
     expect(reaches(resources, pod('gateway'), pod('postgres'), 5432)).toBe(false);
   });

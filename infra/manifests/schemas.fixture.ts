@@ -16,6 +16,7 @@ import {
 /** What must be there for a process to start, put together from the pieces of libs/config. */
 export const schemas = {
   gateway: serviceConfig.extend(publicUrlsConfig.shape),
+  console: serviceConfig,
   module: serviceConfig
     .extend(gatewayAddressesConfig.shape)
     .extend(databaseConfig.omit({ DATABASE_OWNER_URL: true }).shape)

@@ -7,6 +7,16 @@ describe('the variables of an app', () => {
       expect(core).toContain(name);
     expect(variablesOf('messaging')).toContain('PROVIDER_SECRET');
     expect(variablesOf('gateway')).toContain('TLS_CERT_FILE');
+    expect([...variablesOf('console')].sort()).toEqual([
+      'DRAIN_SECONDS',
+      'HOST',
+      'INTERNAL_PORT',
+      'LOG_LEVEL',
+      'PLATFORM_MODE',
+      'PORT',
+      'PUBLIC_URL',
+      'RELEASE',
+    ]);
     for (const name of ['KAFKA_BROKERS', 'PROCESS_ROLE', 'DATABASE_URL'])
       expect(variablesOf('gateway')).not.toContain(name);
     expect(variablesOf('crm')).not.toContain('REDIS_URL');

@@ -12,7 +12,8 @@ const KEY = /(?<=[\s{])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)(?=: )/g;
 
 /** Files of a project that run: no tests, nothing that only tests use. */
 function sourcesOf(folder: string): string[] {
-  return globSync(`${folder}/src/**/*.ts`, { cwd: root }).filter(
+  // Of the Console, what runs in browsers reads none.
+  return globSync(`${folder}/{src,server}/**/*.ts`, { cwd: root }).filter(
     (file) => !/\.(spec|fixture)\.ts$/.test(file),
   );
 }
