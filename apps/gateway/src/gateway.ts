@@ -57,7 +57,8 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
     drain: () => listener.drain(),
     close: async (graceMs = 8_000) => {
       await listener.close(graceMs);
-      await Promise.all([...Object.values(upstreams), console].map((upstream) => upstream?.destroy()));
+      const all = [...Object.values(upstreams), ...(console ? [console] : [])];
+      await Promise.all(all.map((upstream) => upstream.destroy()));
     },
   };
 }
