@@ -106,6 +106,12 @@ export class ContactLookup {
     return survivor;
   }
 
+  /** Of ids among these that were merged, whose they are now. */
+  async survivorsOf(tx: Transaction, ids: readonly unknown[]): Promise<Map<string, string>> {
+    const rows = await tx.query<{ asked: string; survivor: string }>(SURVIVORS, [tx.organizationId, ids]);
+    return new Map(rows.map(({ asked, survivor }) => [asked, survivor]));
+  }
+
   /**
    * As {@link resolveFilters}, for rows that stay under the id that the contact had then: a value means the whole family
    * of the survivor.

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { isTransient, newId } from '@customer-platform/database';
 import { expectStatus, type Answer, type Caller } from '@customer-platform/testing';
 import { RaceLost } from '../processing/contact-state.js';
+import { explainRule } from './explaining/explain-rule.js';
 import { histories, type Happening, type Histories, type Round } from './history.fixture.js';
 import { evaluate } from './rules/evaluate.js';
 import { parseRule } from './rules/parse-rule.js';
@@ -13,6 +14,7 @@ const CONTACTS = 24;
 const BATCHES = 6;
 const ROUNDS = 5;
 const RULES = 5;
+const SEES_ALL = { attributes: true, consents: true, events: true };
 const PEOPLE = '/v1/core/contacts';
 
 let world: SegmentWorld;
@@ -149,6 +151,45 @@ class Office {
       expect((await world.read(this.caller, id)).member_count).toBe(expected.length);
     }
   }
+
+  /**
+   * A preview, which reads events, and an explanation, which reads what is kept of them, say of every contact what a full
+   * recompute does.
+   */
+  async expectPreviewsAndExplanations(): Promise<void> {
+    const stored = await StoredHistories.read(world.core.database, this.id);
+    const active = stored.activeAt(this.now);
+    for (const { id, rule } of this.segments) {
+      const node = parseRule(rule);
+      const expected = active
+        .filter(({ facts }) => evaluate(node, facts, this.now).holds)
+        .map((one) => one.id);
+      const without = active.length - expected.length;
+      expect(await this.preview(rule)).toMatchObject({ rule, count: expected.length, exact: true });
+      expect(await this.preview({ not: rule })).toMatchObject({ count: without, exact: true });
+      const { sample } = await this.preview(rule);
+      expect(sample).toHaveLength(Math.min(10, expected.length));
+      for (const { contact_id: one } of sample) expect(expected).toContain(one);
+      for (const { id: one, facts } of active) {
+        const answer = await this.caller.get<object>(`${SEGMENTS}/${id}/explain?contact_id=${one}`);
+        expectStatus(answer, 200);
+        const explained = explainRule(rule, node, facts, this.now, SEES_ALL);
+        expect(answer.body).toEqual({ member: expected.includes(one), rule: explained });
+      }
+    }
+  }
+
+  private async preview(
+    rule: object,
+  ): Promise<{ rule: object; count: number; exact: boolean; sample: { contact_id: string }[] }> {
+    const answer = await this.caller.post<{
+      count: number;
+      exact: boolean;
+      sample: { contact_id: string }[];
+    }>(`${SEGMENTS}/preview`, { rule });
+    expectStatus(answer, 200);
+    return { rule, ...answer.body };
+  }
 }
 
 /** As the workers do with what another transaction got in the way of. */
@@ -170,6 +211,7 @@ async function play({ rules, rounds }: Histories): Promise<void> {
     await office.run(round);
     await office.expectFullRecompute();
   }
+  await office.expectPreviewsAndExplanations();
 }
 
 describe('membership', () => {

@@ -129,15 +129,21 @@ export class SegmentWorld {
     });
   }
 
-  /** Does work whose first transaction over organizations ends as if its process were killed before the commit. */
+  /** Does work whose first transaction over organizations that writes ends as if its process were killed just before the commit. */
   async killed(work: () => Promise<void>): Promise<void> {
     const database = this.core.app.app.get(Database, { strict: false });
     const run = database.acrossOrganizations.bind(database);
-    const spy = jest.spyOn(database, 'acrossOrganizations').mockImplementationOnce((inside) =>
+    let killed = false;
+    const spy = jest.spyOn(database, 'acrossOrganizations').mockImplementation((inside, options) =>
       run(async (tx, answer) => {
-        await inside(tx, answer);
+        const result = await inside(tx, answer);
+        const [written] = await tx.query<{ id: string | null }>(
+          'SELECT pg_current_xact_id_if_assigned() AS id',
+        );
+        if (killed || !written?.id) return result;
+        killed = true;
         throw new Error('killed');
-      }),
+      }, options),
     );
     await work();
     spy.mockRestore();

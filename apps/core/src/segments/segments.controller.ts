@@ -5,11 +5,13 @@ import {
   Body,
   Context,
   CreateEndpoint,
+  Endpoint,
   GetEndpoint,
   Id,
   ListEndpoint,
   ListRequest,
   PurgeEndpoint,
+  Query,
   RestoreEndpoint,
   SoftDeleteEndpoint,
   UpdateEndpoint,
@@ -17,6 +19,9 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
+import { ExplainQueryDto, ExplanationDto } from './explaining/explain.dto.js';
+import { PreviewRuleDto, RulePreviewDto } from './previewing/preview.dto.js';
+import { RulePreview } from './previewing/rule-preview.service.js';
 import { CreateSegmentDto, SegmentDto, SegmentMemberDto, UpdateSegmentDto } from './segment.dto.js';
 import type { Segment } from './segment.entity.js';
 import { MEMBER_LIST, SEGMENT_LIST } from './segments.list.js';
@@ -25,7 +30,10 @@ import { toSegmentDto } from './to-segment-dto.js';
 
 @Controller('v1/core/segments')
 export class SegmentsController {
-  constructor(private readonly segments: SegmentsService) {}
+  constructor(
+    private readonly segments: SegmentsService,
+    private readonly previews: RulePreview,
+  ) {}
 
   @CreateEndpoint({
     permission: 'core.segments.create',
@@ -106,6 +114,40 @@ export class SegmentsController {
     @ListRequest(MEMBER_LIST) query: ListQuery,
   ): Promise<Page<SegmentMemberDto>> {
     return this.segments.members(context, id, query);
+  }
+
+  @Endpoint({
+    method: 'POST',
+    path: 'preview',
+    permission: 'core.segments.read',
+    summary: 'Count the contacts that a rule holds of, before it is saved',
+    description:
+      'Up to 10,000 contacts are all looked at, and of more those that can match where few can; else the count is ' +
+      'estimated from some picked at random. It takes two seconds at most, and few are worked on at once: `429` says ' +
+      'when to come back.',
+    success: 200,
+    idempotency: 'none',
+    response: RulePreviewDto,
+    problems: ['invalid_segment_rule', 'dependency_unavailable'],
+  })
+  preview(@Context() context: RequestContext, @Body() body: PreviewRuleDto): Promise<RulePreviewDto> {
+    return this.previews.preview(context, body.rule);
+  }
+
+  @Endpoint({
+    method: 'GET',
+    path: ':id/explain',
+    permission: 'core.segments.read',
+    summary: 'Say why a contact is in a segment, or is not',
+    response: ExplanationDto,
+    problems: ['invalid_id', 'not_found'],
+  })
+  explain(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Query() query: ExplainQueryDto,
+  ): Promise<ExplanationDto> {
+    return this.segments.explain(context, id, query.contact_id);
   }
 }
 

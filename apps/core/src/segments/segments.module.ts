@@ -5,7 +5,9 @@ import { Evaluation } from './evaluating/evaluation.js';
 import { EvaluatorShares } from './evaluating/evaluator-shares.js';
 import { FailedEvaluations } from './evaluating/failed-evaluations.js';
 import { SegmentEvaluator } from './evaluating/segment.evaluator.js';
+import { SegmentExplainer } from './explaining/segment-explainer.js';
 import { FollowingModule } from './following/following.module.js';
+import { PreviewRandom, RulePreview } from './previewing/rule-preview.service.js';
 import { SegmentsController } from './segments.controller.js';
 import { SegmentsService } from './segments.service.js';
 
@@ -17,8 +19,11 @@ import { SegmentsService } from './segments.service.js';
     Evaluation,
     EvaluatorShares,
     FailedEvaluations,
+    PreviewRandom,
+    RulePreview,
     SegmentBuilder,
     SegmentEvaluator,
+    SegmentExplainer,
     SegmentsService,
   ],
 })

@@ -12,6 +12,8 @@ import {
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { beginRegistration, register } from './building/rule-registry.js';
+import type { ExplanationDto } from './explaining/explain.dto.js';
+import { SegmentExplainer } from './explaining/segment-explainer.js';
 import type { Cause } from './following/segment-follower.js';
 import { SegmentSignal } from './following/segment.signal.js';
 import { parseNewRule } from './rules/parse-rule.js';
@@ -47,6 +49,7 @@ export class SegmentsService {
   constructor(
     private readonly database: Database,
     private readonly lookup: ContactLookup,
+    private readonly explainer: SegmentExplainer,
     signal: SegmentSignal,
     stores: ResourceStores,
   ) {
@@ -119,6 +122,14 @@ export class SegmentsService {
         parameters: [context.organizationId, id],
         map: toMemberDto,
       });
+    });
+  }
+
+  /** Why a contact is in a segment, or is not. @throws Problem `not_found` for either */
+  explain(context: RequestContext, id: string, contactId: string): Promise<ExplanationDto> {
+    return this.database.inOrganization(context, async (tx) => {
+      const segment = await this.segments.get(context, id, 'live', tx);
+      return this.explainer.explain(tx, context, segment, contactId);
     });
   }
 

@@ -1,15 +1,16 @@
 import type { Transaction } from '@customer-platform/database';
-import type { Condition, LiveSegment, SegmentIndex } from '../following/segment-index.js';
 import type { Facts, Occurrences, Said } from '../rules/evaluate.js';
-import type { EventNode } from '../rules/rule.js';
+import type { Asked, EventNode } from '../rules/rule.js';
 import { valueAt } from '../rules/values.js';
 import { CONTACT_FIELDS } from '../rules/vocabulary.js';
 
+/** Each by its key: the planner may take all contacts of an organization for fewer than it is asked for. */
 const CONTACTS = `
-  SELECT id, merged_into, deleted_at IS NULL AND merged_into IS NULL AND erased_at IS NULL AS active, external_id,
-         email, phone, first_name, last_name, birth_date::text AS birth_date, locale, timezone, country, source,
-         created_at, CASE WHEN id = ANY($3::uuid[]) THEN attributes END AS attributes
-    FROM contacts WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
+  SELECT contact.* FROM unnest($2::uuid[]) AS asked (id) CROSS JOIN LATERAL (
+    SELECT id, merged_into, deleted_at IS NULL AND merged_into IS NULL AND erased_at IS NULL AS active, external_id,
+           email, phone, first_name, last_name, birth_date::text AS birth_date, locale, timezone, country, source,
+           created_at, CASE WHEN id = ANY($3::uuid[]) THEN attributes END AS attributes
+      FROM contacts WHERE organization_id = $1 AND id = asked.id OFFSET 0) AS contact`;
 
 /** The contacts that were merged into others, one into another: their history is that of the last survivor. */
 const FAMILIES = `
@@ -20,25 +21,24 @@ const FAMILIES = `
      WHERE merged.organization_id = $1)
   SELECT survivor, id FROM family`;
 
-/** Of each contact and condition the newest so many, and all that lie ahead. */
-const OCCURRENCES = `
-  SELECT ARRAY(SELECT (extract(epoch FROM occurred_at) * 1000)::float8 FROM segment_matches AS match
-                WHERE match.organization_id = $1 AND match.condition_id = asked.condition_id
-                  AND match.contact_id = asked.contact_id AND occurred_at <= $5
-                ORDER BY occurred_at DESC LIMIT asked.depth) AS past,
-         ARRAY(SELECT (extract(epoch FROM occurred_at) * 1000)::float8 FROM segment_matches AS match
-                WHERE match.organization_id = $1 AND match.condition_id = asked.condition_id
-                  AND match.contact_id = asked.contact_id AND occurred_at > $5
-                ORDER BY occurred_at) AS future
-    FROM unnest($2::uuid[], $3::uuid[], $4::bigint[]) WITH ORDINALITY AS asked (contact_id, condition_id, depth, place)
-   ORDER BY place`;
-
 const SAID = `
-  SELECT contact_id, purpose, channel, status, occurred_at, expires_at FROM consent_events
-   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND purpose = ANY($3::text[])`;
+  SELECT said.* FROM unnest($2::uuid[]) AS holder (id) CROSS JOIN LATERAL (
+    SELECT contact_id, purpose, channel, status, occurred_at, expires_at FROM consent_events
+     WHERE organization_id = $1 AND contact_id = holder.id AND purpose = ANY($3::text[]) OFFSET 0) AS said`;
 
-/** Which segments are asked about which contact. */
-export type Questions = ReadonlyMap<string, ReadonlySet<LiveSegment>>;
+/** What is asked about which contact. */
+export type Questions = ReadonlyMap<string, ReadonlySet<Asked>>;
+
+/** Contacts, each with the ids under which its history stands. */
+export type Families = ReadonlyMap<string, readonly string[]>;
+
+/** Finds when events that are asked for happened. */
+export type OccurrencesReader = (
+  tx: Transaction,
+  questions: Questions,
+  families: Families,
+  now: Date,
+) => Promise<(contactId: string, node: EventNode) => Occurrences>;
 
 /** A contact as rules see it; one that is not active is in no segment. */
 export interface KnownContact {
@@ -64,31 +64,33 @@ interface SaidRow {
   expires_at: Date | null;
 }
 
-/** Reads what the asked rules ask of the contacts, and nothing else; a contact that is no more is left out. */
+/**
+ * Reads what the asked rules ask of the contacts, and nothing else; a contact that is no more is left out. What happened to
+ * those who are in no segment is not read unless `historyOf` says so.
+ */
 export async function readFacts(
   tx: Transaction,
-  index: SegmentIndex,
   questions: Questions,
   now: Date,
+  readOccurrences: OccurrencesReader,
+  historyOf: 'active' | 'any' = 'active',
 ): Promise<Map<string, KnownContact>> {
   const rows = await readContacts(tx, questions);
-  const active = rows.filter((row) => row.active).map(({ id }) => id);
-  const families = await readFamilies(tx, active);
-  const occurrences = await readOccurrences(tx, index, questions, families, now);
+  const read = rows.filter((row) => historyOf === 'any' || row.active).map(({ id }) => id);
+  const families = await readFamilies(tx, read);
+  const occurrences = await readOccurrences(tx, questions, families, now);
   const said = await readSaid(tx, questions, families);
   return new Map(
     rows.map((row) => {
       const facts: Facts = {
         attribute: (path) => attributeOf(row, path),
         said: (purpose) => said.get(`${row.id} ${purpose}`) ?? [],
-        occurrences: (node) => occurrences.get(`${row.id} ${index.conditionOf(node).id}`) ?? NONE,
+        occurrences: (node) => occurrences(row.id, node),
       };
       return [row.id, { active: row.active, merged: row.merged_into !== null, facts }];
     }),
   );
 }
-
-const NONE: Occurrences = { past: [], future: [] };
 
 function readContacts(tx: Transaction, questions: Questions): Promise<ContactRow[]> {
   const withAttributes = [...questions].flatMap(([id, segments]) =>
@@ -103,7 +105,7 @@ function attributeOf(row: ContactRow, path: string): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/** The active contacts, each with the ids under which its history stands. */
+/** The contacts, each with the ids under which its history stands. */
 async function readFamilies(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, string[]>> {
   const families = new Map(contactIds.map((id) => [id, [id]]));
   if (contactIds.length === 0) return families;
@@ -112,60 +114,10 @@ async function readFamilies(tx: Transaction, contactIds: readonly string[]): Pro
   return families;
 }
 
-async function readOccurrences(
-  tx: Transaction,
-  index: SegmentIndex,
-  questions: Questions,
-  families: ReadonlyMap<string, readonly string[]>,
-  now: Date,
-): Promise<Map<string, Occurrences>> {
-  const asked: { key: string; memberId: string; condition: Condition; depth: number }[] = [];
-  for (const [contactId, family] of families) {
-    for (const [condition, depth] of depthsOf(index, questions.get(contactId) ?? new Set())) {
-      const key = `${contactId} ${condition.id}`;
-      for (const memberId of family) asked.push({ key, memberId, condition, depth });
-    }
-  }
-  if (asked.length === 0) return new Map();
-  const rows = await tx.query<{ past: number[]; future: number[] }>(OCCURRENCES, [
-    tx.organizationId,
-    asked.map(({ memberId }) => memberId),
-    asked.map(({ condition }) => condition.id),
-    asked.map(({ depth }) => depth),
-    now,
-  ]);
-  const found = new Map<string, Occurrences>();
-  rows.forEach(({ past, future }, at) => {
-    const key = asked[at]?.key;
-    if (key === undefined || past.length + future.length === 0) return;
-    const known = found.get(key);
-    found.set(key, known ? together(known, { past, future }) : { past, future });
-  });
-  return found;
-}
-
-/** How many events of each condition must be known for all counts to be answered. */
-function depthsOf(index: SegmentIndex, segments: Iterable<LiveSegment>): Map<Condition, number> {
-  const depths = new Map<Condition, number>();
-  const nodes: EventNode[] = [...segments].flatMap(({ events }) => events);
-  for (const node of nodes) {
-    const condition = index.conditionOf(node);
-    depths.set(condition, Math.max(depths.get(condition) ?? 0, node.count.value + 1));
-  }
-  return depths;
-}
-
-function together(one: Occurrences, other: Occurrences): Occurrences {
-  return {
-    past: [...one.past, ...other.past].sort((a, b) => b - a),
-    future: [...one.future, ...other.future].sort((a, b) => a - b),
-  };
-}
-
 async function readSaid(
   tx: Transaction,
   questions: Questions,
-  families: ReadonlyMap<string, readonly string[]>,
+  families: Families,
 ): Promise<Map<string, Said[]>> {
   const purposes = new Set<string>();
   const holders = new Map<string, string>();

@@ -5,6 +5,7 @@ import type { LiveSegment, SegmentIndex } from '../following/segment-index.js';
 import { evaluate } from '../rules/evaluate.js';
 import { readFacts, type KnownContact } from './contact-facts.js';
 import { readDues, writeDues, type Dues } from './dues.js';
+import { storedOccurrences } from './stored-occurrences.js';
 import { forget, moveEvent, readMemberships, writeMoves, type Move, type Reason } from './memberships.js';
 
 /** What is to be evaluated of a contact, and why. */
@@ -36,7 +37,7 @@ export class Evaluation {
     if (tasks.size === 0) return;
     const ids = [...tasks.keys()];
     const questions = new Map([...tasks].map(([id, { segments }]) => [id, new Set(segments.keys())]));
-    const known = await readFacts(tx, index, questions, now);
+    const known = await readFacts(tx, questions, now, storedOccurrences(index));
     const current = await membershipsOf(tx, tasks, known);
     const before = await readDues(tx, ids);
     const after = new Map<string, Dues>();

@@ -1,7 +1,14 @@
 import type { Transaction } from '@customer-platform/database';
 import { evaluate, type Facts } from '../rules/evaluate.js';
 import { parseRule } from '../rules/parse-rule.js';
-import { leavesOf, type EventNode, type PropertyTest, type RuleNode } from '../rules/rule.js';
+import {
+  askedOf,
+  leavesOf,
+  type Asked,
+  type EventNode,
+  type PropertyTest,
+  type RuleNode,
+} from '../rules/rule.js';
 
 /** In one statement, and so of one instant: the evaluator reads while others change segments. */
 const LIVE = `
@@ -29,12 +36,9 @@ interface LiveSegments {
 }
 
 /** A segment as evaluation knows it. */
-export interface LiveSegment {
+export interface LiveSegment extends Asked {
   readonly id: string;
   readonly node: RuleNode;
-  readonly events: readonly EventNode[];
-  readonly purposes: readonly string[];
-  readonly asksAttributes: boolean;
   /** Not before what its conditions ask of the past has been looked up. */
   readonly evaluated: boolean;
   /** While all contacts are gone through, whoever enters or leaves does so because of the rule. */
@@ -111,6 +115,14 @@ export class SegmentIndex {
     return condition;
   }
 
+  /** Whether a segment is evaluated, and by the same counts as this rule asks for. */
+  keepsMatchesOf(segmentId: string, { events }: Asked): boolean {
+    const segment = this.segments.get(segmentId);
+    return (
+      Boolean(segment?.evaluated) && events.every(({ fingerprint }) => this.byFingerprint.has(fingerprint))
+    );
+  }
+
   /** Those of the keys by which some segment can be found. */
   known(keys: readonly string[]): string[] {
     return keys.filter((key) => this.byKey.has(key));
@@ -124,22 +136,18 @@ export class SegmentIndex {
   private add(row: LiveRow, conditionIds: ReadonlyMap<string, string>): void {
     this.bytes += Buffer.byteLength(JSON.stringify(row.rule));
     const node = parseRule(row.rule);
-    const leaves = leavesOf(node);
-    const events = leaves.filter((leaf) => leaf.kind === 'event');
-    const purposes = new Set(leaves.flatMap((leaf) => (leaf.kind === 'consent' ? leaf.purpose : [])));
-    const paths = leaves.flatMap((leaf) => (leaf.kind === 'attribute' ? leaf.path : []));
+    const asked = askedOf(node);
+    const paths = leavesOf(node).flatMap((leaf) => (leaf.kind === 'attribute' ? leaf.path : []));
     const segment: LiveSegment = {
       id: row.id,
       node,
-      events,
-      purposes: [...purposes],
-      asksAttributes: paths.length > 0,
+      ...asked,
       evaluated: row.phase !== 'conditions',
       buildCause: row.cause,
     };
     this.segments.set(row.id, segment);
-    const keys = new Set([KEYS.all, ...[...purposes].map(KEYS.purpose), ...paths.flatMap(fieldKeys)]);
-    for (const leaf of events) keys.add(KEYS.condition(this.keep(leaf, conditionIds)));
+    const keys = new Set([KEYS.all, ...asked.purposes.map(KEYS.purpose), ...paths.flatMap(fieldKeys)]);
+    for (const leaf of asked.events) keys.add(KEYS.condition(this.keep(leaf, conditionIds)));
     // Of a contact of whom nothing is known most rules say no: only the others ask for those that come to be.
     const { holds } = evaluate(node, NOTHING_KNOWN, 0);
     if (holds || paths.some((path) => BORN_WITH.includes(path))) keys.add(KEYS.created);

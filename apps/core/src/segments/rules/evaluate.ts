@@ -71,8 +71,17 @@ function joined(parts: readonly Verdict[], all: boolean): Verdict {
 
 const STRICTNESS = ['withdrawn', 'denied', 'expired', 'granted'];
 
+function consented(node: ConsentNode, said: readonly Said[], now: number): Verdict {
+  const { state, next } = consentState(node, said, now);
+  return { holds: state === node.status, next };
+}
+
 /** core.md §5: the latest word on the channel or on all channels decides, of several at one instant the strictest. */
-function consented({ channel, status }: ConsentNode, said: readonly Said[], now: number): Verdict {
+export function consentState(
+  { channel }: ConsentNode,
+  said: readonly Said[],
+  now: number,
+): { state: string | undefined; next: number } {
   let latest: { status: string; occurredAt: number } | undefined;
   let next = Infinity;
   for (const word of said) {
@@ -87,7 +96,7 @@ function consented({ channel, status }: ConsentNode, said: readonly Said[], now:
     if (latest && !decides(word.occurredAt, state, latest)) continue;
     latest = { status: state, occurredAt: word.occurredAt };
   }
-  return { holds: latest?.status === status, next };
+  return { state: latest?.status, next };
 }
 
 function decides(at: number, state: string, other: { status: string; occurredAt: number }): boolean {
@@ -97,11 +106,21 @@ function decides(at: number, state: string, other: { status: string; occurredAt:
 
 /** now − within < occurred_at ≤ now. */
 function counted(node: EventNode, { past, future }: Occurrences, now: number): Verdict {
-  const { op, value } = node.count;
+  const inside = countInside(node, past, now);
+  const next = Math.min(future[0] ?? Infinity, nextDeparture(node, past, inside));
+  return { holds: allowsCount(node, inside), next };
+}
+
+/** How many of the times, newest first, are in the window. */
+export function countInside({ withinMs }: EventNode, past: readonly number[], now: number): number {
   let inside = 0;
-  while (inside < past.length && (past[inside] ?? 0) > now - node.withinMs) inside += 1;
-  const holds = comparesCount(inside, op, value);
-  return { holds, next: Math.min(future[0] ?? Infinity, nextDeparture(node, past, inside)) };
+  while (inside < past.length && (past[inside] ?? 0) > now - withinMs) inside += 1;
+  return inside;
+}
+
+/** Whether the condition holds of a contact with so many matching events. */
+export function allowsCount({ count: { op, value } }: EventNode, actual: number): boolean {
+  return comparesCount(actual, op, value);
 }
 
 /** When the window has left behind enough of the oldest for the answer to turn. */

@@ -89,3 +89,20 @@ export function leavesOf(node: RuleNode): Leaf[] {
       return [node];
   }
 }
+
+/** What rules ask of a contact. */
+export interface Asked {
+  readonly events: readonly EventNode[];
+  readonly purposes: readonly string[];
+  readonly asksAttributes: boolean;
+}
+
+/** What a rule asks of a contact. */
+export function askedOf(node: RuleNode): Asked {
+  const leaves = leavesOf(node);
+  return {
+    events: leaves.filter((leaf) => leaf.kind === 'event'),
+    purposes: [...new Set(leaves.flatMap((leaf) => (leaf.kind === 'consent' ? leaf.purpose : [])))],
+    asksAttributes: leaves.some(({ kind }) => kind === 'attribute'),
+  };
+}

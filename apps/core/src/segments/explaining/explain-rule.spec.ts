@@ -1,0 +1,75 @@
+import type { Facts } from '../rules/evaluate.js';
+import { parseRule } from '../rules/parse-rule.js';
+import { explainRule } from './explain-rule.js';
+
+const NOW = Date.parse('2026-06-15T12:00:00.000Z');
+const MINUTE = 60_000;
+const ALL = { attributes: true, consents: true, events: true };
+
+const FACTS: Facts = {
+  attribute: (path) => (path === 'attributes.plan' ? 'pro' : undefined),
+  said: () => [{ channel: 'email', status: 'granted', occurredAt: NOW - MINUTE, expiresAt: null }],
+  occurrences: () => ({ past: [NOW - 30_000, NOW - 2 * MINUTE], future: [NOW + 1] }),
+};
+
+const plan = { attribute: 'attributes.plan', op: 'eq', value: 'pro' };
+const absent = { attribute: 'attributes.toString', op: 'exists', value: true };
+const paid = { event: 'paid', count: { op: 'gte', value: 2 }, within: 'PT1M' };
+const ever = { event: 'paid' };
+const consent = { consent: { purpose: 'marketing', channel: 'email' }, status: 'denied' };
+const rule = { all: [plan, { any: [absent, { not: paid }] }, ever, { not: consent }] };
+
+const explain = (written: object, sight = ALL) => explainRule(written, parseRule(written), FACTS, NOW, sight);
+
+describe('an explained rule', () => {
+  it('carries at each node its result, and at each leaf what it was compared with', () => {
+    const until = new Date(NOW).toISOString();
+    const after = new Date(NOW - MINUTE).toISOString();
+    expect(explain(rule)).toEqual({
+      result: true,
+      all: [
+        { ...plan, result: true, actual: { value: 'pro' } },
+        {
+          result: true,
+          any: [
+            { ...absent, result: false, actual: { value: null } },
+            { result: true, not: { ...paid, result: false, actual: { count: 1, after, until } } },
+          ],
+        },
+        { ...ever, result: true, actual: { count: 2, after: null, until } },
+        { result: true, not: { ...consent, result: false, actual: { value: 'granted' } } },
+      ],
+    });
+  });
+
+  it('keeps each kind of value from those who may not see it', () => {
+    const seen = (sight: Partial<typeof ALL>) =>
+      [plan, consent, ever].map((leaf) => {
+        const { result, actual } = explain(leaf, {
+          ...{ attributes: false, consents: false, events: false },
+          ...sight,
+        });
+        return [result, actual !== null];
+      });
+    expect(seen({})).toEqual([
+      [true, false],
+      [false, false],
+      [true, false],
+    ]);
+    expect(seen({ attributes: true })).toEqual([
+      [true, true],
+      [false, false],
+      [true, false],
+    ]);
+    expect(seen({ consents: true })).toEqual([
+      [true, false],
+      [false, true],
+      [true, false],
+    ]);
+    expect(seen({ events: true })).toEqual([
+      [true, false],
+      [false, false],
+      [true, true],
+    ]);
+  });
+});
