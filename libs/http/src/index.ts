@@ -71,7 +71,7 @@ export type {
   ParameterSpec,
   SortSpec,
 } from './lists/list-definition.js';
-export { parseListRequest } from './lists/parse-list-request.js';
+export { parseFilters, parseListRequest } from './lists/parse-list-request.js';
 export { queryParameters, refuseUnknown, type QueryParameter } from './reading/query-string.js';
 export {
   formFields,

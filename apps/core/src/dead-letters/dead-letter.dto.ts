@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsObject } from 'class-validator';
 import type { Stage } from '../processing/work-item.js';
 
 /** Where an event can fail (core.md §6). */
@@ -64,6 +65,35 @@ export class DeadLetterDto {
 
   @ApiProperty({ format: 'date-time' })
   updated_at: string;
+}
+
+/** What `POST /v1/core/dead-letters/replay` takes. */
+export class ReplayFilterDto {
+  @ApiProperty({
+    type: 'object',
+    minProperties: 1,
+    additionalProperties: { type: 'string' },
+    example: { code: 'internal_error', 'stage[in]': 'store,profile' },
+    description: 'Filters of the list, named and written as in its query: at least one.',
+  })
+  @IsObject()
+  filter: Record<string, unknown>;
+}
+
+/** How many dead letters were queued. */
+export class BulkReplayDto {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    maximum: 10_000,
+    example: 412,
+    description:
+      'Pending letters that matched, which are queued now. Those queued or run before are not counted.',
+  })
+  matched: number;
+
+  @ApiProperty({ description: 'Whether more match: the same call again takes the next ones.' })
+  truncated: boolean;
 }
 
 /** A row of the table of dead letters, as far as it is shown. */

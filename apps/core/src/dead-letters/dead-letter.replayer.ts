@@ -17,9 +17,16 @@ const LOOK_EVERY_MS = 1_000;
 /** The counters of what happens outside the queue. */
 const NO_PARTITION = -1;
 
+const WAITING = `SELECT DISTINCT organization_id AS id FROM dead_letters WHERE state = 'replaying' AND id <> ALL($1::uuid[])`;
+
+/** In the order of an index that begins with the organization, however many it has queued. */
 const NEXT = `
   SELECT organization_id, id, event_id, type, stage, payload, received_at, remainder FROM dead_letters
-   WHERE state = 'replaying' AND id <> ALL($1::uuid[]) ORDER BY updated_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+   WHERE organization_id = $2 AND state = 'replaying' AND id <> ALL($1::uuid[])
+   ORDER BY last_failed_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+/** So long organizations take turns before it is looked who else has come. */
+const LOOK_AROUND_MS = 1_000;
 
 const SETTLE = `
   UPDATE dead_letters
@@ -92,17 +99,37 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
     await this.job.stop();
   }
 
-  /** Runs all that is queued. */
+  /** Runs all that is queued; organizations take turns, so that ten thousand letters of one hold up nobody else. */
   async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.runNext())) continue;
+    for (let ran = true; ran && !this.job.stopping;) ran = await this.takeTurns(await this.waiting());
+  }
+
+  private waiting(): Promise<{ id: string }[]> {
+    return this.database.acrossOrganizations((tx) => tx.query(WAITING, [this.setbacks.waiting()]));
+  }
+
+  /** Whether there was a letter of any. */
+  private async takeTurns(organizations: readonly { id: string }[]): Promise<boolean> {
+    const since = performance.now();
+    let ran = false;
+    for (let left = organizations; left.length > 0;) {
+      const still: { id: string }[] = [];
+      for (const organization of left) {
+        if (this.job.stopping) return ran;
+        if (await this.runNext(organization.id)) still.push(organization);
+      }
+      ran ||= still.length > 0;
+      left = performance.now() - since < LOOK_AROUND_MS ? still : [];
+    }
+    return ran;
   }
 
   /** Whether there was one. One that cannot be settled, or loses races, is left queued for a while. */
-  private async runNext(): Promise<boolean> {
+  private async runNext(organizationId: string): Promise<boolean> {
     let letter: QueuedLetter | undefined;
     try {
       await this.database.acrossOrganizations(async (tx) => {
-        [letter] = await tx.query<QueuedLetter>(NEXT, [this.setbacks.waiting()]);
+        [letter] = await tx.query<QueuedLetter>(NEXT, [this.setbacks.waiting(), organizationId]);
         if (!letter) return;
         await tx.useOrganization(letter.organization_id);
         const setback = await this.runStage(tx, letter);

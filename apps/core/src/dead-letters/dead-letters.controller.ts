@@ -1,5 +1,6 @@
 import { Controller } from '@nestjs/common';
 import {
+  Body,
   Context,
   Endpoint,
   Id,
@@ -9,7 +10,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { DeadLetterDto } from './dead-letter.dto.js';
+import { BulkReplayDto, DeadLetterDto, ReplayFilterDto } from './dead-letter.dto.js';
 import { DEAD_LETTER_LIST } from './dead-letter.list.js';
 import { DeadLettersService } from './dead-letters.service.js';
 
@@ -40,5 +41,21 @@ export class DeadLettersController {
   })
   replay(@Context() context: RequestContext, @Id() id: string): Promise<DeadLetterDto> {
     return this.letters.replay(context, id);
+  }
+
+  @Endpoint({
+    method: 'POST',
+    path: 'replay',
+    permission: 'core.jobs.replay',
+    summary: 'Run all failed events again that a filter matches',
+    description:
+      'Up to 10,000 pending ones at once, the oldest first. Letters that are closed, queued or were run are left alone, ' +
+      'so that the call can be repeated.',
+    success: 202,
+    response: BulkReplayDto,
+    problems: ['invalid_filter'],
+  })
+  replayAll(@Context() context: RequestContext, @Body() body: ReplayFilterDto): Promise<BulkReplayDto> {
+    return this.letters.replayAll(context, body.filter);
   }
 }

@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import { Database, pageOf, type Transaction } from '@customer-platform/database';
-import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { parseFilters, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import {
   LETTER_COLUMNS,
   toDeadLetterDto,
+  type BulkReplayDto,
   type DeadLetterDto,
   type DeadLetterRow,
 } from './dead-letter.dto.js';
+import { DEAD_LETTER_LIST } from './dead-letter.list.js';
 import { ReplaySignal } from './replay.signal.js';
 
 const LETTERS = `SELECT ${LETTER_COLUMNS} FROM dead_letters WHERE organization_id = $1`;
@@ -19,6 +21,33 @@ const LOCK = `${LETTERS} AND id = $2 FOR UPDATE`;
 const QUEUE = `
   UPDATE dead_letters SET state = 'replaying', updated_at = now()
    WHERE organization_id = $1 AND id = $2 RETURNING ${LETTER_COLUMNS}`;
+
+/** At once. */
+const MOST = 10_000;
+
+const PENDING = `
+  SELECT id, event_id, stage, code, external_id, contact_id, state, last_failed_at FROM dead_letters
+   WHERE organization_id = $1 AND state = 'pending'`;
+
+/** In one order for all who do so, and none that another call has queued meanwhile. */
+const QUEUE_ALL = `
+  UPDATE dead_letters AS letter SET state = 'replaying', updated_at = now()
+    FROM (SELECT id FROM dead_letters WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'pending'
+           ORDER BY id FOR UPDATE) AS pending
+   WHERE letter.organization_id = $1 AND letter.id = pending.id
+  RETURNING letter.id`;
+
+/** Those that failed first first. */
+const OLDEST: Pick<ListQuery, 'limit' | 'sort' | 'visibility' | 'parameters' | 'cursorFor'> = {
+  limit: MOST,
+  sort: [
+    { field: 'last_failed_at', column: 'last_failed_at', type: 'time', direction: 'asc' },
+    { field: 'id', column: 'id', type: 'uuid', direction: 'asc' },
+  ],
+  visibility: 'live',
+  parameters: {},
+  cursorFor: () => 'more',
+};
 
 /** The events that failed, and their replay. */
 @Injectable()
@@ -57,6 +86,37 @@ export class DeadLettersService {
         });
       }
       return toDeadLetterDto(letter.state === 'pending' ? await this.queue(tx, context, letter) : letter);
+    });
+  }
+
+  /**
+   * Queues all pending letters that the filters of the list match, the oldest 10,000 at most. Those that are queued already,
+   * or were run, are left alone: what is called again, or twice at once, has one effect.
+   * @throws Problem `unknown_parameter`, `invalid_filter`, `validation_failed` without any filter
+   */
+  async replayAll(context: RequestContext, given: Record<string, unknown>): Promise<BulkReplayDto> {
+    const filters = parseFilters(DEAD_LETTER_LIST, given, '/filter');
+    if (filters.length === 0) {
+      const detail = 'At least one filter says which letters are meant.';
+      throw Problem.validation([{ pointer: '/filter', code: 'required', detail }]);
+    }
+    const { organizationId } = context;
+    return this.database.inOrganization(context, async (tx) => {
+      const query = await this.lookup.resolveToFamilies(tx, { ...OLDEST, filters });
+      const { data, page } = await pageOf<{ id: string }>(tx, PENDING, query, {
+        parameters: [organizationId],
+      });
+      const queued = await tx.query(QUEUE_ALL, [organizationId, data.map(({ id }) => id)]);
+      if (queued.length > 0) {
+        await this.audit.record(tx, context, {
+          action: 'core.jobs.replay',
+          // One act of many letters, which are found by when they were changed.
+          resource: { type: 'dead_letters', id: organizationId },
+          changedFields: ['state'],
+        });
+        tx.afterCommit(() => this.signal.raise());
+      }
+      return { matched: queued.length, truncated: page.next_cursor !== null };
     });
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { FieldErrors, Problem, type FieldError } from '@customer-platform/problem-json';
+import { pointerToken } from '../json/json-pointer.js';
 import { refuseUnknown, type QueryParameter } from '../reading/query-string.js';
 import type { Cursors, CursorScope } from './cursors.js';
 import { DEFAULT_OPS, expectedValue, readValue, splitValues } from './filter-values.js';
@@ -80,6 +81,35 @@ export function parseListRequest(
     ...(before ? { before } : {}),
     cursorFor: (values) => cursors.encode(scope, values),
   };
+}
+
+/**
+ * Reads the filters of a list from a body: members named and written as the parameters of the query are.
+ * @throws `unknown_parameter` or `invalid_filter`, at the member under `pointer`
+ */
+export function parseFilters(
+  definition: ListDefinition,
+  given: Readonly<Record<string, unknown>>,
+  pointer: string,
+): ListFilter[] {
+  const specs = filtersOf(definition);
+  const errors = new FieldErrors();
+  const filters = Object.entries(given).flatMap(([name, value]) => {
+    const { field = name, op = 'eq' } = PARAMETER.exec(name)?.groups ?? {};
+    const at = `${pointer}/${pointerToken(name)}`;
+    try {
+      const spec = Object.hasOwn(specs, field) ? specs[field] : undefined;
+      if (!spec) refuseUnknown([name], Object.keys(specs));
+      else if (typeof value === 'string') return readFilter(name, field, op, value, spec);
+      else throw refusal('invalid_filter', name, 'A filter is a text, as in a query.');
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      for (const { code, detail } of error.errors ?? []) errors.add({ pointer: at, code, detail });
+    }
+    return [];
+  });
+  if (errors.total > 0) throw Problem.validation(errors);
+  return filters;
 }
 
 interface FilterParameter {
