@@ -1,8 +1,14 @@
 import { generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { eventually, type Caller } from '@customer-platform/testing';
+import {
+  eventually,
+  type Caller,
+  END_WITHIN_MS,
+  PlatformUnderTest,
+  START_WITHIN_MS,
+  type Tenant,
+} from '@customer-platform/testing';
 import { EVENT, introduce, prepareChain } from './chain.fixture.js';
-import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
 
 interface Listed<T> {
   data: T[];

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '@customer-platform/testing';
-import type { Tenant } from './platform.fixture.js';
+import type { Caller, Tenant } from '@customer-platform/testing';
 
 /** The event that earns points and causes a mail once the chain is prepared. */
 export const EVENT = 'invoice_paid';

@@ -1,8 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { eventually } from '@customer-platform/testing';
+import { eventually, type PlatformUnderTest, type Tenant } from '@customer-platform/testing';
 import { done, type Credentials } from './credentials.fixture.js';
 import type { DocumentedRoute } from './documented-routes.fixture.js';
-import type { PlatformUnderTest, Tenant } from './platform.fixture.js';
 
 /** The tokens that somebody may present anywhere, by the scheme or authorization of the routes that they are for. */
 export const TOKENS = {

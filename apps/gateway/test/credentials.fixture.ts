@@ -1,6 +1,12 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { Caller, eventually, peerModule, type Answer } from '@customer-platform/testing';
-import type { PlatformUnderTest, Tenant } from './platform.fixture.js';
+import {
+  Caller,
+  eventually,
+  peerModule,
+  type Answer,
+  type PlatformUnderTest,
+  type Tenant,
+} from '@customer-platform/testing';
 
 /** What a new person chooses; nobody but the person and identity ever sees it. */
 export const PASSWORD = 'tres tristes tigres tragaban trigo';

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { isPermission, PERMISSIONS, type Permission } from '@customer-platform/permissions';
-import { eventually, type Answer, type Caller } from '@customer-platform/testing';
+import {
+  eventually,
+  type Answer,
+  type Caller,
+  END_WITHIN_MS,
+  PlatformUnderTest,
+  START_WITHIN_MS,
+  type Tenant,
+} from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
 import {
   closedTo,
@@ -15,7 +23,6 @@ import {
 } from './credential-classes.fixture.js';
 import { obtainCredentials, PASSWORD } from './credentials.fixture.js';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
-import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
 
 interface Page {
   data: { id: string }[];

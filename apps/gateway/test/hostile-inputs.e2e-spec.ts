@@ -1,3 +1,11 @@
+import {
+  END_WITHIN_MS,
+  MODULES,
+  PlatformUnderTest,
+  START_WITHIN_MS,
+  type Module,
+  type Tenant,
+} from '@customer-platform/testing';
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { jest } from '@jest/globals';
@@ -15,14 +23,6 @@ import {
 import { Judge, type Call } from './hostile-judge.fixture.js';
 import { FULL, PARTS, SHAPES, TEXTS, type Shape, type TextShape } from './hostile-shapes.fixture.js';
 import { PROVIDERS } from './hostile-webhooks.fixture.js';
-import {
-  END_WITHIN_MS,
-  MODULES,
-  PlatformUnderTest,
-  START_WITHIN_MS,
-  type Module,
-  type Tenant,
-} from './platform.fixture.js';
 
 const KIB = 1024;
 /** What the server takes: a target of 8 KiB, a head of 16 KiB with all that a call carries besides. */

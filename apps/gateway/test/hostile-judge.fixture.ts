@@ -1,6 +1,6 @@
+import type { Module, PlatformUnderTest } from '@customer-platform/testing';
 import { readFileSync } from 'node:fs';
 import { FULL, type TextShape } from './hostile-shapes.fixture.js';
-import type { Module, PlatformUnderTest } from './platform.fixture.js';
 
 interface Named {
   readonly name: string;

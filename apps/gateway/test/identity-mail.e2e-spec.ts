@@ -3,9 +3,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jest } from '@jest/globals';
 import { isPermission } from '@customer-platform/permissions';
-import { eventually, type Caller } from '@customer-platform/testing';
+import {
+  eventually,
+  type Caller,
+  END_WITHIN_MS,
+  PlatformUnderTest,
+  START_WITHIN_MS,
+  type Tenant,
+} from '@customer-platform/testing';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
-import { END_WITHIN_MS, PlatformUnderTest, START_WITHIN_MS, type Tenant } from './platform.fixture.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SETTLED = { within: 60_000 };

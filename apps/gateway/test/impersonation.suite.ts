@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { isPermission } from '@customer-platform/permissions';
-import { eventually, type Answer, type Caller } from '@customer-platform/testing';
+import {
+  eventually,
+  type Answer,
+  type Caller,
+  START_WITHIN_MS,
+  type PlatformUnderTest,
+  type Tenant,
+} from '@customer-platform/testing';
 import { done, idOf, newSupporter, newUser } from './credentials.fixture.js';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
-import { START_WITHIN_MS, type PlatformUnderTest, type Tenant } from './platform.fixture.js';
 import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Act {

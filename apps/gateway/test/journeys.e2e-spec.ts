@@ -1,8 +1,8 @@
+import { END_WITHIN_MS, START_WITHIN_MS } from '@customer-platform/testing';
 import { jest } from '@jest/globals';
 import './impersonation.suite.js';
 import './merge.suite.js';
 import './new-user.suite.js';
-import { END_WITHIN_MS, START_WITHIN_MS } from './platform.fixture.js';
 import './purge.suite.js';
 import { startSharedPlatform, stopSharedPlatform } from './shared-platform.fixture.js';
 

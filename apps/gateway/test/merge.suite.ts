@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { eventually } from '@customer-platform/testing';
+import { eventually, START_WITHIN_MS, type PlatformUnderTest, type Tenant } from '@customer-platform/testing';
 import { EVENT, prepareChain, sendPurchase } from './chain.fixture.js';
-import { START_WITHIN_MS, type PlatformUnderTest, type Tenant } from './platform.fixture.js';
 import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Listed<T = { id: string }> {

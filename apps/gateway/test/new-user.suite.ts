@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, type Answer, type Caller } from '@customer-platform/testing';
+import { eventually, type Answer, type Caller, type PlatformUnderTest } from '@customer-platform/testing';
 import { Secret, TOTP } from 'otpauth';
-import type { PlatformUnderTest } from './platform.fixture.js';
 import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Listed<T> {

@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { runScript, WORKSPACE } from '@customer-platform/testing';
-import { PlatformUnderTest } from './platform.fixture.js';
+import { runScript, WORKSPACE, PlatformUnderTest } from '@customer-platform/testing';
 
 jest.setTimeout(120_000);
 

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, type Answer } from '@customer-platform/testing';
+import {
+  eventually,
+  type Answer,
+  START_WITHIN_MS,
+  type PlatformUnderTest,
+  type Tenant,
+} from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
-import { START_WITHIN_MS, type PlatformUnderTest, type Tenant } from './platform.fixture.js';
 import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Listed {

@@ -2,16 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { EventBusModule, TopicReader, Topics } from '@customer-platform/event-bus';
-import { eventually, requiredVariable } from '@customer-platform/testing';
-import { prepareChain, sendPurchase } from './chain.fixture.js';
-import { done, idOf, newSupporter, obtainCredentials, PASSWORD, totpCode } from './credentials.fixture.js';
 import {
+  eventually,
+  requiredVariable,
   END_WITHIN_MS,
   MODULES,
   PlatformUnderTest,
   START_WITHIN_MS,
   type Tenant,
-} from './platform.fixture.js';
+} from '@customer-platform/testing';
+import { prepareChain, sendPurchase } from './chain.fixture.js';
+import { done, idOf, newSupporter, obtainCredentials, PASSWORD, totpCode } from './credentials.fixture.js';
 
 /** Where a secret may have been left, and all the text there. */
 type Places = Map<string, string>;

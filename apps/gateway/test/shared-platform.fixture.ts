@@ -1,4 +1,4 @@
-import { PlatformUnderTest } from './platform.fixture.js';
+import { PlatformUnderTest } from '@customer-platform/testing';
 
 let platform: PlatformUnderTest | undefined;
 

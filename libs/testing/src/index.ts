@@ -11,6 +11,15 @@ export { expectMigrationsReversible } from './expect-migrations-reversible.js';
 export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
 export { HOSTILE_LITERALS, MALFORMED } from './hostile-urls.js';
 export { InternalPeer, type InternalAnswer } from './internal-peer.js';
+export {
+  END_WITHIN_MS,
+  MODULES,
+  PlatformUnderTest,
+  START_WITHIN_MS,
+  type CaughtMail,
+  type Module,
+  type Tenant,
+} from './platform-under-test.js';
 export { rowsRead, type PlanNode } from './plan-node.js';
 export { peerModule, serviceToken } from './peer-module.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';

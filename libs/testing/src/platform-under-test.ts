@@ -2,19 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { newId, provisionDatabase } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
-import {
-  AppProcess,
-  buildAll,
-  Caller,
-  eventually,
-  freePorts,
-  requiredVariable,
-  runScript,
-  serviceKeys,
-} from '@customer-platform/testing';
+import { AppProcess, buildAll, freePorts, runScript } from './app-process.js';
+import { Caller } from './caller.js';
+import { eventually } from './eventually.js';
+import { serviceKeys } from './service-keys.js';
+import { requiredVariable } from './test-database.js';
 
 /** A build, five migrations and seven processes, on a machine that may have much else to do. */
 export const START_WITHIN_MS = 300_000;
+/** How long it may take to end it, in milliseconds. */
 export const END_WITHIN_MS = 60_000;
 
 /** The modules, each an app with a database of its own. */
@@ -70,20 +66,23 @@ export class PlatformUnderTest {
     ports: number[],
     private readonly extra: Variables,
   ) {
-    const names = [...MODULES, 'gateway'].flatMap((name) => [name, `${name} internal`]);
+    const names = [...MODULES, 'gateway', 'console'].flatMap((name) => [name, `${name} internal`]);
     this.ports = record([...names, 'smtp', 'mail'], (_, at) => ports[at] ?? 0);
   }
 
-  /** @param extra variables of apps beyond the usual ones, or instead of them */
-  static async start(extra: Variables = {}): Promise<PlatformUnderTest> {
+  /**
+   * @param extra variables of apps beyond the usual ones, or instead of them
+   * @param pages whether the Console is served, too
+   */
+  static async start(extra: Variables = {}, { pages = false } = {}): Promise<PlatformUnderTest> {
     await buildAll();
-    const platform = new PlatformUnderTest(await freePorts(14), extra);
+    const platform = new PlatformUnderTest(await freePorts(16), extra);
     try {
       await Promise.all(MODULES.map((module) => platform.migrate(module)));
       const founded = await platform.command('identity', 'organizations', 'bootstrap', '--json');
       platform.ownerKey = (JSON.parse(founded.output) as { key: string }).key;
       platform.startMailCatcher();
-      for (const app of [...MODULES, 'gateway']) platform.startApp(app);
+      for (const app of [...MODULES, ...(pages ? ['console'] : []), 'gateway']) platform.startApp(app);
       await Promise.all(Object.values(platform.processes).map((process) => process.ready()));
       return platform;
     } catch (error) {
@@ -242,8 +241,8 @@ export class PlatformUnderTest {
   }
 
   private startApp(app: string): AppProcess {
-    // The gateway proxies its public listener: its own health is on the other.
-    const port = this.ports[app === 'gateway' ? 'gateway internal' : app];
+    // The gateway and the Console answer others on their public listener: their own health is on the other.
+    const port = this.ports[app === 'gateway' || app === 'console' ? `${app} internal` : app];
     const process = new AppProcess(
       app,
       `apps/${app}/dist/main.js`,
@@ -279,6 +278,7 @@ export class PlatformUnderTest {
           [`${module.toUpperCase()}_INTERNAL_URL`, this.internalUrlOf(module)],
         ]),
       ),
+      CONSOLE_UPSTREAM_URL: local(this.ports['console']),
       ...serviceKeys(app),
       CURSOR_SECRET: 'a secret of tests, long enough for cursors',
       ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
