@@ -5,6 +5,7 @@
  * files and their types.
  */
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 
 interface Manifest {
   name: string;
@@ -13,12 +14,19 @@ interface Manifest {
   license: string;
   sideEffects: boolean;
   engines?: Record<string, string>;
+  exports: Record<string, { default: string }>;
   dependencies?: Record<string, string>;
 }
 
-const { name, version, description, license, sideEffects, engines, dependencies } = JSON.parse(
-  readFileSync('package.json', 'utf8'),
-) as Manifest;
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+const { name, version, description, license, sideEffects, engines, dependencies } = manifest;
+
+/** `./dist/node.js` in the repository is `./node.js` beside its types. */
+const entries: Record<string, object> = {};
+for (const [entry, { default: path }] of Object.entries(manifest.exports)) {
+  const file = `./${basename(path, '.js')}`;
+  entries[entry] = { types: `${file}.d.ts`, default: `${file}.js` };
+}
 
 const published = {
   name,
@@ -28,7 +36,7 @@ const published = {
   type: 'module',
   sideEffects,
   ...(engines ? { engines } : {}),
-  exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
+  exports: { ...entries, './package.json': './package.json' },
   // For tools that do not read `exports`.
   main: './index.js',
   types: './index.d.ts',
