@@ -1,5 +1,6 @@
 import { END_WITHIN_MS, START_WITHIN_MS } from '@customer-platform/testing';
 import { jest } from '@jest/globals';
+import './client.suite.js';
 import './impersonation.suite.js';
 import './merge.suite.js';
 import './new-user.suite.js';
