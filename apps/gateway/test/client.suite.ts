@@ -3,8 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Client, createClient, ProblemError } from '@customer-platform/client';
-import { eventually } from '@customer-platform/testing';
-import { START_WITHIN_MS, type PlatformUnderTest, type Tenant } from './platform.fixture.js';
+import { eventually, type PlatformUnderTest, START_WITHIN_MS, type Tenant } from '@customer-platform/testing';
 import { sharedPlatform } from './shared-platform.fixture.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
