@@ -1,5 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { accountRoute } from './account/routes.ts';
 import { homeRoute } from './home/routes.ts';
 import { usePerson } from './session/use-session.tsx';
 import { organizationRoute, rootRoute } from './shell/frame.tsx';
@@ -24,7 +25,7 @@ const invitationRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   ...start,
   invitationRoute,
-  organizationRoute.addChildren([homeRoute]),
+  organizationRoute.addChildren([homeRoute, accountRoute]),
 ]);
 
 export const router = createRouter({

@@ -1,13 +1,23 @@
-import { createClient, type Client } from '@customer-platform/client';
+import { createClient, ProblemError, type Client } from '@customer-platform/client';
 import { createContext, useContext, useMemo, type ReactNode } from 'react';
 import type { Session } from '../session/session.ts';
 
 const ApiContext = createContext<Client | undefined>(undefined);
 
+/** Refusals that say: what one may do here has changed. */
+const RIGHTS_CHANGED = new Set(['permission_denied', 'mfa_required', 'organization_suspended']);
+
 /** The public API with the token of whoever is signed in. */
 export function ApiProvider({ session, children }: { session: Session; children: ReactNode }): ReactNode {
   const api = useMemo(
-    () => createClient({ baseUrl: window.location.origin, credentials: session.token }),
+    () =>
+      createClient({
+        baseUrl: window.location.origin,
+        credentials: session.token,
+        onProblem: (error) => {
+          if (error instanceof ProblemError && RIGHTS_CHANGED.has(error.code)) void session.readAgain();
+        },
+      }),
     [session],
   );
   return <ApiContext value={api}>{children}</ApiContext>;

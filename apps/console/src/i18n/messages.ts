@@ -1,3 +1,4 @@
+import type account from '../account/messages.en.json';
 import type home from '../home/messages.en.json';
 import type invitation from '../invitation/messages.en.json';
 import type shell from '../shell/messages.en.json';
@@ -5,6 +6,7 @@ import type ui from '../ui/messages.en.json';
 
 /** Every text of the Console, by the folder that shows it; the English files give the names. */
 export interface Messages {
+  account: typeof account;
   home: typeof home;
   invitation: typeof invitation;
   shell: typeof shell;

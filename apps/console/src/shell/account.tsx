@@ -1,11 +1,11 @@
 import { Menu } from '@base-ui/react/menu';
-import { useLocation, useRouter } from '@tanstack/react-router';
-import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { Check, ChevronsUpDown } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { usePerson, useSession } from '../session/use-session.tsx';
 import { chooseTheme, chosenTheme, THEMES } from './theme.ts';
+import { useSwitch } from './use-switch.ts';
 
 const ITEM =
   'flex min-h-9 cursor-default items-center gap-2 rounded-control px-2.5 outline-none data-highlighted:bg-hover';
@@ -17,6 +17,8 @@ export function Account(): ReactNode {
   const person = usePerson();
   const [theme, setTheme] = useState(chosenTheme);
   const switchTo = useSwitch();
+  const navigate = useNavigate();
+  const params = { organization: person.organization.slug };
   return (
     <Menu.Root>
       <Menu.Trigger className="control flex w-full items-center gap-2.5 px-2 py-1 text-start hover:bg-hover">
@@ -65,6 +67,14 @@ export function Account(): ReactNode {
               ))}
             </Menu.RadioGroup>
             <Menu.Separator className="my-1 border-t border-line" />
+            {person.restriction === null && (
+              <Menu.Item
+                className={ITEM}
+                onClick={() => void navigate({ to: '/o/$organization/account', params })}
+              >
+                {t('account')}
+              </Menu.Item>
+            )}
             <Menu.Item className={ITEM} onClick={() => void session.signOut()}>
               {t('signOut')}
             </Menu.Item>
@@ -73,21 +83,4 @@ export function Account(): ReactNode {
       </Menu.Portal>
     </Menu.Root>
   );
-}
-
-/** To the same page of another organization; nothing that was read of this one stays. */
-function useSwitch(): (slug: string) => Promise<void> {
-  const session = useSession();
-  const person = usePerson();
-  const queries = useQueryClient();
-  const router = useRouter();
-  const { pathname } = useLocation();
-  return async (slug) => {
-    if (slug === person.organization.slug) return;
-    const [, , , page = ''] = pathname.split('/'); // '', 'o', slug, page
-    const to = `/o/${slug}/${page}`;
-    if (!(await session.switchTo(slug, `/console${to}`))) return;
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] === person.organization.id });
-    await router.navigate({ to });
-  };
 }

@@ -6,7 +6,8 @@ import { Failure } from './notices.tsx';
 
 interface DialogProps {
   open: boolean;
-  onClose: () => void;
+  /** Left out where only what the dialog asks for leads on. */
+  onClose?: () => void;
   title: string;
   lead?: ReactNode;
   children: ReactNode;
@@ -37,9 +38,9 @@ export function Dialog({ open, onClose, title, lead, children, place = 'middle' 
       onCancel={(event) => {
         // Whether it closes is said by whoever opened it.
         event.preventDefault();
-        onClose();
+        onClose?.();
       }}
-      onClick={(event) => event.target === event.currentTarget && isOutside(event) && onClose()}
+      onClick={(event) => event.target === event.currentTarget && isOutside(event) && onClose?.()}
     >
       {open && (
         <>
@@ -50,9 +51,11 @@ export function Dialog({ open, onClose, title, lead, children, place = 'middle' 
               </h2>
               {lead !== undefined && <p className="mt-1 text-soft">{lead}</p>}
             </div>
-            <IconButton label={t('close')} onClick={onClose}>
-              <X aria-hidden className="size-4" />
-            </IconButton>
+            {onClose !== undefined && (
+              <IconButton label={t('close')} onClick={onClose}>
+                <X aria-hidden className="size-4" />
+              </IconButton>
+            )}
           </div>
           <div className="mt-4 flex flex-col gap-4">{children}</div>
         </>
