@@ -1,6 +1,7 @@
 import { createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { accountRoute } from './account/routes.ts';
+import { contactRoutes } from './contacts/routes.ts';
 import { homeRoute } from './home/routes.ts';
 import { usePerson } from './session/use-session.tsx';
 import { organizationRoute, rootRoute } from './shell/frame.tsx';
@@ -25,7 +26,7 @@ const invitationRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   ...start,
   invitationRoute,
-  organizationRoute.addChildren([homeRoute, accountRoute]),
+  organizationRoute.addChildren([homeRoute, accountRoute, ...contactRoutes]),
 ]);
 
 export const router = createRouter({

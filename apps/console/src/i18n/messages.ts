@@ -1,4 +1,5 @@
 import type account from '../account/messages.en.json';
+import type contacts from '../contacts/messages.en.json';
 import type home from '../home/messages.en.json';
 import type invitation from '../invitation/messages.en.json';
 import type shell from '../shell/messages.en.json';
@@ -7,6 +8,7 @@ import type ui from '../ui/messages.en.json';
 /** Every text of the Console, by the folder that shows it; the English files give the names. */
 export interface Messages {
   account: typeof account;
+  contacts: typeof contacts;
   home: typeof home;
   invitation: typeof invitation;
   shell: typeof shell;

@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query';
+import { ProblemError } from '@customer-platform/client';
+import type { ReactNode } from 'react';
+import { useFormatter, useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Time } from '../ui/time.tsx';
+import type { Contact } from './use-contact.ts';
+
+/** Under a contact's name: by what it is known, its points, and when it was last seen. */
+export function ContactFacts({ contact }: { contact: Contact }): ReactNode {
+  const t = useTranslations('contacts');
+  const { external_id, email, phone, last_seen_at } = contact;
+  return (
+    <dl className="flex flex-wrap gap-x-8 gap-y-3">
+      {email !== null && <Known name={t('fields.email')} value={email} />}
+      {phone !== null && <Known name={t('fields.phone')} value={phone} />}
+      {external_id !== null && <Known name={t('fields.external_id')} value={external_id} />}
+      <Points contactId={contact.id} />
+      <Fact name={t('fields.last_seen_at')}>
+        <Time at={last_seen_at} relative />
+      </Fact>
+    </dl>
+  );
+}
+
+function Known({ name, value }: { name: string; value: string }): ReactNode {
+  return (
+    <Fact name={name}>
+      <span className="inline-flex max-w-full items-center gap-1">
+        <span dir="auto" className="max-w-[18rem] truncate" title={value}>
+          {value}
+        </span>
+        <CopyButton text={value} />
+      </span>
+    </Fact>
+  );
+}
+
+function Points({ contactId }: { contactId: string }): ReactNode {
+  const t = useTranslations('contacts');
+  const { number } = useFormatter();
+  const may = useMay();
+  const { data } = useBalance(contactId, may('loyalty.balances.read'));
+  if (data === undefined) return null;
+  return (
+    <Fact name={t('fields.points')}>
+      <span className="font-medium tabular-nums">{number(data.available)}</span>
+    </Fact>
+  );
+}
+
+/** A contact's points; it goes with what the timeline brings. */
+export function useBalance(id: string, enabled: boolean) {
+  const api = useApi();
+  const { organization } = usePerson();
+  return useQuery({
+    queryKey: [organization.id, 'contacts', id, 'balance'],
+    enabled,
+    retry: (failures, error) => !(error instanceof ProblemError) && failures < 2,
+    refetchInterval: 15_000,
+    queryFn: async ({ signal }) =>
+      (await api.GET('/v1/loyalty/contacts/{id}/balance', { params: { path: { id } }, signal })).data,
+  });
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }): ReactNode {
+  return (
+    <div className="flex min-w-0 flex-col">
+      <dt className="text-xs text-soft">{name}</dt>
+      <dd className="flex min-h-7 min-w-0 items-center">{children}</dd>
+    </div>
+  );
+}

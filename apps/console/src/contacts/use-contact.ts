@@ -1,0 +1,31 @@
+import type { Schemas } from '@customer-platform/client';
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from '../api/api.tsx';
+import { usePerson } from '../session/use-session.tsx';
+
+export type Contact = Schemas['ContactDto'];
+
+/** A contact with what a change of it is based on; of a merged one, its survivor. */
+export function useContact(id: string) {
+  const api = useApi();
+  const { organization } = usePerson();
+  return useQuery({
+    queryKey: [organization.id, 'contacts', id, 'profile'],
+    queryFn: async ({ signal }) => {
+      const { data, etag, mergedInto } = await api.GET('/v1/core/contacts/{id}', {
+        params: { path: { id } },
+        signal,
+      });
+      return { contact: data, etag, mergedInto };
+    },
+  });
+}
+
+/** What a person calls a contact: its name, else what it is known by. */
+export function nameOf(
+  contact: Pick<Contact, 'first_name' | 'last_name' | 'email' | 'phone' | 'external_id' | 'id'>,
+): string {
+  const name = [contact.first_name, contact.last_name].filter(Boolean).join(' ');
+  if (name !== '') return name;
+  return contact.email ?? contact.phone ?? contact.external_id ?? contact.id;
+}
