@@ -1,4 +1,5 @@
 export { AppProcess, buildAll, freePorts, runScript, WORKSPACE } from './app-process.js';
+export { axeFindings } from './axe.js';
 export { startChromium, type Browser, type Page } from './chromium.js';
 export { Caller, type Answer, type CallOptions } from './caller.js';
 export { DatabaseFault, type Fault } from './database-fault.js';

@@ -10,19 +10,16 @@ export function Conservation({ counts }: { counts: UsagePeriod['events'] }): Rea
   const { number } = useFormatter();
   return (
     <div className="rounded-panel border border-line p-4">
-      <dl className="flex flex-wrap items-end gap-x-3 gap-y-4">
+      <dl className="flex flex-wrap items-end gap-x-4 gap-y-4">
         <Figure name={t('counts.accepted')} count={number(counts.accepted)} large />
         {PARTS.map((part, at) => (
-          <div key={part} className="flex items-end gap-3">
-            <span aria-hidden className="pb-0.5 text-soft">
-              {at === 0 ? '=' : '+'}
-            </span>
-            <Figure
-              name={t(`counts.${part}`)}
-              count={number(counts[part])}
-              bad={part === 'dead_lettered' && counts[part] > 0}
-            />
-          </div>
+          <Figure
+            key={part}
+            sign={at === 0 ? '=' : '+'}
+            name={t(`counts.${part}`)}
+            count={number(counts[part])}
+            bad={part === 'dead_lettered' && counts[part] > 0}
+          />
         ))}
       </dl>
       <p className="mt-3 text-xs text-soft">{t('refused', { count: counts.refused })}</p>
@@ -33,17 +30,23 @@ export function Conservation({ counts }: { counts: UsagePeriod['events'] }): Rea
 interface FigureProps {
   name: string;
   count: string;
+  sign?: string;
   large?: boolean;
   bad?: boolean;
 }
 
-function Figure({ name, count, large = false, bad = false }: FigureProps): ReactNode {
+function Figure({ name, count, sign, large = false, bad = false }: FigureProps): ReactNode {
   return (
     <div className="flex flex-col-reverse">
-      <dt className="text-xs text-soft">{name}</dt>
+      <dt className={`text-xs text-soft ${sign === undefined ? '' : 'pl-4'}`}>{name}</dt>
       <dd
-        className={`font-semibold tabular-nums ${large ? 'text-xl' : 'text-base'} ${bad ? 'text-bad' : ''}`}
+        className={`flex items-baseline font-semibold tabular-nums ${large ? 'text-xl' : 'text-base'} ${bad ? 'text-bad' : ''}`}
       >
+        {sign !== undefined && (
+          <span aria-hidden className="w-4 font-normal text-soft">
+            {sign}
+          </span>
+        )}
         {count}
       </dd>
     </div>

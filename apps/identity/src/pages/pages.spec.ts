@@ -1,8 +1,7 @@
-import { startChromium } from '@customer-platform/testing';
+import { axeFindings, startChromium } from '@customer-platform/testing';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { axeFindings } from './axe.fixture.js';
 import { html, Html } from './html.js';
 import { languageOf, type Language } from './languages.js';
 import { sendPage } from './page.js';

@@ -1,8 +1,7 @@
-import { eventually, expectStatus } from '@customer-platform/testing';
+import { axeFindings, eventually, expectStatus } from '@customer-platform/testing';
 import type { TestOrganization } from '../identity-app.fixture.js';
 import { aChallenge, Browser } from '../oauth/browser.fixture.js';
 import { BROWSER_COOKIE } from './browser-binding.js';
-import { axeFindings } from '../pages/axe.fixture.js';
 import { codeOf, PASSWORD, SignInBench, type Visitor } from './sign-in-bench.fixture.js';
 
 let bench: SignInBench;

@@ -1,0 +1,96 @@
+import { END_WITHIN_MS, eventually, START_WITHIN_MS, type Tenant } from '@customer-platform/testing';
+import { ConsoleBench, type Staff } from './console.fixture.js';
+
+let bench: ConsoleBench;
+let tenant: Tenant;
+let owner: Staff;
+
+beforeAll(async () => {
+  bench = await ConsoleBench.start();
+  tenant = await bench.platform.tenant();
+  owner = await bench.staff(tenant);
+}, START_WITHIN_MS);
+afterAll(() => bench.end(), END_WITHIN_MS);
+
+describe('who signs in to the Console', () => {
+  it('is on the page that was asked for, again after a reload, and nothing is left in storage', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page, complaints } = visitor;
+    await page.goto(`${bench.platform.url}/console/o/${tenant.slug}?kept=1`);
+    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
+    expect(page.url()).toContain('kept=1');
+    const stored = await page.evaluate(() => [localStorage.length, JSON.stringify(sessionStorage)]);
+    expect(stored[0]).toBe(0);
+    expect(stored[1]).not.toContain('ey');
+    const cookies = await page.context().cookies();
+    expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await visitor.close();
+  });
+
+  it.each([
+    { scheme: 'light', width: 1_440, locale: 'es-CL' },
+    { scheme: 'dark', width: 360, locale: 'en' },
+  ] as const)('finds nothing to stumble over at $width px, $scheme, $locale', async ({ locale, ...eyes }) => {
+    const person = await bench.staff(tenant, 'owner', locale);
+    const visitor = await bench.signedIn(person, { ...eyes, locale });
+    expect(await visitor.findings()).toEqual([]);
+    expect(await visitor.isTooWide()).toBe(false);
+    const words = locale === 'en' ? 'Needs attention' : 'Necesita atención';
+    await visitor.page.getByRole('heading', { name: words }).waitFor();
+    await visitor.close();
+  });
+
+  it('signs out in every tab, and the page behind the back button shows nothing', async () => {
+    const visitor = await bench.signedIn(owner);
+    const other = await visitor.page.context().newPage();
+    await other.goto(`${bench.platform.url}/console/`);
+    await other.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
+    await visitor.page.getByRole('button', { name: tenant.slug }).click();
+    await visitor.page.getByRole('menuitem', { name: 'Cerrar sesión' }).click();
+    await visitor.page.waitForURL(/\/oauth\/logout/);
+    await other.getByRole('heading', { name: 'Cerraste la sesión' }).waitFor();
+    await visitor.page.locator('button').first().click();
+    await visitor.page.waitForURL(/\/oauth\/interactions\//);
+    await visitor.page.evaluate(() => window.history.back());
+    await visitor.page.waitForLoadState();
+    expect(await visitor.page.getByText(tenant.slug).count()).toBe(0);
+    await visitor.close();
+  });
+
+  it('never sees one organization in another after a switch', async () => {
+    const second = await bench.platform.tenant();
+    const person = await bench.staff(second, 'owner');
+    await bench.join(tenant, person, 'analyst');
+    const visitor = await bench.visitor();
+    const { page } = visitor;
+    await visitor.signIn(person, second.slug);
+    await page.goto(`${bench.platform.url}/console/o/${tenant.slug}`);
+    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
+    await page.getByRole('button', { name: tenant.slug }).click();
+    await page.getByRole('menuitem', { name: second.slug }).click();
+    await page.getByRole('heading', { level: 1, name: second.slug }).waitFor();
+    expect(page.url()).toContain(`/o/${second.slug}`);
+    expect(await page.getByText(tenant.slug, { exact: true }).count()).toBe(0);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+
+  it('says that a session has ended, keeps the page, and goes on after signing in again', async () => {
+    const person = await bench.staff(tenant, 'owner');
+    const visitor = await bench.signedIn(person);
+    const { page } = visitor;
+    const [user] = await bench.platform.query<{ id: string }>(
+      'identity',
+      'SELECT id FROM users WHERE email = $1',
+      [person.email],
+    );
+    const sessions = await tenant.admin.get<{ data: { id: string }[] }>(
+      `/v1/identity/sessions?user_id=${user?.id ?? ''}&limit=200`,
+    );
+    for (const { id } of sessions.body.data) await tenant.admin.delete(`/v1/identity/sessions/${id}`);
+    await page.context().clearCookies();
+    await eventually(() => page.getByRole('heading', { name: 'Tu sesión terminó' }).waitFor());
+    await visitor.close();
+  });
+});
