@@ -658,6 +658,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/core/dead-letters/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run all failed events again that a filter matches
+         * @description Up to 10,000 pending ones at once, the oldest first. Letters that are closed, queued or were run are left alone, so that the call can be repeated.
+         */
+        post: operations["core.DeadLetters.replayAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/core/events": {
         parameters: {
             query?: never;
@@ -850,6 +870,23 @@ export interface paths {
         patch: operations["core.Segments.update"];
         trace?: never;
     };
+    "/v1/core/segments/{id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say why a contact is in a segment, or is not */
+        get: operations["core.Segments.explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/core/segments/{id}/members": {
         parameters: {
             query?: never;
@@ -895,6 +932,26 @@ export interface paths {
         put?: never;
         /** Restore a segment */
         post: operations["core.Segments.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/core/segments/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the contacts that a rule holds of, before it is saved
+         * @description Up to 10,000 contacts are all looked at, and of more those that can match where few can; else the count is estimated from some picked at random. It takes two seconds at most, and few are worked on at once: `429` says when to come back.
+         */
+        post: operations["core.Segments.preview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3112,6 +3169,15 @@ export interface components {
              */
             logo_url?: string | null;
         };
+        BulkReplayDto: {
+            /**
+             * @description Pending letters that matched, which are queued now. Those queued or run before are not counted.
+             * @example 412
+             */
+            matched: number;
+            /** @description Whether more match: the same call again takes the next ones. */
+            truncated: boolean;
+        };
         CatalogNameDto: {
             en: string;
             es: string;
@@ -4377,6 +4443,44 @@ export interface components {
             permission: "core.attributes.create" | "core.attributes.delete" | "core.attributes.purge" | "core.attributes.read" | "core.attributes.update" | "core.audit.read" | "core.catalogs.read" | "core.consents.read" | "core.consents.write" | "core.contacts.create" | "core.contacts.delete" | "core.contacts.merge" | "core.contacts.purge" | "core.contacts.read" | "core.contacts.read_national_id" | "core.contacts.update" | "core.contacts.write" | "core.events.read" | "core.events.write" | "core.imports.create" | "core.imports.read" | "core.jobs.read" | "core.jobs.replay" | "core.members.exchange" | "core.segments.create" | "core.segments.delete" | "core.segments.purge" | "core.segments.read" | "core.segments.update" | "core.subject_requests.create" | "core.subject_requests.read" | "core.taxonomies.install" | "core.taxonomies.read" | "core.usage.read" | "crm.activities.create" | "crm.activities.delete" | "crm.activities.purge" | "crm.activities.read" | "crm.activities.update" | "crm.activity_types.create" | "crm.activity_types.delete" | "crm.activity_types.purge" | "crm.activity_types.read" | "crm.activity_types.update" | "crm.lists.create" | "crm.lists.delete" | "crm.lists.purge" | "crm.lists.read" | "crm.lists.update" | "crm.notes.create" | "crm.notes.delete" | "crm.notes.purge" | "crm.notes.read" | "crm.notes.update" | "crm.objects.create" | "crm.objects.delete" | "crm.objects.purge" | "crm.objects.read" | "crm.objects.update" | "crm.timeline.read" | "identity.api_keys.create" | "identity.api_keys.read" | "identity.api_keys.rotate" | "identity.impersonation.start" | "identity.impersonation.stop" | "identity.invitations.create" | "identity.invitations.read" | "identity.memberships.create" | "identity.memberships.delete" | "identity.memberships.read" | "identity.mfa.manage" | "identity.mfa.read" | "identity.oauth_clients.create" | "identity.oauth_clients.delete" | "identity.oauth_clients.purge" | "identity.oauth_clients.read" | "identity.oauth_clients.update" | "identity.organizations.create" | "identity.organizations.delete" | "identity.organizations.purge" | "identity.organizations.read" | "identity.organizations.update" | "identity.permissions.read" | "identity.roles.assign" | "identity.roles.create" | "identity.roles.delete" | "identity.roles.purge" | "identity.roles.read" | "identity.roles.update" | "identity.sessions.read" | "identity.sessions.revoke" | "identity.sso.create" | "identity.sso.delete" | "identity.sso.purge" | "identity.sso.read" | "identity.sso.update" | "identity.users.create" | "identity.users.delete" | "identity.users.purge" | "identity.users.read" | "identity.users.update" | "loyalty.balances.read" | "loyalty.rules.create" | "loyalty.rules.delete" | "loyalty.rules.purge" | "loyalty.rules.read" | "loyalty.rules.update" | "loyalty.transactions.create" | "loyalty.transactions.read" | "messaging.campaigns.create" | "messaging.campaigns.delete" | "messaging.campaigns.purge" | "messaging.campaigns.read" | "messaging.campaigns.run" | "messaging.campaigns.update" | "messaging.channels.read" | "messaging.channels.update" | "messaging.deliverability.read" | "messaging.domains.create" | "messaging.domains.delete" | "messaging.domains.purge" | "messaging.domains.read" | "messaging.domains.verify" | "messaging.routing.delete" | "messaging.routing.purge" | "messaging.routing.read" | "messaging.routing.update" | "messaging.sends.create" | "messaging.sends.read" | "messaging.suppressions.create" | "messaging.suppressions.delete" | "messaging.suppressions.read" | "messaging.templates.create" | "messaging.templates.delete" | "messaging.templates.purge" | "messaging.templates.read" | "messaging.templates.update" | "messaging.webhooks.create" | "messaging.webhooks.delete" | "messaging.webhooks.purge" | "messaging.webhooks.read" | "messaging.webhooks.update";
             principal: components["schemas"]["PrincipalDto"];
         };
+        ExplanationDto: {
+            /** @description Whether it is in the segment. Rules follow what happens within seconds, and hold of active contacts. */
+            member: boolean;
+            /**
+             * @description The rule, each node with its `result` now, and each leaf with what it was compared with as `actual`: `value` of an attribute, or of a consent its state, and `count` of events with the window, `after` excluded and `until` included. A count is exact up to 10,000. `actual` is null for callers without `core.contacts.read`, `core.consents.read` or `core.events.read`.
+             * @example {
+             *       "all": [
+             *         {
+             *           "attribute": "attributes.plan",
+             *           "op": "eq",
+             *           "value": "pro",
+             *           "result": true,
+             *           "actual": {
+             *             "value": "pro"
+             *           }
+             *         },
+             *         {
+             *           "event": "invoice_paid",
+             *           "count": {
+             *             "op": "gte",
+             *             "value": 3
+             *           },
+             *           "within": "P30D",
+             *           "result": false,
+             *           "actual": {
+             *             "count": 2,
+             *             "after": "2026-10-24T12:00:00.000Z",
+             *             "until": "2026-11-23T12:00:00.000Z"
+             *           }
+             *         }
+             *       ],
+             *       "result": false
+             *     }
+             */
+            rule: {
+                [key: string]: unknown;
+            };
+        };
         FactorDto: {
             /**
              * Format: date-time
@@ -5171,6 +5275,12 @@ export interface components {
             /** @description The published version, else the newest, unless given. */
             version?: number;
         };
+        PreviewedContactDto: {
+            /** Format: uuid */
+            contact_id: string;
+            /** @example customer-1 */
+            external_id: string | null;
+        };
         PreviewResultDto: {
             /**
              * @example {
@@ -5185,6 +5295,76 @@ export interface components {
             warnings: {
                 [key: string]: unknown;
             }[];
+        };
+        PreviewRuleDto: {
+            /**
+             * @description Groups hold rules again; at most 8 levels deep, with at most 50 leaves, in at most 32 KiB.
+             * @example {
+             *       "all": [
+             *         {
+             *           "attribute": "attributes.plan",
+             *           "op": "eq",
+             *           "value": "pro"
+             *         },
+             *         {
+             *           "event": "invoice_paid",
+             *           "count": {
+             *             "op": "gte",
+             *             "value": 3
+             *           },
+             *           "within": "P30D"
+             *         }
+             *       ]
+             *     }
+             */
+            rule: {
+                [key: string]: unknown;
+            } & ({
+                /** @description How many events match; default at least one. */
+                count?: {
+                    /** @enum {string} */
+                    op: "eq" | "ne" | "gt" | "gte" | "lt" | "lte";
+                    value: number;
+                };
+                event: string;
+                where?: {
+                    /** @enum {string} */
+                    op: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "contains" | "prefix" | "exists" | "within_last";
+                    /** @description Dotted path in `properties`. */
+                    property: string;
+                    /** @description What it is compared with: a list of 1 to 100 for `in`, true or false for `exists`, an ISO 8601 duration for `within_last`. A text has at most 1,000 characters, for `contains` and `prefix` at most 200. */
+                    value: unknown;
+                }[];
+                /**
+                 * Format: duration
+                 * @description ISO 8601, 1 minute to 3,650 days.
+                 */
+                within?: string;
+            } | {
+                /**
+                 * @description `attributes.<key>`, or one of external_id, email, phone, first_name, last_name, birth_date, locale, timezone, country, source, created_at.
+                 * @example attributes.plan
+                 */
+                attribute: string;
+                /** @enum {string} */
+                op: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "contains" | "prefix" | "exists" | "within_last";
+                /** @description What it is compared with: a list of 1 to 100 for `in`, true or false for `exists`, an ISO 8601 duration for `within_last`. A text has at most 1,000 characters, for `contains` and `prefix` at most 200. */
+                value: unknown;
+            } | {
+                consent: {
+                    /** @enum {string|null} */
+                    channel?: "email" | "in_app" | "push" | "sms" | "whatsapp" | null;
+                    purpose: string;
+                };
+                /** @enum {string} */
+                status: "granted" | "expired" | "denied" | "withdrawn";
+            } | {
+                all: Record<string, never>[];
+            } | {
+                any: Record<string, never>[];
+            } | {
+                not: Record<string, never>;
+            });
         };
         PrincipalDto: {
             /** Format: uuid */
@@ -5240,6 +5420,18 @@ export interface components {
              *     ]
              */
             permissions: string[];
+        };
+        ReplayFilterDto: {
+            /**
+             * @description Filters of the list, named and written as in its query: at least one.
+             * @example {
+             *       "code": "internal_error",
+             *       "stage[in]": "store,profile"
+             *     }
+             */
+            filter: {
+                [key: string]: string;
+            };
         };
         RequestPasswordResetDto: {
             /**
@@ -5351,6 +5543,14 @@ export interface components {
             topic: string | null;
             /** Format: date-time */
             updated_at: string;
+        };
+        RulePreviewDto: {
+            /** @example 1284 */
+            count: number;
+            /** @description Whether all contacts that can match were looked at. If not, `count` is estimated from as many, picked at random, as could be looked at in time. */
+            exact: boolean;
+            /** @description Some of them; none for callers without `core.contacts.read`. */
+            sample: components["schemas"]["PreviewedContactDto"][];
         };
         SegmentDto: {
             /** Format: date-time */
@@ -8265,6 +8465,44 @@ export interface operations {
             };
         };
     };
+    "core.DeadLetters.replayAll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "code": "internal_error",
+                 *         "stage[in]": "store,profile"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayFilterDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "matched": 412,
+                     *       "truncated": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkReplayDto"];
+                };
+            };
+        };
+    };
     "core.Events.list": {
         parameters: {
             query?: {
@@ -9191,6 +9429,64 @@ export interface operations {
             };
         };
     };
+    "core.Segments.explain": {
+        parameters: {
+            query: {
+                contact_id: string;
+            };
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "member": false,
+                     *       "rule": {
+                     *         "all": [
+                     *           {
+                     *             "attribute": "attributes.plan",
+                     *             "op": "eq",
+                     *             "value": "pro",
+                     *             "result": true,
+                     *             "actual": {
+                     *               "value": "pro"
+                     *             }
+                     *           },
+                     *           {
+                     *             "event": "invoice_paid",
+                     *             "count": {
+                     *               "op": "gte",
+                     *               "value": 3
+                     *             },
+                     *             "within": "P30D",
+                     *             "result": false,
+                     *             "actual": {
+                     *               "count": 2,
+                     *               "after": "2026-10-24T12:00:00.000Z",
+                     *               "until": "2026-11-23T12:00:00.000Z"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "result": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExplanationDto"];
+                };
+            };
+        };
+    };
     "core.Segments.members": {
         parameters: {
             query?: {
@@ -9328,6 +9624,63 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SegmentDto"];
+                };
+            };
+        };
+    };
+    "core.Segments.preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rule": {
+                 *         "all": [
+                 *           {
+                 *             "attribute": "attributes.plan",
+                 *             "op": "eq",
+                 *             "value": "pro"
+                 *           },
+                 *           {
+                 *             "event": "invoice_paid",
+                 *             "count": {
+                 *               "op": "gte",
+                 *               "value": 3
+                 *             },
+                 *             "within": "P30D"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewRuleDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1284,
+                     *       "exact": false,
+                     *       "sample": [
+                     *         {
+                     *           "contact_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "external_id": "customer-1"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RulePreviewDto"];
                 };
             };
         };
@@ -16677,6 +17030,7 @@ export const KEYLESS_POSTS: readonly string[] = [
   '/v1/core/batch',
   '/v1/core/identify',
   '/v1/core/members/token-exchange',
+  '/v1/core/segments/preview',
   '/v1/core/track',
   '/v1/identity/invitations/accept',
   '/v1/identity/password-resets',

@@ -72,6 +72,7 @@ const REPEATABLE_POSTS = new Set([
   '/v1/core/track',
   '/v1/core/identify',
   '/v1/core/batch',
+  '/v1/core/segments/preview',
   '/v1/identity/permissions/explain',
   '/v1/messaging/templates/{id}/preview',
 ]);
