@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { accountRoute } from './account/routes.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import { homeRoute } from './home/routes.ts';
+import { segmentRoutes } from './segments/routes.ts';
 import { usePerson } from './session/use-session.tsx';
 import { organizationRoute, rootRoute } from './shell/frame.tsx';
 import { NotFound } from './shell/not-found.tsx';
@@ -26,7 +27,7 @@ const invitationRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   ...start,
   invitationRoute,
-  organizationRoute.addChildren([homeRoute, accountRoute, ...contactRoutes]),
+  organizationRoute.addChildren([homeRoute, accountRoute, ...contactRoutes, ...segmentRoutes]),
 ]);
 
 export const router = createRouter({

@@ -2,6 +2,7 @@ import type account from '../account/messages.en.json';
 import type contacts from '../contacts/messages.en.json';
 import type home from '../home/messages.en.json';
 import type invitation from '../invitation/messages.en.json';
+import type segments from '../segments/messages.en.json';
 import type shell from '../shell/messages.en.json';
 import type ui from '../ui/messages.en.json';
 
@@ -11,6 +12,7 @@ export interface Messages {
   contacts: typeof contacts;
   home: typeof home;
   invitation: typeof invitation;
+  segments: typeof segments;
   shell: typeof shell;
   ui: typeof ui;
 }

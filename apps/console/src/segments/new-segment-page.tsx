@@ -1,0 +1,62 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { Forbidden } from '../ui/notices.tsx';
+import { Page } from '../ui/page.tsx';
+import { useSay } from '../ui/toasts.tsx';
+import { countedKeys, toRule, type WrittenRule } from './rule.ts';
+import { SegmentForm, type SegmentDraft } from './segment-form.tsx';
+
+export function NewSegmentPage(): ReactNode {
+  const t = useTranslations('segments');
+  const may = useMay();
+  if (!may('core.segments.create')) return <Forbidden permission="core.segments.create" />;
+  return (
+    <Page title={t('new')} lead={t('newLead')}>
+      <NewSegment />
+    </Page>
+  );
+}
+
+function NewSegment(): ReactNode {
+  const t = useTranslations('segments');
+  const api = useApi();
+  const cache = useQueryClient();
+  const navigate = useNavigate();
+  const say = useSay();
+  const { organization } = usePerson();
+  const [newKey] = useState(countedKeys);
+  const [draft, setDraft] = useState<SegmentDraft>(() => ({
+    name: '',
+    description: '',
+    root: { key: newKey(), kind: 'all', nodes: [] },
+  }));
+  const create = useMutation({
+    mutationFn: async () => {
+      const { name, description, root } = draft;
+      const rule = toRule(root) as WrittenRule;
+      const body = { name: name.trim(), description: description === '' ? null : description, rule };
+      return (await api.POST('/v1/core/segments', { body })).data;
+    },
+    onSuccess: async ({ id, name }) => {
+      await cache.invalidateQueries({ queryKey: [organization.id, 'segments'] });
+      say(t('created', { name }));
+      const params = { organization: organization.slug, segment: id };
+      await navigate({ to: '/o/$organization/segments/$segment', params });
+    },
+  });
+  return (
+    <SegmentForm
+      draft={draft}
+      onChange={setDraft}
+      newKey={newKey}
+      onSave={() => create.mutate()}
+      busy={create.isPending}
+      error={create.error}
+      action={t('create')}
+    />
+  );
+}

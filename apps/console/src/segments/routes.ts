@@ -1,0 +1,54 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { organizationRoute } from '../shell/frame.tsx';
+
+/** What filters and sorts the list. */
+export interface SegmentsSearch {
+  name?: string;
+  state?: 'building' | 'ready';
+  deleted?: true;
+  sort?: string;
+}
+
+/** Which members are shown, and whose membership is explained. */
+export interface SegmentSearch {
+  status?: 'left';
+  contact?: string;
+}
+
+export const segmentsRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'segments',
+  validateSearch: (search): SegmentsSearch => ({
+    ...(typeof search['name'] === 'string' && search['name'] !== '' ? { name: search['name'] } : {}),
+    ...(search['state'] === 'building' || search['state'] === 'ready' ? { state: search['state'] } : {}),
+    ...(search['deleted'] === true ? { deleted: true } : {}),
+    ...(typeof search['sort'] === 'string' ? { sort: search['sort'] } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./segments-page.tsx'), 'SegmentsPage'),
+});
+
+export const newSegmentRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'segments/new',
+  component: lazyRouteComponent(() => import('./new-segment-page.tsx'), 'NewSegmentPage'),
+});
+
+export const segmentRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'segments/$segment',
+  validateSearch: (search): SegmentSearch => ({
+    ...(search['status'] === 'left' ? { status: 'left' } : {}),
+    ...(typeof search['contact'] === 'string' && search['contact'] !== ''
+      ? { contact: search['contact'] }
+      : {}),
+  }),
+  component: lazyRouteComponent(() => import('./segment-page.tsx'), 'SegmentPage'),
+});
+
+export const editSegmentRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'segments/$segment/edit',
+  component: lazyRouteComponent(() => import('./edit-segment-page.tsx'), 'EditSegmentPage'),
+});
+
+export const segmentRoutes = [segmentsRoute, newSegmentRoute, segmentRoute, editSegmentRoute] as const;
