@@ -49,7 +49,8 @@ async function examples(heading: string): Promise<string[]> {
 
 describe('the packed sender', () => {
   it('has compiled files, types and the README, and nothing else', async () => {
-    const files = await readdir(installed);
+    const entries = await readdir(installed, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
     expect(files.filter((name) => !/\.(js|d\.ts)$/.test(name)).sort()).toEqual(['README.md', 'package.json']);
     expect(files.filter((name) => /spec|fixture/.test(name))).toEqual([]);
   });
@@ -83,6 +84,17 @@ export const kept: Promise<Kept> = tracker.track('a', { b: 1 }, { occurredAt: ne
       await tool('typescript/bin/tsc', ...options, ...resolution, 'program.ts');
   });
 
+  it('compiles where it is installed, in a program for Node', async () => {
+    await writeFile(
+      join(folder, 'server.ts'),
+      `import { createFileTracker, QueueInUseError } from '@customer-platform/track/node';
+export const open = createFileTracker({ url: 'https://a.example', key: 'k', file: 'q', fsync: false });
+export const inUse = (error: unknown): boolean => error instanceof QueueInUseError;\n`,
+    );
+    const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
+    await tool('typescript/bin/tsc', ...options, '--module', 'nodenext', 'server.ts');
+  });
+
   it('is small for a page, and brings no module of Node', async () => {
     const code = await bundled();
     expect(gzipSync(code, { level: 9 }).length).toBeLessThan(MOST_GZIPPED_BYTES);
@@ -96,6 +108,14 @@ describe('the examples of the README', () => {
     browser = await startChromium();
   });
   afterAll(() => browser.close());
+
+  it('run in Node', async () => {
+    const [example = ''] = await examples('In Node');
+    await writeFile(join(folder, 'example.mjs'), `${example}\nawait tracker.close();\n`);
+    const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: folder, env: {} });
+    expect(stdout).toBe('stored\n');
+    expect(receiver.events).toMatchObject([{ event: 'invoice_paid', external_id: 'customer-1' }]);
+  });
 
   it('run in a page, from the files as they are installed', async () => {
     const imports = { '@customer-platform/track': '/track/index.js' };

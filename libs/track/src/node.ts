@@ -1,0 +1,43 @@
+import { resolve } from 'node:path';
+import { surroundings } from './environment.js';
+import { lockFile } from './node/file-lock.js';
+import { FileStore } from './node/file-store.js';
+import { Tracker, type TrackerOptions } from './tracker.js';
+
+// eslint-disable-next-line house/no-barrel -- the package's second entry, as index.ts is its first
+export { QueueInUseError } from './node/file-lock.js';
+
+/** How a tracker with a file is made. */
+export interface FileTrackerOptions extends TrackerOptions {
+  /** The queue's file, in a folder that exists. Beside it lie its lock and, for moments, its successor. */
+  file: string;
+  /**
+   * `true` (the default): `track` resolves `stored` when the event is on the disk, and outlives the machine's power.
+   * `false`: when the system has it; it outlives the process alone.
+   */
+  fsync?: boolean;
+}
+
+/**
+ * Makes a sender whose queue is a file. Events of an earlier process that ended before they were delivered are sent first.
+ * @throws QueueInUseError if a process has the file open
+ * @throws TypeError if `url` is no URL, or `key` no text for a header; what the file system throws
+ */
+export async function createFileTracker(options: FileTrackerOptions): Promise<Tracker> {
+  const path = resolve(options.file);
+  const release = await lockFile(path);
+  try {
+    const store = await FileStore.open(path, options.fsync ?? true);
+    const bounds = { maxEvents: 100_000, maxBytes: 64 * 2 ** 20 };
+    const close = async (): Promise<void> => {
+      await store.close();
+      await release();
+    };
+    const tracker = new Tracker({ ...bounds, ...options }, { ...surroundings(store), close });
+    if (store.damaged > 0) options.onFailure?.({ code: 'queue_damaged', status: 0, retryInMs: 0 });
+    return tracker;
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
