@@ -2,14 +2,15 @@
  * `npm run pictures -- [--data DIR] [--out DIR]`
  *
  * Takes the pictures that the documentation shows of the platform that `npm start` runs, on a desktop and on a phone: the
- * mail catcher with a marketing mail written in MJML, and the first page of a sign-in. With `CHROMIUM` by that browser.
+ * mail catcher with a marketing mail written in MJML, the first page of a sign-in, and the Console. With `CHROMIUM` by that browser.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { visitConsole } from '@customer-platform/kit/console-visit.ts';
 import { type Platform, runningPlatform, request } from '@customer-platform/kit/platform.ts';
-import { startChromium, type Page } from '@customer-platform/testing';
+import { startChromium, type Browser, type Page } from '@customer-platform/testing';
 import { NEWSLETTER } from './newsletter.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -93,10 +94,49 @@ async function main(): Promise<void> {
       await keep(page, `sign-in-${name}`);
       await page.close();
     }
+    await keepConsole(platform, browser);
   } finally {
     await browser.close();
     await request(platform, 'DELETE', `/v1/identity/oauth-clients/${clientId}`);
   }
+}
+
+/** The Console's first page, and a purchase in a timeline, opened to what it led to. */
+async function keepConsole(platform: Platform, browser: Browser): Promise<void> {
+  const contact = await trackPurchase(platform);
+  const looks = {
+    light: SCREENS.desktop,
+    dark: { ...SCREENS.desktop, colorScheme: 'dark' },
+    phone: SCREENS.phone,
+  } as const;
+  for (const [name, screen] of Object.entries(looks)) {
+    const { page, at } = await visitConsole(values.data, browser, { ...screen, locale: 'en' });
+    await page.goto(at(''));
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    await keep(page, `console-home-${name}`);
+    await page.goto(at(`contacts/${contact}`));
+    await page.getByText('purchase_completed').first().click();
+    await page.waitForLoadState('networkidle');
+    await keep(page, `console-timeline-${name}`);
+    await page.context().close();
+  }
+}
+
+/** @returns the contact whose timeline shows it */
+async function trackPurchase(platform: Platform): Promise<string> {
+  const event = {
+    event: 'purchase_completed',
+    external_id: 'customer-1001',
+    idempotency_key: randomUUID(),
+    occurred_at: new Date().toISOString(),
+    properties: { amount: 12_990, currency: 'CLP', invoice_id: 'B-1001' },
+  };
+  await request(platform, 'POST', '/v1/core/track', event);
+  const found = await request(platform, 'GET', '/v1/core/contacts?external_id=customer-1001&limit=1');
+  const [contact] = (found.body as { data: { id: string }[] }).data;
+  if (!contact) throw new Error('The demo organization has no customer-1001.');
+  return contact.id;
 }
 
 async function keep(page: Page, name: string): Promise<void> {

@@ -15,6 +15,7 @@ export const organizationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: 'o/$organization',
   component: OrganizationFrame,
+  notFoundComponent: NotFound,
 });
 
 function OrganizationFrame(): ReactNode {
