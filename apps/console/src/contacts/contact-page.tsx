@@ -1,8 +1,10 @@
-import { Outlet, useNavigate, useParams, useSearch, type LinkProps } from '@tanstack/react-router';
+import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Merge } from 'lucide-react';
 import { useEffect, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
+import { ButtonLink } from '../ui/button.tsx';
 import { Failure, Forbidden, Note } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Tabs, type Tab } from '../ui/tabs.tsx';
@@ -46,6 +48,7 @@ function Shown({ contact }: { contact: Contact }): ReactNode {
   return (
     <Page
       title={title}
+      actions={<MergeLink contact={contact} />}
       lead={contact.deleted_at === null ? undefined : <Badge tone="bad">{t('deleted')}</Badge>}
     >
       {merged !== undefined && <Note>{t('mergedHere', { id: merged })}</Note>}
@@ -72,9 +75,40 @@ function useSurvivor(mergedInto: string | undefined): string | undefined {
   return mergedInto;
 }
 
+const PARTS = [
+  { name: 'timeline', path: '', permissions: ['crm.timeline.read'] },
+  { name: 'profile', path: '/profile', permissions: ['core.contacts.read'] },
+  { name: 'consents', path: '/consents', permissions: ['core.consents.read'] },
+  { name: 'notes', path: '/notes', permissions: ['crm.notes.read'] },
+  { name: 'activities', path: '/activities', permissions: ['crm.activities.read'] },
+  { name: 'points', path: '/points', permissions: ['loyalty.balances.read', 'loyalty.transactions.read'] },
+] as const;
+
+/** The parts that one may see. */
 function useTabs(contactId: string): Tab[] {
   const t = useTranslations('contacts');
+  const may = useMay();
   const { organization } = useParams({ from: FROM });
-  const link = (to: LinkProps['to']) => ({ to, params: { organization, contactId } }) as LinkProps;
-  return [{ label: t('parts.timeline'), link: link('/o/$organization/contacts/$contactId') }];
+  return PARTS.filter(({ permissions }) => permissions.some(may)).map(({ name, path }) => ({
+    label: t(`parts.${name}`),
+    link: { to: `${FROM}${path}`, params: { organization, contactId } },
+  }));
+}
+
+/** Leads to the merge of this contact with another. */
+function MergeLink({ contact }: { contact: Contact }): ReactNode {
+  const t = useTranslations('contacts');
+  const may = useMay();
+  const { organization } = useParams({ from: FROM });
+  if (!may('core.contacts.merge') || contact.deleted_at !== null) return null;
+  return (
+    <ButtonLink
+      to="/o/$organization/contacts/merge"
+      params={{ organization }}
+      search={{ survivor: contact.id }}
+    >
+      <Merge aria-hidden className="size-4" />
+      {t('merge.action')}
+    </ButtonLink>
+  );
 }

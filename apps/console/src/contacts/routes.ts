@@ -2,6 +2,15 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import type { TimelineFilters } from './timeline/use-timeline.ts';
 
+/** What filters the contacts, orders them, and whether the form for a new one is open. */
+export interface ContactsSearch {
+  q?: string;
+  segment?: string;
+  deleted?: true;
+  sort?: string;
+  form?: true;
+}
+
 /** What filters a timeline, and which chain of it is open. */
 export interface TimelineSearch extends TimelineFilters {
   open?: string;
@@ -12,20 +21,70 @@ export interface ContactSearch {
   merged?: string;
 }
 
+/** Which activities are shown, and whether the form for a new one is open. */
+export interface ActivitiesSearch {
+  status?: (typeof ACTIVITY_STATUSES)[number];
+  form?: true;
+}
+
+/** The two contacts of a merge. */
+export interface MergeSearch {
+  survivor?: string;
+  merged?: string;
+}
+
+type Search = Record<string, unknown>;
+
 const SOURCES = ['core', 'loyalty', 'messaging'] as const;
 const TYPES = ['event', 'consent', 'transaction', 'send'] as const;
+const ACTIVITY_STATUSES = ['open', 'completed', 'cancelled'] as const;
+const SUGGESTION_STATES = ['open', 'merged', 'dismissed', 'stale', 'all'] as const;
+const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'last_name'].flatMap((field) => [
+  field,
+  `-${field}`,
+]);
 
-export const contactRoute = createRoute({
+const contactsRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'contacts',
+  validateSearch: ({ q, segment, deleted, sort, form }: Search): ContactsSearch => ({
+    ...text('q', q),
+    ...text('segment', segment),
+    ...yes('deleted', deleted),
+    ...oneOf('sort', SORTS, sort),
+    ...yes('form', form),
+  }),
+  component: lazyRouteComponent(() => import('./list/contacts-page.tsx'), 'ContactsPage'),
+});
+
+const suggestionsRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'contacts/merge-suggestions',
+  validateSearch: ({ state }: Search) => oneOf('state', SUGGESTION_STATES, state),
+  component: lazyRouteComponent(() => import('./merge/suggestions-page.tsx'), 'SuggestionsPage'),
+});
+
+const mergeRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'contacts/merge',
+  validateSearch: ({ survivor, merged }: Search): MergeSearch => ({
+    ...text('survivor', survivor),
+    ...text('merged', merged),
+  }),
+  component: lazyRouteComponent(() => import('./merge/merge-page.tsx'), 'MergePage'),
+});
+
+const contactRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'contacts/$contactId',
-  validateSearch: ({ merged }: Record<string, unknown>): ContactSearch => ({ ...text('merged', merged) }),
+  validateSearch: ({ merged }: Search): ContactSearch => text('merged', merged),
   component: lazyRouteComponent(() => import('./contact-page.tsx'), 'ContactPage'),
 });
 
-export const timelineRoute = createRoute({
+const timelineRoute = createRoute({
   getParentRoute: () => contactRoute,
   path: '/',
-  validateSearch: ({ source, type, open }: Record<string, unknown>): TimelineSearch => ({
+  validateSearch: ({ source, type, open }: Search): TimelineSearch => ({
     ...oneOf('source', SOURCES, source),
     ...oneOf('type', TYPES, type),
     ...text('open', open),
@@ -33,10 +92,58 @@ export const timelineRoute = createRoute({
   component: lazyRouteComponent(() => import('./timeline/timeline-page.tsx'), 'TimelinePage'),
 });
 
-export const contactRoutes = [contactRoute.addChildren([timelineRoute])];
+const profileRoute = createRoute({
+  getParentRoute: () => contactRoute,
+  path: 'profile',
+  component: lazyRouteComponent(() => import('./profile/profile-page.tsx'), 'ProfilePage'),
+});
+
+const consentsRoute = createRoute({
+  getParentRoute: () => contactRoute,
+  path: 'consents',
+  validateSearch: ({ form }: Search) => yes('form', form),
+  component: lazyRouteComponent(() => import('./consents/consents-page.tsx'), 'ConsentsPage'),
+});
+
+const notesRoute = createRoute({
+  getParentRoute: () => contactRoute,
+  path: 'notes',
+  component: lazyRouteComponent(() => import('./notes/notes-page.tsx'), 'NotesPage'),
+});
+
+const activitiesRoute = createRoute({
+  getParentRoute: () => contactRoute,
+  path: 'activities',
+  validateSearch: ({ status, form }: Search): ActivitiesSearch => ({
+    ...oneOf('status', ACTIVITY_STATUSES, status),
+    ...yes('form', form),
+  }),
+  component: lazyRouteComponent(() => import('./activities/activities-page.tsx'), 'ActivitiesPage'),
+});
+
+const pointsRoute = createRoute({
+  getParentRoute: () => contactRoute,
+  path: 'points',
+  component: lazyRouteComponent(() => import('./points/points-page.tsx'), 'PointsPage'),
+});
+
+const parts = [timelineRoute, profileRoute, consentsRoute, notesRoute, activitiesRoute, pointsRoute] as const;
+
+export const contactRoutes = [
+  contactsRoute,
+  suggestionsRoute,
+  mergeRoute,
+  contactRoute.addChildren(parts),
+] as const;
 
 function text<Name extends string>(name: Name, value: unknown): Partial<Record<Name, string>> {
-  return typeof value === 'string' && value !== '' ? ({ [name]: value } as Record<Name, string>) : {};
+  // A figure in the address is read as a number.
+  const read = typeof value === 'number' ? String(value) : value;
+  return typeof read === 'string' && read !== '' ? ({ [name]: read } as Record<Name, string>) : {};
+}
+
+function yes<Name extends string>(name: Name, value: unknown): Partial<Record<Name, true>> {
+  return value === true ? ({ [name]: true } as Record<Name, true>) : {};
 }
 
 function oneOf<Name extends string, Value extends string>(

@@ -1,9 +1,9 @@
-import { Filter, House, type LucideIcon } from 'lucide-react';
+import { Filter, House, Users, type LucideIcon } from 'lucide-react';
 import type { Messages } from '../i18n/messages.ts';
 
 /** A page of the menu. Whoever holds none of `permissions` does not see it. */
 export interface MenuPage {
-  to: '/o/$organization' | '/o/$organization/segments';
+  to: '/o/$organization' | '/o/$organization/segments' | '/o/$organization/contacts';
   name: keyof Messages['shell']['menu'];
   icon: LucideIcon;
   permissions: readonly string[];
@@ -12,6 +12,7 @@ export interface MenuPage {
 /** In the order of the menu. */
 export const MENU: readonly MenuPage[] = [
   { to: '/o/$organization', name: 'home', icon: House, permissions: [] },
+  { to: '/o/$organization/contacts', name: 'contacts', icon: Users, permissions: ['core.contacts.read'] },
   { to: '/o/$organization/segments', name: 'segments', icon: Filter, permissions: ['core.segments.read'] },
 ];
 

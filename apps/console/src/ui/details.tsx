@@ -3,14 +3,19 @@ import { CopyButton } from './copy-button.tsx';
 
 /** Names and values of one thing. */
 export function Details({ children }: { children: ReactNode }): ReactNode {
-  return <dl className="grid grid-cols-[minmax(7rem,max-content)_1fr] gap-x-6 gap-y-2">{children}</dl>;
+  // On a phone each value stands below its name.
+  return (
+    <dl className="grid grid-cols-[minmax(0,1fr)] gap-x-6 sm:grid-cols-[minmax(7rem,max-content)_minmax(0,1fr)] sm:gap-y-2">
+      {children}
+    </dl>
+  );
 }
 
 export function Detail({ name, children }: { name: string; children: ReactNode }): ReactNode {
   return (
     <>
       <dt className="text-soft">{name}</dt>
-      <dd className="min-w-0">{children}</dd>
+      <dd className="mb-2 min-w-0 sm:mb-0">{children}</dd>
     </>
   );
 }

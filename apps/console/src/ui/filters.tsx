@@ -65,10 +65,10 @@ interface FilterSelectProps {
 export function FilterSelect({ label, value, onChange, options }: FilterSelectProps): ReactNode {
   const t = useTranslations('ui');
   return (
-    <label className="flex items-center gap-2">
-      <span className="text-xs text-soft">{label}</span>
+    <label className="flex max-w-full items-center gap-2">
+      <span className="shrink-0 text-xs text-soft">{label}</span>
       <select
-        className="field w-auto!"
+        className="field w-auto! min-w-0"
         value={value ?? ''}
         onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
       >

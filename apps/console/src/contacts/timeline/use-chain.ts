@@ -63,7 +63,7 @@ export function useOpenedChain(contactId: string, chain: Chain, now: number): Op
     chain: { ...chain, items },
     silent: data.page.unreachable,
     more: data.page.page.next_cursor !== null,
-    now: Math.max(now, data.now),
+    now: Number.isFinite(now) ? Math.max(now, data.now) : data.now,
   };
 }
 

@@ -1,0 +1,123 @@
+import { useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { Button } from '../ui/button.tsx';
+import { DialogActions } from '../ui/dialog.tsx';
+import { TextField } from '../ui/form.tsx';
+import { Failure, Note } from '../ui/notices.tsx';
+import { fieldErrors } from './field-errors.ts';
+import type { Contact } from './use-contact.ts';
+
+const FIELDS = [
+  'first_name',
+  'last_name',
+  'email',
+  'phone',
+  'external_id',
+  'birth_date',
+  'country',
+  'locale',
+  'timezone',
+] as const;
+
+type Field = (typeof FIELDS)[number];
+
+/** As they stand in the form: nothing is an empty text. */
+export type ContactFields = Record<Field, string>;
+
+export function fieldsOf(contact?: Contact): ContactFields {
+  return Object.fromEntries(FIELDS.map((field) => [field, contact?.[field] ?? ''])) as ContactFields;
+}
+
+/** What was typed that is not so already; an emptied field becomes null. */
+export function changedFields(
+  typed: ContactFields,
+  contact?: Contact,
+): Partial<Record<Field, string | null>> {
+  const was = fieldsOf(contact);
+  return Object.fromEntries(
+    FIELDS.map((field) => [field, typed[field].trim()] as const)
+      .filter(([field, value]) => value !== was[field])
+      .map(([field, value]) => [field, value === '' ? null : value]),
+  );
+}
+
+interface ContactFormProps {
+  contact?: Contact;
+  action: string;
+  busy: boolean;
+  error: unknown;
+  /** What somebody else has changed since the form was opened. */
+  meanwhile?: Partial<Record<string, string | null>> | undefined;
+  onTakeTheirs?: () => void;
+  onSubmit: (typed: ContactFields) => void;
+  onCancel: () => void;
+}
+
+const KINDS: Partial<Record<Field, string>> = { email: 'email', phone: 'tel', birth_date: 'date' };
+const HINTED = ['phone', 'country', 'locale', 'timezone'] as const;
+
+/** A contact's fields; what the platform finds wrong stands at each. */
+export function ContactForm(props: ContactFormProps): ReactNode {
+  const { contact, action, busy, error, meanwhile, onTakeTheirs, onSubmit, onCancel } = props;
+  const t = useTranslations('contacts');
+  const ui = useTranslations('ui');
+  const [typed, setTyped] = useState(() => fieldsOf(contact));
+  const errors = fieldErrors(error);
+  const atFields = FIELDS.some((field) => errors[`/${field}`] !== undefined);
+  // It is set once, so what stands there cannot be written over.
+  const fixed = contact?.external_id != null;
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit(typed);
+      }}
+    >
+      {meanwhile !== undefined && <Meanwhile changed={meanwhile} onTakeTheirs={onTakeTheirs} />}
+      <div className="grid gap-4 sm:grid-cols-2">
+        {FIELDS.map((field) => (
+          <TextField
+            key={field}
+            label={t(`fields.${field}`)}
+            type={KINDS[field] ?? 'text'}
+            hint={HINTED.some((each) => each === field) ? t(`hints.${field as 'phone'}`) : undefined}
+            value={typed[field]}
+            readOnly={field === 'external_id' && fixed}
+            error={errors[`/${field}`]}
+            onChange={({ target }) => setTyped({ ...typed, [field]: target.value })}
+          />
+        ))}
+      </div>
+      {error != null && !atFields && <Failure error={error} />}
+      <DialogActions>
+        <Button onClick={onCancel}>{ui('cancel')}</Button>
+        <Button type="submit" look="main" busy={busy}>
+          {action}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+interface MeanwhileProps {
+  changed: Partial<Record<string, string | null>>;
+  onTakeTheirs: (() => void) | undefined;
+}
+
+function Meanwhile({ changed, onTakeTheirs }: MeanwhileProps): ReactNode {
+  const t = useTranslations('contacts');
+  return (
+    <Note tone="warn">
+      <p>{t('profile.conflict')}</p>
+      <ul className="my-2">
+        {Object.entries(changed).map(([field, value]) => (
+          <li key={field}>
+            {t(`fields.${field as Field}`)}: <strong>{value ?? '–'}</strong>
+          </li>
+        ))}
+      </ul>
+      <Button onClick={onTakeTheirs}>{t('takeTheirs')}</Button>
+    </Note>
+  );
+}

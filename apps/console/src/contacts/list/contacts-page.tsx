@@ -1,0 +1,198 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../../api/api.tsx';
+import { useMay, usePerson } from '../../session/use-session.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Filters, FilterSelect, SearchField } from '../../ui/filters.tsx';
+import { Checkbox } from '../../ui/form.tsx';
+import { useList } from '../../ui/list.ts';
+import { Empty, Forbidden, Note } from '../../ui/notices.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { ContactsSearch } from '../routes.ts';
+import { nameOf, type Contact } from '../use-contact.ts';
+import { CreateContact } from './create-contact.tsx';
+
+const FROM = '/o/$organization/contacts' as const;
+const PAGE = 100;
+const SEGMENTS = 200;
+/** Shorter ones are not looked for: the API asks for two. */
+const SHORTEST = 2;
+
+/** Everyone the organization knows: found by name or by any identifier. */
+export function ContactsPage(): ReactNode {
+  const t = useTranslations('contacts');
+  const may = useMay();
+  const { organization } = useParams({ from: FROM });
+  const { form } = useSearch({ from: FROM });
+  const change = useChangeSearch();
+  if (!may('core.contacts.read')) return <Forbidden permission="core.contacts.read" />;
+  const actions = (
+    <>
+      {may('core.contacts.merge') && (
+        <ButtonLink to="/o/$organization/contacts/merge-suggestions" params={{ organization }}>
+          {t('suggestions.title')}
+        </ButtonLink>
+      )}
+      {may('core.contacts.create') && (
+        <Button look="main" onClick={() => change({ form: true })}>
+          <Plus aria-hidden className="size-4" />
+          {t('list.create')}
+        </Button>
+      )}
+    </>
+  );
+  return (
+    <Page title={t('list.title')} lead={t('list.lead')} actions={actions}>
+      <ContactFilters />
+      <Contacts />
+      <CreateContact open={form === true} onClose={() => change({ form: undefined })} />
+    </Page>
+  );
+}
+
+function useChangeSearch() {
+  const navigate = useNavigate({ from: FROM });
+  return (changed: { [Name in keyof ContactsSearch]: ContactsSearch[Name] | undefined }): void => {
+    void navigate({
+      search: (before) => ({ ...before, ...changed }),
+      replace: true,
+      resetScroll: false,
+    });
+  };
+}
+
+function ContactFilters(): ReactNode {
+  const t = useTranslations('contacts');
+  const { q, segment, deleted } = useSearch({ from: FROM });
+  const change = useChangeSearch();
+  const segments = useSegmentNames();
+  return (
+    <Filters>
+      <SearchField
+        main
+        label={t('list.search')}
+        value={q ?? ''}
+        onChange={(value) => change({ q: value === '' ? undefined : value })}
+      />
+      {segments.length > 0 && (
+        <FilterSelect
+          label={t('list.segment')}
+          value={segment}
+          onChange={(value) => change({ segment: value })}
+          options={segments.map(({ id, name }) => ({ value: id, label: name }))}
+        />
+      )}
+      <Checkbox
+        label={t('list.deleted')}
+        checked={deleted === true}
+        onChange={({ target }) => change({ deleted: target.checked ? true : undefined })}
+      />
+    </Filters>
+  );
+}
+
+function useSegmentNames(): { id: string; name: string }[] {
+  const api = useApi();
+  const may = useMay();
+  const { organization } = usePerson();
+  const { data } = useQuery({
+    queryKey: [organization.id, 'segments', 'names'],
+    enabled: may('core.segments.read'),
+    queryFn: async ({ signal }) => {
+      const query = { limit: SEGMENTS, sort: 'name' as const };
+      return (await api.GET('/v1/core/segments', { params: { query }, signal })).data.data;
+    },
+  });
+  return data ?? [];
+}
+
+function Contacts(): ReactNode {
+  const t = useTranslations('contacts');
+  const { organization } = useParams({ from: FROM });
+  const search = useSearch({ from: FROM });
+  const { sort = '-created_at' } = search;
+  const change = useChangeSearch();
+  const navigate = useNavigate();
+  const list = useContacts(search);
+  const columns = useColumns();
+  const filtered = search.q !== undefined || search.segment !== undefined;
+  if (search.q !== undefined && search.q.trim().length < SHORTEST) return <Note>{t('list.tooShort')}</Note>;
+  return (
+    <DataTable
+      label={t('list.title')}
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      sort={sort}
+      onSort={(field) => change({ sort: field })}
+      onOpen={({ id: contactId }) =>
+        void navigate({ to: '/o/$organization/contacts/$contactId', params: { organization, contactId } })
+      }
+      empty={
+        filtered ? (
+          <Empty title={t('list.noneSo')} />
+        ) : (
+          <Empty title={t('list.none')}>{t('list.noneLead')}</Empty>
+        )
+      }
+    />
+  );
+}
+
+function useContacts({ q, segment, deleted, sort }: ContactsSearch) {
+  const api = useApi();
+  const words = q?.trim();
+  const filters = {
+    limit: PAGE,
+    ...(words === undefined ? {} : { q: words }),
+    ...(segment === undefined ? {} : { segment_id: segment }),
+    ...(deleted === true ? { include_deleted: true } : {}),
+    ...(sort === undefined ? {} : { sort }),
+  };
+  return useList(
+    ['contacts', 'list', filters],
+    async (cursor, signal) => {
+      const query = { ...filters, ...(cursor === undefined ? {} : { cursor }) };
+      return (await api.GET('/v1/core/contacts', { params: { query }, signal })).data;
+    },
+    { enabled: words === undefined || words.length >= SHORTEST },
+  );
+}
+
+function useColumns(): Column<Contact>[] {
+  const t = useTranslations('contacts');
+  return [
+    {
+      id: 'name',
+      header: t('list.name'),
+      sort: 'last_name',
+      cell: (contact) => (
+        <span className="flex items-center gap-2">
+          <bdi className="truncate font-medium">{nameOf(contact)}</bdi>
+          {contact.deleted_at !== null && <Badge tone="bad">{t('deleted')}</Badge>}
+        </span>
+      ),
+    },
+    { id: 'email', header: t('fields.email'), cell: ({ email }) => email ?? '–' },
+    { id: 'phone', header: t('fields.phone'), cell: ({ phone }) => phone ?? '–' },
+    { id: 'external', header: t('fields.external_id'), cell: ({ external_id }) => external_id ?? '–' },
+    {
+      id: 'seen',
+      header: t('fields.last_seen_at'),
+      sort: 'last_seen_at',
+      cell: ({ last_seen_at: at }) => <Time at={at} relative />,
+    },
+    {
+      id: 'created',
+      header: t('fields.created_at'),
+      sort: 'created_at',
+      cell: ({ created_at: at }) => <Time at={at} />,
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+import { ProblemError } from '@customer-platform/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../../api/api.tsx';
+import { usePerson } from '../../session/use-session.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { useSay } from '../../ui/toasts.tsx';
+import { changedFields, ContactForm, type ContactFields } from '../contact-form.tsx';
+
+const FROM = '/o/$organization/contacts' as const;
+
+/** A new contact by hand; one identifier at least. */
+export function CreateContact({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
+  const t = useTranslations('contacts');
+  const { organization } = useParams({ from: FROM });
+  const create = useCreate();
+  const taken = conflictingOf(create.error);
+  const close = (): void => {
+    create.reset();
+    onClose();
+  };
+  return (
+    <Dialog open={open} onClose={close} title={t('list.create')} lead={t('list.createLead')}>
+      <ContactForm
+        action={t('list.create')}
+        busy={create.isPending}
+        error={create.error}
+        onSubmit={(typed) => create.mutate(typed)}
+        onCancel={close}
+      />
+      {taken !== undefined && (
+        <ButtonLink to="/o/$organization/contacts/$contactId" params={{ organization, contactId: taken }}>
+          {t('list.openTaken')}
+        </ButtonLink>
+      )}
+    </Dialog>
+  );
+}
+
+function useCreate() {
+  const t = useTranslations('contacts');
+  const api = useApi();
+  const say = useSay();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { organization } = usePerson();
+  return useMutation({
+    mutationFn: async (typed: ContactFields) => {
+      const { data } = await api.POST('/v1/core/contacts', { body: changedFields(typed) });
+      return data;
+    },
+    onSuccess: async ({ id: contactId }) => {
+      say(t('list.created'));
+      await queries.invalidateQueries({ queryKey: [organization.id, 'contacts', 'list'] });
+      await navigate({
+        to: '/o/$organization/contacts/$contactId',
+        params: { organization: organization.slug, contactId },
+      });
+    },
+  });
+}
+
+/** The contact that has the value already. */
+function conflictingOf(error: unknown): string | undefined {
+  if (!(error instanceof ProblemError) || error.code !== 'duplicate_value') return undefined;
+  return (error.body as { conflicting_id?: string }).conflicting_id;
+}
