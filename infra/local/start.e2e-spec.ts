@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync }
 import { type Server, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@customer-platform/testing';
+import { eventually, startChromium } from '@customer-platform/testing';
 import { documentedCommands, pasteInClone } from './documented-commands.fixture.ts';
 import { ROOT } from './platform/modules.ts';
 import type { DemoFacts } from './platform/summary.ts';
@@ -84,7 +84,13 @@ const REMAINS = {
 /** Organization, keys and customer are those of the first start, and one more purchase has come through. */
 async function expectAsItWas(purchases: number): Promise<void> {
   const { facts } = platform as StartedPlatform;
-  const { base_url: _changes, mail_url: _too, ...kept } = facts;
+  const {
+    base_url: _changes,
+    mail_url: _too,
+    console_url: _also,
+    console_registered_at: _so,
+    ...kept
+  } = facts;
   expect(first).toMatchObject(kept);
   const [track, timeline] = printed();
   const { event_id: id } = paste(track);
@@ -111,6 +117,11 @@ describe('npm start', () => {
       expect(port).toBeGreaterThan(8080);
       expect(platform.output).toContain(`port 8080 is another program's: the API takes ${port}`);
       expect(platform.output).toContain(`API               ${first.base_url}`);
+      const [, told = ''] = /Ready in [^\n]*\n\n([^\n]*)/.exec(platform.output) ?? [];
+      expect(told.trim()).toBe(`Console           ${first.console_url}`);
+      expect(first.console_url).toBe(`${first.base_url}/console/`);
+      expect(platform.output).toContain(`Sign in as        ${first.user_email}`);
+      expect(platform.output).toContain(`Password          ${first.user_password}`);
       expect(statSync(join(data, 'demo.json')).mode & 0o777).toBe(0o600);
       expect(Object.keys(first.database_urls).sort()).toEqual([
         'core',
@@ -135,6 +146,35 @@ describe('npm start', () => {
     expect(chainOf(id, shown).find((item: Json) => item.source === 'loyalty').data.points).toBe(12);
     expect(shown.unreachable).toEqual([]);
     expect(paste(mail).data[0]).toMatchObject({ correlation_id: id, subject: 'Gracias por tu compra, Ana' });
+  }, 60_000);
+
+  it('lets the demo user sign in to the Console at once, and again by itself when it is loaded anew', async () => {
+    const browser = await startChromium();
+    try {
+      const page = await browser.newPage({ locale: 'en-US' });
+      const refused: string[] = [];
+      page.on('console', (message) => {
+        if (/Content Security Policy|Trusted/i.test(message.text())) refused.push(message.text());
+      });
+      const known = () =>
+        page.waitForResponse((answer) => answer.url().endsWith('/oauth/userinfo') && answer.status() === 200);
+      await page.goto(first.console_url);
+      await page.getByLabel('Email').fill(first.user_email ?? '');
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByLabel('Password').fill(first.user_password ?? '');
+      const [answer] = await Promise.all([known(), page.getByRole('button', { name: 'Sign in' }).click()]);
+      expect(await answer.json()).toMatchObject({
+        email: first.user_email,
+        organization: { id: first.organization_id },
+        restriction: null,
+      });
+      expect(page.url()).toContain(first.console_url);
+      await Promise.all([known(), page.reload()]);
+      expect(page.url()).toContain(first.console_url);
+      expect(refused).toEqual([]);
+    } finally {
+      await browser.close();
+    }
   }, 60_000);
 
   it('does what the README says of the first event', async () => {

@@ -1,7 +1,7 @@
 /** The whole platform on this machine, under Node 24; `start.mjs` comes before and makes that Node available. */
 import { existsSync } from 'node:fs';
 import { fullDiskSentence, requireDisk } from './requirements.mjs';
-import { baseUrl, coreUrl, mailUrl } from './platform/app-environment.ts';
+import { baseUrl, consoleUrl, coreUrl, mailUrl } from './platform/app-environment.ts';
 import { build } from './platform/build.ts';
 import { DataFolder } from './platform/data-folder.ts';
 import { prepareDatabases } from './platform/databases.ts';
@@ -12,7 +12,7 @@ import { type TakenPort, planPorts } from './platform/port-plan.ts';
 import { Progress } from './platform/progress.ts';
 import { endLeftovers } from './platform/running-processes.ts';
 import { loadSecrets } from './platform/secrets.ts';
-import { type DemoAccess, seedDemo } from './platform/seed.ts';
+import { type KeptDemo, seedDemo } from './platform/seed.ts';
 import { takeFolder } from './platform/single-instance.ts';
 import { type DemoFacts, summary } from './platform/summary.ts';
 
@@ -113,11 +113,13 @@ async function startAll(running: Platform, data: DataFolder, options: StartOptio
 async function seed({ wiring, adminUrl }: Platform, data: DataFolder): Promise<DemoFacts> {
   const { ports, databases, brokers } = wiring;
   return step('demo organization', async (detail) => {
-    const target = { baseUrl: baseUrl(ports), identityDatabaseUrl: databases.identity.url };
-    const demo = await seedDemo(target, data.readJson<DemoAccess>('demo.json'));
+    const people = { mailUrl: mailUrl(ports), consoleUrl: consoleUrl(ports) };
+    const target = { baseUrl: baseUrl(ports), identityDatabaseUrl: databases.identity.url, people };
+    const demo = await seedDemo(target, data.readJson<KeptDemo>('demo.json'));
     const facts: DemoFacts = {
       ...demo, // first: what was kept from an earlier start holds that start's addresses too
       base_url: baseUrl(ports),
+      console_url: `${consoleUrl(ports)}/console/`,
       core_url: coreUrl(ports),
       mail_url: mailUrl(ports),
       kafka_brokers: brokers,

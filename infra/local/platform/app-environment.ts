@@ -22,6 +22,9 @@ const LOCAL_PARTITIONS = '2';
 const url = (port: number): string => `http://127.0.0.1:${port}`;
 
 export const baseUrl = (ports: PortPlan): string => url(ports.public.gateway);
+/** Below which the Console is; links in mails open it. */
+export const consoleUrl = (ports: PortPlan, env: NodeJS.ProcessEnv = process.env): string =>
+  env['CONSOLE_URL']?.replace(/\/+$/, '') || baseUrl(ports);
 export const mailUrl = (ports: PortPlan): string => url(ports.mailPage);
 export const coreUrl = (ports: PortPlan): string => url(ports.public.core);
 
@@ -43,7 +46,7 @@ export function appEnvironment(
     INTERNAL_PORT: String(role === 'worker' ? ports.worker.internal : ports.internal[app]),
     PUBLIC_URL: baseUrl(ports),
     ...peers(ports),
-    ...(app === 'gateway' ? {} : moduleEnvironment(app, wiring)),
+    ...(app === 'gateway' ? { CONSOLE_UPSTREAM_URL: url(ports.console) } : moduleEnvironment(app, wiring)),
   };
 }
 

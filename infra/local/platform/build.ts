@@ -3,9 +3,17 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { consoleIsBuilt } from './console.ts';
 import { APPS, CACHE, ROOT, mainOf } from './modules.ts';
 
-const SOURCES = ['{apps,libs}/*/src/**/*', '{apps,libs}/*/package.json', '.swcrc', 'nx.json'];
+const SOURCES = [
+  '{apps,libs}/*/src/**/*',
+  '{apps,libs}/*/package.json',
+  'apps/console/*.{html,ts}',
+  'apps/console/{public,server}/**/*',
+  '.swcrc',
+  'nx.json',
+];
 const RECORD = join(CACHE, 'built');
 
 /**
@@ -16,7 +24,7 @@ const RECORD = join(CACHE, 'built');
 export async function build(): Promise<boolean> {
   const before = fingerprint();
   const built = existsSync(RECORD) ? readFileSync(RECORD, 'utf8') : undefined;
-  if (built === before && APPS.every((app) => existsSync(mainOf(app)))) return false;
+  if (built === before && consoleIsBuilt() && APPS.every((app) => existsSync(mainOf(app)))) return false;
   try {
     await promisify(execFile)(
       process.execPath,

@@ -107,6 +107,8 @@ describe('secrets', () => {
     expect(appEnvironment('loyalty', wiring, { env })['LEDGER_KEY']).toBe(secrets.ledgerKey);
     const gateway = appEnvironment('gateway', wiring, { env });
     expect(gateway).not.toHaveProperty('DATABASE_URL');
+    expect(gateway['CONSOLE_UPSTREAM_URL']).toBe(`http://127.0.0.1:${ports.console}`);
+    expect(core).not.toHaveProperty('CONSOLE_UPSTREAM_URL');
     expect(gateway['CORE_URL']).toBe(`http://127.0.0.1:${ports.public.core}`);
   });
 });

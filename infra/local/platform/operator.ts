@@ -24,7 +24,12 @@ export interface EquippedOrganization<Kind extends KeyKind> {
 /** Founds the root organization, if there is none yet. */
 export async function foundRoot(databaseUrl: string): Promise<void> {
   // Its owner key is not kept: local work is done in the demo organization, and `recover` issues another.
-  await runOperator('bootstrap', ['--json'], databaseUrl, [ALREADY_BOOTSTRAPPED]);
+  await runOperator(['organizations', 'bootstrap', '--json'], databaseUrl, [ALREADY_BOOTSTRAPPED]);
+}
+
+/** Sends who signs in with the Console to where it is now. */
+export async function registerConsole(databaseUrl: string, url: string): Promise<void> {
+  await runOperator(['console', '--url', url, '--json'], databaseUrl);
 }
 
 /** Founds an organization without a rate limit to speak of, or equips it anew; its former keys of these kinds end. */
@@ -34,8 +39,8 @@ export async function equipOrganization<Kind extends KeyKind>(
   kinds: readonly Kind[],
 ): Promise<EquippedOrganization<Kind>> {
   const answer = await runOperator(
-    'create',
     [
+      ...['organizations', 'create'],
       ...['--name', name, '--slug', slug, '--locale', 'es-CL', '--timezone', 'America/Santiago'],
       ...['--rate-limit-key', '100000', '--rate-limit-organization', '100000'],
       ...['--issue', ...kinds, '--reissue', '--json'],
@@ -46,21 +51,19 @@ export async function equipOrganization<Kind extends KeyKind>(
 }
 
 async function runOperator(
-  command: string,
-  args: string[],
+  words: string[],
   databaseUrl: string,
   allowedCodes: number[] = [],
 ): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [platformOf('identity'), 'organizations', command, ...args],
-      { cwd: ROOT, env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl } },
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [platformOf('identity'), ...words], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl },
+    });
     return stdout;
   } catch (cause) {
     const { code, stderr = '', message } = cause as { code?: number; stderr?: string; message: string };
     if (code !== undefined && allowedCodes.includes(code)) return '';
-    throw new Error(`organizations ${command} failed: ${stderr.trim() || message}`, { cause });
+    throw new Error(`platform ${words.slice(0, 2).join(' ')} failed: ${stderr.trim() || message}`, { cause });
   }
 }

@@ -5,6 +5,7 @@ import { brokerAnswers, startKafka } from '../services/kafka.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { type Wiring, appEnvironment, baseUrl, mailUrl } from './app-environment.ts';
 import { startNodeProcess } from './app-process.ts';
+import { serveConsole } from './console.ts';
 import type { DataFolder } from './data-folder.ts';
 import { databaseAddresses } from './databases.ts';
 import { type AppName, type AppProcess, CACHE, PROCESSES, ROOT, mainOf } from './modules.ts';
@@ -39,6 +40,7 @@ export class Platform {
   private readonly parts: PlatformParts;
   private readonly apps: string[] = [];
   private readonly services: string[] = [];
+  private endConsole: () => Promise<void> = () => Promise.resolve();
   private endPreparation: () => Promise<void> = () => Promise.resolve();
 
   constructor(parts: PlatformParts) {
@@ -131,7 +133,11 @@ export class Platform {
   }
 
   async startApps(): Promise<void> {
-    await Promise.all(PROCESSES.map((process) => this.startApp(process)));
+    const { ports } = this.parts;
+    await Promise.all([
+      ...PROCESSES.map((process) => this.startApp(process)),
+      serveConsole(ports.console, baseUrl(ports)).then((end) => (this.endConsole = end)),
+    ]);
   }
 
   private async startApp({ name, app, role }: AppProcess): Promise<void> {
@@ -185,7 +191,7 @@ export class Platform {
     // Written down while the apps drain, so that PostgreSQL's own end is short.
     const checkpoint = options.databaseUrl ? undefined : writeCheckpoint(this.adminUrl);
     const begun = performance.now();
-    await this.supervisor.stop(this.apps, APP_PATIENCE_MS);
+    await Promise.all([this.supervisor.stop(this.apps, APP_PATIENCE_MS), this.endConsole()]);
     await checkpoint;
     const left = STOP_MS - (performance.now() - begun);
     await Promise.all([this.supervisor.stop(this.services, left), this.endPreparation()]);

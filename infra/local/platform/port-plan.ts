@@ -12,6 +12,7 @@ export interface PortPlan {
   kafkaController: number;
   mailPage: number;
   smtp: number;
+  console: number;
   public: Record<AppName, number>;
   internal: Record<AppName, number>;
   /** Of core's worker. */
@@ -49,6 +50,7 @@ export async function planPorts(
   const plan: PortPlan = {
     mailPage: await prefer('mailPage'),
     smtp: await prefer('smtp'),
+    console: await choice.free(last?.console),
     postgres: await choice.free(last?.postgres),
     kafka: await choice.free(last?.kafka),
     kafkaController: await choice.free(last?.kafkaController),

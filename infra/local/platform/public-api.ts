@@ -1,13 +1,18 @@
 const WITHIN_MS = 15_000;
 
-/** Calls the platform as any client does, with one key. */
+/** Calls the platform as any client does, with one key or with none. */
 export class PublicApi {
   private readonly baseUrl: string;
-  private readonly key: string;
+  private readonly key: string | undefined;
 
-  constructor(baseUrl: string, key: string) {
+  constructor(baseUrl: string, key?: string) {
     this.baseUrl = baseUrl;
     this.key = key;
+  }
+
+  /** The same without the key. */
+  anonymous(): PublicApi {
+    return new PublicApi(this.baseUrl);
   }
 
   /** Whether the key is good, by a cheap read; what an old data folder's demo.json may no longer be. */
@@ -31,7 +36,7 @@ export class PublicApi {
     return fetch(this.baseUrl + path, {
       method,
       headers: {
-        authorization: `Bearer ${this.key}`,
+        ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

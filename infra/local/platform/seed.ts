@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEMO_CUSTOMER, DEMO_ROUTE, DEMO_RULE, DEMO_TEMPLATE } from './demo-content.ts';
-import { equipOrganization, foundRoot } from './operator.ts';
+import { type DemoUser, ensureDemoUser } from './demo-user.ts';
+import { equipOrganization, foundRoot, registerConsole } from './operator.ts';
 import { PublicApi } from './public-api.ts';
 
 /** What the demo organization is reached with. */
@@ -10,15 +11,23 @@ export interface DemoAccess {
   admin_key: string;
 }
 
-export interface DemoOrganization extends DemoAccess {
+export interface DemoOrganization extends DemoAccess, Partial<DemoUser> {
   /** The customer of the printed commands. */
   contact_id: string;
+}
+
+/** What a start before has left. */
+export interface KeptDemo extends DemoAccess, Partial<DemoUser> {
+  /** Below which address the Console was registered. */
+  console_registered_at?: string;
 }
 
 /** Where to seed: identity's database for what only an operator may do, the public API for all else. */
 export interface SeedTarget {
   baseUrl: string;
   identityDatabaseUrl: string;
+  /** With it, somebody who signs in is made as well, and sent to the Console. */
+  people?: { mailUrl: string; consoleUrl: string };
 }
 
 const DEMO_SHOP = { name: 'Demo shop', slug: 'demo' };
@@ -28,14 +37,36 @@ const VISIBLE_WITHIN_MS = 30_000;
  * Founds the demo organization with its rule, template, route and customer. What is there already stays as it is,
  * changed by a person or not; `kept` keys that are still good stay too.
  */
-export async function seedDemo(target: SeedTarget, kept: DemoAccess | undefined): Promise<DemoOrganization> {
-  const access = (await stillGood(target.baseUrl, kept)) ? (kept as DemoAccess) : await issueAccess(target);
+export async function seedDemo(target: SeedTarget, kept: KeptDemo | undefined): Promise<DemoOrganization> {
+  const access = accessOf((await stillGood(target.baseUrl, kept)) ? kept : await issueAccess(target));
   const admin = new PublicApi(target.baseUrl, access.admin_key);
   await ensure(admin, '/v1/loyalty/rules', DEMO_RULE);
   const template = await ensure(admin, '/v1/messaging/templates', DEMO_TEMPLATE);
   await ensure(admin, '/v1/messaging/event-routing', { ...DEMO_ROUTE, template_id: template });
-  const contact = await ensureCustomer(new PublicApi(target.baseUrl, access.ingestion_key), admin);
-  return { ...access, contact_id: contact };
+  const [contact, user] = await Promise.all([
+    ensureCustomer(new PublicApi(target.baseUrl, access.ingestion_key), admin),
+    ensurePeople(target, admin, kept),
+  ]);
+  return { ...access, ...user, contact_id: contact };
+}
+
+/** Of what was kept, only what seeding gives itself. */
+function accessOf(access: DemoAccess | undefined): DemoAccess {
+  if (!access) throw new Error('There is no access to the demo organization.');
+  const { organization_id, ingestion_key, admin_key } = access;
+  return { organization_id, ingestion_key, admin_key };
+}
+
+async function ensurePeople(
+  { people, identityDatabaseUrl }: SeedTarget,
+  admin: PublicApi,
+  kept: KeptDemo | undefined,
+): Promise<(DemoUser & { console_registered_at: string }) | undefined> {
+  if (!people) return undefined;
+  const { mailUrl, consoleUrl } = people;
+  // A second that a start with nothing new is spared.
+  if (kept?.console_registered_at !== consoleUrl) await registerConsole(identityDatabaseUrl, consoleUrl);
+  return { ...(await ensureDemoUser(admin, mailUrl, kept)), console_registered_at: consoleUrl };
 }
 
 async function stillGood(baseUrl: string, access: DemoAccess | undefined): Promise<boolean> {

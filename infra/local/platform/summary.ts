@@ -4,6 +4,11 @@ import { DEMO_CUSTOMER, DEMO_EVENT } from './demo-content.ts';
 /** The facts of `.data/demo.json`. */
 export interface DemoFacts {
   base_url: string;
+  console_url: string;
+  /** Owner of the demo organization, who signs in to the Console. */
+  user_email?: string;
+  user_password?: string;
+  console_registered_at?: string;
   core_url: string;
   mail_url: string;
   organization_id: string;
@@ -40,6 +45,10 @@ export function summary(facts: DemoFacts, elapsed: string): string[] {
     '',
     `Ready in ${elapsed}.`,
     '',
+    `  Console           ${facts.console_url}`,
+    ...(facts.user_email === undefined
+      ? []
+      : [`  Sign in as        ${facts.user_email}`, `  Password          ${facts.user_password ?? ''}`]),
     `  API               ${facts.base_url}`,
     `  Mail              ${facts.mail_url}`,
     `  Ingestion key     ${facts.ingestion_key}`,
