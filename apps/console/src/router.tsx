@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { accountRoute } from './account/routes.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import { homeRoute } from './home/routes.ts';
+import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { usePerson } from './session/use-session.tsx';
 import { organizationRoute, rootRoute } from './shell/frame.tsx';
@@ -27,7 +28,14 @@ const invitationRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   ...start,
   invitationRoute,
-  organizationRoute.addChildren([homeRoute, accountRoute, ...contactRoutes, ...segmentRoutes]),
+  organizationRoute.addChildren([
+    homeRoute,
+    accountRoute,
+    ...contactRoutes,
+    ...segmentRoutes,
+    eventsRoute,
+    earlierEventsRoute,
+  ]),
 ]);
 
 export const router = createRouter({

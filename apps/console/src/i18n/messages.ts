@@ -3,6 +3,7 @@ import type contacts from '../contacts/messages.en.json';
 import type home from '../home/messages.en.json';
 import type invitation from '../invitation/messages.en.json';
 import type segments from '../segments/messages.en.json';
+import type liveEvents from '../live-events/messages.en.json';
 import type shell from '../shell/messages.en.json';
 import type ui from '../ui/messages.en.json';
 
@@ -13,6 +14,7 @@ export interface Messages {
   home: typeof home;
   invitation: typeof invitation;
   segments: typeof segments;
+  'live-events': typeof liveEvents;
   shell: typeof shell;
   ui: typeof ui;
 }

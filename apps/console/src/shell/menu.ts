@@ -1,9 +1,13 @@
-import { Filter, House, Users, type LucideIcon } from 'lucide-react';
+import { Activity, Filter, House, type LucideIcon, Users } from 'lucide-react';
 import type { Messages } from '../i18n/messages.ts';
 
 /** A page of the menu. Whoever holds none of `permissions` does not see it. */
 export interface MenuPage {
-  to: '/o/$organization' | '/o/$organization/segments' | '/o/$organization/contacts';
+  to:
+    | '/o/$organization'
+    | '/o/$organization/contacts'
+    | '/o/$organization/events'
+    | '/o/$organization/segments';
   name: keyof Messages['shell']['menu'];
   icon: LucideIcon;
   permissions: readonly string[];
@@ -14,6 +18,12 @@ export const MENU: readonly MenuPage[] = [
   { to: '/o/$organization', name: 'home', icon: House, permissions: [] },
   { to: '/o/$organization/contacts', name: 'contacts', icon: Users, permissions: ['core.contacts.read'] },
   { to: '/o/$organization/segments', name: 'segments', icon: Filter, permissions: ['core.segments.read'] },
+  {
+    to: '/o/$organization/events',
+    name: 'events',
+    icon: Activity,
+    permissions: ['core.events.read'],
+  },
 ];
 
 /** What of the menu somebody sees. */

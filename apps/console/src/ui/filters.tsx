@@ -82,3 +82,34 @@ export function FilterSelect({ label, value, onChange, options }: FilterSelectPr
     </label>
   );
 }
+
+interface FilterInstantProps {
+  label: string;
+  /** With its zone, as the API takes it. */
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+}
+
+/** A day and a time in the zone of whoever looks. */
+export function FilterInstant({ label, value, onChange }: FilterInstantProps): ReactNode {
+  return (
+    <label className="flex items-center gap-2">
+      <span className="text-xs text-soft">{label}</span>
+      <input
+        type="datetime-local"
+        className="field w-auto!"
+        value={value === undefined ? '' : toLocal(value)}
+        onChange={({ target }) => {
+          const instant = new Date(target.value);
+          onChange(Number.isNaN(instant.getTime()) ? undefined : instant.toISOString());
+        }}
+      />
+    </label>
+  );
+}
+
+/** `2026-11-23T10:00:00.000Z` → `2026-11-23T07:00`, in Chile. */
+function toLocal(value: string): string {
+  const instant = new Date(value);
+  return new Date(instant.getTime() - instant.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

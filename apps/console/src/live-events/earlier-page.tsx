@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { DataTable } from '../ui/data-table.tsx';
+import { FilterInstant } from '../ui/filters.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty } from '../ui/notices.tsx';
+import { useEventColumns } from './event-cells.tsx';
+import { EventPanel } from './event-panel.tsx';
+import { EventsFrame } from './events-frame.tsx';
+import { earlierEventsRoute, type EarlierSearch } from './routes.ts';
+
+const PAGE = 100;
+
+/** All events that are stored, by cursor. */
+export function EarlierPage(): ReactNode {
+  const t = useTranslations('live-events');
+  const search = earlierEventsRoute.useSearch();
+  const navigate = earlierEventsRoute.useNavigate();
+  const change = (search: EarlierSearch, replace = true): void =>
+    void navigate({ search: (before) => ({ ...before, ...search }), replace });
+  return (
+    <EventsFrame
+      search={search}
+      onFilter={change}
+      filters={
+        <FilterInstant
+          label={t('filter.until')}
+          value={search.until}
+          onChange={(until) => change({ until })}
+        />
+      }
+    >
+      <Earlier search={search} onOpen={(open) => change({ open }, false)} />
+    </EventsFrame>
+  );
+}
+
+interface EarlierProps {
+  search: EarlierSearch;
+  onOpen: (idempotencyKey: string | undefined) => void;
+}
+
+function Earlier({ search, onOpen }: EarlierProps): ReactNode {
+  const t = useTranslations('live-events');
+  const api = useApi();
+  const columns = useEventColumns();
+  const { open, until, ...filters } = search;
+  const list = useList(['events', filters, until], async (cursor, signal) => {
+    const query = { ...filters, 'received_at[lte]': until, sort: '-received_at', limit: PAGE, cursor };
+    return (await api.GET('/v1/core/events', { params: { query }, signal })).data;
+  });
+  const opened = list.items.find(({ idempotency_key }) => idempotency_key === open);
+  return (
+    <>
+      <DataTable
+        label={t('earlierLabel')}
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        chosen={opened?.id}
+        onOpen={({ idempotency_key }) => onOpen(idempotency_key)}
+        empty={<Empty title={t('emptyEarlier')}>{t('emptyEarlierLead')}</Empty>}
+      />
+      {open !== undefined && (
+        <EventPanel idempotencyKey={open} known={opened} onClose={() => onOpen(undefined)} />
+      )}
+    </>
+  );
+}

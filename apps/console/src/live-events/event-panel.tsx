@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { Detail, Details, Id } from '../ui/details.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Json } from '../ui/json.tsx';
+import { Failure, Note } from '../ui/notices.tsx';
+import { Time } from '../ui/time.tsx';
+import { ContactLink } from './contact-link.tsx';
+import type { StoredEvent } from './entry.ts';
+import { Later } from './later.tsx';
+import { WhatItLedTo } from './what-it-led-to.tsx';
+
+interface EventPanelProps {
+  idempotencyKey: string;
+  /** What the list has of it already. */
+  known: StoredEvent | undefined;
+  onClose: () => void;
+}
+
+/** One event beside the list. */
+export function EventPanel({ idempotencyKey, known, onClose }: EventPanelProps): ReactNode {
+  const t = useTranslations('live-events');
+  const { data, error, refetch } = useEvent(idempotencyKey, known);
+  return (
+    <Dialog open onClose={onClose} place="side" title={titleOf(data) ?? idempotencyKey}>
+      {error !== null && <Failure error={error} again={() => void refetch()} />}
+      {data === undefined && error === null && <div aria-busy className="bones h-64" />}
+      {data === null && <Note>{t('notFound')}</Note>}
+      {data && <Opened event={data} />}
+    </Dialog>
+  );
+}
+
+/** null: there is none. */
+function useEvent(idempotency_key: string, known: StoredEvent | undefined) {
+  const api = useApi();
+  const { organization } = usePerson();
+  return useQuery({
+    queryKey: [organization.id, 'event', idempotency_key],
+    initialData: known,
+    staleTime: Infinity,
+    queryFn: async ({ signal }): Promise<StoredEvent | null> => {
+      const query = { idempotency_key, limit: 1 };
+      const { data } = await api.GET('/v1/core/events', { params: { query }, signal });
+      return data.data[0] ?? null;
+    },
+  });
+}
+
+function titleOf(event: StoredEvent | null | undefined): string | undefined {
+  return event?.event ?? event?.type;
+}
+
+function Opened({ event }: { event: StoredEvent }): ReactNode {
+  const t = useTranslations('live-events');
+  const may = useMay();
+  return (
+    <>
+      <Warnings event={event} />
+      <Details>
+        <Detail name={t('typeName')}>{t(`type.${event.type}`)}</Detail>
+        <Detail name={t('column.externalId')}>
+          <Id value={event.external_id} />
+        </Detail>
+        {may('core.contacts.read') && (
+          <Detail name={t('contact')}>
+            <ContactLink id={event.contact_id}>
+              <code className="font-mono text-xs">{event.contact_id}</code>
+            </ContactLink>
+          </Detail>
+        )}
+        <Detail name={t('occurred')}>
+          <Time at={event.occurred_at} />
+        </Detail>
+        <Detail name={t('received')}>
+          <Time at={event.received_at} /> <Later from={event.occurred_at} to={event.received_at} />
+        </Detail>
+        <Detail name={t('source')}>
+          <bdi>{event.source}</bdi>
+        </Detail>
+        <Detail name={t('idempotencyKey')}>
+          <Id value={event.idempotency_key} />
+        </Detail>
+        <Detail name={t('correlationId')}>
+          <Id value={event.correlation_id} />
+        </Detail>
+      </Details>
+      <Json value={event} label={t('as')} />
+      {may('crm.timeline.read') ? (
+        <WhatItLedTo event={event} />
+      ) : (
+        <p className="text-soft">{t('noTimeline')}</p>
+      )}
+    </>
+  );
+}
+
+const KNOWN_WARNINGS = ['identity_taken', 'invalid_format', 'limit_reached'] as const;
+
+function Warnings({ event: { warnings } }: { event: StoredEvent }): ReactNode {
+  const t = useTranslations('live-events');
+  if (warnings.length === 0) return null;
+  return (
+    <Note tone="warn">
+      <p className="font-medium">{t('warnings')}</p>
+      <ul className="mt-1 flex flex-col gap-1">
+        {warnings.map(({ pointer, code }) => (
+          <li key={`${pointer} ${code}`}>
+            <code className="font-mono text-xs">{pointer}</code>{' '}
+            {t(`warning.${KNOWN_WARNINGS.find((known) => known === code) ?? 'other'}`)}{' '}
+            <code className="font-mono text-xs">{code}</code>
+          </li>
+        ))}
+      </ul>
+    </Note>
+  );
+}
