@@ -5,6 +5,8 @@ import { contactRoutes } from './contacts/routes.ts';
 import { homeRoute } from './home/routes.ts';
 import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
+import { auditRoute } from './audit/routes.ts';
+import { developerRoutes } from './developers/routes.ts';
 import { usePerson } from './session/use-session.tsx';
 import { organizationRoute, rootRoute } from './shell/frame.tsx';
 import { NotFound } from './shell/not-found.tsx';
@@ -35,6 +37,8 @@ const routeTree = rootRoute.addChildren([
     ...segmentRoutes,
     eventsRoute,
     earlierEventsRoute,
+    developerRoutes,
+    auditRoute,
   ]),
 ]);
 

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -37,13 +38,39 @@ export function Attention(): ReactNode {
           {findings.map(({ name, count, more }) => (
             <li key={name} className="flex items-center gap-3 px-4 py-2.5">
               <TriangleAlert aria-hidden className="size-4 shrink-0 text-warn" />
-              {t(`findings.${name}`, { count: `${count}${more ? '+' : ''}` })}
+              <FindingLink name={name}>
+                {t(`findings.${name}`, { count: `${count}${more ? '+' : ''}` })}
+              </FindingLink>
             </li>
           ))}
         </ul>
       )}
     </Section>
   );
+}
+
+/** To the page where one does something about it, where the Console has one. */
+function FindingLink({ name, children }: { name: Finding['name']; children: ReactNode }): ReactNode {
+  const { organization = '' } = useParams({ strict: false });
+  const params = { organization };
+  const className = 'text-accent underline';
+  if (name === 'deadLetters') {
+    const to = '/o/$organization/developers/dead-letters';
+    return (
+      <Link to={to} params={params} search={{ state: 'pending' }} className={className}>
+        {children}
+      </Link>
+    );
+  }
+  if (name === 'disabledEndpoints') {
+    const to = '/o/$organization/developers/webhooks';
+    return (
+      <Link to={to} params={params} search={{ enabled: 'false' }} className={className}>
+        {children}
+      </Link>
+    );
+  }
+  return children;
 }
 
 function useFindings(): Finding[] | undefined {

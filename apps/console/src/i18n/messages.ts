@@ -1,3 +1,5 @@
+import type developers from '../developers/messages.en.json';
+import type audit from '../audit/messages.en.json';
 import type account from '../account/messages.en.json';
 import type contacts from '../contacts/messages.en.json';
 import type home from '../home/messages.en.json';
@@ -9,6 +11,8 @@ import type ui from '../ui/messages.en.json';
 
 /** Every text of the Console, by the folder that shows it; the English files give the names. */
 export interface Messages {
+  developers: typeof developers;
+  audit: typeof audit;
   account: typeof account;
   contacts: typeof contacts;
   home: typeof home;

@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { useRef, useState, type FocusEvent, type ReactNode, type UIEvent } from 'react';
 import { useTranslations } from 'use-intl';
@@ -49,6 +50,7 @@ interface LiveProps {
 function Live({ search, paused, onOpen }: LiveProps): ReactNode {
   const t = useTranslations('live-events');
   const columns = useEntryColumns({ clock: true });
+  const openLetter = useOpenLetter();
   const lines = useRef<HTMLDivElement>(null);
   const { reading, handlers, stopReading } = useReading();
   const { type, open, ...filters } = search;
@@ -83,6 +85,7 @@ function Live({ search, paused, onOpen }: LiveProps): ReactNode {
         chosen={opened?.key}
         onOpen={(entry) => {
           if (entry.kind === 'recorded') onOpen(entry.event.idempotency_key);
+          else openLetter(entry.letter.event_id);
         }}
         empty={<Empty title={t('empty')}>{t('emptyLead')}</Empty>}
       />
@@ -155,4 +158,16 @@ function useReading() {
       setInRow(false);
     },
   };
+}
+
+/** To the page that has the cause of a failure. */
+function useOpenLetter(): (eventId: string) => void {
+  const navigate = useNavigate();
+  const { organization } = eventsRoute.useParams();
+  return (open) =>
+    void navigate({
+      to: '/o/$organization/developers/dead-letters',
+      params: { organization },
+      search: { open },
+    });
 }

@@ -1,11 +1,13 @@
-import { Activity, Filter, House, type LucideIcon, Users } from 'lucide-react';
+import { Activity, Code, Filter, House, type LucideIcon, ScrollText, Users } from 'lucide-react';
 import type { Messages } from '../i18n/messages.ts';
 
 /** A page of the menu. Whoever holds none of `permissions` does not see it. */
 export interface MenuPage {
   to:
     | '/o/$organization'
+    | '/o/$organization/audit'
     | '/o/$organization/contacts'
+    | '/o/$organization/developers'
     | '/o/$organization/events'
     | '/o/$organization/segments';
   name: keyof Messages['shell']['menu'];
@@ -16,14 +18,16 @@ export interface MenuPage {
 /** In the order of the menu. */
 export const MENU: readonly MenuPage[] = [
   { to: '/o/$organization', name: 'home', icon: House, permissions: [] },
+  { to: '/o/$organization/events', name: 'events', icon: Activity, permissions: ['core.events.read'] },
   { to: '/o/$organization/contacts', name: 'contacts', icon: Users, permissions: ['core.contacts.read'] },
   { to: '/o/$organization/segments', name: 'segments', icon: Filter, permissions: ['core.segments.read'] },
   {
-    to: '/o/$organization/events',
-    name: 'events',
-    icon: Activity,
-    permissions: ['core.events.read'],
+    to: '/o/$organization/developers',
+    name: 'developers',
+    icon: Code,
+    permissions: ['identity.api_keys.read', 'messaging.webhooks.read', 'core.jobs.read'],
   },
+  { to: '/o/$organization/audit', name: 'audit', icon: ScrollText, permissions: ['core.audit.read'] },
 ];
 
 /** What of the menu somebody sees. */

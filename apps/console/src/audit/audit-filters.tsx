@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { FilterInstant, Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { MODULES, OUTCOMES, type AuditFilters } from './routes.ts';
+
+interface AuditFilterRowProps {
+  filters: AuditFilters;
+  onChange: (change: AuditFilters) => void;
+}
+
+const TEXTS = ['action', 'actor_id', 'resource_type', 'resource_id', 'correlation_id'] as const;
+
+/** All that the API filters the log by; the rarer ones are folded away unless one is set. */
+export function AuditFilterRow({ filters, onChange }: AuditFilterRowProps): ReactNode {
+  const t = useTranslations('audit');
+  const text = (name: (typeof TEXTS)[number]): ReactNode => (
+    <SearchField
+      key={name}
+      main={name === 'action'}
+      label={t(`filter.${name}`)}
+      value={filters[name] ?? ''}
+      onChange={(value) => onChange({ [name]: value || undefined })}
+    />
+  );
+  const [first, ...others] = TEXTS;
+  return (
+    <div className="flex flex-col gap-3">
+      <Filters>
+        {text(first)}
+        <FilterSelect
+          label={t('filter.module')}
+          value={filters.module}
+          onChange={(value) => onChange({ module: MODULES.find((each) => each === value) })}
+          options={MODULES.map((value) => ({ value, label: value }))}
+        />
+        <FilterSelect
+          label={t('filter.outcome')}
+          value={filters.outcome}
+          onChange={(value) => onChange({ outcome: OUTCOMES.find((each) => each === value) })}
+          options={OUTCOMES.map((value) => ({ value, label: t(`outcomes.${value}`) }))}
+        />
+        <FilterInstant
+          label={t('filter.from')}
+          value={filters.from}
+          onChange={(from) => onChange({ from })}
+        />
+        <FilterInstant label={t('filter.to')} value={filters.to} onChange={(to) => onChange({ to })} />
+      </Filters>
+      <details open={others.some((name) => filters[name] !== undefined)}>
+        <summary className="w-fit text-soft hover:text-ink">{t('filter.more')}</summary>
+        <div className="mt-3">
+          <Filters>{others.map(text)}</Filters>
+        </div>
+      </details>
+    </div>
+  );
+}

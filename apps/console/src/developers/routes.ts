@@ -1,0 +1,102 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { organizationRoute } from '../shell/frame.tsx';
+import { oneOf, textIn } from '../ui/search-params.ts';
+
+/** What lets somebody see the page at all; its reference asks for none. */
+export const DEVELOPER_PERMISSIONS = ['identity.api_keys.read', 'messaging.webhooks.read', 'core.jobs.read'];
+
+export const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
+export const LETTER_STATES = ['pending', 'replaying', 'replayed', 'closed'] as const;
+export const STAGES = ['validate', 'resolve', 'store', 'profile', 'segments', 'emit', 'loyalty'] as const;
+export const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
+
+export interface KeysSearch {
+  status?: (typeof KEY_STATES)[number] | undefined;
+}
+
+export interface WebhooksSearch {
+  enabled?: 'true' | 'false' | undefined;
+  /** The endpoint beside the list, or the form of a new one. */
+  open?: string | undefined;
+}
+
+export interface DeadLettersSearch {
+  state?: (typeof LETTER_STATES)[number] | undefined;
+  stage?: (typeof STAGES)[number] | undefined;
+  code?: string | undefined;
+  external_id?: string | undefined;
+  event_id?: string | undefined;
+  /** The event whose letters stand beside the list. */
+  open?: string | undefined;
+}
+
+export interface ReferenceSearch {
+  q?: string | undefined;
+  module?: (typeof MODULES)[number] | undefined;
+  /** The route beside the list: `GET /v1/core/contacts`. */
+  open?: string | undefined;
+}
+
+type Search = Record<string, unknown>;
+
+const developersRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'developers',
+  component: lazyRouteComponent(() => import('./developers-page.tsx'), 'DevelopersPage'),
+});
+
+const firstRoute = createRoute({
+  getParentRoute: () => developersRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('./developers-page.tsx'), 'ToFirst'),
+});
+
+export const keysRoute = createRoute({
+  getParentRoute: () => developersRoute,
+  path: 'keys',
+  component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+  validateSearch: (search: Search): KeysSearch => ({ status: oneOf(search, 'status', KEY_STATES) }),
+});
+
+export const webhooksRoute = createRoute({
+  getParentRoute: () => developersRoute,
+  path: 'webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  validateSearch: (search: Search): WebhooksSearch => ({
+    enabled: oneOf(search, 'enabled', ['true', 'false']),
+    open: textIn(search, 'open'),
+  }),
+});
+
+export const deadLettersRoute = createRoute({
+  getParentRoute: () => developersRoute,
+  path: 'dead-letters',
+  component: lazyRouteComponent(() => import('./dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
+  validateSearch: (search: Search): DeadLettersSearch => ({
+    state: oneOf(search, 'state', LETTER_STATES),
+    stage: oneOf(search, 'stage', STAGES),
+    code: textIn(search, 'code'),
+    external_id: textIn(search, 'external_id'),
+    event_id: textIn(search, 'event_id'),
+    open: textIn(search, 'open'),
+  }),
+});
+
+export const referenceRoute = createRoute({
+  getParentRoute: () => developersRoute,
+  path: 'reference',
+  component: lazyRouteComponent(() => import('./reference/reference-page.tsx'), 'ReferencePage'),
+  validateSearch: (search: Search): ReferenceSearch => ({
+    q: textIn(search, 'q'),
+    module: oneOf(search, 'module', MODULES),
+    open: textIn(search, 'open'),
+  }),
+});
+
+export const developerRoutes = developersRoute.addChildren([
+  firstRoute,
+  keysRoute,
+  webhooksRoute,
+  deadLettersRoute,
+  referenceRoute,
+]);
