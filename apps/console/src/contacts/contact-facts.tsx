@@ -4,8 +4,10 @@ import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { Badge } from '../ui/badge.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Time } from '../ui/time.tsx';
+import { useWords } from './timeline/words.tsx';
 import type { Contact } from './use-contact.ts';
 
 /** Under a contact's name: by what it is known, its points, and when it was last seen. */
@@ -17,6 +19,7 @@ export function ContactFacts({ contact }: { contact: Contact }): ReactNode {
       {email !== null && <Known name={t('fields.email')} value={email} />}
       {phone !== null && <Known name={t('fields.phone')} value={phone} />}
       {external_id !== null && <Known name={t('fields.external_id')} value={external_id} />}
+      <Marketing contactId={contact.id} />
       <Points contactId={contact.id} />
       <Fact name={t('fields.last_seen_at')}>
         <Time at={last_seen_at} relative />
@@ -34,6 +37,39 @@ function Known({ name, value }: { name: string; value: string }): ReactNode {
         </span>
         <CopyButton text={value} />
       </span>
+    </Fact>
+  );
+}
+
+/** Whether the contact has agreed to marketing, on any channel. */
+function Marketing({ contactId }: { contactId: string }): ReactNode {
+  const t = useTranslations('contacts');
+  const words = useWords();
+  const api = useApi();
+  const may = useMay();
+  const { organization } = usePerson();
+  const { data } = useQuery({
+    queryKey: [organization.id, 'contacts', contactId, 'consents', 'marketing'],
+    enabled: may('core.consents.read'),
+    queryFn: async ({ signal }) => {
+      const params = { path: { id: contactId }, query: { purpose: 'marketing' } };
+      return (await api.GET('/v1/core/contacts/{id}/consents', { params, signal })).data.data;
+    },
+  });
+  if (data === undefined) return null;
+  return (
+    <Fact name={t('marketing')}>
+      {data.length === 0 ? (
+        <Badge>{t('consents.noneShort')}</Badge>
+      ) : (
+        <span className="flex flex-wrap gap-1">
+          {data.map(({ channel, status }) => (
+            <Badge key={channel ?? ''} tone={status === 'granted' ? 'good' : 'warn'}>
+              {words.channel(channel)}: {words.consent(status)}
+            </Badge>
+          ))}
+        </span>
+      )}
     </Fact>
   );
 }

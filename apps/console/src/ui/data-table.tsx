@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { useEffect, useRef, type KeyboardEvent, type ReactNode, type RefObject } from 'react';
+import { useEffect, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button } from './button.tsx';
 import type { List } from './list.ts';
@@ -41,12 +41,13 @@ interface DataTableProps<Item> {
 /** A list of the API as a table: grows as one scrolls, draws only what is in sight, and is gone through by j and k. */
 export function DataTable<Item>(props: DataTableProps<Item>): ReactNode {
   const { label, list, columns, empty } = props;
-  const scroller = useRef<HTMLDivElement>(null);
+  // As state: rows that come together with what they scroll in are drawn once it is there.
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
   if (list.error != null && list.items.length === 0) return <Failure error={list.error} again={list.again} />;
   if (!list.loading && list.items.length === 0) return empty;
   return (
     <div
-      ref={scroller}
+      ref={setScroller}
       role="region"
       aria-label={label}
       tabIndex={0}
@@ -102,11 +103,11 @@ function Head<Item>({ columns, sort, onSort }: DataTableProps<Item>): ReactNode 
   );
 }
 
-function Body<Item>(props: DataTableProps<Item> & { scroller: RefObject<HTMLDivElement | null> }): ReactNode {
+function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | null }): ReactNode {
   const { list, columns, keyOf, onOpen, chosen, scroller } = props;
   const rows = useVirtualizer({
     count: list.items.length,
-    getScrollElement: () => scroller.current,
+    getScrollElement: () => scroller,
     estimateSize: () => ROW_PX,
     overscan: ROWS_BEYOND,
   });

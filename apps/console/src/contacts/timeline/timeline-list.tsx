@@ -17,7 +17,11 @@ import { dayOf, rowsOf, type Row } from './rows.ts';
 import type { SilentHole, Timeline } from './use-timeline.ts';
 import { useWords } from './words.tsx';
 
-const ROW_PX = 48;
+/** The heights of rows as they come out: a guess that is right spares measuring all rows below anew. */
+const DAY_PX = 42;
+const CHAIN_PX = 46;
+/** On a phone what came of it stands in a second line. */
+const CHAIN_WITH_OUTCOME_PX = 68;
 const ROWS_BEYOND = 8;
 
 interface TimelineListProps {
@@ -40,7 +44,7 @@ export function TimelineList({ contactId, timeline, open, onOpen, empty }: Timel
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: scroller,
-    estimateSize: () => ROW_PX,
+    estimateSize: (index) => heightOf(rows[index], isNarrow()),
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: ROWS_BEYOND,
     scrollMargin,
@@ -95,6 +99,15 @@ export function TimelineList({ contactId, timeline, open, onOpen, empty }: Timel
   );
 }
 
+function isNarrow(): boolean {
+  return !window.matchMedia('(min-width: 40rem)').matches;
+}
+
+function heightOf(row: Row<SilentHole> | undefined, narrow: boolean): number {
+  if (row?.kind === 'day') return DAY_PX;
+  return narrow && row?.kind === 'chain' && row.chain.items.length > 1 ? CHAIN_WITH_OUTCOME_PX : CHAIN_PX;
+}
+
 function scroller(): HTMLElement | null {
   return document.getElementById('content');
 }
@@ -113,6 +126,8 @@ function useDistanceFromTop(list: { current: HTMLElement | null }): number {
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(page);
+    // Its place is known only once it shows something.
+    observer.observe(element);
     // Whatever is above the list: the contact's header and the filters.
     for (let above: Element | null = element; above !== null && above !== page; above = above.parentElement)
       for (const sibling of above.parentElement?.children ?? [])

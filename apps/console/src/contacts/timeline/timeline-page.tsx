@@ -5,6 +5,7 @@ import { useMay } from '../../session/use-session.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
 import { Empty, Failure, Forbidden } from '../../ui/notices.tsx';
 import type { TimelineSearch } from '../routes.ts';
+import { LinkedChain } from './linked-chain.tsx';
 import { TimelineList } from './timeline-list.tsx';
 import { useTimeline } from './use-timeline.ts';
 import { useWords } from './words.tsx';
@@ -38,10 +39,20 @@ function TimelineTab(): ReactNode {
   const change = (changed: Partial<TimelineSearch>): void => {
     void navigate({ search: (before) => ({ ...before, ...changed }), replace: true, resetScroll: false });
   };
+  const isListed = timeline.loading || timeline.chains.some(({ key }) => key === open);
+  const linked = isListed ? undefined : open;
   const filtered = source !== undefined || type !== undefined;
   return (
     <div className="flex flex-col gap-4">
       <TimelineFilters source={source} type={type} onChange={change} />
+      {linked !== undefined && (
+        <LinkedChain
+          contactId={contactId}
+          correlationId={linked}
+          timeline={timeline}
+          onClose={() => change({ open: undefined })}
+        />
+      )}
       {timeline.loading ? (
         <Bones />
       ) : timeline.error != null && timeline.items.length === 0 ? (

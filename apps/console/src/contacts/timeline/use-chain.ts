@@ -3,6 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
 import { useMay, usePerson } from '../../session/use-session.tsx';
 import {
+  chainsOf,
   comingOf,
   sendStepsOf,
   united,
@@ -39,28 +40,31 @@ export interface OpenedChain {
   now: number;
 }
 
-/** The whole of an opened chain, whatever the list shows of it; asked again while something of it is to come. */
-export function useOpenedChain(contactId: string, chain: Chain, now: number): OpenedChain {
+/** All items of a chain, whatever the list shows of it; asked again while something of it is to come. */
+export function useChainPage(contactId: string, key: string, correlationId: string | undefined) {
   const api = useApi();
   const { organization } = usePerson();
-  const { correlationId } = chain;
-  const { data } = useQuery({
-    queryKey: [organization.id, 'contacts', contactId, 'chain', chain.key],
+  return useQuery({
+    queryKey: [organization.id, 'contacts', contactId, 'chain', key],
     enabled: correlationId !== undefined,
     queryFn: ({ signal }) =>
       readTimeline(api, contactId, { correlation_id: correlationId, limit: WHOLE }, signal),
-    refetchInterval: ({ state }) => {
-      if (state.data === undefined) return false;
-      if (state.data.page.unreachable.length > 0) return SILENT_EVERY_MS;
-      const items = state.data.page.data;
-      const { mayFollow, inFlight } = comingOf({ ...chain, items }, state.data.now);
-      return mayFollow || inFlight > 0 ? COMING_EVERY_MS : false;
+    refetchInterval: ({ state: { data } }) => {
+      if (data === undefined) return false;
+      if (data.page.unreachable.length > 0) return SILENT_EVERY_MS;
+      const coming = chainsOf(data.page.data).map((chain) => comingOf(chain, data.now));
+      return coming.some(({ mayFollow, inFlight }) => mayFollow || inFlight > 0) ? COMING_EVERY_MS : false;
     },
   });
+}
+
+/** The whole of an opened chain. */
+export function useOpenedChain(contactId: string, chain: Chain, now: number): OpenedChain {
+  const { data } = useChainPage(contactId, chain.key, chain.correlationId);
   if (data === undefined) return { chain, silent: [], more: false, now };
-  const items = united(chain.items, data.page.data);
+  const [whole] = chainsOf(united(chain.items, data.page.data));
   return {
-    chain: { ...chain, items },
+    chain: whole ?? chain,
     silent: data.page.unreachable,
     more: data.page.page.next_cursor !== null,
     now: Number.isFinite(now) ? Math.max(now, data.now) : data.now,

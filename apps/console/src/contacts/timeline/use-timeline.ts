@@ -1,6 +1,6 @@
 import type { Client } from '@customer-platform/client';
 import { useInfiniteQuery, useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { useApi } from '../../api/api.tsx';
 import { usePerson } from '../../session/use-session.tsx';
 import { chainsOf, comingOf, united, type Chain, type Item, type Source } from './chains.ts';
@@ -11,7 +11,7 @@ const HEAD = 50;
 const FILL_PAGE = 200;
 /** So many pages of a source are fetched at once to fill a hole; the rest comes with the next scroll. */
 const FILL_PAGES = 10;
-const NEW_ONES_EVERY_MS = 15_000;
+const NEW_ONES_EVERY_MS = 8_000;
 const COMING_EVERY_MS = 2_000;
 const SILENT_EVERY_MS = 5_000;
 
@@ -87,6 +87,12 @@ export function useTimeline(id: string, filters: TimelineFilters): Timeline {
   const walked = useMemo(() => pages.flatMap(({ data }) => data), [pages]);
   const { holes, filled } = useFilled(id, filters, key, pages);
   const top = head.data?.page.data ?? NO_ITEMS;
+  const { refetch } = walk;
+  const gap = isGapBetween(top, walked);
+  useEffect(() => {
+    // More has happened than one look at the newest shows: the walk begins anew.
+    if (gap) void refetch();
+  }, [gap, refetch]);
   const items = useMemo(() => united(walked, filled, top), [walked, filled, top]);
   const chains = useMemo(() => chainsOf(items), [items]);
   return {
@@ -106,6 +112,13 @@ export function useTimeline(id: string, filters: TimelineFilters): Timeline {
 
 const NONE: TimelinePage[] = [];
 const NO_ITEMS: Item[] = [];
+
+/** Between the newest items and those that were walked there may be others. */
+function isGapBetween(top: readonly Item[], walked: readonly Item[]): boolean {
+  const oldest = top.at(-1)?.occurred_at;
+  const newest = walked[0]?.occurred_at;
+  return top.length === HEAD && oldest !== undefined && (newest === undefined || oldest > newest);
+}
 
 /** The newest items, asked for again and again: often while something is on its way. */
 function useHead(id: string, filters: TimelineFilters, queryKey: unknown[], enabled: boolean) {
