@@ -3,6 +3,8 @@
  * that it must catch beside a legal twin that it must let pass.
  * Test files start real servers, so they may use the testing library and development dependencies.
  */
+/** What runs in a browser, and what builds it. */
+const BUNDLED = '^apps/console/(src/|vite\\.config)';
 const SPECS = '(\\.spec|\\.e2e-spec|\\.fixture)\\.ts$|^(apps|libs|infra)/[^/]+/test/|^libs/testing/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -12,8 +14,15 @@ export default {
       name: 'no-circular',
       comment: 'Two files that import each other cannot be understood, tested or loaded one by one.',
       severity: 'error',
-      from: {},
+      from: { pathNot: BUNDLED },
       to: { circular: true },
+    },
+    {
+      name: 'no-circular',
+      comment: 'A route names its page, which it loads when it is opened, and the page reads the route’s address.',
+      severity: 'error',
+      from: { path: BUNDLED },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['dynamic-import'] } },
     },
     {
       name: 'apps-never-import-apps',
@@ -119,8 +128,15 @@ export default {
       name: 'no-undeclared-package',
       comment: 'A package that package.json does not name works by accident.',
       severity: 'error',
-      from: { path: '^(apps|libs)/', pathNot: SPECS },
+      from: { path: '^(apps|libs)/', pathNot: [SPECS, BUNDLED].flat() },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-undeclared-package',
+      comment: 'Pages carry their packages in their bundle: the image that serves them installs none of them.',
+      severity: 'error',
+      from: { path: BUNDLED, pathNot: SPECS },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'no-unresolvable',
