@@ -4,6 +4,7 @@ import { accountRoute } from './account/routes.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import { homeRoute } from './home/routes.ts';
 import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
+import { organizationAreaRoutes } from './organization/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { auditRoute } from './audit/routes.ts';
 import { developerRoutes } from './developers/routes.ts';
@@ -39,6 +40,7 @@ const routeTree = rootRoute.addChildren([
     earlierEventsRoute,
     developerRoutes,
     auditRoute,
+    organizationAreaRoutes,
   ]),
 ]);
 

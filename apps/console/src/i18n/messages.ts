@@ -4,6 +4,7 @@ import type account from '../account/messages.en.json';
 import type contacts from '../contacts/messages.en.json';
 import type home from '../home/messages.en.json';
 import type invitation from '../invitation/messages.en.json';
+import type organization from '../organization/messages.en.json';
 import type segments from '../segments/messages.en.json';
 import type liveEvents from '../live-events/messages.en.json';
 import type shell from '../shell/messages.en.json';
@@ -17,6 +18,7 @@ export interface Messages {
   contacts: typeof contacts;
   home: typeof home;
   invitation: typeof invitation;
+  organization: typeof organization;
   segments: typeof segments;
   'live-events': typeof liveEvents;
   shell: typeof shell;

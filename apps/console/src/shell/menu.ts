@@ -1,5 +1,6 @@
-import { Activity, Code, Filter, House, type LucideIcon, ScrollText, Users } from 'lucide-react';
+import { Activity, Building2, Code, Filter, House, type LucideIcon, ScrollText, Users } from 'lucide-react';
 import type { Messages } from '../i18n/messages.ts';
+import { PARTS } from '../organization/parts.ts';
 
 /** A page of the menu. Whoever holds none of `permissions` does not see it. */
 export interface MenuPage {
@@ -9,6 +10,7 @@ export interface MenuPage {
     | '/o/$organization/contacts'
     | '/o/$organization/developers'
     | '/o/$organization/events'
+    | '/o/$organization/organization'
     | '/o/$organization/segments';
   name: keyof Messages['shell']['menu'];
   icon: LucideIcon;
@@ -26,6 +28,12 @@ export const MENU: readonly MenuPage[] = [
     name: 'developers',
     icon: Code,
     permissions: ['identity.api_keys.read', 'messaging.webhooks.read', 'core.jobs.read'],
+  },
+  {
+    to: '/o/$organization/organization',
+    name: 'organization',
+    icon: Building2,
+    permissions: PARTS.map(({ permission }) => permission),
   },
   { to: '/o/$organization/audit', name: 'audit', icon: ScrollText, permissions: ['core.audit.read'] },
 ];

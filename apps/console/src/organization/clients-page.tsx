@@ -1,0 +1,135 @@
+import { Plus } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Filters, FilterSelect } from '../ui/filters.tsx';
+import { Checkbox } from '../ui/form.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Section } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
+import { ClientPanel } from './client-panel.tsx';
+import type { OAuthClient } from './client.ts';
+import { NewClientDialog } from './new-client.tsx';
+import { clientsRoute, type AreaSearch } from './routes.ts';
+import { Secret } from './secret.tsx';
+import { useSearch } from './use-search.ts';
+
+const TYPES = ['confidential', 'public'] as const;
+
+/** Applications that sign people in, or act for themselves. */
+export function ClientsPage(): ReactNode {
+  const t = useTranslations('organization');
+  const may = useMay();
+  const [search, set] = useSearch(clientsRoute.useSearch());
+  const [secret, setSecret] = useState<string | null>();
+  const list = useClients(search);
+  const columns = useColumns();
+  if (!may('identity.oauth_clients.read')) return <Forbidden permission="identity.oauth_clients.read" />;
+  const mayCreate = may('identity.oauth_clients.create');
+  const add = mayCreate && (
+    <Button look="main" onClick={() => set({ create: true })}>
+      <Plus aria-hidden className="size-4" />
+      {t('newClient')}
+    </Button>
+  );
+  return (
+    <Section title={t('parts.clients')} lead={t('clientsLead')} actions={add}>
+      <Filters>
+        <FilterSelect
+          label={t('type')}
+          value={search.kind}
+          onChange={(kind) => set({ kind })}
+          options={TYPES.map((value) => ({ value, label: t(`clientTypes.${value}`) }))}
+        />
+        <Checkbox
+          label={t('withDeleted')}
+          checked={search.deleted === true}
+          onChange={({ target }) => set({ deleted: target.checked || undefined })}
+        />
+      </Filters>
+      <DataTable
+        label={t('parts.clients')}
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        sort={search.sort ?? 'name'}
+        onSort={(sort) => set({ sort })}
+        chosen={search.open}
+        onOpen={({ id }) => set({ open: id })}
+        empty={<Empty title={t('noClients')}>{add}</Empty>}
+      />
+      {search.open !== undefined && (
+        <ClientPanel
+          key={search.open}
+          id={search.open}
+          onClose={() => set({ open: undefined })}
+          onSecret={setSecret}
+        />
+      )}
+      {mayCreate && (
+        <NewClientDialog
+          open={search.create === true}
+          onClose={() => set({ create: undefined })}
+          onMade={({ id, client_secret: made, type }) => {
+            // Whatever opens last lies on top: its panel waits until the secret is kept.
+            set({ create: undefined, open: type === 'confidential' ? undefined : id });
+            if (type === 'confidential') setSecret(made ?? null);
+          }}
+        />
+      )}
+      <Secret
+        title={t('clientSecret')}
+        secret={secret}
+        lost={t('secretLost')}
+        onKept={() => setSecret(undefined)}
+      />
+    </Section>
+  );
+}
+
+function useClients({ kind, sort = 'name', deleted }: AreaSearch) {
+  const api = useApi();
+  const may = useMay();
+  return useList<OAuthClient>(
+    ['organization', 'clients', kind, sort, deleted],
+    async (cursor, signal) => {
+      const query = {
+        ...(TYPES.some((each) => each === kind) && { type: kind as OAuthClient['type'] }),
+        ...(deleted && { include_deleted: true }),
+        sort,
+        cursor,
+      };
+      return (await api.GET('/v1/identity/oauth-clients', { params: { query }, signal })).data;
+    },
+    { enabled: may('identity.oauth_clients.read') },
+  );
+}
+
+function useColumns(): Column<OAuthClient>[] {
+  const t = useTranslations('organization');
+  return [
+    {
+      id: 'name',
+      header: t('name'),
+      sort: 'name',
+      cell: ({ name, deleted_at: deleted }) => (
+        <span className="font-medium">
+          {name} {deleted !== null && <Badge>{t('deleted')}</Badge>}
+        </span>
+      ),
+    },
+    { id: 'type', header: t('type'), cell: ({ type }) => t(`clientTypes.${type}`) },
+    { id: 'grants', header: t('grants'), cell: ({ grant_types: grants }) => grants.join(', ') },
+    {
+      id: 'id',
+      header: t('clientId'),
+      cell: ({ id }) => <code className="font-mono text-xs">{id}</code>,
+    },
+    { id: 'made', header: t('made'), sort: 'created_at', cell: ({ created_at: at }) => <Time at={at} /> },
+  ];
+}

@@ -1,0 +1,72 @@
+import type { DataOf } from '@customer-platform/client';
+import { useMutation } from '@tanstack/react-query';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { Select } from '../ui/form.tsx';
+import { useSay } from '../ui/toasts.tsx';
+import { bodyOf, NEW_CLIENT, type NewClient } from './client.ts';
+import { ClientFields } from './client-fields.tsx';
+import { Refused } from './refused.tsx';
+import { useChanged } from './use-acts.tsx';
+
+interface NewClientProps {
+  open: boolean;
+  onClose: () => void;
+  onMade: (client: DataOf<'post', '/v1/identity/oauth-clients'>) => void;
+}
+
+export function NewClientDialog({ open, onClose, onMade }: NewClientProps): ReactNode {
+  const t = useTranslations('organization');
+  return (
+    <Dialog open={open} onClose={onClose} place="side" title={t('newClient')} lead={t('newClientLead')}>
+      <NewClientForm onClose={onClose} onMade={onMade} />
+    </Dialog>
+  );
+}
+
+function NewClientForm({ onClose, onMade }: Omit<NewClientProps, 'open'>): ReactNode {
+  const t = useTranslations('organization');
+  const api = useApi();
+  const say = useSay();
+  const changed = useChanged();
+  const [draft, setDraft] = useState(NEW_CLIENT);
+  const register = useMutation({
+    mutationFn: async (body: NewClient) => (await api.POST('/v1/identity/oauth-clients', { body })).data,
+    onSuccess: async (made) => {
+      onMade(made);
+      say(t('clientMade'));
+      await changed();
+    },
+  });
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    register.mutate({ ...bodyOf(draft), type: draft.type });
+  };
+  return (
+    <form onSubmit={send} className="flex flex-col gap-4">
+      <Select
+        label={t('type')}
+        hint={t(`clientTypeHints.${draft.type}`)}
+        value={draft.type}
+        options={(['confidential', 'public'] as const).map((value) => ({
+          value,
+          label: t(`clientTypes.${value}`),
+        }))}
+        onChange={({ target }) =>
+          setDraft({ ...draft, type: target.value === 'public' ? 'public' : 'confidential' })
+        }
+      />
+      <ClientFields draft={draft} set={(more) => setDraft({ ...draft, ...more })} error={register.error} />
+      <Refused error={register.error} />
+      <DialogActions>
+        <Button onClick={onClose}>{t('cancel')}</Button>
+        <Button type="submit" look="main" busy={register.isPending}>
+          {t('newClient')}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,147 @@
+import { useQueries } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { EndSession } from '../account/own-sessions.tsx';
+import { Device, SessionBadges, type Session } from '../account/session-parts.tsx';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Filters, FilterSelect } from '../ui/filters.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty, Forbidden, Note } from '../ui/notices.tsx';
+import { Section } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
+import { sessionsRoute, type AreaSearch } from './routes.ts';
+import { useSearch } from './use-search.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Who is signed in to the organization, from where; those in which somebody acts as another are named. */
+export function SessionsPage(): ReactNode {
+  const t = useTranslations('organization');
+  const may = useMay();
+  const [search, set] = useSearch(sessionsRoute.useSearch());
+  const [ending, setEnding] = useState<Session>();
+  const list = useSessions(search);
+  const names = useNames(list.items);
+  const columns = useColumns(names, setEnding);
+  if (!may('identity.users.update')) return <Forbidden permission="identity.users.update" />;
+  if (!may('identity.sessions.read')) return <Forbidden permission="identity.sessions.read" />;
+  return (
+    <Section title={t('parts.sessions')} lead={t('sessionsLead')}>
+      <Filters>
+        <FilterSelect
+          label={t('status')}
+          value={search.status}
+          onChange={(status) => set({ status })}
+          options={(['active', 'ended'] as const).map((value) => ({
+            value,
+            label: t(`sessionStatus.${value}`),
+          }))}
+        />
+        {search.q !== undefined && (
+          <Button onClick={() => set({ q: undefined })}>
+            {t('onlyOf', { name: names.get(search.q) ?? search.q })}
+          </Button>
+        )}
+      </Filters>
+      {search.q !== undefined && !UUID.test(search.q) && <Note tone="warn">{t('noSuchUser')}</Note>}
+      <DataTable
+        label={t('parts.sessions')}
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        sort={search.sort ?? '-last_seen_at'}
+        onSort={(sort) => set({ sort })}
+        empty={<Empty title={t('none')} />}
+      />
+      <EndSession session={ending} onClose={() => setEnding(undefined)} />
+    </Section>
+  );
+}
+
+function useSessions({ q, status, sort = '-last_seen_at' }: AreaSearch) {
+  const api = useApi();
+  const may = useMay();
+  return useList<Session>(
+    ['sessions', 'all', q, status, sort],
+    async (cursor, signal) => {
+      const query = {
+        ...(q !== undefined && UUID.test(q) && { user_id: q }),
+        ...((status === 'active' || status === 'ended') && { status: status as Session['status'] }),
+        sort,
+        limit: 50,
+        cursor,
+      };
+      return (await api.GET('/v1/identity/sessions', { params: { query }, signal })).data;
+    },
+    { enabled: may('identity.users.update') && may('identity.sessions.read') },
+  );
+}
+
+/** Whose sessions they are, and who acts in them; by id. */
+function useNames(sessions: readonly Session[]): ReadonlyMap<string, string> {
+  const api = useApi();
+  const may = useMay();
+  const { organization } = usePerson();
+  const ids = [
+    ...new Set(sessions.flatMap(({ user_id: id, impersonation }) => [id, impersonation?.actor_id ?? id])),
+  ];
+  const read = useQueries({
+    queries: ids.map((id) => ({
+      queryKey: [organization.id, 'organization', 'name', id],
+      enabled: may('identity.users.read'),
+      staleTime: Infinity,
+      queryFn: async ({ signal }: { signal: AbortSignal }) =>
+        (await api.GET('/v1/identity/users/{id}', { params: { path: { id } }, signal })).data.name,
+    })),
+  });
+  return new Map(ids.flatMap((id, at) => (read[at]?.data === undefined ? [] : [[id, read[at].data]])));
+}
+
+function useColumns(
+  names: ReadonlyMap<string, string>,
+  onEnd: (session: Session) => void,
+): Column<Session>[] {
+  const t = useTranslations('organization');
+  const may = useMay();
+  return [
+    {
+      id: 'person',
+      header: t('person'),
+      cell: ({ user_id: id }) => <span className="font-medium">{names.get(id) ?? id}</span>,
+    },
+    { id: 'device', header: t('device'), cell: (session) => <Device session={session} /> },
+    { id: 'kind', header: t('howItIs'), cell: (session) => <SessionBadges session={session} /> },
+    {
+      id: 'actor',
+      header: t('actor'),
+      cell: ({ impersonation }) =>
+        impersonation !== null && (
+          <span title={impersonation.reason}>
+            {names.get(impersonation.actor_id) ?? impersonation.actor_id}: {impersonation.reason}
+          </span>
+        ),
+    },
+    { id: 'ip', header: 'IP', cell: ({ ip }) => ip },
+    {
+      id: 'seen',
+      header: t('lastSeen'),
+      sort: 'last_seen_at',
+      cell: ({ last_seen_at: at }) => <Time at={at} relative />,
+    },
+    {
+      id: 'end',
+      header: t('whatToDo'),
+      end: true,
+      cell: (session) =>
+        session.status === 'active' &&
+        may('identity.sessions.revoke') && (
+          <Button className="min-h-8!" onClick={() => onEnd(session)}>
+            {t('endSession')}
+          </Button>
+        ),
+    },
+  ];
+}

@@ -1,0 +1,123 @@
+import { Plus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Filters, FilterSelect } from '../ui/filters.tsx';
+import { Checkbox } from '../ui/form.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Section } from '../ui/page.tsx';
+import { ConnectionPanel } from './connection-panel.tsx';
+import type { Connection } from './connection.ts';
+import { NewConnectionDialog } from './new-connection.tsx';
+import { ssoRoute, type AreaSearch } from './routes.ts';
+import { CONNECTION_TONES } from './tones.ts';
+import { useSearch } from './use-search.ts';
+
+const STATUSES = ['draft', 'active', 'inactive'] as const;
+
+/** Providers by which people of a domain sign in. */
+export function SsoPage(): ReactNode {
+  const t = useTranslations('organization');
+  const may = useMay();
+  const [search, set] = useSearch(ssoRoute.useSearch());
+  const list = useConnections(search);
+  const columns = useColumns();
+  if (!may('identity.sso.read')) return <Forbidden permission="identity.sso.read" />;
+  const mayCreate = may('identity.sso.create');
+  const add = mayCreate && (
+    <Button look="main" onClick={() => set({ create: true })}>
+      <Plus aria-hidden className="size-4" />
+      {t('newConnection')}
+    </Button>
+  );
+  return (
+    <Section title={t('parts.sso')} lead={t('ssoLead')} actions={add}>
+      <Filters>
+        <FilterSelect
+          label={t('status')}
+          value={search.status}
+          onChange={(status) => set({ status })}
+          options={STATUSES.map((value) => ({ value, label: t(`connectionStatus.${value}`) }))}
+        />
+        <Checkbox
+          label={t('withDeleted')}
+          checked={search.deleted === true}
+          onChange={({ target }) => set({ deleted: target.checked || undefined })}
+        />
+      </Filters>
+      <DataTable
+        label={t('parts.sso')}
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        sort={search.sort ?? 'name'}
+        onSort={(sort) => set({ sort })}
+        chosen={search.open}
+        onOpen={({ id }) => set({ open: id })}
+        empty={<Empty title={t('noConnections')}>{add}</Empty>}
+      />
+      {search.open !== undefined && (
+        <ConnectionPanel key={search.open} id={search.open} onClose={() => set({ open: undefined })} />
+      )}
+      {mayCreate && (
+        <NewConnectionDialog
+          open={search.create === true}
+          onClose={() => set({ create: undefined })}
+          onMade={(id) => set({ create: undefined, open: id })}
+        />
+      )}
+    </Section>
+  );
+}
+
+function useConnections({ status, sort = 'name', deleted }: AreaSearch) {
+  const api = useApi();
+  const may = useMay();
+  return useList<Connection>(
+    ['organization', 'connections', status, sort, deleted],
+    async (cursor, signal) => {
+      const query = {
+        ...(STATUSES.some((each) => each === status) && { status: status as Connection['status'] }),
+        ...(deleted && { include_deleted: true }),
+        sort,
+        cursor,
+      };
+      return (await api.GET('/v1/identity/sso-connections', { params: { query }, signal })).data;
+    },
+    { enabled: may('identity.sso.read') },
+  );
+}
+
+function useColumns(): Column<Connection>[] {
+  const t = useTranslations('organization');
+  return [
+    {
+      id: 'name',
+      header: t('name'),
+      sort: 'name',
+      cell: ({ name }) => <span className="font-medium">{name}</span>,
+    },
+    {
+      id: 'status',
+      header: t('status'),
+      cell: ({ status, deleted_at: deleted }) =>
+        deleted === null ? (
+          <Badge tone={CONNECTION_TONES[status] ?? 'neutral'}>{t(`connectionStatus.${status}`)}</Badge>
+        ) : (
+          <Badge>{t('deleted')}</Badge>
+        ),
+    },
+    { id: 'domains', header: t('domains'), cell: ({ domains }) => domains.join(', ') },
+    { id: 'issuer', header: t('issuer'), cell: ({ issuer }) => issuer },
+    {
+      id: 'enforced',
+      header: t('enforcedShort'),
+      cell: ({ enforced }) => (enforced ? t('yes') : t('no')),
+    },
+  ];
+}
