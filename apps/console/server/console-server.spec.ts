@@ -186,7 +186,7 @@ describe('headers', () => {
           "base-uri 'none'",
           "frame-ancestors 'none'",
           "require-trusted-types-for 'script'",
-          "trusted-types 'none'",
+          'trusted-types mail-preview',
         ]),
       );
       expect(policy.join()).not.toMatch(/unsafe|\*|https?:/);

@@ -1,6 +1,7 @@
 /**
  * Nothing but what the pages were built with, from here alone: no third party, no inline script, no string that becomes
- * markup or code. Mails are previewed in a sandboxed frame whose document is an attribute (`srcdoc`).
+ * markup or code. Mails are previewed in a sandboxed frame whose document is an attribute (`srcdoc`): the one policy named
+ * `mail-preview` may write it, once.
  */
 const POLICY = [
   "default-src 'none'",
@@ -13,7 +14,7 @@ const POLICY = [
   "form-action 'self'",
   "base-uri 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  'trusted-types mail-preview',
 ];
 
 /** What no page here uses, a script that got in shall not have either. */

@@ -5,6 +5,7 @@ import { contactRoutes } from './contacts/routes.ts';
 import { homeRoute } from './home/routes.ts';
 import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
 import { organizationAreaRoutes } from './organization/routes.ts';
+import { messageRoutes } from './messages/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { auditRoute } from './audit/routes.ts';
 import { developerRoutes } from './developers/routes.ts';
@@ -41,6 +42,7 @@ const routeTree = rootRoute.addChildren([
     developerRoutes,
     auditRoute,
     organizationAreaRoutes,
+    ...messageRoutes,
   ]),
 ]);
 

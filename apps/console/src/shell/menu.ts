@@ -1,4 +1,5 @@
 import { Activity, Building2, Code, Filter, House, type LucideIcon, ScrollText, Users } from 'lucide-react';
+import { Activity, Code, Filter, House, Mail, type LucideIcon, ScrollText, Users } from 'lucide-react';
 import type { Messages } from '../i18n/messages.ts';
 import { PARTS } from '../organization/parts.ts';
 
@@ -11,6 +12,7 @@ export interface MenuPage {
     | '/o/$organization/developers'
     | '/o/$organization/events'
     | '/o/$organization/organization'
+    | '/o/$organization/messages'
     | '/o/$organization/segments';
   name: keyof Messages['shell']['menu'];
   icon: LucideIcon;
@@ -23,6 +25,12 @@ export const MENU: readonly MenuPage[] = [
   { to: '/o/$organization/events', name: 'events', icon: Activity, permissions: ['core.events.read'] },
   { to: '/o/$organization/contacts', name: 'contacts', icon: Users, permissions: ['core.contacts.read'] },
   { to: '/o/$organization/segments', name: 'segments', icon: Filter, permissions: ['core.segments.read'] },
+  {
+    to: '/o/$organization/messages',
+    name: 'messages',
+    icon: Mail,
+    permissions: ['messaging.sends.read'],
+  },
   {
     to: '/o/$organization/developers',
     name: 'developers',

@@ -1,0 +1,135 @@
+import type { Schemas } from '@customer-platform/client';
+import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Page } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
+import { MessageTabs } from './message-tabs.tsx';
+import { sendsRoute, type SendsSearch } from './routes.ts';
+import { SendPanel } from './send-panel.tsx';
+import { CATEGORIES, CHANNELS, REASONS, STATES } from './vocabulary.ts';
+import { Reason, StateBadge } from './words.tsx';
+
+export type Send = Schemas['SendDto'];
+
+const REFRESHED_MS = 5_000;
+
+/** What was sent, or was not and why. */
+export function SendsPage(): ReactNode {
+  const t = useTranslations('messages');
+  const may = useMay();
+  if (!may('messaging.sends.read')) return <Forbidden permission="messaging.sends.read" />;
+  return (
+    <Page title={t('title')} lead={t('sendsLead')}>
+      <MessageTabs />
+      <SendFilters />
+      <SendTable />
+    </Page>
+  );
+}
+
+function useFilter(): (changed: SendsSearch) => void {
+  const navigate = useNavigate({ from: sendsRoute.fullPath });
+  return (changed) =>
+    void navigate({
+      search: (before) =>
+        Object.fromEntries(
+          Object.entries({ ...before, ...changed }).filter(
+            ([, value]) => value !== undefined && value !== '',
+          ),
+        ) as SendsSearch,
+      replace: true,
+      resetScroll: false,
+    });
+}
+
+function SendFilters(): ReactNode {
+  const t = useTranslations('messages');
+  const search = sendsRoute.useSearch();
+  const filter = useFilter();
+  const one = (name: keyof SendsSearch) => (value: string | undefined) =>
+    filter({ ...search, [name]: value ?? '' });
+  return (
+    <Filters>
+      <SearchField main label={t('address')} value={search.address ?? ''} onChange={one('address')} />
+      <FilterSelect
+        label={t('channel')}
+        value={search.channel}
+        onChange={one('channel')}
+        options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
+      />
+      <FilterSelect
+        label={t('state')}
+        value={search.state}
+        onChange={one('state')}
+        options={STATES.map((value) => ({ value, label: t(`states.${value}`) }))}
+      />
+      <FilterSelect
+        label={t('category')}
+        value={search.category}
+        onChange={one('category')}
+        options={CATEGORIES.map((value) => ({ value, label: t(`categories.${value}`) }))}
+      />
+      <FilterSelect
+        label={t('reason')}
+        value={search.reason}
+        onChange={one('reason')}
+        options={REASONS.map((value) => ({ value, label: value }))}
+      />
+    </Filters>
+  );
+}
+
+function SendTable(): ReactNode {
+  const t = useTranslations('messages');
+  const api = useApi();
+  const filter = useFilter();
+  const { open, ...filters } = sendsRoute.useSearch();
+  const list = useList<Send>(
+    ['messages', 'sends', filters],
+    async (cursor, signal) => {
+      const query = { ...filters, ...(cursor === undefined ? {} : { cursor }) } as Record<string, never>;
+      return (await api.GET('/v1/messaging/sends', { params: { query }, signal })).data;
+    },
+    { refetchInterval: REFRESHED_MS },
+  );
+  const filtered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <DataTable
+        label={t('sends')}
+        list={list}
+        columns={useColumns()}
+        keyOf={({ id }) => id}
+        chosen={open}
+        onOpen={({ id }) => filter({ ...filters, open: id })}
+        empty={
+          filtered ? (
+            <Empty title={t('nothingMatches')} />
+          ) : (
+            <Empty title={t('noSends')}>{t('noSendsLead')}</Empty>
+          )
+        }
+      />
+      <SendPanel id={open} onClose={() => filter({ ...filters, open: '' })} />
+    </>
+  );
+}
+
+function useColumns(): Column<Send>[] {
+  const t = useTranslations('messages');
+  return [
+    { id: 'address', header: t('address'), cell: ({ address }) => address ?? t('noAddress') },
+    { id: 'subject', header: t('subject'), cell: ({ subject }) => subject ?? '' },
+    { id: 'channel', header: t('channel'), cell: ({ channel }) => t(`channels.${channel}`) },
+    { id: 'state', header: t('state'), cell: ({ state }) => <StateBadge state={state} /> },
+    { id: 'reason', header: t('reason'), cell: ({ reason }) => <Reason code={reason} /> },
+    { id: 'at', header: t('acceptedAt'), cell: ({ created_at: at }) => <Time at={at} /> },
+  ];
+}

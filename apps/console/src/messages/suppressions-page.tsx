@@ -1,0 +1,175 @@
+import type { Schemas } from '@customer-platform/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Page } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
+import { useSay } from '../ui/toasts.tsx';
+import { AddSuppression } from './add-suppression.tsx';
+import { MessageTabs } from './message-tabs.tsx';
+import { suppressionsRoute, type SuppressionsSearch } from './routes.ts';
+import { CHANNELS, SUPPRESSION_REASONS } from './vocabulary.ts';
+
+type Suppression = Schemas['SuppressionDto'];
+
+/** Addresses that nothing is sent to. */
+export function SuppressionsPage(): ReactNode {
+  const t = useTranslations('messages');
+  const may = useMay();
+  if (!may('messaging.suppressions.read')) return <Forbidden permission="messaging.suppressions.read" />;
+  return (
+    <Page
+      title={t('suppressions')}
+      lead={t('suppressionsLead')}
+      actions={may('messaging.suppressions.create') && <AddSuppression />}
+    >
+      <MessageTabs />
+      <SuppressionFilters />
+      <SuppressionTable />
+    </Page>
+  );
+}
+
+function SuppressionFilters(): ReactNode {
+  const t = useTranslations('messages');
+  const navigate = useNavigate({ from: suppressionsRoute.fullPath });
+  const search = suppressionsRoute.useSearch();
+  const filter = (changed: SuppressionsSearch): void =>
+    void navigate({ search: { ...search, ...changed }, replace: true });
+  return (
+    <Filters>
+      <SearchField
+        main
+        label={t('address')}
+        value={search.address ?? ''}
+        onChange={(address) => filter({ address })}
+      />
+      <FilterSelect
+        label={t('channel')}
+        value={search.channel}
+        onChange={(channel = '') => filter({ channel })}
+        options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
+      />
+      <FilterSelect
+        label={t('reason')}
+        value={search.reason}
+        onChange={(reason = '') => filter({ reason })}
+        options={SUPPRESSION_REASONS.map((value) => ({ value, label: t(`suppressionReasons.${value}`) }))}
+      />
+    </Filters>
+  );
+}
+
+function SuppressionTable(): ReactNode {
+  const t = useTranslations('messages');
+  const may = useMay();
+  const api = useApi();
+  const search = suppressionsRoute.useSearch();
+  const [lifted, setLifted] = useState<Suppression>();
+  const list = useList<Suppression>(['messages', 'suppressions', search], async (cursor, signal) => {
+    const said = Object.entries(search).filter(([, value]) => value !== '');
+    const query = {
+      ...Object.fromEntries(said),
+      ...(cursor === undefined ? {} : { cursor }),
+    } as Record<string, never>;
+    return (await api.GET('/v1/messaging/suppressions', { params: { query }, signal })).data;
+  });
+  const columns = useColumns(may('messaging.suppressions.delete') ? setLifted : undefined);
+  return (
+    <>
+      <DataTable
+        label={t('suppressions')}
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          Object.values(search).some((value) => value !== '') ? (
+            <Empty title={t('nothingMatches')} />
+          ) : (
+            <Empty title={t('noSuppressions')}>{t('noSuppressionsLead')}</Empty>
+          )
+        }
+      />
+      <Lift suppression={lifted} onClose={() => setLifted(undefined)} />
+    </>
+  );
+}
+
+function useColumns(onLift: ((suppression: Suppression) => void) | undefined): Column<Suppression>[] {
+  const t = useTranslations('messages');
+  return [
+    { id: 'address', header: t('address'), cell: ({ address }) => address ?? t('erasedAddress') },
+    { id: 'scope', header: t('scope'), cell: ({ scope }) => t(`scopes.${scope}`) },
+    { id: 'channel', header: t('channel'), cell: ({ channel }) => t(`channels.${channel}`) },
+    { id: 'reason', header: t('reason'), cell: ({ reason }) => t(`suppressionReasons.${reason}`) },
+    { id: 'note', header: t('note'), cell: ({ note }) => note ?? '' },
+    { id: 'since', header: t('since'), cell: ({ created_at: at }) => <Time at={at} /> },
+    ...(onLift === undefined
+      ? []
+      : [
+          {
+            id: 'lift',
+            header: t('lift'),
+            cell: (suppression: Suppression) => (
+              <Button look="quiet" onClick={() => onLift(suppression)}>
+                {t('lift')}
+              </Button>
+            ),
+          },
+        ]),
+  ];
+}
+
+function Lift({
+  suppression,
+  onClose,
+}: {
+  suppression: Suppression | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const t = useTranslations('messages');
+  const api = useApi();
+  const cache = useQueryClient();
+  const say = useSay();
+  const { organization } = usePerson();
+  const address = suppression?.address ?? t('erasedAddress');
+  const lift = useMutation({
+    mutationFn: (id: string) => api.DELETE('/v1/messaging/suppressions/{id}', { params: { path: { id } } }),
+    onSuccess: async () => {
+      await cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'suppressions'] });
+      say(t('liftedSaid', { address }));
+      onClose();
+    },
+  });
+  return (
+    <Confirm
+      open={suppression !== undefined}
+      onClose={() => {
+        lift.reset();
+        onClose();
+      }}
+      title={t('liftTitle', { address })}
+      action={t('lift')}
+      danger
+      busy={lift.isPending}
+      error={lift.error}
+      onConfirm={() => suppression && lift.mutate(suppression.id)}
+    >
+      {suppression !== undefined && (
+        <>
+          <p>{t('liftLead', { reason: t(`suppressionReasons.${suppression.reason}`) })}</p>
+          <p className="mt-2">{t('liftAudited')}</p>
+        </>
+      )}
+    </Confirm>
+  );
+}

@@ -1,0 +1,166 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { RotateCcw, Trash2 } from 'lucide-react';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm, Dialog, DialogActions } from '../ui/dialog.tsx';
+import { TextField } from '../ui/form.tsx';
+import { Failure } from '../ui/notices.tsx';
+import { useSay } from '../ui/toasts.tsx';
+import type { Template } from './templates-page.tsx';
+
+interface TemplateActionsProps {
+  template: Template;
+  etag: string | undefined;
+}
+
+/** What one can do with a whole template. */
+export function TemplateActions({ template, etag }: TemplateActionsProps): ReactNode {
+  const t = useTranslations('messages');
+  const may = useMay();
+  const { remove, restore } = useActs(template);
+  const deleted = template.deleted_at !== null;
+  const error = remove.error ?? restore.error;
+  return (
+    <>
+      {!deleted && may('messaging.templates.update') && <SendVersion template={template} etag={etag} />}
+      {!deleted && may('messaging.templates.delete') && (
+        <Button busy={remove.isPending} onClick={() => remove.mutate()}>
+          <Trash2 aria-hidden className="size-4" />
+          {t('delete')}
+        </Button>
+      )}
+      {deleted && may('messaging.templates.delete') && (
+        <Button busy={restore.isPending} onClick={() => restore.mutate()}>
+          <RotateCcw aria-hidden className="size-4" />
+          {t('restore')}
+        </Button>
+      )}
+      {deleted && may('messaging.templates.purge') && <Purge template={template} />}
+      {error !== null && <Failure error={error} />}
+    </>
+  );
+}
+
+function useActs({ id, name }: Template) {
+  const t = useTranslations('messages');
+  const api = useApi();
+  const cache = useQueryClient();
+  const say = useSay();
+  const { organization } = usePerson();
+  const params = { path: { id } };
+  const changed = (): Promise<void> =>
+    cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'templates'] });
+  const restore = useMutation({
+    mutationFn: () => api.POST('/v1/messaging/templates/{id}/restore', { params }),
+    onSuccess: async () => {
+      await changed();
+      say(t('templateRestored', { name }));
+    },
+  });
+  const remove = useMutation({
+    mutationFn: () => api.DELETE('/v1/messaging/templates/{id}', { params }),
+    onSuccess: async () => {
+      await changed();
+      say(t('templateDeleted', { name }), () => restore.mutate());
+    },
+  });
+  const purge = useMutation({
+    mutationFn: () => api.DELETE('/v1/messaging/templates/{id}/purge', { params }),
+    onSuccess: () => say(t('templatePurged', { name })),
+  });
+  return { remove, restore, purge };
+}
+
+/** Publishes the draft, or goes back to an older version. */
+function SendVersion({ template, etag }: TemplateActionsProps): ReactNode {
+  const t = useTranslations('messages');
+  const api = useApi();
+  const cache = useQueryClient();
+  const say = useSay();
+  const { organization } = usePerson();
+  const [open, setOpen] = useState(false);
+  const [version, setVersion] = useState('');
+  const publish = useMutation({
+    mutationFn: async () => {
+      const body = { published_version: Number(version) };
+      const options = etag === undefined ? {} : { ifMatch: etag };
+      const params = { path: { id: template.id } };
+      await api.PATCH('/v1/messaging/templates/{id}', { params, body, ...options });
+    },
+    onSuccess: async () => {
+      await cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'templates'] });
+      setOpen(false);
+      say(t('versionPublished', { version: Number(version) }));
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    publish.mutate();
+  };
+  return (
+    <>
+      <Button
+        onClick={() => {
+          setVersion(String(template.version));
+          setOpen(true);
+        }}
+      >
+        {t('chooseVersion')}
+      </Button>
+      <Dialog open={open} onClose={() => setOpen(false)} title={t('chooseVersion')} lead={t('chooseLead')}>
+        <form onSubmit={submit} className="flex flex-col gap-4">
+          <TextField
+            label={t('version')}
+            type="number"
+            min={1}
+            max={template.version}
+            required
+            value={version}
+            onChange={({ target }) => setVersion(target.value)}
+          />
+          {publish.error !== null && <Failure error={publish.error} />}
+          <DialogActions>
+            <Button type="submit" look="main" busy={publish.isPending}>
+              {t('sendVersion')}
+            </Button>
+          </DialogActions>
+        </form>
+      </Dialog>
+    </>
+  );
+}
+
+function Purge({ template }: { template: Template }): ReactNode {
+  const t = useTranslations('messages');
+  const navigate = useNavigate();
+  const { organization } = usePerson();
+  const [open, setOpen] = useState(false);
+  const { purge } = useActs(template);
+  const gone = (): void => {
+    const params = { organization: organization.slug };
+    void navigate({ to: '/o/$organization/messages/templates', params });
+  };
+  return (
+    <>
+      <Button look="danger" onClick={() => setOpen(true)}>
+        {t('purge')}
+      </Button>
+      <Confirm
+        open={open}
+        onClose={() => setOpen(false)}
+        title={t('purgeTitle', { name: template.name })}
+        action={t('purge')}
+        danger
+        busy={purge.isPending}
+        error={purge.error}
+        onConfirm={() => purge.mutate(undefined, { onSuccess: gone })}
+      >
+        {t('purgeLead')}
+      </Confirm>
+    </>
+  );
+}
