@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import {
+  DatabaseFault,
+  END_WITHIN_MS,
+  eventually,
+  expectStatus,
+  START_WITHIN_MS,
+  type Tenant,
+} from '@customer-platform/testing';
+import { ConsoleBench, type Staff, type Visitor } from './console.fixture.js';
+
+let bench: ConsoleBench;
+let tenant: Tenant;
+let owner: Staff;
+
+beforeAll(async () => {
+  bench = await ConsoleBench.start();
+  tenant = await bench.platform.tenant();
+  owner = await bench.staff(tenant);
+}, START_WITHIN_MS);
+afterAll(() => bench.end(), END_WITHIN_MS);
+
+const event = (name: string, externalId: string): object => ({
+  event: name,
+  external_id: externalId,
+  idempotency_key: randomUUID(),
+  occurred_at: new Date().toISOString(),
+});
+
+/** The secret that a dialog shows once; says that one has it. */
+async function takeSecret({ page }: Visitor, name: string): Promise<string> {
+  const dialog = page.getByRole('dialog', { name });
+  const secret = (await dialog.getByRole('region').textContent()) ?? '';
+  await page.keyboard.press('Escape');
+  await dialog.getByLabel('Ya lo copié').check();
+  await dialog.getByRole('button', { name: 'Listo' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  return secret;
+}
+
+describe('API keys', () => {
+  it('are made with a role of their own, used, rotated, revoked, and refused within a second', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('developers/keys');
+    await page.getByRole('button', { name: 'Crear una clave' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Nombre', { exact: true }).fill('Tienda');
+    await form.getByLabel('Rol', { exact: true }).selectOption('new');
+    await form.getByLabel('Nombre del rol').fill('Solo eventos');
+    await form.getByLabel('Enviar eventos').check();
+    await form.getByRole('button', { name: 'Crear una clave' }).click();
+    const first = await takeSecret(visitor, 'Clave “Tienda”');
+    const send = (key: string) => bench.platform.as(key).post('/v1/core/track', event('made_by_hand', 'key'));
+    await eventually(async () => expectStatus(await send(first), 202));
+    expectStatus(await bench.platform.as(first).get('/v1/core/contacts'), 403);
+
+    await page.getByRole('row').filter({ hasText: 'Tienda' }).getByRole('button', { name: 'Rotar' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotar' }).click();
+    const second = await takeSecret(visitor, 'Clave nueva de “Tienda”');
+    await eventually(async () => expectStatus(await send(second), 202));
+    expectStatus(await send(first), 202);
+
+    const row = page.getByRole('row').filter({ hasText: 'Tienda' }).filter({ hasText: 'activa' });
+    await row.getByRole('button', { name: 'Revocar' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revocar' }).click();
+    await page.getByRole('row').filter({ hasText: 'Tienda' }).filter({ hasText: 'revocada' }).waitFor();
+    await eventually(async () => expectStatus(await send(second), 401));
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
+describe('dead letters', () => {
+  it('are found from the first page, explained, and go through when they are replayed', async () => {
+    const database = { query: <Row>(sql: string) => bench.platform.query<Row>('core', sql) };
+    const fault = await DatabaseFault.in(database, {
+      table: 'events',
+      on: 'INSERT',
+      when: `NEW.event = 'poison'`,
+    });
+    const name = '<img src=x onerror="window.hacked=1">';
+    expectStatus(await tenant.ingestion.post('/v1/core/track', event('poison', name)), 202);
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    const finding = page.getByRole('link', { name: /mensajes muertos esperan/ });
+    await eventually(async () => {
+      await page.reload();
+      await finding.waitFor({ timeout: 3_000 });
+    });
+    await finding.click();
+    await page.getByRole('row').filter({ hasText: name }).click();
+    const panel = page.getByRole('dialog', { name: 'Mensaje muerto' });
+    await panel.getByText('La plataforma falló con él.').waitFor();
+    await panel.getByRole('region', { name: 'Lo que se envió' }).getByText('"poison"').waitFor();
+    await fault.mend();
+    await panel.getByRole('button', { name: 'Reprocesar' }).click();
+    await panel.getByText('Pasó cuando se reprocesó.').waitFor();
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
+describe('webhook endpoints', () => {
+  it('are made with a secret shown once, switched off with its reason, changed, deleted and taken back', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('developers/webhooks');
+    await page.getByRole('button', { name: 'Agregar un destino' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Nombre', { exact: true }).fill('Bodega');
+    await form.getByLabel('Dirección').fill('http://127.0.0.1:9/hook');
+    await form.getByLabel('Buscar un evento').fill('event.recorded');
+    await form.getByLabel('core.event.recorded').check();
+    await form.getByRole('button', { name: 'Agregar un destino' }).click();
+    expect(await takeSecret(visitor, 'Secreto de “Bodega”')).toMatch(/^whsec_/);
+    await page.getByRole('row').filter({ hasText: 'Bodega' }).click();
+    const panel = page.getByRole('dialog', { name: 'Bodega' });
+    await panel.getByRole('switch').click();
+    await panel.getByText('Lo apagó una persona.').waitFor();
+    await panel.getByRole('button', { name: 'Eliminar' }).click();
+    await page
+      .getByRole('dialog', { name: 'Eliminar “Bodega”' })
+      .getByRole('button', { name: 'Eliminar' })
+      .click();
+    await page.getByRole('button', { name: 'Deshacer' }).click();
+    await page.getByRole('row').filter({ hasText: 'Bodega' }).waitFor();
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
+describe('the reference', () => {
+  it('finds a route by its permission', async () => {
+    const visitor = await bench.signedIn(owner);
+    await visitor.open('developers/reference?q=core.jobs.replay');
+    await visitor.page.getByRole('row').filter({ hasText: '/v1/core/dead-letters/{id}/replay' }).waitFor();
+    await visitor.close();
+  });
+});
+
+describe('the audit log', () => {
+  it('says that its chain is intact, finds what was done, and is exported as filtered', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('audit?module=identity');
+    await page.getByText(/La cadena de .* está intacta/).waitFor();
+    await page.getByRole('row').nth(1).waitFor();
+    await page.getByRole('button', { name: 'Exportar' }).click();
+    const coming = page.waitForEvent('download');
+    await page.getByRole('dialog').getByRole('button', { name: 'Exportar' }).click();
+    const file = await (await coming).path();
+    const rows = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    const modules = rows.map((row) => (JSON.parse(row) as { module: string }).module);
+    expect(new Set(modules)).toEqual(new Set(['identity']));
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
+describe('who may not read the log', () => {
+  it('does not see it in the menu, and is told the permission at its address', async () => {
+    const visitor = await bench.signedIn(await bench.staff(tenant, 'analyst'));
+    const { page } = visitor;
+    await page.goto(page.url().replace(/(\/o\/[^/?]+).*/, '$1/audit'));
+    await page.getByText('core.audit.read').waitFor();
+    expect(await page.getByRole('link', { name: 'Auditoría' }).count()).toBe(0);
+    await visitor.close();
+  });
+});
+
+describe.each([
+  'developers/keys',
+  'developers/webhooks',
+  'developers/dead-letters',
+  'developers/reference',
+  'audit',
+])('%s', (path) => {
+  it.each([
+    { scheme: 'light', width: 1_440 },
+    { scheme: 'dark', width: 360 },
+  ] as const)('has nothing to stumble over at $width px, $scheme', async (eyes) => {
+    const visitor = await bench.signedIn(owner, eyes);
+    await visitor.open(path);
+    await visitor.page.locator('[aria-busy=true]').first().waitFor({ state: 'hidden' });
+    expect(await visitor.findings()).toEqual([]);
+    expect(await visitor.isTooWide()).toBe(false);
+    await visitor.close();
+  });
+});
