@@ -1,5 +1,14 @@
-import { Activity, Building2, Code, Filter, House, type LucideIcon, ScrollText, Users } from 'lucide-react';
-import { Activity, Code, Filter, House, Mail, type LucideIcon, ScrollText, Users } from 'lucide-react';
+import {
+  Activity,
+  Building2,
+  Code,
+  Filter,
+  House,
+  Mail,
+  type LucideIcon,
+  ScrollText,
+  Users,
+} from 'lucide-react';
 import type { Messages } from '../i18n/messages.ts';
 import { PARTS } from '../organization/parts.ts';
 

@@ -42,7 +42,6 @@ interface DataTableProps<Item> {
 export function DataTable<Item>(props: DataTableProps<Item>): ReactNode {
   const { label, list, columns, empty } = props;
   // As state: rows that come together with what they scroll in are drawn once it is there.
-  // As state: a table that was empty gets its rows and what they scroll in at once, and the rows must know of it.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
   if (list.error != null && list.items.length === 0) return <Failure error={list.error} again={list.again} />;
   if (!list.loading && list.items.length === 0) return empty;
@@ -61,11 +60,7 @@ export function DataTable<Item>(props: DataTableProps<Item>): ReactNode {
         className="w-full border-separate border-spacing-0"
       >
         <Head {...props} />
-        {list.loading || scroller === null ? (
-          <Bones columns={columns.length} />
-        ) : (
-          <Body {...props} scroller={scroller} />
-        )}
+        {list.loading ? <Bones columns={columns.length} /> : <Body {...props} scroller={scroller} />}
       </table>
       <More list={list} />
     </div>
@@ -109,7 +104,6 @@ function Head<Item>({ columns, sort, onSort }: DataTableProps<Item>): ReactNode 
 }
 
 function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | null }): ReactNode {
-function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement }): ReactNode {
   const { list, columns, keyOf, onOpen, chosen, scroller } = props;
   const rows = useVirtualizer({
     count: list.items.length,
