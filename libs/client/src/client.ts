@@ -208,7 +208,8 @@ function randomKey(): string {
 function repetitionOf({ method, path }: CallName, init: AnyInit, keyed: boolean): Repetition {
   if (method === 'POST') return keyed || REPEATABLE_POSTS.has(path) ? 'harmless' : 'risky';
   // A change that came through although its answer was lost may have been followed by another's by now.
-  return method === 'PATCH' && init.ifMatch === undefined ? 'risky' : 'harmless';
+  const changes = method === 'PATCH' || method === 'PUT';
+  return changes && init.ifMatch === undefined ? 'risky' : 'harmless';
 }
 
 function answerOf(name: CallName, { asked, received }: Exchange): Answer<unknown> {

@@ -7,18 +7,24 @@ const ApiContext = createContext<Client | undefined>(undefined);
 /** Refusals that say: what one may do here has changed. */
 const RIGHTS_CHANGED = new Set(['permission_denied', 'mfa_required', 'organization_suspended']);
 
-/** The public API with the token of whoever is signed in. */
-export function ApiProvider({ session, children }: { session: Session; children: ReactNode }): ReactNode {
+interface ApiProviderProps {
+  session: Session;
+  organizationId: string;
+  children: ReactNode;
+}
+
+/** The public API with the tokens of one organization: what was begun here never goes on in another. */
+export function ApiProvider({ session, organizationId, children }: ApiProviderProps): ReactNode {
   const api = useMemo(
     () =>
       createClient({
         baseUrl: window.location.origin,
-        credentials: session.token,
+        credentials: session.tokensOf(organizationId),
         onProblem: (error) => {
           if (error instanceof ProblemError && RIGHTS_CHANGED.has(error.code)) void session.readAgain();
         },
       }),
-    [session],
+    [session, organizationId],
   );
   return <ApiContext value={api}>{children}</ApiContext>;
 }

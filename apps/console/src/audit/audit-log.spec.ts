@@ -44,14 +44,22 @@ describe('the audit log as a file', () => {
     );
   });
 
-  it.each(['=HYPERLINK("http://evil")', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])(
-    'never begins a cell so that a spreadsheet works it out: %j',
-    (user_agent) => {
-      const cells = lineOf(aRow({ user_agent }), 'csv');
-      expect(cells).toMatch(/,"?'[=+\-@\t\r]/);
-      expect(cells).not.toMatch(/(^|,)"?[=+\-@\t\r]/);
-    },
-  );
+  it.each([
+    "x;=cmd|' /C calc'!A0;y",
+    'x\t=1',
+    ' =1',
+    '＝1',
+    '=HYPERLINK("http://evil")',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\t=1',
+    '\r=1',
+  ])('never begins a cell so that a spreadsheet works it out: %j', (user_agent) => {
+    const cells = lineOf(aRow({ user_agent }), 'csv');
+    expect(cells).toMatch(/' ?[=+\-@＝]/);
+    expect(cells).not.toMatch(/(^|[,;\t\r\n])"? ?[=+\-@＝]/);
+  });
 });
 
 describe('the filters of the audit log', () => {

@@ -61,8 +61,11 @@ export function lineOf(row: AuditRow, format: Format): string {
   return `${COLUMNS.map((column) => cellOf(cells[column])).join(',')}\r\n`;
 }
 
-/** A value by RFC 4180. What a spreadsheet would work out as a formula is a text there: a reason is written by anybody. */
+/**
+ * A value by RFC 4180. What a spreadsheet would work out as a formula is a text there, for a reason is written by
+ * anybody: also after what a spreadsheet of another country takes for the end of a cell.
+ */
 function cellOf(value: string): string {
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = value.replace(/(^|[;,\t\r\n])(?= ?[=+\-@＝＋－＠])/g, "$1'");
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useApi } from '../api/api.tsx';
-import { useSession } from '../session/use-session.tsx';
+import { usePerson, useSession } from '../session/use-session.tsx';
 import { followEvents, type FeedFilters } from './event-feed.ts';
 import { LiveBuffer, type LiveView } from './live-buffer.ts';
 
@@ -17,6 +17,7 @@ interface LiveEvents {
 export function useLiveEvents(filters: FeedFilters, held: boolean): LiveEvents {
   const api = useApi();
   const session = useSession();
+  const { organization } = usePerson();
   const { event, external_id, contact_id } = filters;
   const wanted = useMemo(() => ({ event, external_id, contact_id }), [event, external_id, contact_id]);
   const [turn, setTurn] = useState(0);
@@ -25,10 +26,10 @@ export function useLiveEvents(filters: FeedFilters, held: boolean): LiveEvents {
   const { buffer } = followed;
   useEffect(() => {
     const ended = new AbortController();
-    const source = { api, token: session.token, filters: followed.wanted };
+    const source = { api, token: session.tokensOf(organization.id), filters: followed.wanted };
     void followEvents(source, followed.buffer, ended.signal);
     return () => ended.abort();
-  }, [api, session, followed]);
+  }, [api, session, organization.id, followed]);
   useEffect(() => buffer.hold(held), [buffer, held]);
   const view = useSyncExternalStore(buffer.subscribe, buffer.current);
   return { view, again: () => setTurn(turn + 1) };

@@ -1,5 +1,5 @@
 import { LogIn } from 'lucide-react';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { Fragment, lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiProvider } from '../api/api.tsx';
 import { Speaking } from '../i18n/language.tsx';
@@ -35,15 +35,15 @@ export function Gate({ children }: { children: ReactNode }): ReactNode {
   const { person, ended } = state;
   return (
     <Speaking language={person.locale}>
-      <ApiProvider session={session}>
-        <Toasts>
-          {/* Nothing of one organization or person outlives the switch to another. */}
-          <div key={`${person.organization.id} ${person.id}`} className="h-full">
+      {/* Nothing of one organization or person outlives the switch to another. */}
+      <Fragment key={`${person.organization.id} ${person.id}`}>
+        <ApiProvider session={session} organizationId={person.organization.id}>
+          <Toasts>
             {children}
-          </div>
-          <Ended open={ended} />
-        </Toasts>
-      </ApiProvider>
+            <Ended open={ended} />
+          </Toasts>
+        </ApiProvider>
+      </Fragment>
     </Speaking>
   );
 }

@@ -38,6 +38,15 @@ interface Return {
   to: string;
 }
 
+/** What the provider gave, and which organization it is of. */
+interface Held {
+  user: User;
+  organizationId: string;
+}
+
+/** The platform did not say who is signed in; it may later. */
+class Unanswered extends Error {}
+
 /**
  * The sign-in of one tab. Tokens live in its memory alone: a reload asks the provider again, silently, in a frame of the
  * same origin. What stands in the tab's session storage is the state of one redirect, for as long as it takes.
@@ -47,8 +56,10 @@ export class Session {
   private readonly listeners = new Set<() => void>();
   private readonly manager: UserManager;
   private readonly tabs = new BroadcastChannel('console-session');
-  private user: User | undefined;
-  private renewal: Promise<string> | undefined;
+  private held: Held | undefined;
+  /** The provider is asked for one thing after the other: the last answer is the one that holds. */
+  private turn: Promise<unknown> = Promise.resolve();
+  private renewal: Promise<void> | undefined;
   /** Why the rights could not be read again, for who debugs. */
   lastFault: unknown;
 
@@ -105,15 +116,17 @@ export class Session {
       login_hint: person.email,
     });
     if (user.profile.sub !== person.id) return window.location.reload();
-    await this.adopt(user);
+    await this.inTurn(() => this.adopt(user));
   }
 
   /** The same person in another organization. Answers false when that needs the provider's pages. */
   async switchTo(slug: string, to: string): Promise<boolean> {
     try {
       const extraQueryParams = { organization: slug };
-      const user = await this.manager.signinSilent({ extraQueryParams, forceIframeAuth: true });
-      if (user) await this.adopt(user);
+      await this.inTurn(async () => {
+        const user = await this.manager.signinSilent({ extraQueryParams, forceIframeAuth: true });
+        if (user) await this.adopt(user);
+      });
       return true;
     } catch (error) {
       if (!needsPerson(error)) throw error;
@@ -125,46 +138,54 @@ export class Session {
   /** Ends the provider's session, and that of every tab. */
   async signOut(): Promise<void> {
     this.tabs.postMessage(SIGNED_OUT);
-    const hint = this.user?.id_token;
+    const hint = this.held?.user.id_token;
     this.forget();
     await this.manager.signoutRedirect({ ...(hint === undefined ? {} : { id_token_hint: hint }) });
   }
 
-  /** The access token for the next request; renewed at its end, once for all who ask meanwhile. */
-  readonly token = async ({ renew = false } = {}): Promise<string> => {
-    const { user } = this;
-    if (user === undefined) throw new Error('Nobody is signed in');
-    if (!renew && (user.expires_in ?? 0) > 15) return user.access_token;
-    this.renewal ??= this.renew().finally(() => (this.renewal = undefined));
-    return this.renewal;
-  };
+  /**
+   * The access tokens of one organization, each for the next request; renewed at its end, once for all who ask
+   * meanwhile. Where one has gone to another organization since, what was begun in this one ends: it throws.
+   */
+  tokensOf(organizationId: string): ({ renew }?: { renew?: boolean }) => Promise<string> {
+    return async ({ renew = false } = {}) => {
+      const { user } = this.heldFor(organizationId);
+      if (!renew && (user.expires_in ?? 0) > 15) return user.access_token;
+      this.renewal ??= this.inTurn(() => this.renew()).finally(() => (this.renewal = undefined));
+      await this.renewal;
+      return this.heldFor(organizationId).user.access_token;
+    };
+  }
 
   /** Reads anew what one may do. */
   async readAgain(): Promise<void> {
     if (this.state.kind !== 'signed-in' || this.state.ended) return;
     try {
-      const person = await this.personOf(await this.token());
-      if (this.state.kind === 'signed-in') this.become({ ...this.state, person });
+      const { id } = this.state.person.organization;
+      const person = await this.personOf(await this.tokensOf(id)());
+      if (this.state.kind === 'signed-in' && this.held?.organizationId === person.organization.id)
+        this.become({ ...this.state, person });
     } catch (error) {
       // What was known stays on the page: where it is wrong by now, the platform itself refuses, and says so there.
       this.lastFault = error;
     }
   }
 
-  private async renew(): Promise<string> {
+  private async renew(): Promise<void> {
+    const before = this.held;
+    if (before === undefined) throw new Error('Nobody is signed in');
     try {
       const user = await this.manager.signinSilent().catch((error: unknown) => {
         if (!(error instanceof ErrorResponse)) throw error;
         // The refresh token is over; the provider's own session may still be there.
-        return this.manager.signinSilent({
-          extraQueryParams: { organization: this.slug() },
-          forceIframeAuth: true,
-        });
+        const extraQueryParams = { organization: before.organizationId };
+        return this.manager.signinSilent({ extraQueryParams, forceIframeAuth: true });
       });
-      if (!user || user.profile.sub !== this.user?.profile.sub)
-        throw new ErrorResponse({ error: 'login_required' });
-      this.user = user;
-      return user.access_token;
+      const isSame =
+        user?.profile.sub === before.user.profile.sub &&
+        organizationOfToken(user.access_token) === before.organizationId;
+      if (!isSame) throw new ErrorResponse({ error: 'login_required' });
+      this.held = { ...before, user };
     } catch (error) {
       if (error instanceof ErrorResponse && this.state.kind === 'signed-in')
         this.become({ ...this.state, ended: true });
@@ -172,15 +193,30 @@ export class Session {
     }
   }
 
+  private heldFor(organizationId: string): Held {
+    const { held } = this;
+    if (held?.organizationId !== organizationId) throw new Error('One is signed in elsewhere by now');
+    return held;
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.turn.then(work);
+    this.turn = done.catch((error: unknown) => (this.lastFault = error));
+    return done;
+  }
+
+  /** Token and person change together: until the platform has said who it is, all stays as it was. */
   private async adopt(user: User): Promise<void> {
-    this.user = user;
     const person = await this.personOf(user.access_token);
+    this.held = { user, organizationId: person.organization.id };
     this.become({ kind: 'signed-in', person, ended: false });
   }
 
+  /** @throws ErrorResponse where the token is good for nothing; Unanswered where nobody could say */
   private async personOf(token: string): Promise<Person> {
     const response = await fetch('/oauth/userinfo', { headers: { authorization: `Bearer ${token}` } });
-    if (!response.ok) throw new ErrorResponse({ error: 'login_required' });
+    if (response.status === 401) throw new ErrorResponse({ error: 'login_required' });
+    if (!response.ok) throw new Unanswered(`The platform answered ${response.status}`);
     return personOf((await response.json()) as Parameters<typeof personOf>[0]);
   }
 
@@ -191,17 +227,12 @@ export class Session {
       await this.signIn(location.pathname === '/console/callback' ? '/console/' : undefined);
     else if (error instanceof ErrorResponse) this.become({ kind: 'refused', code: error.error ?? 'unknown' });
     // A callback that was opened again: its state is used up.
-    else if (location.pathname === '/console/callback' && !(error instanceof TypeError))
-      await this.signIn('/console/');
+    else if (location.pathname === '/console/callback' && isUsedUp(error)) await this.signIn('/console/');
     else this.become({ kind: 'unreachable' });
   }
 
-  private slug(): string {
-    return this.state.kind === 'signed-in' ? this.state.person.organization.slug : '';
-  }
-
   private forget(): void {
-    this.user = undefined;
+    this.held = undefined;
     void this.manager.removeUser();
     this.become({ kind: 'signed-out' });
   }
@@ -212,10 +243,21 @@ export class Session {
   }
 }
 
-/** The organization that an address of the Console is of: `/console/<slug>/…`. */
+/** The organization that an address of the Console is of: `/console/o/<slug>/…`. */
 function organizationOf({ pathname }: { pathname: string }): { extraQueryParams?: { organization: string } } {
   const slug = /^\/console\/o\/([a-z0-9-]{3,63})(?:\/|$)/.exec(pathname)?.[1];
   return slug === undefined ? {} : { extraQueryParams: { organization: slug } };
+}
+
+/** What the library says of a state that it does not know, or no more. */
+function isUsedUp(error: unknown): boolean {
+  return error instanceof Error && /state/i.test(error.message) && !(error instanceof Unanswered);
+}
+
+/** Which organization an access token is of; the platform checks it, this only reads. */
+function organizationOfToken(token: string): unknown {
+  const claims = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
+  return (JSON.parse(atob(claims)) as { org_id?: unknown }).org_id;
 }
 
 function needsPerson(error: unknown): boolean {

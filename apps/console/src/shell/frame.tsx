@@ -1,6 +1,8 @@
-import { createRootRoute, createRoute, Outlet } from '@tanstack/react-router';
+import { createRootRoute, createRoute, Link, Outlet } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { usePerson, useSession } from '../session/use-session.tsx';
+import { useTranslations } from 'use-intl';
+import { Failure } from '../ui/notices.tsx';
 import { NotFound } from './not-found.tsx';
 import { Shell } from './shell.tsx';
 
@@ -27,14 +29,33 @@ function OrganizationFrame(): ReactNode {
   const session = useSession();
   const elsewhere = slug !== organization.slug;
   // An address of another organization, typed or gone back to: one is signed in there, or told why not.
+  const [refused, setRefused] = useState<{ slug: string; error: unknown }>();
   useEffect(() => {
-    if (elsewhere) void session.switchTo(slug, window.location.pathname + window.location.search);
+    if (!elsewhere) return;
+    const here = window.location.pathname + window.location.search;
+    session.switchTo(slug, here).catch((error: unknown) => setRefused({ slug, error }));
   }, [elsewhere, session, slug]);
+  if (elsewhere && refused?.slug === slug) return <Elsewhere error={refused.error} />;
   if (elsewhere) return null;
   if (!held && restriction === null) return <Shell />;
   return (
     <Suspense>
       <Restricted onLifted={() => setHeld(false)} />
     </Suspense>
+  );
+}
+
+/** Not a member of the organization that the address names, or it cannot be asked now. */
+function Elsewhere({ error }: { error: unknown }): ReactNode {
+  const t = useTranslations('shell');
+  const isRefused = error instanceof Error && 'error' in error;
+  return (
+    <main className="mx-auto flex max-w-md flex-col gap-4 px-4 py-24">
+      <h1 className="text-xl font-[650]">{t('elsewhere')}</h1>
+      {isRefused ? <p className="text-soft">{t('elsewhereLead')}</p> : <Failure error={error} />}
+      <Link to="/" className="text-accent underline">
+        {t('toHome')}
+      </Link>
+    </main>
   );
 }
