@@ -9,7 +9,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Json } from '../ui/json.tsx';
 import { Empty, Failure } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
-import type { Send } from './sends-page.tsx';
+import type { Send } from './send.ts';
 import { Reason, StateBadge } from './words.tsx';
 
 const REFRESHED_MS = 3_000;

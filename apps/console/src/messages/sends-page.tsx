@@ -1,4 +1,3 @@
-import type { Schemas } from '@customer-platform/client';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -12,11 +11,10 @@ import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { MessageTabs } from './message-tabs.tsx';
 import { sendsRoute, type SendsSearch } from './routes.ts';
+import type { Send } from './send.ts';
 import { SendPanel } from './send-panel.tsx';
 import { CATEGORIES, CHANNELS, REASONS, STATES } from './vocabulary.ts';
 import { Reason, StateBadge } from './words.tsx';
-
-export type Send = Schemas['SendDto'];
 
 const REFRESHED_MS = 5_000;
 

@@ -67,7 +67,8 @@ function useSessions({ q, status, sort = '-last_seen_at' }: AreaSearch) {
   return useList<Session>(
     ['sessions', 'all', q, status, sort],
     async (cursor, signal) => {
-      const state = status === 'active' || status === 'ended' ? status : undefined;
+      const state: Session['status'] | undefined =
+        status === 'active' || status === 'ended' ? status : undefined;
       const query = {
         ...(q !== undefined && UUID.test(q) && { user_id: q }),
         status: state,

@@ -1,4 +1,3 @@
-import type { Schemas } from '@customer-platform/client';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
@@ -10,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
 import { useList } from '../../ui/list.ts';
 import { Empty, Failure, Forbidden } from '../../ui/notices.tsx';
+import type { Activity, ActivityType } from './activity.ts';
 import { ActivityCard } from './activity-card.tsx';
 import { ActivityForm } from './activity-form.tsx';
 
@@ -17,9 +17,6 @@ const FROM = '/o/$organization/contacts/$contactId/activities' as const;
 const PAGE = 50;
 const TYPES = 200;
 export const STATUSES = ['open', 'completed', 'cancelled'] as const;
-
-export type Activity = Schemas['ActivityDto'];
-export type ActivityType = Schemas['ActivityTypeDto'];
 
 /** What staff plan with a contact, and what came of it. */
 export function ActivitiesPage(): ReactNode {

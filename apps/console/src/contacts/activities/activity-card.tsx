@@ -10,7 +10,7 @@ import { Failure } from '../../ui/notices.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useSay } from '../../ui/toasts.tsx';
 import { useChange } from '../use-change.ts';
-import type { Activity, ActivityType } from './activities-page.tsx';
+import type { Activity, ActivityType } from './activity.ts';
 
 const TONES: Record<Activity['status'], Tone> = { open: 'accent', completed: 'good', cancelled: 'neutral' };
 

@@ -8,7 +8,7 @@ import { Failure } from '../../ui/notices.tsx';
 import { useSay } from '../../ui/toasts.tsx';
 import { fieldErrors } from '../field-errors.ts';
 import { useChange } from '../use-change.ts';
-import type { ActivityType } from './activities-page.tsx';
+import type { ActivityType } from './activity.ts';
 
 interface ActivityFormProps {
   contactId: string;

@@ -8,7 +8,7 @@ import { TextArea } from '../../ui/form.tsx';
 import { Failure, Note as Said } from '../../ui/notices.tsx';
 import { useSay } from '../../ui/toasts.tsx';
 import { isConflict, useChange } from '../use-change.ts';
-import { LONGEST_NOTE } from './notes-page.tsx';
+import { LONGEST_NOTE } from './note-length.ts';
 import type { Note } from './use-notes.ts';
 
 interface EditNoteProps {

@@ -12,9 +12,9 @@ import { fieldErrors } from '../field-errors.ts';
 import { useChange } from '../use-change.ts';
 import { NoteCard } from './note-card.tsx';
 import { useNotes, type Note } from './use-notes.ts';
+import { LONGEST_NOTE } from './note-length.ts';
 
 const FROM = '/o/$organization/contacts/$contactId/notes' as const;
-export const LONGEST_NOTE = 10_000;
 
 /** What staff wrote on a contact: pinned first, then the newest. */
 export function NotesPage(): ReactNode {
