@@ -84,7 +84,7 @@ function codeOf(status: number, body: unknown): string {
 }
 
 /** No wait that a server asks for is longer. */
-const LONGEST_ASKED_MS = 3_600_000;
+export const LONGEST_ASKED_MS = 3_600_000;
 /** The first pause is up to this long, each later one up to twice the last's bound. */
 const FIRST_MS = 1_000;
 

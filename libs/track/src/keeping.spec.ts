@@ -101,3 +101,28 @@ describe('the end', () => {
     expect([receiver.events.length, receiver.repeats]).toEqual([5, 0]);
   });
 });
+
+it('a clock that is set back during a pause makes it no longer', async () => {
+  const bench = new TestTracker(receiver);
+  receiver.fault = () => ({ status: 429, headers: { 'retry-after': '60' }, body: { code: 'rate_limited' } });
+  void bench.tracker.track('a');
+  await bench.tracker.flush();
+  receiver.fault = () => undefined;
+  bench.now -= 86_400_000;
+  expect(await bench.tracker.flush()).toMatchObject({ queued: 0, delivered: 1 });
+});
+
+it.each([
+  ['no JSON', '{"event":"half', 'malformed_json'],
+  ['larger than any batch', JSON.stringify({ text: 'x'.repeat(600_000) }), 'body_too_large'],
+])('what somebody else has put into the storage, %s, holds up nothing', async (_name, text, code) => {
+  const bench = new TestTracker(receiver);
+  await bench.store.add({ id: '0', text });
+  void bench.tracker.track('good');
+  receiver.fault = (events, bytes) => {
+    if (bytes > 500 * 1024) return { status: 413, body: { code: 'body_too_large' } };
+    return events.length === 0 ? { status: 400, body: { code: 'malformed_json' } } : undefined;
+  };
+  expect(await bench.tracker.flush()).toMatchObject({ queued: 0, delivered: 1, dropped: { refused: 1 } });
+  expect(bench.drops).toMatchObject([{ reason: 'refused', code }]);
+});

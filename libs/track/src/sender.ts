@@ -1,4 +1,4 @@
-import { type Answer, askedPause, judge, type Outcome, ownPause } from './answer.js';
+import { type Answer, askedPause, judge, LONGEST_ASKED_MS, type Outcome, ownPause } from './answer.js';
 import { bytesOf, EVENT_BYTES, type QueuedEvent } from './event.js';
 import type { Environment } from './environment.js';
 
@@ -126,7 +126,7 @@ export class Sender {
   }
 
   private maySend(): boolean {
-    return this.isOn && !this.stopped && this.environment.now() >= this.notBefore;
+    return this.isOn && !this.stopped && this.until(this.notBefore) === 0;
   }
 
   private schedule(ms: number, sooner = false): void {
@@ -157,14 +157,25 @@ export class Sender {
   /** Another attempt at what is left, when it is time for one. */
   private again(): void {
     if (this.stopped || this.environment.store.count === 0) return;
-    const wait = Math.max(this.retryAt, this.notBefore) - this.environment.now();
-    this.schedule(wait > 0 ? wait : (this.options.flushAfterMs ?? 1_000));
+    this.schedule(this.until(this.retryAt) || (this.options.flushAfterMs ?? 1_000));
+  }
+
+  /** Milliseconds until a time that a pause ends at. One that is too far off was meant by a clock that is set back since. */
+  private until(time: number): number {
+    const ms = Math.max(0, time - this.environment.now());
+    return ms > LONGEST_ASKED_MS + this.maxPauseMs ? 0 : ms;
+  }
+
+  private get maxPauseMs(): number {
+    return this.options.maxPauseMs ?? 300_000;
   }
 
   private async drain(): Promise<void> {
     while (this.maySend()) {
       const waiting = this.waiting();
-      const batch = cut(waiting, this.batchBytes);
+      // One that is too large for any batch was written into the storage by somebody else: it goes, and is refused.
+      const fitting = cut(waiting, this.batchBytes);
+      const batch = fitting.length > 0 ? fitting : waiting.slice(0, 1);
       if (batch.length === 0) {
         if (this.inFlight.size === 0) this.own.clear();
         return;
@@ -202,6 +213,7 @@ export class Sender {
   private settle({ delivered, refused }: Outcome): void {
     const events = [...delivered, ...refused.map(({ event }) => event)];
     this.environment.store.remove(events.map(({ id }) => id));
+    for (const { id } of events) this.own.delete(id);
     if (delivered.length > 0) this.failures = 0;
     this.told.delivered(delivered.length);
     for (const { event, code } of refused) this.told.refused(event, code);
@@ -213,7 +225,7 @@ export class Sender {
     if (rest === 'stop') this.stopped = true;
     else {
       const asked = askedPause(retryAfter, now);
-      const own = ownPause(this.failures, this.options.maxPauseMs ?? 300_000, this.environment.random());
+      const own = ownPause(this.failures, this.maxPauseMs, this.environment.random());
       this.failures += 1;
       this.notBefore = now + asked;
       this.retryAt = now + asked + own;

@@ -132,12 +132,11 @@ function beginOf(pid: number): string | undefined {
   }
 }
 
-async function touch(lock: string): Promise<void> {
+/** @returns whether it could: where not, the next who asks on another machine will take the lock for left */
+function touch(lock: string): Promise<boolean> {
   const now = new Date();
-  try {
-    await utimes(lock, now, now);
-  } catch (error) {
-    // Without its file the lock is lost; the next who asks will say so.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  return utimes(lock, now, now).then(
+    () => true,
+    () => false,
+  );
 }
