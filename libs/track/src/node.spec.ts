@@ -1,5 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  lstat,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -108,6 +119,34 @@ describe('a queue in a file', () => {
     handle.appendFile = write;
     expect(await tracker.track('b')).toBe('stored');
     expect(await tracker.flush()).toMatchObject({ queued: 0, delivered: 2 });
+  });
+});
+
+describe('in a folder into which others write', () => {
+  it('no link leads the queue elsewhere', async () => {
+    const other = join(folder, 'other');
+    await writeFile(other, 'of somebody else');
+    await symlink(other, `${file}.new`);
+    await (await aTracker()).track('a');
+    expect(await readFile(other, 'utf8')).toBe('of somebody else');
+    expect((await lstat(file)).isFile()).toBe(true);
+  });
+
+  it('a link in place of the queue is refused, and neither read nor written', async () => {
+    const other = join(folder, 'other');
+    await writeFile(other, 'of somebody else');
+    await symlink(other, file);
+    await expect(aTracker()).rejects.toMatchObject({ code: 'ELOOP' });
+    expect(await readFile(other, 'utf8')).toBe('of somebody else');
+    await rm(file);
+    expect(await (await aTracker()).track('a')).toBe('stored');
+  });
+
+  it.each(['.new', ''])('a file %s that all may read becomes one that its owner alone may', async (end) => {
+    await writeFile(`${file}${end}`, '');
+    await chmod(`${file}${end}`, 0o666);
+    await (await aTracker()).track('a');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 });
 

@@ -21,7 +21,8 @@ export interface FileTrackerOptions extends TrackerOptions {
 /**
  * Makes a sender whose queue is a file. Events of an earlier process that ended before they were delivered are sent first.
  * @throws QueueInUseError if a process has the file open
- * @throws TypeError if `url` is no URL, or `key` no text for a header; what the file system throws
+ * @throws TypeError if `url` is no URL, or `key` no text for a header; what the file system throws, such as ELOOP if
+ * `file` is a symbolic link
  */
 export async function createFileTracker(options: FileTrackerOptions): Promise<Tracker> {
   const path = resolve(options.file);

@@ -81,7 +81,7 @@ async function numbers(path: string): Promise<number[]> {
 /** Puts a whole file in its place at once. @returns whether it was free, where `place` asks for that */
 async function write(own: string, holder: Holder, place: typeof link): Promise<boolean> {
   const draft = join(dirname(own), `.${basename(own)}.${process.pid}.${Math.random().toString(36).slice(2)}`);
-  await writeFile(draft, JSON.stringify(holder), { mode: 0o600 });
+  await writeFile(draft, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
   try {
     await place(draft, own);
     return true;

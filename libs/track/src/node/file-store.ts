@@ -1,4 +1,5 @@
-import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { bytesOf, type QueuedEvent } from '../event.js';
@@ -44,11 +45,17 @@ export class FileStore implements Store {
 
   /** Reads what an earlier process has left. The caller holds the file's lock. */
   static async open(path: string, fsync: boolean): Promise<FileStore> {
-    const file = await open(path, 'a+', 0o600);
-    const store = new FileStore(path, fsync, await readFile(path, 'utf8'), file);
-    // Begins with whole lines: what is appended to half a line would be lost with it.
-    await store.compact();
-    return store;
+    const file = await openQueue(path);
+    let store: FileStore | undefined;
+    try {
+      store = new FileStore(path, fsync, await file.readFile('utf8'), file);
+      // Begins with whole lines: what is appended to half a line would be lost with it.
+      await store.compact();
+      return store;
+    } catch (error) {
+      await (store?.file ?? file).close();
+      throw error;
+    }
   }
 
   get count(): number {
@@ -126,7 +133,9 @@ export class FileStore implements Store {
   private async compact(): Promise<void> {
     const text = this.list().map(added).join('');
     const draft = `${this.path}.new`;
-    const next = await open(draft, 'w', 0o600);
+    // Made anew: one that lies there may lead elsewhere, or be readable for others.
+    await rm(draft, { force: true });
+    const next = await open(draft, 'wx', 0o600);
     try {
       await next.appendFile(text);
       await next.sync();
@@ -138,7 +147,7 @@ export class FileStore implements Store {
     try {
       await rename(draft, this.path);
     } finally {
-      this.file = await open(this.path, 'a', 0o600);
+      this.file = await openQueue(this.path);
     }
     await syncFolder(dirname(this.path));
     this.before = '';
@@ -169,6 +178,10 @@ function read(content: string): { events: Map<string, QueuedEvent>; damaged: num
   }
   return { events, damaged };
 }
+
+/** Opens the file itself, not one that a link in its place leads to. Windows has no such flag: it counts as 0. */
+const openQueue = (path: string): Promise<FileHandle> =>
+  open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
 
 /** A new name is on the disk when its folder is. */
 async function syncFolder(path: string): Promise<void> {
