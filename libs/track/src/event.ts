@@ -52,6 +52,18 @@ export function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
+/** Whether a text can be one item of a batch, and no more than one: it is written into the body as it is. */
+export function isEvent(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return (
+      typeof value === 'object' && value !== null && !Array.isArray(value) && bytesOf(text) <= EVENT_BYTES
+    );
+  } catch {
+    return false;
+  }
+}
+
 /**
  * An event's JSON, or why there is none. A hostile `toJSON`, a cycle, a bigint throw; what is huge is given up after as
  * many values and characters as an event may have bytes, before it costs the page time.

@@ -19,8 +19,9 @@ export interface PageTrackerOptions extends TrackerOptions {
   /** Default `local`: the queue outlives the page. Without a page, as in Node and in workers, there is `memory` alone. */
   storage?: 'local' | 'memory';
   /**
-   * The queue's name. Pages and trackers with the same name share one queue: those that send with keys of several
-   * organizations need several. Default `events`.
+   * The queue's name. Pages and trackers with the same name share one queue, whatever their keys: what was queued with a
+   * key that is no longer in use is sent with the next one. Keys of several organizations need several names. Without one
+   * each key has a queue of its own.
    */
   queue?: string;
 }
@@ -37,11 +38,11 @@ type Listening = (type: string, listener: (event: { persisted?: boolean }) => vo
 
 /**
  * Makes the sender of events for this page, worker or process.
- * @throws TypeError if `url` is no URL, or `key` no text for a header
+ * @throws TypeError if `url` is no URL, or `key` no text for a header; URIError if `queue` holds half a character
  */
 export function createTracker(options: PageTrackerOptions): Tracker {
   const page = globalThis as unknown as Page;
-  const name = `cp-track:${options.queue ?? 'events'}:`;
+  const name = prefixOf(options);
   const store = storeOf(page, options, name);
   const tracker: Tracker = new Tracker(options, {
     ...surroundings(store),
@@ -50,6 +51,18 @@ export function createTracker(options: PageTrackerOptions): Tracker {
   });
   const unlisten = listen(page, tracker);
   return tracker;
+}
+
+/** What names of stored events begin with; of two queues none begins with the other's. */
+function prefixOf({ queue, key }: PageTrackerOptions): string {
+  return queue === undefined ? `cp-track-key:${hashOf(key)}:` : `cp-track:${encodeURIComponent(queue)}:`;
+}
+
+/** FNV-1a. It keeps apart the few keys of one site, and none of them is a secret there. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36);
 }
 
 function storeOf(page: Page, { storage = 'local' }: PageTrackerOptions, name: string): Store {

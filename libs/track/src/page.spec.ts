@@ -6,6 +6,8 @@ type Context = Awaited<ReturnType<Browser['newContext']>>;
 interface Options {
   flushAfterMs?: number;
   storage?: string;
+  key?: string;
+  queue?: string;
 }
 
 let browser: Browser;
@@ -166,6 +168,46 @@ describe('two pages of one site', () => {
     receiver.fault = () => undefined;
     await stuck.close();
     await arrived(['free', 'stuck']);
+  });
+});
+
+describe('a queue', () => {
+  it.each<[string, Options, Options, number]>([
+    ['one key', {}, {}, 1],
+    ['two keys', {}, { key: 'cpk_live_other' }, 0],
+    ['two keys and one name', { queue: 'shop' }, { queue: 'shop', key: 'cpk_live_other' }, 1],
+    ['a name and none', { queue: 'events' }, {}, 0],
+    ['names of which one begins with the other', { queue: 'events:shop' }, { queue: 'events' }, 0],
+    ['names of which one is the other, escaped', { queue: 'a:b' }, { queue: 'a%3Ab' }, 0],
+  ])('of two trackers with %s', async (_name, first, second, shared) => {
+    receiver.fault = () => ({ status: 503, body: { code: 'queue_unavailable' } });
+    const page = await aPage(first);
+    expect(await track(page, 'a')).toEqual(['stored']);
+    await tracker(page, second);
+    expect(await counts(page)).toMatchObject({ queued: shared });
+  });
+
+  it.each([
+    ['no JSON', 'z', '{"event":"half'],
+    ['nothing', '0', ''],
+    ['no object', '0', '[1]'],
+    ['larger than an event', '0', JSON.stringify({ event: 'x'.repeat(33_000) })],
+    ['two events', '0', '{},{}'],
+    ['the end of the list and another list', 'z', '{}],"events":[{}'],
+  ])('into which a script has put %s sends its events', async (_name, id, text) => {
+    const page = await aPage({ queue: 'shop' });
+    await page.evaluate(`localStorage.setItem('cp-track:shop:${id}', ${JSON.stringify(text)})`);
+    await tracker(page, { queue: 'shop' });
+    receiver.fault = (events) => {
+      const refusal = { code: 'event_invalid', retryable: false };
+      const results = events.map(({ event }, index) => ({ index, ...(event ? { event_id: 'e' } : refusal) }));
+      return { status: 202, body: { results } };
+    };
+    await track(page, 'good');
+    await page.evaluate('window.tracker.flush()');
+    expect(await counts(page)).toEqual({ queued: 0, delivered: 1, dropped: {} });
+    expect(receiver.batches.map((batch) => batch.map(({ event }) => event))).toEqual([['good']]);
+    expect(await stored(page)).toBe(0);
   });
 });
 

@@ -1,4 +1,4 @@
-import { bytesOf, type QueuedEvent } from './event.js';
+import { bytesOf, isEvent, type QueuedEvent } from './event.js';
 
 /**
  * Where an event is once a call has returned: `stored` outlives the page or the process, `memory` does not, `dropped` is
@@ -102,12 +102,17 @@ export class LocalStore implements Store {
     }
   }
 
+  /** Every script of the site can write here. What no tracker has written is removed, since it would spoil its batch. */
   private stored(): QueuedEvent[] {
     try {
-      return Object.keys(this.storage)
-        .filter((name) => name.startsWith(this.prefix))
-        .map((name) => ({ id: name.slice(this.prefix.length), text: this.storage.getItem(name) ?? '' }))
-        .filter(({ id, text }) => text !== '' && !this.removed.has(id));
+      const events: QueuedEvent[] = [];
+      for (const name of Object.keys(this.storage)) {
+        if (!name.startsWith(this.prefix)) continue;
+        const event = { id: name.slice(this.prefix.length), text: this.storage.getItem(name) ?? '' };
+        if (!isEvent(event.text)) this.remove([event.id]);
+        else if (!this.removed.has(event.id)) events.push(event);
+      }
+      return events;
     } catch {
       return [];
     }
