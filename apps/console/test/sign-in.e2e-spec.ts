@@ -90,7 +90,25 @@ describe('who signs in to the Console', () => {
     );
     for (const { id } of sessions.body.data) await tenant.admin.delete(`/v1/identity/sessions/${id}`);
     await page.context().clearCookies();
-    await eventually(() => page.getByRole('heading', { name: 'Tu sesión terminó' }).waitFor());
+    await page.evaluate(() => (document.title = 'kept'));
+    const ended = page.getByRole('heading', { name: 'Tu sesión terminó' });
+    await eventually(() => ended.waitFor());
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Iniciar sesión' }).click();
+    const popup = await opened;
+    await popup.waitForURL(/\/oauth\/interactions\//);
+    const password = popup.locator('input[type=password]');
+    const email = popup.getByRole('textbox').first();
+    await password.or(email).first().waitFor();
+    if (!(await password.isVisible())) {
+      await email.fill(person.email);
+      await popup.getByRole('button').first().click();
+    }
+    await password.fill(person.password);
+    await popup.locator('button').first().click();
+    await ended.waitFor({ state: 'detached' });
+    expect(await page.title()).toBe('kept');
+    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
     await visitor.close();
   });
 });
