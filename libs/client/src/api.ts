@@ -877,7 +877,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say why a contact is in a segment, or is not */
+        /**
+         * Say why a contact is in a segment, or is not
+         * @description It takes two seconds at most, and few are worked on at once, with those of `preview`.
+         */
         get: operations["core.Segments.explain"];
         put?: never;
         post?: never;
@@ -949,7 +952,7 @@ export interface paths {
         put?: never;
         /**
          * Count the contacts that a rule holds of, before it is saved
-         * @description Up to 10,000 contacts are all looked at, and of more those that can match where few can; else the count is estimated from some picked at random. It takes two seconds at most, and few are worked on at once: `429` says when to come back.
+         * @description Up to 10,000 contacts are all looked at, and of more those that can match where few can; else the count is estimated from some picked at random. It takes two seconds at most, and few are worked on at once: `429` says when to come back. Conditions on attributes need `core.contacts.read`, on consents `core.consents.read`, and on events `core.events.read`.
          */
         post: operations["core.Segments.preview"];
         delete?: never;
@@ -4447,7 +4450,7 @@ export interface components {
             /** @description Whether it is in the segment. Rules follow what happens within seconds, and hold of active contacts. */
             member: boolean;
             /**
-             * @description The rule, each node with its `result` now, and each leaf with what it was compared with as `actual`: `value` of an attribute, or of a consent its state, and `count` of events with the window, `after` excluded and `until` included. A count is exact up to 10,000. `actual` is null for callers without `core.contacts.read`, `core.consents.read` or `core.events.read`.
+             * @description The rule, each node with its `result` now, and each leaf with what it was compared with as `actual`: `value` of an attribute, or of a consent its state, and `count` of events with the window, `after` excluded and `until` included. Of a contact the newest 1,000 events are counted: where there may be more in the window, `exact` is false and `count` what was found; of a segment that is `building` these are the newest of the name, and `result` is what they say. `actual` is null for callers without `core.contacts.read`, `core.consents.read` or `core.events.read`.
              * @example {
              *       "all": [
              *         {
@@ -4469,6 +4472,7 @@ export interface components {
              *           "result": false,
              *           "actual": {
              *             "count": 2,
+             *             "exact": true,
              *             "after": "2026-10-24T12:00:00.000Z",
              *             "until": "2026-11-23T12:00:00.000Z"
              *           }
@@ -9473,6 +9477,7 @@ export interface operations {
                      *             "result": false,
                      *             "actual": {
                      *               "count": 2,
+                     *               "exact": true,
                      *               "after": "2026-10-24T12:00:00.000Z",
                      *               "until": "2026-11-23T12:00:00.000Z"
                      *             }

@@ -14,7 +14,7 @@ const CONTACTS = 24;
 const BATCHES = 6;
 const ROUNDS = 5;
 const RULES = 5;
-const SEES_ALL = { attributes: true, consents: true, events: true };
+const SEES_ALL = { can: () => true };
 const PEOPLE = '/v1/core/contacts';
 
 let world: SegmentWorld;

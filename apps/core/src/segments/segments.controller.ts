@@ -124,7 +124,8 @@ export class SegmentsController {
     description:
       'Up to 10,000 contacts are all looked at, and of more those that can match where few can; else the count is ' +
       'estimated from some picked at random. It takes two seconds at most, and few are worked on at once: `429` says ' +
-      'when to come back.',
+      'when to come back. Conditions on attributes need `core.contacts.read`, on consents `core.consents.read`, and on ' +
+      'events `core.events.read`.',
     success: 200,
     idempotency: 'none',
     response: RulePreviewDto,
@@ -139,8 +140,9 @@ export class SegmentsController {
     path: ':id/explain',
     permission: 'core.segments.read',
     summary: 'Say why a contact is in a segment, or is not',
+    description: 'It takes two seconds at most, and few are worked on at once, with those of `preview`.',
     response: ExplanationDto,
-    problems: ['invalid_id', 'not_found'],
+    problems: ['invalid_id', 'not_found', 'dependency_unavailable'],
   })
   explain(
     @Context() context: RequestContext,

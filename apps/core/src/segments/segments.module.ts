@@ -7,6 +7,7 @@ import { FailedEvaluations } from './evaluating/failed-evaluations.js';
 import { SegmentEvaluator } from './evaluating/segment.evaluator.js';
 import { SegmentExplainer } from './explaining/segment-explainer.js';
 import { FollowingModule } from './following/following.module.js';
+import { PreviewSlots } from './previewing/preview-slots.js';
 import { PreviewRandom, RulePreview } from './previewing/rule-preview.service.js';
 import { SegmentsController } from './segments.controller.js';
 import { SegmentsService } from './segments.service.js';
@@ -20,6 +21,7 @@ import { SegmentsService } from './segments.service.js';
     EvaluatorShares,
     FailedEvaluations,
     PreviewRandom,
+    PreviewSlots,
     RulePreview,
     SegmentBuilder,
     SegmentEvaluator,

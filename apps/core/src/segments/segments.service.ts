@@ -16,6 +16,7 @@ import type { ExplanationDto } from './explaining/explain.dto.js';
 import { SegmentExplainer } from './explaining/segment-explainer.js';
 import type { Cause } from './following/segment-follower.js';
 import { SegmentSignal } from './following/segment.signal.js';
+import { PreviewSlots } from './previewing/preview-slots.js';
 import { parseNewRule } from './rules/parse-rule.js';
 import type { CreateSegmentDto, SegmentMemberDto, UpdateSegmentDto } from './segment.dto.js';
 import { Segment } from './segment.entity.js';
@@ -50,6 +51,7 @@ export class SegmentsService {
     private readonly database: Database,
     private readonly lookup: ContactLookup,
     private readonly explainer: SegmentExplainer,
+    private readonly slots: PreviewSlots,
     signal: SegmentSignal,
     stores: ResourceStores,
   ) {
@@ -125,12 +127,17 @@ export class SegmentsService {
     });
   }
 
-  /** Why a contact is in a segment, or is not. @throws Problem `not_found` for either */
+  /**
+   * Why a contact is in a segment, or is not.
+   * @throws Problem `not_found` for either, `rate_limited`, `dependency_unavailable`
+   */
   explain(context: RequestContext, id: string, contactId: string): Promise<ExplanationDto> {
-    return this.database.inOrganization(context, async (tx) => {
-      const segment = await this.segments.get(context, id, 'live', tx);
-      return this.explainer.explain(tx, context, segment, contactId);
-    });
+    return this.slots.hold(context, () =>
+      this.database.inOrganization(context, async (tx) => {
+        const segment = await this.segments.get(context, id, 'live', tx);
+        return this.explainer.explain(tx, context, segment, contactId);
+      }),
+    );
   }
 
   private registering<T>(context: RequestContext, work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -32,7 +32,6 @@ const MOST_KEYS = 100;
 const STEP_MS = 5;
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-const NONE: Occurrences = { past: [], future: [] };
 
 /** What rules ask of the events of one name. */
 interface Sought {
@@ -54,6 +53,8 @@ interface Walk {
   untilAt: Date;
   untilId: string;
   over: boolean;
+  /** Whether there may be events that were not looked at. */
+  left: boolean;
 }
 
 interface EventRow {
@@ -94,17 +95,22 @@ export class OccurrenceSearch {
         for (const each of sought) walks.push(walkOf(contactId, memberId, each, now));
     }
     const times = new Map<string, number[]>();
-    for (let page = FIRST; walks.length > 0; page = FURTHER) {
+    const allAfter = new Map<string, number>();
+    // All that go on have looked at as many.
+    for (let looked = 0, page = FIRST; walks.length > 0; looked += page, page = FURTHER) {
+      page = Math.min(page, this.options.most - looked);
       const together = Math.max(1, Math.floor(ROWS_AT_ONCE / page));
       for (let at = 0; at < walks.length; at += together)
         await this.look(tx, walks.slice(at, at + together), page, now, times);
+      for (const walk of walks) noteEnd(walk, allAfter);
       walks = walks.filter(({ over }) => !over);
     }
     for (const found of times.values()) found.sort((one, other) => other - one);
-    return (contactId, { fingerprint }: EventNode) => {
-      const past = times.get(`${contactId} ${fingerprint}`);
-      return past ? { past, future: [] } : NONE;
-    };
+    return (contactId, { event, fingerprint }: EventNode): Occurrences => ({
+      past: times.get(`${contactId} ${fingerprint}`) ?? [],
+      future: [],
+      allAfter: allAfter.get(`${contactId} ${event}`),
+    });
   };
 
   private async look(
@@ -149,7 +155,8 @@ export class OccurrenceSearch {
     walk.looked += count;
     const decided = [...depths].every(([condition, depth]) => (walk.found.get(condition) ?? 0) >= depth);
     walk.over = count < page || decided || walk.looked >= this.options.most;
-    if (walk.over && count === page && !decided) this.incomplete = true;
+    walk.left = count === page;
+    if (walk.over && walk.left && !decided) this.incomplete = true;
   }
 }
 
@@ -166,6 +173,13 @@ function note(walk: Walk, row: EventRow, times: Map<string, number[]>): void {
   }
 }
 
+/** Of a contact and a name no event is left that is later than this. */
+function noteEnd({ over, left, untilAt, contactId, sought }: Walk, allAfter: Map<string, number>): void {
+  if (!over || !left) return;
+  const key = `${contactId} ${sought.event}`;
+  allAfter.set(key, Math.max(allAfter.get(key) ?? -Infinity, untilAt.getTime()));
+}
+
 function walkOf(contactId: string, memberId: string, sought: Sought, now: Date): Walk {
   return {
     contactId,
@@ -176,6 +190,7 @@ function walkOf(contactId: string, memberId: string, sought: Sought, now: Date):
     untilAt: now,
     untilId: LAST_ID,
     over: false,
+    left: true,
   };
 }
 

@@ -40,13 +40,16 @@ export function storedOccurrences(index: SegmentIndex, atLeast = 0): Occurrences
       asked.map(({ depth }) => depth),
       now,
     ]);
-    const found = new Map<string, Occurrences>();
+    const parts = new Map<string, Occurrences[]>();
     rows.forEach(({ past, future }, at) => {
-      const key = asked[at]?.key;
-      if (key === undefined || past.length + future.length === 0) return;
-      const known = found.get(key);
-      found.set(key, known ? together(known, { past, future }) : { past, future });
+      const one = asked[at];
+      if (!one || past.length + future.length === 0) return;
+      const part = past.length < one.depth ? { past, future } : { past, future, allAfter: past.at(-1) };
+      const known = parts.get(one.key);
+      if (known) known.push(part);
+      else parts.set(one.key, [part]);
     });
+    const found = new Map([...parts].map(([key, known]) => [key, together(known)]));
     return (contactId, node) => found.get(`${contactId} ${index.conditionOf(node).id}`) ?? NONE;
   };
 }
@@ -61,9 +64,13 @@ function depthsOf(index: SegmentIndex, rules: Iterable<Asked>): Map<Condition, n
   return depths;
 }
 
-function together(one: Occurrences, other: Occurrences): Occurrences {
+/** Of a contact and of those that were merged into it. */
+function together(parts: readonly Occurrences[]): Occurrences {
+  const [first = NONE, ...others] = parts;
+  if (others.length === 0) return first;
   return {
-    past: [...one.past, ...other.past].sort((a, b) => b - a),
-    future: [...one.future, ...other.future].sort((a, b) => a - b),
+    past: parts.flatMap(({ past }) => past).sort((a, b) => b - a),
+    future: parts.flatMap(({ future }) => future).sort((a, b) => a - b),
+    allAfter: parts.reduce((latest, { allAfter = -Infinity }) => Math.max(latest, allAfter), -Infinity),
   };
 }

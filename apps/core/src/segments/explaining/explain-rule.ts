@@ -1,18 +1,18 @@
+import type { RequestContext } from '@customer-platform/http';
 import { consentState, countInside, evaluate, type Facts } from '../rules/evaluate.js';
+import { mayRead } from '../rules/read-permissions.js';
 import type { Leaf, RuleNode } from '../rules/rule.js';
 
-/** Values that a caller may see. */
-export interface Sight {
-  readonly attributes: boolean;
-  readonly consents: boolean;
-  readonly events: boolean;
-}
+/** Whose permissions say which values are shown. */
+export type Sight = Pick<RequestContext, 'can'>;
 
 /** What a leaf was compared with: a value, null where there is none, or how many events happened in a window. */
 export type Actual =
   | { readonly value: unknown }
   | {
       readonly count: number;
+      /** Or else there may be more. */
+      readonly exact: boolean;
       /** The window: after this instant, or ever, and up to that one. */
       readonly after: string | null;
       readonly until: string;
@@ -44,13 +44,12 @@ export function explainRule(
     case 'not':
       return { not: explainRule(written['not'], node.node, facts, now, sight), result };
     default:
-      return { ...written, result, actual: mayBeSeen(node, sight) ? actualOf(node, facts, now) : null };
+      return {
+        ...written,
+        result,
+        actual: mayRead(sight, node) ? actualOf(node, facts, now) : null,
+      };
   }
-}
-
-function mayBeSeen({ kind }: Leaf, sight: Sight): boolean {
-  if (kind === 'attribute') return sight.attributes;
-  return kind === 'consent' ? sight.consents : sight.events;
 }
 
 function actualOf(leaf: Leaf, facts: Facts, now: number): Actual {
@@ -59,11 +58,14 @@ function actualOf(leaf: Leaf, facts: Facts, now: number): Actual {
       return { value: facts.attribute(leaf.path) ?? null };
     case 'consent':
       return { value: consentState(leaf, facts.said(leaf.purpose), now).state ?? null };
-    case 'event':
+    case 'event': {
+      const { past, allAfter = -Infinity } = facts.occurrences(leaf);
       return {
-        count: countInside(leaf, facts.occurrences(leaf).past, now),
+        count: countInside(leaf, past, now),
+        exact: allAfter <= now - leaf.withinMs,
         after: leaf.withinMs === Infinity ? null : new Date(now - leaf.withinMs).toISOString(),
         until: new Date(now).toISOString(),
       };
+    }
   }
 }

@@ -17,7 +17,7 @@ const EXAMPLE = {
       count: { op: 'gte', value: 3 },
       within: 'P30D',
       result: false,
-      actual: { count: 2, after: '2026-10-24T12:00:00.000Z', until: '2026-11-23T12:00:00.000Z' },
+      actual: { count: 2, exact: true, after: '2026-10-24T12:00:00.000Z', until: '2026-11-23T12:00:00.000Z' },
     },
   ],
   result: false,
@@ -38,7 +38,9 @@ export class ExplanationDto {
     description:
       'The rule, each node with its `result` now, and each leaf with what it was compared with as `actual`: `value` of ' +
       'an attribute, or of a consent its state, and `count` of events with the window, `after` excluded and `until` ' +
-      'included. A count is exact up to 10,000. `actual` is null for callers without `core.contacts.read`, ' +
+      'included. Of a contact the newest 1,000 events are counted: where there may be more in the window, `exact` is ' +
+      'false and `count` what was found; of a segment that is `building` these are the newest of the name, and `result` ' +
+      'is what they say. `actual` is null for callers without `core.contacts.read`, ' +
       '`core.consents.read` or `core.events.read`.',
   })
   rule: ExplainedRule;

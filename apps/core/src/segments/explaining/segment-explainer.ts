@@ -6,15 +6,16 @@ import { ContactLookup } from '../../contacts/contact-lookup.js';
 import { readFacts } from '../evaluating/contact-facts.js';
 import { OccurrenceSearch } from '../evaluating/sought-occurrences.js';
 import { storedOccurrences } from '../evaluating/stored-occurrences.js';
-import { SegmentIndex } from '../following/segment-index.js';
+import { SegmentIndexes } from '../following/segment-indexes.js';
+import { ANSWER_MS, TimeLimit } from '../previewing/time-limit.js';
 import { parseRule } from '../rules/parse-rule.js';
 import { askedOf } from '../rules/rule.js';
 import type { Segment } from '../segment.entity.js';
 import type { ExplanationDto } from './explain.dto.js';
 import { explainRule } from './explain-rule.js';
 
-/** Events of each leaf that are counted. */
-const MOST_COUNTED = 10_000;
+/** Events of each leaf that are counted; as many as a preview looks through. */
+const MOST_COUNTED = 1_000;
 
 const MEMBER = `
   SELECT FROM segment_members
@@ -26,14 +27,32 @@ export class SegmentExplainer {
   constructor(
     private readonly clock: Clock,
     private readonly lookup: ContactLookup,
+    private readonly indexes: SegmentIndexes,
   ) {}
 
   /**
    * Counts as the evaluation does, from what it keeps; of a segment whose past is still being looked up, from the events.
-   * @throws Problem `not_found` for a contact that is not the organization's, or was erased
+   * @throws Problem `not_found` for a contact that is not the organization's, or was erased; `dependency_unavailable` where
+   * its history could not be read in time
    */
   async explain(
     tx: Transaction,
+    context: RequestContext,
+    segment: Segment,
+    contactId: string,
+  ): Promise<ExplanationDto> {
+    const limit = new TimeLimit(ANSWER_MS);
+    const explanation = await limit.attempt(tx, (timed) =>
+      this.inTime(timed, limit, context, segment, contactId),
+    );
+    if (explanation) return explanation;
+    const detail = 'What the rule asks of this contact could not be read in time; try again.';
+    throw new Problem('dependency_unavailable', { detail });
+  }
+
+  private async inTime(
+    tx: Transaction,
+    { goOn }: TimeLimit,
     context: RequestContext,
     segment: Segment,
     contactId: string,
@@ -42,23 +61,18 @@ export class SegmentExplainer {
     const id = 'ids' in contact ? contactId : contact.survivorId;
     const node = parseRule(segment.rule);
     const asked = askedOf(node);
-    const index = await SegmentIndex.load(tx);
-    const occurrences = index.keepsMatchesOf(segment.id, asked)
+    const index = await this.indexes.now(tx);
+    const occurrences = index?.keepsMatchesOf(segment.id, asked)
       ? storedOccurrences(index, MOST_COUNTED)
-      : new OccurrenceSearch({ most: MOST_COUNTED, atLeast: MOST_COUNTED }).read;
+      : new OccurrenceSearch({ most: MOST_COUNTED, atLeast: MOST_COUNTED, goOn }).read;
     const now = this.clock.now();
     const known = await readFacts(tx, new Map([[id, new Set([asked])]]), now, occurrences, 'any');
     const facts = known.get(id)?.facts;
     if (!facts) throw new Problem('not_found');
     const member = await tx.query(MEMBER, [tx.organizationId, id, segment.id]);
-    const sight = {
-      attributes: context.can('core.contacts.read'),
-      consents: context.can('core.consents.read'),
-      events: context.can('core.events.read'),
-    };
     return {
       member: member.length > 0,
-      rule: explainRule(segment.rule, node, facts, now.getTime(), sight),
+      rule: explainRule(segment.rule, node, facts, now.getTime(), context),
     };
   }
 }

@@ -1,5 +1,5 @@
 import { newId } from '@customer-platform/database';
-import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
+import { expectProblem, expectStatus, type Answer, type Caller } from '@customer-platform/testing';
 import { Client } from 'pg';
 import { SEGMENTS, SegmentWorld } from '../segment.fixture.js';
 import { MOST_EXACT } from './candidates.js';
@@ -53,12 +53,34 @@ describe('POST /v1/core/segments/preview', () => {
     expect(segments?.count).toBe(0);
   });
 
-  it('shows no contact to who may not read any', async () => {
+  it('counts only by what the caller may read, and shows no contact to who may not read any', async () => {
     const { id } = world.anOrganization();
-    await world.store(id, [{ externalId: 'ana', at: world.now(-1_000), traits: { plan: 'pro' } }]);
-    const caller = world.core.app.as(id, ['core.segments.read']);
-    expect(await preview(caller, plan('pro'))).toEqual({ count: 1, exact: true, sample: [] });
-    const other = world.core.app.as(id, ['core.contacts.read']);
+    const at = world.now(-1_000);
+    await world.store(id, [
+      { externalId: 'ana', at, traits: { plan: 'pro' } },
+      { externalId: 'ana', at, event: 'paid' },
+    ]);
+    const consent = { consent: { purpose: 'marketing', channel: 'email' }, status: 'granted' };
+    const leaves = [
+      ['core.contacts.read', plan('pro')],
+      ['core.consents.read', consent],
+      ['core.events.read', { event: 'paid' }],
+    ] as const;
+    const permissions = leaves.map(([permission]) => permission);
+    for (const [missing, leaf] of leaves) {
+      const others = permissions.filter((permission) => permission !== missing);
+      const unable = world.core.app.as(id, ['core.segments.read', ...others]);
+      const answer = await unable.post(PREVIEW, { rule: { any: [{ not: { all: [leaf] } }] } });
+      expect(expectProblem(answer, 403, 'permission_denied')).toMatchObject({ permission: missing });
+      const able = world.core.app.as(id, ['core.segments.read', missing]);
+      expectStatus(await able.post(PREVIEW, { rule: leaf }), 200);
+    }
+    const blind = world.core.app.as(id, ['core.segments.read']);
+    expectProblem(await blind.post(PREVIEW, { rule: plan('pro') }), 403, 'permission_denied');
+    expectProblem(await blind.post(PREVIEW, { rule: { all: [] } }), 400, 'invalid_segment_rule');
+    const ofEvents = world.core.app.as(id, ['core.segments.read', 'core.events.read']);
+    expect(await preview(ofEvents, { event: 'paid' })).toEqual({ count: 1, exact: true, sample: [] });
+    const other = world.core.app.as(id, permissions);
     expectProblem(await other.post(PREVIEW, { rule: plan('pro') }), 403, 'permission_denied');
   });
 
@@ -144,27 +166,64 @@ describe('POST /v1/core/segments/preview', () => {
       expect(await preview(caller, rare)).toMatchObject({ count: 3, exact: true });
     });
   });
+});
 
-  it('429 for a third at once, and 503 where nobody could be looked at in time', async () => {
-    const { id, caller } = world.anOrganization();
-    await world.store(id, [{ externalId: 'ana', at: world.now(-1_000), traits: { plan: 'pro' } }]);
+describe('previews and explanations at once', () => {
+  /** While nobody can read contacts. */
+  async function withoutContacts(work: () => Promise<void>): Promise<void> {
     const client = new Client({ connectionString: world.core.database.adminUrl });
     await client.connect();
     try {
       await client.query('BEGIN');
       await client.query('LOCK TABLE contacts IN ACCESS EXCLUSIVE MODE');
-      const answers = await Promise.all([1, 2, 3].map(() => caller.post(PREVIEW, { rule: plan('pro') })));
-      expect(answers.map(({ status }) => status).sort()).toEqual([429, 503, 503]);
-      for (const answer of answers) {
-        const code = answer.status === 429 ? 'rate_limited' : 'dependency_unavailable';
-        expectProblem(answer, answer.status, code);
-        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-      }
+      await work();
     } finally {
       await client.query('ROLLBACK');
       await client.end();
     }
+  }
+
+  function expectRefused(answers: readonly Answer<unknown>[], statuses: readonly number[]): void {
+    expect(answers.map(({ status }) => status).sort()).toEqual(statuses);
+    for (const answer of answers) {
+      const code = answer.status === 429 ? 'rate_limited' : 'dependency_unavailable';
+      expectProblem(answer, answer.status, code);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+  }
+
+  it('429 for a third, and 503 where nobody could be looked at in time', async () => {
+    const { id, caller } = world.anOrganization();
+    await world.store(id, [{ externalId: 'ana', at: world.now(-1_000), traits: { plan: 'pro' } }]);
+    const segment = await world.segment(caller, plan('pro'));
+    const explanation = `${SEGMENTS}/${segment.id}/explain?contact_id=${newId()}`;
+    await withoutContacts(async () => {
+      const previews = () => caller.post(PREVIEW, { rule: plan('pro') });
+      const explanations = () => caller.get(explanation);
+      expectRefused(await Promise.all([previews(), previews(), previews()]), [429, 503, 503]);
+      expectRefused(await Promise.all([explanations(), explanations(), explanations()]), [429, 503, 503]);
+      expectRefused(await Promise.all([previews(), explanations(), explanations()]), [429, 503, 503]);
+    });
     expect(await preview(caller, plan('pro'))).toMatchObject({ count: 1, exact: true });
+    expectProblem(await caller.get(explanation), 404, 'not_found');
+  });
+
+  it('429 for a third of a tree, whichever of its organizations asks; the others have their half', async () => {
+    const asks = (tenant: string) => {
+      const organizationId = newId();
+      const permissions = ['core.segments.read', 'core.contacts.read'] as const;
+      const key = world.core.app.registry.key({ organizationId, permissions, tenant });
+      return world.core.app.with(key).post(PREVIEW, { rule: plan('pro') });
+    };
+    const [one, other] = [newId(), newId()];
+    await withoutContacts(async () => {
+      const [ofOne, ofOther] = await Promise.all([
+        Promise.all([asks(one), asks(one), asks(one)]),
+        Promise.all([asks(other), asks(other)]),
+      ]);
+      expectRefused(ofOne, [429, 503, 503]);
+      expectRefused(ofOther, [503, 503]);
+    });
   });
 });
 
@@ -198,7 +257,7 @@ describe('GET /v1/core/segments/{id}/explain', () => {
         result: false,
         all: [
           { ...plan('pro'), result: true, actual: { value: 'pro' } },
-          { event: 'paid', result: false, actual: { count: 1 } },
+          { event: 'paid', result: false, actual: { count: 1, exact: true } },
         ],
       },
     };
@@ -210,6 +269,40 @@ describe('GET /v1/core/segments/{id}/explain', () => {
       member: true,
       rule: { result: true, all: [{}, { result: true, actual: { count: 2 } }] },
     });
+  });
+
+  it('counts the newest 1,000 events, and says where there may be more in the window', async () => {
+    const { id, caller } = world.anOrganization();
+    const paid = (at: string, plan: string) => ({
+      externalId: 'ana',
+      at,
+      event: 'paid',
+      properties: { plan },
+    });
+    const [old, recent] = [world.now(-3 * 86_400_000), world.now(-60_000)];
+    await world.store(id, [
+      ...Array.from({ length: 1_100 }, () => paid(old, 'pro')),
+      ...Array.from({ length: 3 }, () => paid(recent, 'pro')),
+    ]);
+    const [contact] = await world.core.database.query<{ id: string }>(
+      'SELECT id FROM contacts WHERE organization_id = $1',
+      [id],
+    );
+    const where = [{ property: 'plan', op: 'eq', value: 'pro' }];
+    const leaves = {
+      all: [
+        { event: 'paid', where },
+        { event: 'paid', where, within: 'P1D' },
+      ],
+    };
+    const created = await caller.post<{ id: string }>(SEGMENTS, { name: 'Payers', rule: leaves });
+    const expected = {
+      all: [{ actual: { count: 1_000, exact: false } }, { actual: { count: 3, exact: true } }],
+    };
+    const read = async () => (await explain(caller, created.body.id, contact?.id ?? '')).body.rule;
+    expect(await read()).toMatchObject(expected);
+    await world.evaluate();
+    expect(await read()).toMatchObject(expected);
   });
 
   it('follows a merge, and says of a soft-deleted contact that it is in none', async () => {

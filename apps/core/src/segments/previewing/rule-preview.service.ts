@@ -7,14 +7,13 @@ import { readFacts, type KnownContact } from '../evaluating/contact-facts.js';
 import { OccurrenceSearch } from '../evaluating/sought-occurrences.js';
 import { evaluate } from '../rules/evaluate.js';
 import { parseNewRule } from '../rules/parse-rule.js';
+import { demandReadable } from '../rules/read-permissions.js';
 import { askedOf, type RuleNode } from '../rules/rule.js';
 import { candidatesOf } from './candidates.js';
 import { PreviewSlots } from './preview-slots.js';
 import type { RulePreviewDto } from './preview.dto.js';
-import { TimeLimit } from './time-limit.js';
+import { ANSWER_MS, TimeLimit } from './time-limit.js';
 
-/** Of the two seconds that an answer may take at most. */
-const TIME_MS = 1_500;
 /** Few at first, so that something is known whatever the contacts are like. */
 const FIRST_CONTACTS = 50;
 const MOST_CONTACTS = 250;
@@ -44,31 +43,31 @@ export class PreviewRandom {
 /** How many contacts a rule would hold of, before it is a segment's (core.md §7). */
 @Injectable()
 export class RulePreview {
-  private readonly slots = new PreviewSlots();
-
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly lookup: ContactLookup,
     private readonly random: PreviewRandom,
+    private readonly slots: PreviewSlots,
   ) {}
 
   /**
    * Counts by the evaluation that membership comes from, all contacts that can match or a sample of them, as far as it
    * comes in its time.
-   * @throws Problem `invalid_segment_rule`, `rate_limited`; `dependency_unavailable` where it came to nobody in its time
+   * @throws Problem `invalid_segment_rule`, `permission_denied`, `rate_limited`; `dependency_unavailable` where it came to
+   * nobody in its time
    */
   async preview(context: RequestContext, rule: object): Promise<RulePreviewDto> {
     const node = parseNewRule(rule);
-    const { organizationId } = context;
-    const found = await this.slots.hold(organizationId, () =>
+    demandReadable(context, node);
+    const found = await this.slots.hold(context, () =>
       this.database.inOrganization(context, (tx) => this.count(tx, node)),
     );
     return context.can('core.contacts.read') ? found : { ...found, sample: [] };
   }
 
   private async count(tx: Transaction, node: RuleNode): Promise<RulePreviewDto> {
-    const limit = new TimeLimit(TIME_MS);
+    const limit = new TimeLimit(ANSWER_MS);
     const now = this.clock.now();
     const random = (): number => this.random.next();
     const candidates = await candidatesOf(tx, node, now, { lookup: this.lookup, limit, random });

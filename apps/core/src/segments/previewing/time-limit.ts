@@ -4,6 +4,9 @@ import { postgresFailure, type Transaction } from '@customer-platform/database';
 const LEAST_MS = 50;
 const CANCELLED = '57014';
 
+/** Of the two seconds that an answer may take at most. */
+export const ANSWER_MS = 1_500;
+
 class TimeIsUp extends Error {}
 
 /** So much time for several steps of one transaction. */

@@ -5,6 +5,8 @@ import { nextTurn, passes } from './values.js';
 export interface Occurrences {
   /** Up to now, newest first. The newest `count.value + 1` suffice: more would change no answer. */
   readonly past: readonly number[];
+  /** All of the past that are later are known; without it, all. */
+  readonly allAfter?: number;
   /** After now, oldest first. */
   readonly future: readonly number[];
 }
