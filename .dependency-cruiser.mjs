@@ -19,7 +19,8 @@ export default {
     },
     {
       name: 'no-circular',
-      comment: 'A route names its page, which it loads when it is opened, and the page reads the route’s address.',
+      comment:
+        'A route names its page, which it loads when it is opened, and the page reads the route’s address.',
       severity: 'error',
       from: { path: BUNDLED },
       to: { circular: true, viaOnly: { dependencyTypesNot: ['dynamic-import'] } },
@@ -133,7 +134,8 @@ export default {
     },
     {
       name: 'no-undeclared-package',
-      comment: 'Pages carry their packages in their bundle: the image that serves them installs none of them.',
+      comment:
+        'Pages carry their packages in their bundle: the image that serves them installs none of them.',
       severity: 'error',
       from: { path: BUNDLED, pathNot: SPECS },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },

@@ -1,5 +1,5 @@
 /** What a condition was compared with, of one contact; `hidden` from who may not see it. */
-export type Actual = 'hidden' | { value: unknown } | { count: number; after: string | null };
+export type Actual = 'hidden' | { value: unknown } | { count: number; exact: boolean; after: string | null };
 
 /** Whether an explained node holds. */
 export function resultOf(explained: unknown): boolean | undefined {
@@ -12,9 +12,9 @@ export function actualOf(explained: unknown): Actual | undefined {
   const { actual } = asRecord(explained);
   if (actual === null) return 'hidden';
   const said = asRecord(actual);
-  const { count, after } = said;
+  const { count, after, exact } = said;
   if (typeof count === 'number') {
-    return { count, after: typeof after === 'string' ? after : null };
+    return { count, exact: exact !== false, after: typeof after === 'string' ? after : null };
   }
   return 'value' in said ? { value: said['value'] } : undefined;
 }

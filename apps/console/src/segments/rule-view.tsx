@@ -85,7 +85,7 @@ function Actual({ of }: { of: unknown }): ReactNode {
     );
   return (
     <span className="text-soft">
-      {t('actualCount', { count: actual.count })}
+      {t('actualCount', { count: actual.count, exact: String(actual.exact) })}
       {actual.after !== null && (
         <>
           {' '}
