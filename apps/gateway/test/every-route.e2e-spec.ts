@@ -34,6 +34,7 @@ interface Refusal {
 
 /** Queries without which the form is wrong, which is refused before existence is looked at. */
 const QUERIES: Record<string, string> = {
+  'GET /v1/core/segments/{id}/explain': `?contact_id=${randomUUID()}`,
   'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
   'DELETE /v1/crm/lists/{id}/members': `?contact_id=${randomUUID()}`,
 };
@@ -350,6 +351,8 @@ describe.each(ofMachines)('$method $path', (route) => {
     const { status, body } = await call<Refusal | undefined>(await keyFor('only', permission), route);
     // One may act, and yet not grant what one does not hold.
     if (body?.code === 'privilege_escalation') return;
+    // What a rule looks at takes a permission of its own.
+    if (route.path === '/v1/core/segments/preview' && body?.permission === 'core.contacts.read') return;
     expect([401, 403, 500, 502, 503, 504]).not.toContain(status);
   });
 });
