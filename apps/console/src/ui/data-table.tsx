@@ -135,7 +135,10 @@ function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | n
             aria-current={chosen === key ? 'true' : undefined}
             onClick={() => onOpen?.(item)}
             onKeyDown={(event) => {
-              if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(item);
+              if (event.key !== 'Enter' || event.target !== event.currentTarget) return;
+              // What opens has the focus at once: the same press would be its first.
+              event.preventDefault();
+              onOpen?.(item);
             }}
             className={`group h-10 -outline-offset-2 ${onOpen === undefined ? '' : 'cursor-pointer hover:bg-hover'} aria-current:bg-accent-soft`}
           >
