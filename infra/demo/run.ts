@@ -6,11 +6,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, drained, get, runningPlatform } from '@customer-platform/kit/platform.ts';
+import { type Platform, drained, runningPlatform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 import { movePoints } from './points.ts';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
 import { replay } from '@customer-platform/replay/replay.ts';
-import { type TimelineItem, renderTimeline } from './print-timeline.ts';
+import { renderTimeline } from './print-timeline.ts';
 import { shopEvents } from './shop-events.ts';
 import { type EventLine, webhookEvents } from './webhook-events.ts';
 
@@ -50,26 +51,26 @@ async function feed(platform: Platform, title: string, name: string, events: Eve
 
 /** Waits until the run's purchase has its points and its mail, then prints the customer's whole timeline. */
 async function showTimeline(platform: Platform, externalId: string, run: string): Promise<void> {
-  type Events = { data: { contact_id: string; event_id?: string; id: string; idempotency_key: string }[] };
-  const events = await get<Events>(platform, `/v1/core/events?external_id=${externalId}&limit=50`);
+  const admin = await adminOf(platform);
+  const query = { external_id: externalId, limit: 50 };
+  const { data: events } = await admin.GET('/v1/core/events', { params: { query } });
   const purchase = events.data.find(({ idempotency_key: key }) => key === `${run}-${externalId}-bought`);
   if (purchase === undefined) throw new Error(`The purchase of ${externalId} is not stored.`);
-  const path = `/v1/crm/contacts/${purchase.contact_id}/timeline`;
+  const path = { id: purchase.contact_id };
+  const timelineOf = async (wanted: { correlation_id: string } | { limit: number }) =>
+    (await admin.GET('/v1/crm/contacts/{id}/timeline', { params: { path, query: wanted } })).data;
   const deadline = Date.now() + EFFECTS_WITHIN_MS;
   for (;;) {
-    const chain = await get<{ data: TimelineItem[] }>(platform, `${path}?correlation_id=${purchase.id}`);
+    const chain = await timelineOf({ correlation_id: purchase.id });
     const types = new Set(chain.data.map(({ type }) => type));
     if (types.has('transaction') && types.has('send')) break;
     if (Date.now() > deadline)
       throw new Error(`After 15 s the purchase has led to ${[...types].join(', ')} only.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  await movePoints(platform, purchase.contact_id, say);
-  const timeline = await get<{ data: TimelineItem[]; unreachable: string[] }>(platform, `${path}?limit=50`);
-  const balance = await get<{ points: number }>(
-    platform,
-    `/v1/loyalty/contacts/${purchase.contact_id}/balance`,
-  );
+  await movePoints(admin, purchase.contact_id, say);
+  const timeline = await timelineOf({ limit: 50 });
+  const { data: balance } = await admin.GET('/v1/loyalty/contacts/{id}/balance', { params: { path } });
   say(`\nTimeline of ${externalId} (${balance.points} points), newest first`);
   say(renderTimeline(timeline.data));
   if (timeline.unreachable.length > 0) say(`  not reached: ${timeline.unreachable.join(', ')}`);

@@ -9,7 +9,8 @@ import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Platform, get, request, runningPlatform } from '@customer-platform/kit/platform.ts';
+import { type Platform, runningPlatform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 import * as oidc from 'openid-client';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -28,14 +29,11 @@ const addressOf = (port: number): string => `http://127.0.0.1:${String(port)}${P
 
 /** The public client that is registered for this, once. */
 async function clientOf(platform: Platform): Promise<string> {
-  type Clients = { data: { id: string; name: string }[] };
+  const admin = await adminOf(platform);
   const path = '/v1/identity/oauth-clients';
-  const { data } = await get<Clients>(platform, `${path}?limit=200`);
-  const known = data.find(({ name }) => name === CLIENT_NAME);
-  if (known) return known.id;
-  const body = { name: CLIENT_NAME, type: 'public', redirect_uris: PORTS.map(addressOf) };
-  const made = await request(platform, 'POST', path, body);
-  return (made.body as { id: string }).id;
+  for await (const { id, name } of admin.items(path)) if (name === CLIENT_NAME) return id;
+  const body = { name: CLIENT_NAME, type: 'public' as const, redirect_uris: PORTS.map(addressOf) };
+  return (await admin.POST(path, { body })).data.id;
 }
 
 async function listenOn(server: Server, [port, ...others]: readonly number[]): Promise<number> {

@@ -1,3 +1,4 @@
+import type { Client, FieldProblem } from '@customer-platform/client';
 import type { Line } from './lines.ts';
 
 export interface Verdict {
@@ -6,24 +7,13 @@ export interface Verdict {
   refusal?: { code: string; detail: string };
 }
 
+/** What was said of one event of a batch. */
 interface Item {
-  index: number;
+  index?: number;
   event_id?: string;
   code?: string;
   detail?: string;
   retryable?: boolean;
-}
-
-interface Answer {
-  results?: Item[];
-  errors?: Item[];
-  code?: string;
-  detail?: string;
-}
-
-export interface Destination {
-  baseUrl: string;
-  key: string;
 }
 
 /** A batch may hold 500 events and 500 KiB (contract §6); some room is left for brackets and commas. */
@@ -33,83 +23,66 @@ export const MOST_BYTES = 480 * 1024;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Statuses after which the same request may succeed; every event carries its key, so repeating is safe. */
-const TRANSIENT = new Set([408, 429, 502, 503, 504]);
-
 /**
- * Sends one batch until each of its events has a verdict: waits as `Retry-After` asks, doubles its own pause
- * where nothing is asked, and repeats only the items that may yet pass.
+ * Sends one batch until each of its events has a verdict; every event carries its key, so repeating is safe. What the
+ * client repeats are whole requests, here are repeated only the items that may yet pass.
  *
  * @throws Error where the platform says something that no retry changes (401, 403, a body it does not understand).
  */
 export async function settleBatch(
   lines: Line[],
-  to: Destination,
+  client: Client,
   patience: {
+    signal?: AbortSignal;
     sleep: (ms: number) => Promise<void>;
-    giveUp: () => boolean;
     paused?: (ms: number, why: string) => void;
   },
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   let open = lines;
   let pause = FIRST_PAUSE_MS;
-  while (open.length > 0) {
-    const attempt = await send(open, to);
-    const items =
-      attempt.status === undefined || TRANSIENT.has(attempt.status) ? undefined : itemsOf(attempt);
+  for (;;) {
+    const { items, retryAfterMs } = await send(open, client);
     const before = open.length;
-    if (items !== undefined) {
-      open = sort(open, items, verdicts);
-      if (open.length === 0) break;
-    }
-    if (patience.giveUp()) throw new Error('stopped');
+    open = sort(open, items, verdicts);
+    if (open.length === 0) return verdicts;
+    if (patience.signal?.aborted === true) throw new Error('stopped');
     pause = open.length < before ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
-    const wait = attempt.retryAfterMs ?? pause;
-    patience.paused?.(wait, attempt.body?.code ?? attempt.failure ?? String(attempt.status));
+    const wait = retryAfterMs ?? pause;
+    patience.paused?.(wait, 'rate_limited');
     await patience.sleep(wait);
   }
-  return verdicts;
 }
 
-interface Attempt {
-  status?: number;
-  body?: Answer;
-  retryAfterMs?: number;
-  failure?: string;
-}
-
-async function send(lines: Line[], to: Destination): Promise<Attempt> {
+/** The verdicts of a 202, or of a 400 in which every item was refused. */
+async function send(
+  lines: Line[],
+  client: Client,
+): Promise<{ items: readonly Item[]; retryAfterMs?: number }> {
+  // The lines' own text: it may hold numbers that JavaScript cannot.
+  const bodyText = `{"events":[${lines.map(({ text }) => text).join(',')}]}`;
   try {
-    const answer = await fetch(`${to.baseUrl}/v1/core/batch`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${to.key}`, 'content-type': 'application/json' },
-      body: `{"events":[${lines.map(({ text }) => text).join(',')}]}`,
-      signal: AbortSignal.timeout(30_000),
-    });
-    const seconds = Number(answer.headers.get('retry-after'));
-    return {
-      status: answer.status,
-      body: (await answer.json()) as Answer,
-      ...(seconds > 0 ? { retryAfterMs: Math.min(seconds * 1000, 60_000) } : {}),
-    };
+    const { data, headers } = await client.POST('/v1/core/batch', { bodyText });
+    const seconds = Number(headers.get('retry-after'));
+    return { items: data.results, ...(seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}) };
   } catch (error) {
-    return { failure: (error as Error).message };
+    const items = refusedItems(error);
+    if (items) return { items };
+    throw error;
   }
 }
 
-/** The per-item verdicts of a 202, or of a 400 in which every item was refused. */
-function itemsOf({ status, body }: Attempt): Item[] {
-  if (status === 202 && body?.results !== undefined) return body.results;
-  if (status === 400 && body?.errors?.[0]?.index !== undefined) return body.errors;
-  throw new Error(`the platform answered ${status} ${body?.code ?? ''}: ${body?.detail ?? 'no detail'}`);
+function refusedItems(error: unknown): readonly FieldProblem[] | undefined {
+  const { status, errors } = error as { status?: number; errors?: readonly FieldProblem[] };
+  return status === 400 && errors?.[0]?.index !== undefined ? errors : undefined;
 }
 
-function sort(lines: Line[], items: Item[], verdicts: Verdict[]): Line[] {
+function sort(lines: Line[], items: readonly Item[], verdicts: Verdict[]): Line[] {
   const again: Line[] = [];
   for (const { index, code, detail, retryable } of items) {
-    const line = lines[index];
-    if (line === undefined) throw new Error(`the platform answered for item ${index}, which was not sent`);
+    const line = lines[index ?? -1];
+    if (line === undefined)
+      throw new Error(`the platform answered for item ${String(index)}, which was not sent`);
     if (code === undefined) verdicts.push({ line });
     else if (retryable === true) again.push(line);
     else verdicts.push({ line, refusal: { code, detail: detail ?? '' } });

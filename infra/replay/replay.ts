@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { type Destination, MOST_BYTES, MOST_EVENTS, settleBatch } from './lane.ts';
+import type { Client } from '@customer-platform/client';
+import { publicApi } from '@customer-platform/kit/public-api.ts';
+import { MOST_BYTES, MOST_EVENTS, settleBatch } from './lane.ts';
 import { type Line, fingerprintOf, readLines } from './lines.ts';
 import { type Account, Progress } from './progress.ts';
 
 export interface ReplayOptions {
   file: string;
-  to: Destination;
+  to: { baseUrl: string; key: string };
   /** Where the account is kept, so that the same replay can be resumed. */
   progressFile: string;
   /** Refused lines, with code and detail, are written here. */
@@ -35,10 +37,14 @@ export async function replay(options: ReplayOptions): Promise<Account> {
     .digest('hex')
     .slice(0, 8);
   const progress = new Progress(options.progressFile, `${fingerprint}-${destination}`);
+  const client = await patientClient(options, progress.account);
   const refused = createWriteStream(options.refusedFile, {
     flags: progress.account.settled_line === 0 ? 'w' : 'a',
   });
-  const lanes = Array.from({ length: options.lanes ?? LANES }, () => new Lane(options, progress, refused));
+  const lanes = Array.from(
+    { length: options.lanes ?? LANES },
+    () => new Lane(options, client, progress, refused),
+  );
   const pace = new Pace(options.rate);
   let previous = progress.account.settled_line;
   try {
@@ -67,6 +73,20 @@ export async function replay(options: ReplayOptions): Promise<Account> {
   return progress.account;
 }
 
+/** One that never gives up what may yet pass, but for who stops the replay. */
+async function patientClient(options: ReplayOptions, account: Account): Promise<Client> {
+  const { baseUrl, key } = options.to;
+  return publicApi(baseUrl, key, {
+    retry: { attempts: Infinity, withinMs: Infinity },
+    onProblem: (error, { retryInMs }) => {
+      if (retryInMs === undefined) return;
+      if (options.signal?.aborted === true) throw new Error('stopped');
+      const why = 'code' in error ? error.code : error.message;
+      options.onProgress?.(account, `waiting ${(retryInMs / 1000).toFixed(1)} s: ${why}`);
+    },
+  });
+}
+
 /** One sender: gathers a batch, sends it, and takes the next lines meanwhile, one batch ahead at most. */
 class Lane {
   private gathered: Line[] = [];
@@ -74,11 +94,13 @@ class Lane {
   private sending: Promise<void> = Promise.resolve();
 
   private readonly options: ReplayOptions;
+  private readonly client: Client;
   private readonly progress: Progress;
   private readonly refused: NodeJS.WritableStream;
 
-  constructor(options: ReplayOptions, progress: Progress, refused: NodeJS.WritableStream) {
+  constructor(options: ReplayOptions, client: Client, progress: Progress, refused: NodeJS.WritableStream) {
     this.options = options;
+    this.client = client;
     this.progress = progress;
     this.refused = refused;
   }
@@ -115,9 +137,9 @@ class Lane {
 
   private async settle(lines: Line[]): Promise<void> {
     this.progress.account.sent += lines.length;
-    const verdicts = await settleBatch(lines, this.options.to, {
+    const verdicts = await settleBatch(lines, this.client, {
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      giveUp: () => this.options.signal?.aborted === true,
+      ...(this.options.signal ? { signal: this.options.signal } : {}),
       paused: (ms, why) =>
         this.options.onProgress?.(this.progress.account, `waiting ${(ms / 1000).toFixed(1)} s: ${why}`),
     });

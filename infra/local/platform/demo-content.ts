@@ -1,3 +1,5 @@
+import type { BodyOf } from '@customer-platform/client';
+
 /** What the demo organization starts with; a person may change all of it. */
 export const DEMO_EVENT = 'purchase_completed';
 
@@ -5,7 +7,7 @@ export const DEMO_RULE = {
   name: 'A point per 1,000 CLP',
   event: DEMO_EVENT,
   formula: { type: 'per_amount', currency: 'CLP', per: 1000, points: 1 },
-};
+} satisfies BodyOf<'post', '/v1/loyalty/rules'>;
 
 const html = (heading: string, thanks: string, closing: string): string => `<!doctype html>
 <html>
@@ -46,7 +48,7 @@ export const DEMO_TEMPLATE = {
       ),
     },
   },
-};
+} satisfies BodyOf<'post', '/v1/messaging/templates'>;
 
 export const DEMO_ROUTE = {
   name: 'Thank for every purchase',
@@ -54,7 +56,7 @@ export const DEMO_ROUTE = {
   event_name: DEMO_EVENT,
   channel: 'email',
   category: 'transactional',
-};
+} satisfies Omit<BodyOf<'post', '/v1/messaging/event-routing'>, 'template_id'>;
 
 /** The customer of the printed commands. */
 export const DEMO_CUSTOMER = {

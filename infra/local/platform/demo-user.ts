@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PublicApi } from './public-api.ts';
+import type { Client } from '@customer-platform/client';
 
 /** With whom one signs in at once. */
 export interface DemoUser {
@@ -22,44 +22,44 @@ interface Listed {
  * already keeps the password; where nobody knows it any more, a new one is chosen as a person would.
  */
 export async function ensureDemoUser(
-  admin: PublicApi,
-  mailUrl: string,
+  { admin, anybody, mailUrl }: { admin: Client; anybody: Client; mailUrl: string },
   kept: Partial<DemoUser> | undefined,
 ): Promise<DemoUser> {
-  const { data } = await admin.get<Listed>(`/v1/identity/users?email=${EMAIL}&status=active&limit=1`);
-  const isThere = data.length > 0;
+  const query = { email: EMAIL, status: 'active' as const, limit: 1 };
+  const { data: users } = await admin.GET('/v1/identity/users', { params: { query } });
+  const isThere = users.data.length > 0;
   if (isThere && kept?.user_email === EMAIL && kept.user_password !== undefined)
     return { user_email: EMAIL, user_password: kept.user_password };
   const password = newPassword();
-  const anybody = admin.anonymous();
   const mailbox = new DemoMailbox(mailUrl);
   const former = await mailbox.newest();
   if (isThere) {
-    await anybody.post('/v1/identity/password-resets', { email: EMAIL, locale: 'en' });
+    await anybody.POST('/v1/identity/password-resets', { body: { email: EMAIL, locale: 'en' } });
     const token = await mailbox.token(RESET, former);
-    await anybody.post('/v1/identity/password-resets/confirm', { token, password });
+    await anybody.POST('/v1/identity/password-resets/confirm', { body: { token, password } });
   } else {
     await invite(admin);
     const token = await mailbox.token(INVITATION, former);
-    await anybody.post('/v1/identity/invitations/accept', { token, name: 'Demo', password });
+    await anybody.POST('/v1/identity/invitations/accept', { body: { token, name: 'Demo', password } });
   }
   return { user_email: EMAIL, user_password: password };
 }
 
 /** One that a start before did not live to accept is sent again. */
-async function invite(admin: PublicApi): Promise<void> {
-  const path = '/v1/identity/invitations';
-  const { data: pending } = await admin.get<Listed>(`${path}?email=${EMAIL}&status=pending&limit=1`);
-  const [first] = pending;
+async function invite(admin: Client): Promise<void> {
+  const waiting = { email: EMAIL, status: 'pending' as const, limit: 1 };
+  const { data: pending } = await admin.GET('/v1/identity/invitations', { params: { query: waiting } });
+  const [first] = pending.data;
   if (first) {
-    await admin.post(`${path}/${first.id}/resend`, undefined);
+    await admin.POST('/v1/identity/invitations/{id}/resend', { params: { path: { id: first.id } } });
     return;
   }
-  const roles = await admin.get<{ data: { id: string; key: string | null }[] }>(
-    '/v1/identity/roles?built_in=true&kind=human&limit=200',
-  );
-  const owner = roles.data.find(({ key }) => key === 'owner')?.id;
-  await admin.post(path, { email: EMAIL, locale: 'en', role_ids: [owner] });
+  const query = { built_in: true, kind: 'human' as const, limit: 200 };
+  const { data: roles } = await admin.GET('/v1/identity/roles', { params: { query } });
+  const owner = roles.data.find(({ key }) => key === 'owner');
+  if (!owner) throw new Error('There is no role of owners.');
+  const body = { email: EMAIL, locale: 'en' as const, role_ids: [owner.id] };
+  await admin.POST('/v1/identity/invitations', { body });
 }
 
 /** What the mail catcher holds for the demo user. */

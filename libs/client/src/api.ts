@@ -695,6 +695,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/core/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the events as they are stored
+         * @description Server-sent events: `recorded` with an item of this list, `dead_lettered` with one of the dead letters (`event_id` and `code` alone for callers without `core.jobs.read`), `dropped` with the `count` that a slow reader has missed, `gap` where what was missed is not known. A comment comes every 15 s. It ends with the credential; up to five of an organization are open at once.
+         */
+        get: operations["core.Events.stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/core/identify": {
         parameters: {
             query?: never;
@@ -959,6 +979,48 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/core/subject-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the requests of data subjects */
+        get: operations["core.SubjectRequests.list"];
+        put?: never;
+        /**
+         * Open a request of a data subject
+         * @description With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`.
+         */
+        post: operations["core.SubjectRequests.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/core/subject-requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a request of a data subject */
+        get: operations["core.SubjectRequests.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Verify, extend or reject a request of a data subject
+         * @description One of the three. `verification` begins an erasure, which cannot be taken back; one that waits can be rejected, one that is open be extended once.
+         */
+        patch: operations["core.SubjectRequests.update"];
         trace?: never;
     };
     "/v1/core/track": {
@@ -3673,6 +3735,8 @@ export interface components {
              * @example +56912345678
              */
             phone?: string | null;
+            /** @description Why a person who was erased is taken up again: their identifiers are refused without it. Kept in the audit log. */
+            readmit_reason?: string;
             /**
              * @description IANA name.
              * @example America/Santiago
@@ -4104,6 +4168,34 @@ export interface components {
              */
             protocol: "oidc";
         };
+        CreateSubjectRequestDto: {
+            /**
+             * Format: uuid
+             * @description Of the person; this or `identity`.
+             */
+            contact_id?: string;
+            /** @description It is looked up at once, and not kept. */
+            identity?: components["schemas"]["SubjectIdentityDto"];
+            /**
+             * @default CL
+             * @enum {string}
+             */
+            jurisdiction?: "CL";
+            /** @description For whoever works on it; removed by an erasure. */
+            note?: string | null;
+            /**
+             * Format: date-time
+             * @description From when on its time runs; default now, not in the future.
+             */
+            received_at?: string;
+            /**
+             * @description `erasure`; the others are reserved: 422 `request_type_unavailable`.
+             * @enum {string}
+             */
+            type: "access" | "erasure" | "portability" | "rectification" | "opposition" | "blocking";
+            /** @description Without it the request waits for it. */
+            verification?: components["schemas"]["VerificationInputDto"];
+        };
         CreateSuppressionDto: {
             /**
              * @description An address of the channel; with scope `domain` a mail domain.
@@ -4484,6 +4576,11 @@ export interface components {
             rule: {
                 [key: string]: unknown;
             };
+        };
+        ExtensionDto: {
+            /** Format: date-time */
+            extended_at: string;
+            reason: string;
         };
         FactorDto: {
             /**
@@ -4918,7 +5015,7 @@ export interface components {
         };
         MergeBlockerDto: {
             /**
-             * @description `national_id_conflict`, `limit_reached` or `merge_limit_reached`.
+             * @description `national_id_conflict`, `limit_reached`, `merge_limit_reached` or `erasure_open`.
              * @example national_id_conflict
              */
             code: string;
@@ -5385,6 +5482,18 @@ export interface components {
             /** @default 2000 */
             organization_per_second?: number | null;
         };
+        ReceiptDto: {
+            /** @description How many rows of each resource were removed or cleared. */
+            counts: {
+                [key: string]: number;
+            } | null;
+            /** @enum {string} */
+            module: "core" | "crm" | "loyalty" | "messaging";
+            /** @description A compact JWS (ES256); its key is in `/.well-known/jwks.json`. */
+            signature: string | null;
+            /** @enum {string} */
+            state: "pending" | "received" | "verified" | "refused";
+        };
         RecoveryCodesDto: {
             /** @description Each works once; shown this once. */
             recovery_codes?: string[];
@@ -5414,6 +5523,17 @@ export interface components {
             contact_id: string;
             /** @description Its place in `contact_ids`. */
             index: number;
+        };
+        RejectionDto: {
+            detail: string | null;
+            /** @enum {string} */
+            ground: "not_verified" | "not_the_person" | "legal_obligation" | "unfounded" | "repeated" | "other";
+        };
+        RejectionInputDto: {
+            /** @example The identity document does not match. */
+            detail?: string | null;
+            /** @enum {string} */
+            ground: "not_verified" | "not_the_person" | "legal_obligation" | "unfounded" | "repeated" | "other";
         };
         ReplacePermissionsDto: {
             /**
@@ -5830,6 +5950,49 @@ export interface components {
              * @description A member of the organization, and not oneself.
              */
             user_id: string;
+        };
+        SubjectIdentityDto: {
+            /** @example email */
+            type: string;
+            /** @example ana@example.com */
+            value: string;
+        };
+        SubjectRequestDto: {
+            /** Format: date-time */
+            completed_at: string | null;
+            /** Format: uuid */
+            contact_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description By the law of the jurisdiction.
+             */
+            due_at: string;
+            extension: components["schemas"]["ExtensionDto"] | null;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            jurisdiction: "CL";
+            note: string | null;
+            /** @description Whether it is open after `due_at`. */
+            overdue: boolean;
+            receipts: components["schemas"]["ReceiptDto"][];
+            /** Format: date-time */
+            received_at: string;
+            rejection: components["schemas"]["RejectionDto"] | null;
+            /**
+             * Format: date-time
+             * @description Until then topics may still hold what was told of the person.
+             */
+            residual_until: string | null;
+            /** @enum {string} */
+            state: "verifying" | "in_progress" | "completed" | "rejected";
+            /** @enum {string} */
+            type: "access" | "erasure" | "portability" | "rectification" | "opposition" | "blocking";
+            /** Format: date-time */
+            updated_at: string;
+            verification: components["schemas"]["VerificationDto"] | null;
         };
         SuggestionReasonDto: {
             /** @example a***@example.com */
@@ -6423,6 +6586,12 @@ export interface components {
              */
             status?: "active" | "inactive";
         };
+        UpdateSubjectRequestDto: {
+            /** @description Extends the time once; without personal values, for it stays. */
+            extension_reason?: string;
+            rejection?: components["schemas"]["RejectionInputDto"];
+            verification?: components["schemas"]["VerificationInputDto"];
+        };
         UpdateTemplateDto: {
             /**
              * @description One of `locales`.
@@ -6574,6 +6743,26 @@ export interface components {
             status: "invited" | "active" | "suspended";
             /** Format: date-time */
             updated_at: string;
+        };
+        VerificationDto: {
+            method: string;
+            reference: string | null;
+            /** Format: date-time */
+            verified_at: string;
+        };
+        VerificationInputDto: {
+            /** @example clave_unica */
+            method: string;
+            /**
+             * @description Where the proof is; removed by an erasure.
+             * @example case 4711
+             */
+            reference?: string | null;
+            /**
+             * Format: date-time
+             * @description Default now; not in the future.
+             */
+            verified_at?: string;
         };
         VerifiedDto: {
             /**
@@ -8622,6 +8811,49 @@ export interface operations {
             };
         };
     };
+    "core.Events.stream": {
+        parameters: {
+            query?: {
+                /** @description The contact; of one that was merged, its survivor. */
+                contact_id?: string;
+                /** @description Its name; of an identify, which has none, nothing is told then. */
+                event?: string;
+                external_id?: string;
+            };
+            header?: {
+                /** @description The `id` that was read last: goes on after it within five minutes, else with `gap` and the present. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example :
+                     *
+                     *     id: bXhsZjNrMGcuMDFhMjA3M2Q
+                     *     event: recorded
+                     *     data: {"id":"01a2073d-4af2-73b9-ae9e-a1a6dcbd5675","type":"track","event":"invoice_paid","external_id":"customer-1"}
+                     *
+                     *     id: bXhsZjNrMGguMDFhMjA3M2U
+                     *     event: dead_lettered
+                     *     data: {"event_id":"01a2073d-4af2-73b9-ae9e-a1a6dcbd5676","code":"internal_error"}
+                     *
+                     *     event: dropped
+                     *     data: {"count":12}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
     "core.Ingestion.identify": {
         parameters: {
             query?: never;
@@ -9686,6 +9918,316 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["RulePreviewDto"];
+                };
+            };
+        };
+    };
+    "core.SubjectRequests.list": {
+        parameters: {
+            query?: {
+                contact_id?: string;
+                "contact_id[in]"?: string[];
+                "contact_id[is_null]"?: boolean;
+                "contact_id[ne]"?: string;
+                created_at?: string;
+                "created_at[gt]"?: string;
+                "created_at[gte]"?: string;
+                "created_at[in]"?: string[];
+                "created_at[is_null]"?: boolean;
+                "created_at[lt]"?: string;
+                "created_at[lte]"?: string;
+                "created_at[ne]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                due_at?: string;
+                "due_at[gt]"?: string;
+                "due_at[gte]"?: string;
+                "due_at[in]"?: string[];
+                "due_at[is_null]"?: boolean;
+                "due_at[lt]"?: string;
+                "due_at[lte]"?: string;
+                "due_at[ne]"?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                received_at?: string;
+                "received_at[gt]"?: string;
+                "received_at[gte]"?: string;
+                "received_at[in]"?: string[];
+                "received_at[is_null]"?: boolean;
+                "received_at[lt]"?: string;
+                "received_at[lte]"?: string;
+                "received_at[ne]"?: string;
+                /** @description Fields, with a minus descending, separated by commas: created_at, due_at */
+                sort?: string;
+                state?: "verifying" | "in_progress" | "completed" | "rejected";
+                "state[in]"?: ("verifying" | "in_progress" | "completed" | "rejected")[];
+                "state[is_null]"?: boolean;
+                "state[ne]"?: "verifying" | "in_progress" | "completed" | "rejected";
+                type?: "access" | "erasure" | "portability" | "rectification" | "opposition" | "blocking";
+                "type[in]"?: ("access" | "erasure" | "portability" | "rectification" | "opposition" | "blocking")[];
+                "type[is_null]"?: boolean;
+                "type[ne]"?: "access" | "erasure" | "portability" | "rectification" | "opposition" | "blocking";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "type": "access",
+                     *           "state": "verifying",
+                     *           "contact_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "jurisdiction": "CL",
+                     *           "received_at": "2026-11-21T09:30:00.000Z",
+                     *           "due_at": "2026-11-21T09:30:00.000Z",
+                     *           "overdue": false,
+                     *           "verification": {
+                     *             "method": "Method",
+                     *             "reference": null,
+                     *             "verified_at": "2026-11-21T09:30:00.000Z"
+                     *           },
+                     *           "extension": {
+                     *             "reason": "Reason",
+                     *             "extended_at": "2026-11-21T09:30:00.000Z"
+                     *           },
+                     *           "rejection": {
+                     *             "ground": "not_verified",
+                     *             "detail": null
+                     *           },
+                     *           "note": null,
+                     *           "receipts": [
+                     *             {
+                     *               "module": "core",
+                     *               "state": "pending",
+                     *               "counts": null,
+                     *               "signature": null
+                     *             }
+                     *           ],
+                     *           "completed_at": null,
+                     *           "residual_until": null,
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "updated_at": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["SubjectRequestDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "core.SubjectRequests.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "access"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSubjectRequestDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "type": "access",
+                     *       "state": "verifying",
+                     *       "contact_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "jurisdiction": "CL",
+                     *       "received_at": "2026-11-21T09:30:00.000Z",
+                     *       "due_at": "2026-11-21T09:30:00.000Z",
+                     *       "overdue": false,
+                     *       "verification": {
+                     *         "method": "Method",
+                     *         "reference": null,
+                     *         "verified_at": "2026-11-21T09:30:00.000Z"
+                     *       },
+                     *       "extension": {
+                     *         "reason": "Reason",
+                     *         "extended_at": "2026-11-21T09:30:00.000Z"
+                     *       },
+                     *       "rejection": {
+                     *         "ground": "not_verified",
+                     *         "detail": null
+                     *       },
+                     *       "note": null,
+                     *       "receipts": [
+                     *         {
+                     *           "module": "core",
+                     *           "state": "pending",
+                     *           "counts": null,
+                     *           "signature": null
+                     *         }
+                     *       ],
+                     *       "completed_at": null,
+                     *       "residual_until": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubjectRequestDto"];
+                };
+            };
+        };
+    };
+    "core.SubjectRequests.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "type": "access",
+                     *       "state": "verifying",
+                     *       "contact_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "jurisdiction": "CL",
+                     *       "received_at": "2026-11-21T09:30:00.000Z",
+                     *       "due_at": "2026-11-21T09:30:00.000Z",
+                     *       "overdue": false,
+                     *       "verification": {
+                     *         "method": "Method",
+                     *         "reference": null,
+                     *         "verified_at": "2026-11-21T09:30:00.000Z"
+                     *       },
+                     *       "extension": {
+                     *         "reason": "Reason",
+                     *         "extended_at": "2026-11-21T09:30:00.000Z"
+                     *       },
+                     *       "rejection": {
+                     *         "ground": "not_verified",
+                     *         "detail": null
+                     *       },
+                     *       "note": null,
+                     *       "receipts": [
+                     *         {
+                     *           "module": "core",
+                     *           "state": "pending",
+                     *           "counts": null,
+                     *           "signature": null
+                     *         }
+                     *       ],
+                     *       "completed_at": null,
+                     *       "residual_until": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubjectRequestDto"];
+                };
+            };
+        };
+    };
+    "core.SubjectRequests.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["UpdateSubjectRequestDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "type": "access",
+                     *       "state": "verifying",
+                     *       "contact_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "jurisdiction": "CL",
+                     *       "received_at": "2026-11-21T09:30:00.000Z",
+                     *       "due_at": "2026-11-21T09:30:00.000Z",
+                     *       "overdue": false,
+                     *       "verification": {
+                     *         "method": "Method",
+                     *         "reference": null,
+                     *         "verified_at": "2026-11-21T09:30:00.000Z"
+                     *       },
+                     *       "extension": {
+                     *         "reason": "Reason",
+                     *         "extended_at": "2026-11-21T09:30:00.000Z"
+                     *       },
+                     *       "rejection": {
+                     *         "ground": "not_verified",
+                     *         "detail": null
+                     *       },
+                     *       "note": null,
+                     *       "receipts": [
+                     *         {
+                     *           "module": "core",
+                     *           "state": "pending",
+                     *           "counts": null,
+                     *           "signature": null
+                     *         }
+                     *       ],
+                     *       "completed_at": null,
+                     *       "residual_until": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubjectRequestDto"];
                 };
             };
         };
@@ -16998,6 +17540,7 @@ export type ProblemCode =
   | 'render_failed'
   | 'render_limit_exceeded'
   | 'request_timeout'
+  | 'request_type_unavailable'
   | 'resource_deleted'
   | 'resource_referenced'
   | 'restore_conflict'

@@ -75,6 +75,14 @@ describe('what is sent', () => {
     expect(server.arrived[0]?.path).toBe('/v1/core/contacts/..%2Fx%3Fy%23z');
   });
 
+  it('sends a body that is text already as it is', async () => {
+    server.answers(ok({ accepted: 1, rejected: 0, results: [] }, {}, 202));
+    const bodyText = '{"events":[{"properties":{"n":12345678901234567890}}]}';
+    await client().POST('/v1/core/batch', { bodyText });
+    expect(server.arrived[0]).toMatchObject({ body: bodyText });
+    expect(server.arrived[0]?.headers['content-type']).toBe('application/json');
+  });
+
   it('names the version that a change is based on', async () => {
     server.answers(ok({}));
     const path = { id: ID };

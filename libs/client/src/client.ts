@@ -23,7 +23,7 @@ export interface ClientSettings {
   credentials?: Credentials;
   /** In place of the global `fetch`. */
   fetch?: Send;
-  /** Told of every attempt that failed, repeated or not. */
+  /** Told of every attempt that failed, repeated or not. What it throws ends the call. */
   onProblem?: (error: ProblemError | NetworkError, attempt: FailedAttempt) => void;
   retry?: RetryOptions;
   /** How long one attempt may take, its whole answer included; 30 seconds unless given. */
@@ -65,6 +65,7 @@ interface AnyInit extends CallOptions {
     header?: Record<string, unknown>;
   };
   body?: unknown;
+  bodyText?: string;
 }
 
 /** POST routes without `Idempotency-Key` that are done once all the same: by a key in the body, or they change nothing. */
@@ -174,12 +175,13 @@ class Caller {
   }
 
   private async ask(name: CallName, init: AnyInit, token: string | undefined): Promise<Exchange> {
-    const { signal, params, body, headers } = init;
+    const { signal, params, body, bodyText, headers } = init;
     const { timeoutMs = 30_000 } = this.settings;
     let exchange: Exchange | undefined;
     await this.builder.request(name.method.toLowerCase() as Method, name.path, {
       params,
-      body,
+      body: bodyText ?? body,
+      ...(bodyText === undefined ? {} : { bodySerializer: (text: string) => text }),
       headers: { ...headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
       // The body is read here, where a connection that breaks meanwhile can still be answered by another attempt.
       fetch: async (request: Request) => {

@@ -99,6 +99,15 @@ describe('attempts', () => {
     expect(server.arrived).toHaveLength(1);
   });
 
+  it('end with what the listener throws', async () => {
+    server.answers(problem(503, 'dependency_unavailable'));
+    const onProblem = (): void => {
+      throw new Error('enough');
+    };
+    await expect(contacts(client({ onProblem }))).rejects.toThrow('enough');
+    expect(server.arrived).toHaveLength(1);
+  });
+
   it('end at once when the caller gives up during a request', async () => {
     const giveUp = new AbortController();
     server.answers((response, arrived) => {

@@ -41,9 +41,15 @@ export interface CallOptions {
   idempotencyKey?: string;
 }
 
+/** A body that is JSON text already, sent as it is: with numbers that JavaScript cannot hold. */
+interface BodyText {
+  body?: undefined;
+  bodyText: string;
+}
+
 /** Parameters, body and options of one call. */
 export type Init<M extends Method, P extends PathWith<M>> = ParamsOption<Operation<M, P>> &
-  RequestBodyOption<Operation<M, P>> &
+  (RequestBodyOption<Operation<M, P>> | BodyText) &
   CallOptions;
 
 /** The last argument of a call, which may be left out where nothing in it is required. */

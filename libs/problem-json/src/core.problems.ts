@@ -80,6 +80,12 @@ export const coreProblems = define({
     'Changing the type would lose values that cannot be converted.',
     'Look at them with `dry_run`, correct them, or send `on_failure: clear`.',
   ],
+  request_type_unavailable: [
+    422,
+    'Request type unavailable',
+    'Requests of this type are not carried out by the platform yet.',
+    'Open a request of another type; answer this one outside the platform.',
+  ],
   subject_erased: [
     409,
     'Subject erased',
