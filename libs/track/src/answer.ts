@@ -18,7 +18,7 @@ export interface Outcome {
   readonly refused: { event: QueuedEvent; code: string }[];
   /**
    * What to do about the others: send them `later`, send them in `halves` to find the one that the whole was refused for,
-   * or `stop`, because no event of this sender is taken until someone has done something about it.
+   * or `stop`: the platform itself takes no event of this sender until someone has done something about it.
    */
   readonly rest?: 'later' | 'halves' | 'stop';
   /** Why there is a rest. */
@@ -37,7 +37,8 @@ const memberOf = (body: unknown, name: string): unknown =>
 
 /**
  * Reads an answer (contract.md §6). An event leaves the queue only for a verdict on itself that is the platform's own: a
- * page of a proxy or of a hotel's sign-in, whatever its status, is no verdict.
+ * page of a proxy or of a hotel's sign-in, whatever its status, is no verdict, on an event or on the sender: a gateway
+ * without a backend answers 404 for a moment.
  */
 export function judge(batch: readonly QueuedEvent[], { status, body }: Answer): Outcome {
   const delivered: QueuedEvent[] = [];
@@ -53,11 +54,11 @@ export function judge(batch: readonly QueuedEvent[], { status, body }: Answer): 
   }
   const code = codeOf(status, body);
   if (known.size === batch.length) return { delivered, refused, code };
-  const rest = restOf(status, known.size > 0);
+  const rest = restOf(status, known.size > 0, isPlatforms(body));
   const [only] = batch;
   if (rest !== 'halves' || batch.length > 1 || only === undefined) return { delivered, refused, rest, code };
   // There is nothing left to halve. A proxy's 413 is final as well: no smaller body can be made of one event.
-  const isFinal = status === 413 || memberOf(body, 'code') !== undefined;
+  const isFinal = status === 413 || isPlatforms(body);
   return isFinal
     ? { delivered, refused: [{ event: only, code }], code }
     : { ...{ delivered, refused }, rest: 'later', code };
@@ -69,12 +70,15 @@ function verdictsIn(body: unknown): Verdict[] {
   return list.filter((verdict) => Number.isInteger(memberOf(verdict, 'index'))) as Verdict[];
 }
 
-function restOf(status: number, judged: boolean): 'later' | 'halves' | 'stop' {
+function restOf(status: number, judged: boolean, platforms: boolean): 'later' | 'halves' | 'stop' {
   if ((status >= 200 && status < 300) || status === 0 || status === 408 || status === 429 || status >= 500)
     return 'later';
   if (status === 400 || status === 413 || status === 422) return judged ? 'later' : 'halves';
-  return 'stop';
+  return platforms ? 'stop' : 'later';
 }
+
+/** Every refusal of the platform has a stable code (contract.md §7). */
+const isPlatforms = (body: unknown): boolean => typeof memberOf(body, 'code') === 'string';
 
 function codeOf(status: number, body: unknown): string {
   const code = memberOf(body, 'code');

@@ -18,9 +18,11 @@ export class TestTracker {
     readonly receiver: Receiver,
     options: Partial<TrackerOptions> = {},
     readonly store: Store = new MemoryStore(),
+    isPage = false,
   ) {
     const environment = {
       ...surroundings(store),
+      isPage,
       now: () => this.now,
       random: () => this.random,
       later: (ms: number, work: () => void) => {
@@ -40,6 +42,11 @@ export class TestTracker {
   /** Milliseconds from now at which something is to happen, soonest first. */
   get due(): number[] {
     return [...this.timers].map(({ at }) => at - this.now).sort((one, other) => one - other);
+  }
+
+  /** Resolves when all that was queued has been answered. */
+  async emptied(): Promise<void> {
+    while (this.tracker.counts.queued > 0) await new Promise(setImmediate);
   }
 
   /** Lets time pass; what becomes due begins. */

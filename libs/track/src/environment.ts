@@ -3,6 +3,8 @@ import type { Store } from './store.js';
 /** What a tracker needs of where it runs. */
 export interface Environment {
   readonly store: Store;
+  /** Others of the site follow, and try again what a page has given up. A process of Node may be the only one for months. */
+  readonly isPage: boolean;
   now(): number;
   random(): number;
   fetch(url: string, init: RequestInit): Promise<Response>;
@@ -18,6 +20,7 @@ export interface Environment {
 export function surroundings(store: Store): Environment {
   return {
     store,
+    isPage: 'document' in globalThis,
     now: () => Date.now(),
     random: () => Math.random(),
     fetch: (url, init) => fetch(url, init),

@@ -3,6 +3,7 @@ import {
   appendFile,
   chmod,
   lstat,
+  mkdir,
   mkdtemp,
   readdir,
   readFile,
@@ -119,6 +120,65 @@ describe('a queue in a file', () => {
     handle.appendFile = write;
     expect(await tracker.track('b')).toBe('stored');
     expect(await tracker.flush()).toMatchObject({ queued: 0, delivered: 2 });
+  });
+});
+
+/** Opens the queue in a process none of whose files may be larger than so many blocks: what is written beyond fails. */
+const LIMITED = `const { createFileTracker } = await import(process.argv[1]);
+const failures = [];
+const tracker = await createFileTracker({
+  url: process.argv[2], key: 'k', externalId: 'p', file: process.argv[3], flushAfterMs: 3_600_000,
+  onFailure: ({ code }) => failures.push(code),
+});
+const kept = await tracker.track('next');
+const { queued, delivered } = await tracker.close();
+console.log(JSON.stringify({ failures, kept, queued, delivered }));`;
+
+async function limitedTo(blocks: number): Promise<unknown> {
+  const dist = join(import.meta.dirname, '../dist/node.js');
+  const script = `ulimit -f ${blocks}; exec "$0" --input-type=module -e "$1" "$2" "$3" "$4"`;
+  const words = ['-c', script, process.execPath, LIMITED, dist, receiver.url, file];
+  const child = spawn('/bin/sh', words, { env: {}, stdio: ['ignore', 'pipe', 'inherit'] });
+  return JSON.parse(await firstLine(child));
+}
+
+describe('on a disk that is full when the queue is opened', () => {
+  it('what is there is read and sent, and what comes is sent from memory', async () => {
+    const first = await aTracker();
+    await first.track('left', { text: 'x'.repeat(20_000) });
+    const content = await left(first);
+    await appendFile(file, content.slice(0, 40));
+    expect(await limitedTo(4)).toEqual({ failures: [], kept: 'memory', queued: 0, delivered: 2 });
+    expect(receiver.names.sort()).toEqual(['left', 'next']);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.new'))).toEqual([]);
+    // The next one finds the lock left, and what was delivered comes back: its key makes it one.
+    expect(await (await aTracker()).flush()).toMatchObject({ queued: 0, dropped: {} });
+    expect(receiver.events).toHaveLength(2);
+  });
+
+  it('without room for a lock the queue is in memory, is told so, and leaves nothing behind', async () => {
+    expect(await limitedTo(0)).toEqual({
+      failures: ['queue_unwritable'],
+      kept: 'memory',
+      queued: 0,
+      delivered: 1,
+    });
+    expect(receiver.names).toEqual(['next']);
+    expect(await readdir(folder)).toEqual([]);
+    await (await aTracker()).track('later');
+  });
+
+  it('its next lines begin on a line of their own', async () => {
+    const first = await aTracker();
+    await first.track('left');
+    const content = await left(first);
+    await appendFile(file, content.slice(0, 40));
+    await mkdir(join(`${file}.new`, 'in the way'), { recursive: true });
+    const second = await aTracker();
+    expect(await second.track('next')).toBe('stored');
+    await left(second);
+    await (await aTracker()).flush();
+    expect(receiver.names.sort()).toEqual(['left', 'next']);
   });
 });
 

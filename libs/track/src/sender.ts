@@ -8,7 +8,10 @@ export interface Failure {
   readonly code: string;
   /** 0 without an answer. */
   readonly status: number;
-  /** Until the next attempt; undefined if only `flush()` makes one, because the key, the address or the right is wrong. */
+  /**
+   * Until the next attempt; undefined if only `flush()` or the next page makes one, because the key, the address or the
+   * right is wrong.
+   */
   readonly retryInMs: number | undefined;
 }
 
@@ -222,10 +225,13 @@ export class Sender {
   private fail({ rest, code }: Outcome, { status, retryAfter }: Answer): void {
     const now = this.environment.now();
     let retryInMs: number | undefined;
-    if (rest === 'stop') this.stopped = true;
+    if (rest === 'stop' && this.environment.isPage) this.stopped = true;
     else {
       const asked = askedPause(retryAfter, now);
-      const own = ownPause(this.failures, this.maxPauseMs, this.environment.random());
+      const own =
+        rest === 'stop'
+          ? this.maxPauseMs
+          : ownPause(this.failures, this.maxPauseMs, this.environment.random());
       this.failures += 1;
       this.notBefore = now + asked;
       this.retryAt = now + asked + own;

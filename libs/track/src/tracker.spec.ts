@@ -1,5 +1,6 @@
 import { TestTracker } from './bench.fixture.js';
 import { Receiver } from './receiver.fixture.js';
+import { MemoryStore } from './store.js';
 
 let receiver: Receiver;
 beforeEach(async () => {
@@ -328,11 +329,11 @@ describe('what fails for a while', () => {
 describe.each([
   [401, 'invalid_token'],
   [403, 'organization_suspended'],
-  [404, 'status_404'],
-])('a %i', (status, code) => {
-  it('stops the sender, keeps the events and is told; flush tries again', async () => {
-    const bench = new TestTracker(receiver);
-    receiver.fault = () => ({ status, body: status === 404 ? '<html>' : { code } });
+  [404, 'route_not_found'],
+])('a %i of the platform', (status, code) => {
+  it('stops the sender of a page, keeps the events and is told; flush tries again', async () => {
+    const bench = new TestTracker(receiver, {}, new MemoryStore(), true);
+    receiver.fault = () => ({ status, body: { code } });
     void bench.tracker.track('a');
     await bench.tracker.flush();
     void bench.tracker.track('b');
@@ -344,5 +345,33 @@ describe.each([
     expect(receiver.batches).toHaveLength(1);
     receiver.fault = () => undefined;
     expect(await bench.tracker.flush()).toMatchObject({ queued: 0, delivered: 2 });
+  });
+
+  it('is asked again after the longest pause where no next page does it', async () => {
+    const bench = new TestTracker(receiver, { maxPauseMs: 60_000 });
+    receiver.fault = () => ({ status, body: { code } });
+    void bench.tracker.track('a');
+    await bench.tracker.flush();
+    void bench.tracker.track('b');
+    expect(bench.failures).toEqual([{ code, status, retryInMs: 60_000 }]);
+    expect(bench.due).toEqual([60_000]);
+    receiver.fault = () => undefined;
+    bench.pass(60_000);
+    await bench.emptied();
+    expect(bench.tracker.counts).toMatchObject({ queued: 0, delivered: 2 });
+  });
+});
+
+describe.each([true, false])('something else than the platform answers, in a page: %s', (isPage) => {
+  it.each([401, 403, 404])('a %i is no verdict on the key: the sender goes on by itself', async (status) => {
+    const bench = new TestTracker(receiver, {}, new MemoryStore(), isPage);
+    receiver.fault = () => ({ status, body: 'default backend - 404' });
+    void bench.tracker.track('a');
+    await bench.tracker.flush();
+    expect(bench.failures).toEqual([{ code: `status_${status}`, status, retryInMs: 500 }]);
+    receiver.fault = () => undefined;
+    bench.pass(500);
+    await bench.emptied();
+    expect(bench.tracker.counts).toEqual({ queued: 0, delivered: 1, dropped: {} });
   });
 });

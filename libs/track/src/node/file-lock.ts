@@ -43,7 +43,9 @@ export async function lockFile(file: string): Promise<() => Promise<void>> {
     const beat = setInterval(() => void touch(own), BEAT_MS).unref();
     return async () => {
       clearInterval(beat);
-      await write(own, { ...self(), released: true }, rename);
+      // A full disk has no room to say so, but in the file's time; where that fails as well it is held until this ends.
+      const released = write(own, { ...self(), released: true }, rename).catch(() => utimes(own, 0, 0));
+      await Promise.allSettled([released]);
       heldHere.delete(path);
     };
   } catch (error) {
@@ -81,8 +83,8 @@ async function numbers(path: string): Promise<number[]> {
 /** Puts a whole file in its place at once. @returns whether it was free, where `place` asks for that */
 async function write(own: string, holder: Holder, place: typeof link): Promise<boolean> {
   const draft = join(dirname(own), `.${basename(own)}.${process.pid}.${Math.random().toString(36).slice(2)}`);
-  await writeFile(draft, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
   try {
+    await writeFile(draft, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
     await place(draft, own);
     return true;
   } catch (error) {
@@ -98,8 +100,9 @@ const self = (): Holder => ({ pid: process.pid, host: hostname(), began: beginOf
 async function isHeld(lock: string): Promise<boolean> {
   try {
     const holder = JSON.parse(await readFile(lock, 'utf8')) as Holder;
-    if (holder.released) return false;
-    if (holder.host !== hostname()) return Date.now() - (await stat(lock)).mtimeMs < GONE_AFTER_MS;
+    const { mtimeMs } = await stat(lock);
+    if (holder.released || mtimeMs === 0) return false;
+    if (holder.host !== hostname()) return Date.now() - mtimeMs < GONE_AFTER_MS;
     // Held by this very process it would be among those held here: a container's processes have the same numbers again.
     if (holder.pid === process.pid || !isRunning(holder.pid)) return false;
     const began = beginOf(holder.pid);

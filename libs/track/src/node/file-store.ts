@@ -48,9 +48,12 @@ export class FileStore implements Store {
     const file = await openQueue(path);
     let store: FileStore | undefined;
     try {
-      store = new FileStore(path, fsync, await file.readFile('utf8'), file);
-      // Begins with whole lines: what is appended to half a line would be lost with it.
-      await store.compact();
+      const content = await file.readFile('utf8');
+      store = new FileStore(path, fsync, content, file);
+      store.fileBytes = bytesOf(content);
+      // Begins with whole lines: what is appended to half a line would be lost with it. Where there is no room for them,
+      // with an empty one.
+      if (!(await store.tryToCompact())) store.before = '\n';
       return store;
     } catch (error) {
       await (store?.file ?? file).close();
@@ -120,12 +123,15 @@ export class FileStore implements Store {
     }
   }
 
-  private async tryToCompact(): Promise<void> {
+  /** @returns whether it could */
+  private async tryToCompact(): Promise<boolean> {
     try {
       await this.compact();
+      return true;
     } catch {
       // No room for a second file. The first one serves; not at each write anew.
-      this.compactAt = 2 * this.fileBytes;
+      this.compactAt = Math.max(COMPACT_FROM_BYTES, 2 * this.fileBytes);
+      return false;
     }
   }
 
@@ -137,11 +143,14 @@ export class FileStore implements Store {
     await rm(draft, { force: true });
     const next = await open(draft, 'wx', 0o600);
     try {
-      await next.appendFile(text);
-      await next.sync();
-    } finally {
+      await next.appendFile(text).then(() => next.sync());
+    } catch (error) {
+      // Half of it would take from a full disk the room that the first file needs; an open one Windows does not remove.
       await next.close();
+      await rm(draft, { force: true });
+      throw error;
     }
+    await next.close();
     // Windows moves no file into the place of one that is open.
     await this.file.close();
     try {
