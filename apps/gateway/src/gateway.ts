@@ -8,7 +8,7 @@ import { Observed } from './observed.js';
 import { originOf } from './origin.js';
 import { answerProblem } from './problem-response.js';
 import { readTarget } from './request-target.js';
-import { CONSOLE, MODULES, type ModuleName, MOVED, moduleOf } from './routes.js';
+import { CONSOLE, lasts, MODULES, type ModuleName, MOVED, moduleOf } from './routes.js';
 import { type UpstreamOptions, Upstream } from './upstream.js';
 
 /** One year: what browsers' lists of such sites ask for at least. */
@@ -19,7 +19,7 @@ export interface RunningGateway {
   url: string;
   observed: Observed;
   server: Server;
-  /** Ends each kept connection with its next answer, so that none is closed under a request. */
+  /** Ends each kept connection with its next answer, so that none is closed under a request; answers that last end now. */
   drain(): void;
   /** Stops taking connections, lets what runs finish, at most `graceMs`. */
   close(graceMs?: number): Promise<void>;
@@ -50,12 +50,17 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
       answerProblem(response, problem, { instance: '/', correlationId: correlationIdOf(undefined) });
     });
   });
+  const drain = (): void => {
+    listener.drain();
+    for (const upstream of Object.values(upstreams)) upstream.drain();
+  };
   return {
     url: await listener.listen(),
     observed,
     server: listener.server,
-    drain: () => listener.drain(),
+    drain,
     close: async (graceMs = 8_000) => {
+      drain();
       await listener.close(graceMs);
       const all = [...Object.values(upstreams), ...(console ? [console] : [])];
       await Promise.all(all.map((upstream) => upstream.destroy()));
@@ -98,8 +103,10 @@ class Gateway {
       response,
       path: target.path,
       edge: { ...origin, correlationId, publicHost },
+      lasts: lasts(target.path),
     });
-    this.observed.record(upstream.name, status, began);
+    if (lasts(target.path)) this.observed.count(upstream.name, status);
+    else this.observed.record(upstream.name, status, began);
   }
 
   /** Undefined for what the gateway answers itself. */

@@ -23,9 +23,14 @@ export class Observed {
     collectDefaultMetrics({ register: this.registry });
   }
 
+  /** One that lasted for as long as somebody listened, which says nothing of how long an answer takes. */
+  count(module: string, status: number): void {
+    this.requests.inc({ module, status });
+  }
+
   /** @param began `performance.now()` when the head had arrived, in milliseconds. */
   record(module: string, status: number, began: number): void {
-    this.requests.inc({ module, status });
+    this.count(module, status);
     this.duration.observe({ module }, (performance.now() - began) / 1000);
   }
 }

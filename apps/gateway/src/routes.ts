@@ -33,4 +33,9 @@ export function moduleOf(path: string): ModuleName | undefined {
   return undefined;
 }
 
+/** Whether an answer lasts as long as its reader wants: it is told apart before it is asked for. */
+export function lasts(path: string): boolean {
+  return path === '/v1/core/events/stream';
+}
+
 const SLASH = 0x2f;

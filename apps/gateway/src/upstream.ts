@@ -28,6 +28,8 @@ export const PATIENCE: Patience = {
 
 const CONNECTIONS = 128;
 const LONGEST_QUEUE = 2_048;
+/** Answers that last, each on a connection that nobody else has until it ends. */
+const LASTING = 512;
 
 /** Callers that went away are noted with the status nginx made customary; it is never sent. */
 export const CLIENT_CLOSED = 499;
@@ -42,6 +44,8 @@ export interface UpstreamOptions {
   /** Connections to the module, and requests that may wait for one; more would wait in vain and fill the memory. */
   connections?: number;
   longestQueue?: number;
+  /** Answers that last, at once. */
+  lasting?: number;
   /** It serves what everybody may see: it is sent nobody's credentials. */
   anonymous?: boolean;
 }
@@ -52,6 +56,8 @@ export interface Exchange {
   response: ServerResponse;
   path: string;
   edge: Edge;
+  /** The answer ends when its reader or the module wants: it takes no connection from others. */
+  lasts?: boolean;
 }
 
 /** How one try ended: answered (or abandoned by the caller) with a status, or failed before it could be. */
@@ -68,19 +74,29 @@ interface Outcome {
  */
 export class Upstream {
   private readonly pool: Pool;
+  private readonly lastingPool: Pool;
   private readonly patience: Patience;
   private readonly most: number;
+  private readonly mostLasting: number;
   private running = 0;
+  private readonly lasting = new Set<() => void>();
+  private draining = false;
 
   constructor(
     readonly name: string,
     origin: string,
     private readonly options: UpstreamOptions = {},
   ) {
-    const { connections = CONNECTIONS, longestQueue = LONGEST_QUEUE } = options;
+    const { connections = CONNECTIONS, longestQueue = LONGEST_QUEUE, lasting = LASTING } = options;
     this.patience = options.patience ?? PATIENCE;
     this.most = connections + longestQueue;
-    this.pool = new Pool(origin, {
+    this.mostLasting = lasting;
+    this.pool = this.poolOf(origin, connections);
+    this.lastingPool = this.poolOf(origin, lasting);
+  }
+
+  private poolOf(origin: string, connections: number): Pool {
+    return new Pool(origin, {
       connections,
       pipelining: 1,
       // A module says itself for how long it keeps one (4 s): the gateway lets go 2 s before. This is for who says nothing.
@@ -98,6 +114,7 @@ export class Upstream {
     try {
       if (this.running >= this.most) throw new Error('too many requests wait for the module');
       const body = await readBody(request, this.patience.smallBody);
+      if (exchange.lasts) this.demandRoom();
       const headers = requestHeaders(request, exchange.edge, this.options);
       const first = await this.attempt(exchange, headers, body);
       const repeat = first.failure !== undefined && mayRepeat(first.failure, exchange, body);
@@ -121,29 +138,46 @@ export class Upstream {
   }
 
   /** Cuts every connection to the module. */
-  destroy(): Promise<void> {
-    return this.pool.destroy();
+  async destroy(): Promise<void> {
+    await Promise.all([this.pool.destroy(), this.lastingPool.destroy()]);
+  }
+
+  /** Ends the answers that last: their readers come back, to another gateway. None begins any more. */
+  drain(): void {
+    this.draining = true;
+    for (const end of this.lasting) end();
+  }
+
+  private demandRoom(): void {
+    if (this.draining) throw new Problem('shutting_down');
+    if (this.lasting.size >= this.mostLasting) throw new Error('too many answers of the module last');
   }
 
   private attempt(exchange: Exchange, headers: string[], body: Body): Promise<Outcome> {
     const { request, response, edge } = exchange;
     const streamed = body !== null && !Buffer.isBuffer(body);
-    this.running += 1;
+    const last = (): void => {
+      if (response.headersSent && response.writableLength === 0) response.end(() => response.destroy());
+      else response.destroy();
+    };
+    if (exchange.lasts) this.lasting.add(last);
+    else this.running += 1;
     return new Promise<Outcome>((settle) => {
       let status = 0;
       let end: (() => void)[] = [];
       const done = (outcome: Outcome): void => {
-        this.running -= 1;
+        if (!this.lasting.delete(last)) this.running -= 1;
         for (const undo of end) undo();
         end = [];
         settle(outcome);
       };
-      this.pool.dispatch(
+      (exchange.lasts ? this.lastingPool : this.pool).dispatch(
         { path: request.url ?? '/', method: request.method ?? 'GET', headers, body },
         {
           onRequestStart: (controller) => {
             const onClose = () => {
-              if (!response.writableFinished) controller.abort(new CallerGone());
+              // One that lasts goes on at the module until it is told.
+              if (!response.writableFinished || exchange.lasts) controller.abort(new CallerGone());
             };
             const onDrain = () => controller.resume();
             response.on('close', onClose).on('drain', onDrain);
@@ -177,12 +211,14 @@ export class Upstream {
       return CLIENT_CLOSED;
     }
     const problem = this.problemOf(error);
-    if (!(error instanceof BodyTooSlow)) this.options.onFailure?.(this.name, problem, correlationId);
+    if (!(error instanceof BodyTooSlow || error instanceof Problem))
+      this.options.onFailure?.(this.name, problem, correlationId);
     answerProblem(response, problem, { instance: path, correlationId });
     return problem.status;
   }
 
   private problemOf(cause: Error): Problem {
+    if (cause instanceof Problem) return cause;
     if (cause instanceof BodyTooSlow) return new Problem('request_timeout', { cause });
     const { code } = cause as { code?: string };
     if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {

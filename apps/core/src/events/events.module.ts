@@ -2,7 +2,13 @@ import { Module } from '@nestjs/common';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { EventsController } from './events.controller.js';
 import { EventsService } from './events.service.js';
+import { LiveFeed } from './live/live-feed.js';
+import { LiveStreams } from './live/live-streams.js';
 
-/** Reads of the stored events. */
-@Module({ imports: [ContactsModule], controllers: [EventsController], providers: [EventsService] })
+/** Reads of the stored events, and what follows them as they are stored. */
+@Module({
+  imports: [ContactsModule],
+  controllers: [EventsController],
+  providers: [EventsService, LiveFeed, LiveStreams],
+})
 export class EventsModule {}

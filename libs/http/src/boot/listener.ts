@@ -11,6 +11,7 @@ import { log } from '../observe/log.js';
 import { observeRequest } from '../observe/metrics.js';
 import { traceRequest } from '../observe/tracing.js';
 import { answerProblem } from '../problems/answer-problem.js';
+import { eventStreamOf } from '../streams/event-stream.js';
 import { answerClientError, MAX_URI_BYTES } from '../problems/client-error.js';
 import type { ExpressConstructors } from './fast-express.adapter.js';
 
@@ -74,10 +75,13 @@ export class Listener {
     return `http://${name}:${address.port}`;
   }
 
-  /** Lets kept connections end: every answer from now on closes its own. */
+  /** Lets kept connections end: every answer from now on closes its own. Streams, which end by nothing else, end now. */
   drain(): void {
     this.draining = true;
-    for (const response of this.inFlight) if (!response.headersSent) response.shouldKeepAlive = false;
+    for (const response of this.inFlight) {
+      if (!response.headersSent) response.shouldKeepAlive = false;
+      eventStreamOf(response)?.end();
+    }
   }
 
   /** Stops accepting, refuses what still comes, resolves when the last answer has gone or the time is over. */
@@ -98,14 +102,21 @@ export class Listener {
     this.inFlight.add(response);
     response.once('close', () => {
       this.inFlight.delete(response);
-      this.observe(request, response, performance.now() - started);
+      // How long somebody listened says nothing of how long an answer takes.
+      const until = eventStreamOf(response)?.openedAt ?? performance.now();
+      this.observe(request, response, until - started);
       // Its head promised to keep the connection; kept, it would hold up the end.
       if (this.refusing) request.socket.destroySoon();
     });
     if (this.draining) response.shouldKeepAlive = false;
     if (!this.refusing && this.options.first?.(request, response)) return;
     const correlationId = correlationIdFrom(request.headers['x-correlation-id']);
-    attachState(request, { correlationId, listener: this.options.name, cursors: this.options.cursors });
+    attachState(request, {
+      correlationId,
+      listener: this.options.name,
+      cursors: this.options.cursors,
+      isDraining: () => this.draining,
+    });
     response.setHeader('X-Correlation-Id', correlationId);
     const refusal = this.refusal(request);
     if (refusal) answerProblem(request, response, refusal, correlationId);

@@ -11,6 +11,8 @@ export interface RequestState {
   readonly correlationId: string;
   readonly listener: ListenerName;
   readonly cursors: Cursors;
+  /** Whether the app is ending: what lasts begins no more. */
+  readonly isDraining: () => boolean;
   route?: RouteDeclaration;
   context?: RequestContext;
   /** The parsed body; undefined if none was sent. */

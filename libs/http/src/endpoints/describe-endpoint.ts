@@ -18,13 +18,19 @@ import { isOfOwnFactors, queryUseOf, type Dto, type RouteDeclaration } from './r
 export type ResponseType =
   Dto | { readonly page: Dto | ResponseType } | { readonly items: Dto } | { readonly oneOf: readonly Dto[] };
 
+/** Server-sent events: an example of some, and what may stand in their `data`. */
+export interface StreamType {
+  readonly events: readonly Dto[];
+  readonly example: string;
+}
+
 /** An answer that is no problem, beside the one of success. */
 export type FurtherStatus = 200 | 307;
 
 /** What the description needs beside the declaration. */
 interface DescriptionOptions {
   readonly description?: string;
-  readonly response?: ResponseType;
+  readonly response?: ResponseType | StreamType;
   readonly request?: Dto;
   readonly also?: readonly FurtherStatus[];
 }
@@ -115,28 +121,37 @@ function security(route: RouteDeclaration): MethodDecorator[] {
   return route.authorization === 'tenant_token' ? [ApiSecurity('api_key'), none] : [none];
 }
 
-function success(status: number, response: ResponseType | undefined, description: string): MethodDecorator[] {
+function success(
+  status: number,
+  response: ResponseType | StreamType | undefined,
+  description: string,
+): MethodDecorator[] {
   if (response === undefined)
     return [ApiResponse({ status, description: status === 204 ? 'Done' : description })];
   return [
     ApiExtraModels(...modelsOf(response)),
-    ApiResponse({
-      status,
-      description,
-      content: { 'application/json': { schema: schemaOf(response) } },
-    }),
+    ApiResponse({ status, description, content: contentOf(response) }),
   ];
 }
 
-function further(status: FurtherStatus, response: ResponseType | undefined): MethodDecorator[] {
+function further(status: FurtherStatus, response: ResponseType | StreamType | undefined): MethodDecorator[] {
   if (status === 200) return success(200, response, 'It was there already');
   const headers = { Location: { required: true, schema: { type: 'string' as const } } };
   return [ApiResponse({ status, description: 'The contact was merged: to its survivor', headers })];
 }
 
-function modelsOf(response: ResponseType): readonly Dto[] {
+function contentOf(
+  response: ResponseType | StreamType,
+): Record<string, { schema: Record<string, unknown>; example?: string }> {
+  if (typeof response !== 'function' && 'events' in response)
+    return { 'text/event-stream': { schema: { type: 'string' }, example: response.example } };
+  return { 'application/json': { schema: schemaOf(response) } };
+}
+
+function modelsOf(response: ResponseType | StreamType): readonly Dto[] {
   if (typeof response === 'function') return [response];
   if ('oneOf' in response) return response.oneOf;
+  if ('events' in response) return response.events;
   return 'page' in response ? modelsOf(response.page) : [response.items];
 }
 

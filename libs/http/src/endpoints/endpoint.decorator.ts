@@ -2,7 +2,12 @@ import { applyDecorators, HttpCode, RequestMapping, RequestMethod } from '@nestj
 import type { Permission } from '@customer-platform/permissions';
 import type { ProblemCode } from '@customer-platform/problem-json';
 import type { AcceptedCredential } from '../context/request-context.js';
-import { describeEndpoint, type FurtherStatus, type ResponseType } from './describe-endpoint.js';
+import {
+  describeEndpoint,
+  type FurtherStatus,
+  type ResponseType,
+  type StreamType,
+} from './describe-endpoint.js';
 import {
   declareRoute,
   type ApiClass,
@@ -38,7 +43,7 @@ export type EndpointOptions = RouteAuthorization & {
   readonly success?: number;
   /** Credentials the route takes; default `api_key` for runtime routes, else `api_key|user`. */
   readonly accepts?: AcceptedCredential;
-  readonly response?: ResponseType;
+  readonly response?: ResponseType | StreamType;
   /** Default: the type of the parameter marked `@Body()`. */
   readonly request?: Dto;
   /** What it answers beside its success: 200 for what was there already, 307 to where it is now. */

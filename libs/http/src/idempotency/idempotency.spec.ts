@@ -108,7 +108,9 @@ describe('IdempotentOperations', () => {
   function request(body: unknown): { request: Request; response: Response } {
     const request = { url: '/x', headers: { 'idempotency-key': 'held' } } as unknown as Request;
     const context = { organizationId: 'o' } as RequestContext;
-    const state = { correlationId: 'c', listener: 'public', cursors: new Cursors('c'.repeat(32)) } as const;
+    const cursors = new Cursors('c'.repeat(32));
+    const isDraining = () => false;
+    const state = { correlationId: 'c', listener: 'public', cursors, isDraining } as const;
     attachState(request, { ...state, context, body });
     return { request, response: {} as Response };
   }

@@ -29,6 +29,8 @@ export interface PollingJobOptions {
   readonly name: string;
   /** From the end of one pass to the beginning of the next that nobody asks for. */
   readonly everyMs: number;
+  /** After failures it rests no longer than this; default 30,000. */
+  readonly longestPauseMs?: number;
   /** Goes through what waits. Asks `stopping` between two items. */
   readonly pass: () => Promise<unknown>;
   /** Between 0 and 1; default `Math.random`. */
@@ -127,9 +129,9 @@ export class PollingJob {
 
   private rest(): void {
     if (this.stopping) return;
-    const { everyMs, random = Math.random } = this.options;
+    const { everyMs, longestPauseMs = LONGEST_PAUSE_MS, random = Math.random } = this.options;
     const pause =
-      this.failures === 0 ? everyMs : Math.min(500 * 2 ** Math.min(this.failures, 10), LONGEST_PAUSE_MS);
+      this.failures === 0 ? everyMs : Math.min(500 * 2 ** Math.min(this.failures, 10), longestPauseMs);
     this.lookIn(pause * (1 + JITTER * (random() - 0.5)));
   }
 

@@ -1,0 +1,141 @@
+import type { Transaction } from '@customer-platform/database';
+import { LETTER_COLUMNS, toDeadLetterDto, type DeadLetterRow } from '../../dead-letters/dead-letter.dto.js';
+import { toEventDto, type EventRow } from '../event.dto.js';
+import { beginningOf, comparePositions, type Position } from './live-position.js';
+
+/**
+ * Up to here everything is there: whatever is still to be committed began later. In a statement before that which reads.
+ * The clock is that of the beginning of the own transaction, read before anybody is looked at: by a later one whoever
+ * began between the two would be passed over. A transaction is seen here a moment after the time it gives itself: half
+ * a second is left for it. One that has gone on for longer than any of ours may is not waited for.
+ */
+const HORIZON = `
+  SELECT floor(extract(epoch FROM least(min(xact_start), now() - interval '500 milliseconds')) * 1000)::float8 AS at
+    FROM pg_stat_activity
+   WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+     AND xact_start > now() - interval '30 seconds'`;
+
+const EVENTS = `
+  SELECT organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload,
+         warnings, source, created_at
+    FROM events
+   WHERE organization_id = ANY($1::uuid[]) AND created_at >= $2 AND created_at < $4 AND (created_at, id) > ($2, $3::uuid)
+   ORDER BY created_at, id LIMIT $5`;
+
+const LETTERS = `
+  SELECT organization_id, type, ${LETTER_COLUMNS} FROM dead_letters
+   WHERE organization_id = ANY($1::uuid[]) AND last_failed_at >= $2 AND last_failed_at < $4
+     AND (last_failed_at, id) > ($2, $3::uuid)
+   ORDER BY last_failed_at, id LIMIT $5`;
+
+/** What a stream tells, of either kind. */
+export interface LiveItem {
+  readonly organizationId: string;
+  readonly position: Position;
+  readonly kind: 'recorded' | 'dead_lettered';
+  readonly event: string | null;
+  readonly externalId: string | null;
+  readonly contactId: string | null;
+  /** As JSON, made once for all who read it, and not before; a dead letter is whole for who reads jobs alone. */
+  readonly data: (whole: boolean) => string;
+}
+
+/** What was read, and how far: all up to there, and nothing from there on. */
+export interface Stretch {
+  readonly items: readonly LiveItem[];
+  readonly until: Position;
+  /** Whether there may be more already. */
+  readonly more: boolean;
+  /** How long a time the next read should be of. */
+  readonly spanMs: number;
+}
+
+/** What is to be read: after a position and before an instant, of so long a time and so many items at most. */
+interface Wanted {
+  readonly after: Position;
+  readonly before: number;
+  readonly spanMs: number;
+  readonly most: number;
+}
+
+/** A statement sorts what is of its time: a short one where much was stored. */
+export const FIRST_SPAN_MS = 2_000;
+const SHORTEST_SPAN_MS = 250;
+const LONGEST_SPAN_MS = 60_000;
+
+/** The instant before which everything is there, in milliseconds by the database's clock. */
+export async function horizon(tx: Transaction): Promise<number> {
+  const [row] = await tx.query<{ at: number }>(HORIZON);
+  return row?.at ?? 0;
+}
+
+/** What organizations stored, in the order of its positions. */
+export async function readLive(
+  tx: Transaction,
+  organizationIds: readonly string[],
+  { after, before, spanMs, most }: Wanted,
+): Promise<Stretch> {
+  const to = Math.min(before, after.at + spanMs);
+  const values = [organizationIds, new Date(after.at), after.id, new Date(to), most];
+  const events = await tx.query<EventRow & { organization_id: string }>(EVENTS, values);
+  const letters = await tx.query<DeadLetterRow & { organization_id: string }>(LETTERS, values);
+  const all = [...events.map(ofEvent), ...letters.map(ofLetter)].sort((one, other) =>
+    comparePositions(one.position, other.position),
+  );
+  // Of either kind only the first were read: beyond them the other's order is not known.
+  const items = events.length === most || letters.length === most ? all.slice(0, most) : all;
+  const last = items.at(-1);
+  if (items.length >= most && last)
+    return { items, until: last.position, more: true, spanMs: Math.max(SHORTEST_SPAN_MS, spanMs / 2) };
+  return {
+    items,
+    until: beginningOf(to),
+    more: to < before,
+    spanMs: Math.min(LONGEST_SPAN_MS, spanMs * 2),
+  };
+}
+
+function ofEvent({
+  organization_id: organizationId,
+  ...row
+}: EventRow & { organization_id: string }): LiveItem {
+  const data = once(() => JSON.stringify(toEventDto(row)));
+  return {
+    organizationId,
+    position: { at: row.created_at.getTime(), id: row.id },
+    kind: 'recorded',
+    event: row.event,
+    externalId: row.external_id,
+    contactId: row.contact_id,
+    data,
+  };
+}
+
+function ofLetter(row: DeadLetterRow & { organization_id: string }): LiveItem {
+  const { event_id, code } = row;
+  const whole = once(() => JSON.stringify(toDeadLetterDto(row)));
+  return {
+    organizationId: row.organization_id,
+    position: { at: row.last_failed_at.getTime(), id: row.id },
+    kind: 'dead_lettered',
+    event: nameIn(row.payload),
+    externalId: row.external_id,
+    contactId: row.contact_id,
+    data: (sees) => (sees ? whole() : JSON.stringify({ event_id, code })),
+  };
+}
+
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
+}
+
+/** The event's name, which a dead letter has in its payload alone; that may be anything. */
+function nameIn(payload: Buffer | null): string | null {
+  try {
+    const sent = JSON.parse(payload?.toString('utf8') ?? 'null') as { event?: unknown } | null;
+    return typeof sent?.event === 'string' ? sent.event : null;
+  } catch {
+    return null;
+  }
+}

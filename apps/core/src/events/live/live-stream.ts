@@ -1,0 +1,139 @@
+import type { EventStream, RequestContext } from '@customer-platform/http';
+import { comparePositions, positionText, type Position } from './live-position.js';
+import { FIRST_SPAN_MS, type LiveItem } from './live-rows.js';
+
+/** A reader that has so much waiting is given nothing more until most of it was taken. */
+const MOST_WAITING = 256 * 1024;
+const FEW_WAITING = 32 * 1024;
+/** By turns of the event loop rather than the clock: while the loop stands still no reader could take anything. */
+const STEP_MS = 20;
+
+/** Which of an organization's events somebody wants to see. */
+export interface LiveFilter {
+  readonly event?: string;
+  readonly externalId?: string;
+  /** The contact as it was asked for. */
+  readonly contactId?: string;
+}
+
+/** What a stream is opened with. */
+export interface LiveStreamOptions {
+  readonly id: string;
+  readonly context: RequestContext;
+  readonly stream: EventStream;
+  readonly filter: LiveFilter;
+  readonly position: Position;
+}
+
+/** One reader of an organization's events. */
+export class LiveStream {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly stream: EventStream;
+  readonly filter: LiveFilter;
+  /** All up to here was told, passed over by the filter, or counted as dropped. */
+  position: Position;
+  /** Whether it is given what the feed reads; until then it reads by itself what was before. */
+  live = false;
+  /** How long a time it reads at once. */
+  spanMs = FIRST_SPAN_MS;
+  /** Whether it has read all there was. */
+  caughtUp = false;
+  /** The ids under which the events of the contact that is asked for may stand. */
+  contactIds: ReadonlySet<string> | undefined;
+  /** Whether dead letters are shown whole. */
+  seesLetters: boolean;
+  private dropped = 0;
+  /** It was waited for in vain, and has not taken what waits since. */
+  private slow = false;
+
+  constructor({ id, context, stream, filter, position }: LiveStreamOptions) {
+    this.id = id;
+    this.organizationId = context.organizationId;
+    this.stream = stream;
+    this.filter = filter;
+    this.position = position;
+    this.seesLetters = context.can('core.jobs.read');
+  }
+
+  /** Tells an item that it has not seen, as far as the reader takes any; what it does not take is counted. */
+  offer(item: LiveItem): void {
+    if (comparePositions(item.position, this.position) <= 0) return;
+    this.position = item.position;
+    if (!this.wants(item)) return;
+    if (this.dropped > 0 ? this.stream.waiting > FEW_WAITING : this.stream.waiting > MOST_WAITING) {
+      this.dropped += 1;
+      return;
+    }
+    this.tellDropped();
+    this.tell(item);
+  }
+
+  /** Whether a moment may be what it needs: one that let it pass is not waited for again until it has taken something. */
+  get needsRoom(): boolean {
+    if (this.stream.waiting <= FEW_WAITING) this.slow = false;
+    return !this.slow && this.stream.waiting > MOST_WAITING;
+  }
+
+  /** Waits for the reader, so many steps at most. @returns how many it took */
+  async room(steps: number): Promise<number> {
+    let taken = 0;
+    for (; taken < steps && !this.stream.ended && this.stream.waiting > FEW_WAITING; taken += 1) {
+      await this.stream.drained(STEP_MS);
+    }
+    this.slow = this.stream.waiting > MOST_WAITING;
+    return taken;
+  }
+
+  /** As {@link offer}, of many, to a reader that is waited for: as many as it has room for. @returns whether all */
+  give(items: readonly LiveItem[]): boolean {
+    for (const item of items) {
+      if (comparePositions(item.position, this.position) <= 0) continue;
+      if (this.stream.waiting > MOST_WAITING) return false;
+      this.position = item.position;
+      if (this.wants(item)) this.tell(item);
+    }
+    return true;
+  }
+
+  /** Where it begins, so that a reader who hears nothing yet has something to come back with. */
+  begin(): void {
+    this.stream.comment();
+    this.stream.send({ id: positionText(this.position) });
+  }
+
+  /** What lies between is not told: from here on. */
+  gap(from: Position): void {
+    this.position = from;
+    this.stream.send({ id: positionText(from), event: 'gap', data: '{}' });
+  }
+
+  /** Says how much was dropped as soon as the reader takes anything again. */
+  catchBreath(): void {
+    if (this.dropped > 0 && this.stream.waiting <= FEW_WAITING) this.tellDropped();
+  }
+
+  /** A sign of life, and to where all is told: who comes back after a quiet hour has missed nothing. */
+  beat(): void {
+    if (this.stream.waiting > MOST_WAITING) return;
+    this.stream.comment();
+    if (this.live && this.dropped === 0) this.stream.send({ id: positionText(this.position) });
+  }
+
+  private wants({ event, externalId, contactId }: LiveItem): boolean {
+    const { filter, contactIds } = this;
+    if (filter.event !== undefined && filter.event !== event) return false;
+    if (filter.externalId !== undefined && filter.externalId !== externalId) return false;
+    return contactIds === undefined || (contactId !== null && contactIds.has(contactId));
+  }
+
+  private tell({ position, kind, data }: LiveItem): void {
+    this.stream.send({ id: positionText(position), event: kind, data: data(this.seesLetters) });
+  }
+
+  private tellDropped(): void {
+    if (this.dropped === 0) return;
+    this.stream.send({ event: 'dropped', data: JSON.stringify({ count: this.dropped }) });
+    this.dropped = 0;
+  }
+}

@@ -1,0 +1,237 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Database, type Transaction } from '@customer-platform/database';
+import {
+  AUTHENTICATOR,
+  EventStream,
+  log,
+  PollingJob,
+  type Authenticator,
+  type RequestContext,
+} from '@customer-platform/http';
+import { ContactLookup } from '../../contacts/contact-lookup.js';
+import { LiveFeed } from './live-feed.js';
+import { beginningOf, comparePositions, readPosition, type Position } from './live-position.js';
+import { horizon, readLive, type Stretch } from './live-rows.js';
+import { LiveStream, type LiveFilter } from './live-stream.js';
+import { releaseSlots, renewSlots, takeSlot, tooMany } from './stream-slots.js';
+
+/** So far back a reader can go on from. */
+const RESUMED_WITHIN_MS = 5 * 60_000;
+/** A position of a time to come is none that was given. */
+const CLOCK_MAY_GO_BACK_MS = 1_000;
+/** Of what was before, in one statement. */
+const PAGE = 100;
+/** Of all organizations on this instance: each holds a socket and what its reader has not taken. */
+const MOST_STREAMS = 500;
+
+const CHECK_EVERY_MS = 300;
+const BEAT_EVERY_MS = 15_000;
+const RENEW_EVERY_MS = 3_000;
+
+/** Where a stream begins. */
+interface Beginning {
+  readonly slot: string;
+  readonly position: Position;
+  /** Whether what the reader has seen last lies too far back, or is nothing that was given. */
+  readonly gap: boolean;
+  readonly contactIds: ReadonlySet<string> | undefined;
+}
+
+/** The readers of this instance: who may listen, from where, and for how long (core.md §12a). */
+@Injectable()
+export class LiveStreams implements OnModuleDestroy {
+  private readonly renewal = new PollingJob({
+    name: 'event-streams',
+    everyMs: RENEW_EVERY_MS,
+    pass: () => this.renew(),
+  });
+  private readonly requests = new Map<LiveStream, IncomingMessage>();
+  private readonly beingChecked = new Set<LiveStream>();
+  /** What is waited for at the end. */
+  private readonly running = new Set<Promise<void>>();
+  private timers: NodeJS.Timeout[] = [];
+  /** Those who read what was before do so one page after another, so that they take one connection of the pool. */
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly database: Database,
+    private readonly lookup: ContactLookup,
+    private readonly feed: LiveFeed,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+  ) {}
+
+  /**
+   * Answers with the organization's events from now on, or from where the reader was, until the credential or the right
+   * to read them ends, the reader goes or the app is to end.
+   * @throws Problem `rate_limited`, `shutting_down`
+   */
+  async open(
+    context: RequestContext,
+    filter: LiveFilter,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    // Of an answer without a body there is nothing to follow.
+    if (request.method === 'HEAD') return EventStream.open(request, response).end();
+    if (this.feed.streams.size >= MOST_STREAMS)
+      throw tooMany('platform', 'As many streams as may be are open on this instance.');
+    const { slot, position, gap, contactIds } = await this.begin(context, filter, request);
+    const held = { organizationId: context.organizationId, id: slot };
+    let stream: EventStream;
+    try {
+      stream = EventStream.open(request, response);
+    } catch (error) {
+      await this.release(held);
+      throw error;
+    }
+    const live = new LiveStream({ id: slot, context, stream, filter, position });
+    live.contactIds = contactIds;
+    this.join(live, request);
+    stream.onEnd(() => this.leave(live));
+    live.begin();
+    if (gap) live.gap(position);
+    this.keep(this.catchUp(live));
+  }
+
+  /** Ends all streams and gives their places back. */
+  async onModuleDestroy(): Promise<void> {
+    this.timers.forEach(clearInterval);
+    for (const live of this.feed.streams) live.stream.end();
+    await Promise.all([this.feed.stop(), this.renewal.stop()]);
+    await Promise.all(this.running);
+  }
+
+  private begin(context: RequestContext, filter: LiveFilter, request: IncomingMessage): Promise<Beginning> {
+    const header = request.headers['last-event-id'];
+    const last = typeof header === 'string' && header !== '' ? header : undefined;
+    return this.database.inOrganization(context, async (tx) => {
+      const slot = await takeSlot(tx);
+      const now = await horizon(tx);
+      const given = last === undefined ? undefined : readPosition(last);
+      const known = given && given.at >= now - RESUMED_WITHIN_MS && given.at <= now + CLOCK_MAY_GO_BACK_MS;
+      const position = known ? given : beginningOf(now);
+      const contactIds = await this.contactIdsOf(tx, filter);
+      return { slot, position, gap: last !== undefined && !known, contactIds };
+    });
+  }
+
+  /** A merge gives a contact's events to its survivor. */
+  private async contactIdsOf(tx: Transaction, { contactId }: LiveFilter): Promise<Set<string> | undefined> {
+    if (contactId === undefined) return undefined;
+    return new Set([contactId, ...(await this.lookup.survivorsOf(tx, [contactId])).values()]);
+  }
+
+  private join(live: LiveStream, request: IncomingMessage): void {
+    this.requests.set(live, request);
+    this.feed.add(live);
+    if (this.timers.length > 0) return;
+    this.renewal.start(RENEW_EVERY_MS);
+    this.timers = [
+      setInterval(() => void this.check(), CHECK_EVERY_MS).unref(),
+      setInterval(() => this.feed.streams.forEach((each) => each.beat()), BEAT_EVERY_MS).unref(),
+    ];
+  }
+
+  private leave(live: LiveStream): void {
+    this.requests.delete(live);
+    this.feed.remove(live);
+    this.keep(this.release(live));
+  }
+
+  /** Work that goes on by itself, and fails nobody. */
+  private keep(work: Promise<void>): void {
+    const done = work.finally(() => this.running.delete(done));
+    this.running.add(done);
+  }
+
+  private async release(slot: { organizationId: string; id: string }): Promise<void> {
+    try {
+      await this.database.acrossOrganizations((tx) => releaseSlots(tx, [slot]));
+    } catch (error) {
+      log.info({ err: error }, 'The place of a stream could not be given back; it comes free in ten seconds');
+    }
+  }
+
+  /** Tells what was stored since the reader was here last; then the feed takes over. */
+  private async catchUp(live: LiveStream): Promise<void> {
+    const { stream } = live;
+    try {
+      while (!live.live && !stream.ended) {
+        if (!(await this.givePage(live))) await stream.drained();
+        else if (live.caughtUp) await this.feed.joined();
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'A stream of events could not go on; its reader will come back');
+      stream.end();
+    }
+  }
+
+  /**
+   * Tells of the next page what the reader has room for: the rest is read again when it has, for it may be long.
+   * @returns whether it took all
+   */
+  private async givePage(live: LiveStream): Promise<boolean> {
+    const { items, until, more, spanMs } = await this.nextPage(live);
+    live.spanMs = spanMs;
+    if (!live.give(items)) return false;
+    // Where another instance has told more already, it is further than what can be seen here.
+    if (comparePositions(until, live.position) > 0) live.position = until;
+    live.caughtUp = !more;
+    return true;
+  }
+
+  private nextPage(live: LiveStream): Promise<Stretch> {
+    const { organizationId } = live;
+    const read = (): Promise<Stretch> =>
+      this.database.inOrganization({ organizationId }, async (tx) => {
+        const before = await horizon(tx);
+        if (live.position.at < before - RESUMED_WITHIN_MS) live.gap(beginningOf(before));
+        return readLive(tx, [organizationId], {
+          after: live.position,
+          before,
+          spanMs: live.spanMs,
+          most: PAGE,
+        });
+      });
+    // Whatever came of the one before: whoever asked for it was told.
+    const page = this.turn.then(read, read);
+    this.turn = page;
+    return page;
+  }
+
+  /** Who may not listen any more hears nothing more; silence of the registry permits nothing. */
+  private async check(): Promise<void> {
+    await Promise.all([...this.requests].map(([live, request]) => this.checkOne(live, request)));
+  }
+
+  private async checkOne(live: LiveStream, request: IncomingMessage): Promise<void> {
+    // The registry may take longer to answer than it is to the next check.
+    if (this.beingChecked.has(live)) return;
+    this.beingChecked.add(live);
+    try {
+      const caller = await this.authenticator.authenticate(request, 'api_key|user');
+      const may = !caller.restriction && caller.permissions.has('core.events.read');
+      live.seesLetters = caller.permissions.has('core.jobs.read');
+      if (may && caller.organizationId === live.organizationId) live.catchBreath();
+      else live.stream.end();
+    } catch (error) {
+      log.debug({ err: error }, 'A stream of events ends with its credential');
+      live.stream.end();
+    } finally {
+      this.beingChecked.delete(live);
+    }
+  }
+
+  /** A place that another took, while this instance could not say that it holds it, is lost. */
+  private async renew(): Promise<void> {
+    const streams = [...this.feed.streams];
+    if (streams.length === 0) return;
+    const kept = await this.database.acrossOrganizations((tx) => renewSlots(tx, streams));
+    for (const live of streams) if (!kept.has(live.id)) live.stream.end();
+    for (const live of streams) {
+      if (live.filter.contactId === undefined || live.stream.ended) continue;
+      live.contactIds = await this.database.inOrganization(live, (tx) => this.contactIdsOf(tx, live.filter));
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Stage, aGateway } from './gateway.fixture.js';
+import { PATIENCE } from './upstream.js';
+
+const STREAM = '/v1/core/events/stream';
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+/** A module whose streams a test writes by itself. */
+class Streaming {
+  readonly open: ServerResponse[] = [];
+
+  readonly answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!request.url?.startsWith(STREAM)) {
+      response.end('answered');
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(':\n\n');
+    this.open.push(response);
+  };
+}
+
+interface Reading {
+  next(): Promise<string>;
+  stop(): void;
+}
+
+async function read(url: string): Promise<Reading> {
+  const controller = new AbortController();
+  const response = await fetch(url, { signal: controller.signal });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  return {
+    next: async () => {
+      const { value, done } = await reader.read();
+      return done ? '' : new TextDecoder().decode(value);
+    },
+    stop: () => controller.abort(),
+  };
+}
+
+describe('an answer that lasts', () => {
+  it('is passed on as it comes', async () => {
+    const streaming = new Streaming();
+    stage = await aGateway(streaming.answer);
+    const reading = await read(`${stage.gateway.url}${STREAM}?event=paid`);
+    expect(await reading.next()).toBe(':\n\n');
+    for (const text of ['data: 1\n\n', 'data: 2\n\n']) {
+      streaming.open[0]?.write(text);
+      expect(await reading.next()).toBe(text);
+    }
+    reading.stop();
+  });
+
+  it('outlasts the patience for answers, for as long as it says something', async () => {
+    const streaming = new Streaming();
+    stage = await aGateway(streaming.answer, { patience: { ...PATIENCE, headers: 200, body: 1_000 } });
+    const reading = await read(`${stage.gateway.url}${STREAM}`);
+    const beat = setInterval(() => streaming.open[0]?.write(':\n\n'), 100);
+    let heard = '';
+    for (const until = performance.now() + 2_500; performance.now() < until;) heard += await reading.next();
+    clearInterval(beat);
+    expect(heard.length).toBeGreaterThan(3);
+    expect(streaming.open[0]?.destroyed).toBe(false);
+    reading.stop();
+  });
+
+  it('takes no connection from other requests', async () => {
+    const streaming = new Streaming();
+    stage = await aGateway(streaming.answer, { connections: 1, longestQueue: 1 });
+    const readings = await Promise.all([1, 2, 3].map(() => read(`${stage.gateway.url}${STREAM}`)));
+    const answer = await fetch(`${stage.gateway.url}/v1/core/contacts`);
+    expect(await answer.text()).toBe('answered');
+    for (const reading of readings) reading.stop();
+  });
+
+  it('503 for more at once than there may be', async () => {
+    const streaming = new Streaming();
+    stage = await aGateway(streaming.answer, { lasting: 1 });
+    const reading = await read(`${stage.gateway.url}${STREAM}`);
+    const answer = await fetch(`${stage.gateway.url}${STREAM}`);
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'dependency_unavailable' }]);
+    reading.stop();
+  });
+
+  it('ends at the module when its reader goes', async () => {
+    const streaming = new Streaming();
+    stage = await aGateway(streaming.answer);
+    const reading = await read(`${stage.gateway.url}${STREAM}`);
+    const [open] = streaming.open;
+    const closed = open && once(open, 'close');
+    reading.stop();
+    await closed;
+    expect(open?.destroyed).toBe(true);
+  });
+
+  it('ends for its reader when the module ends it', async () => {
+    const streaming = new Streaming();
+    stage = await aGateway(streaming.answer);
+    const reading = await read(`${stage.gateway.url}${STREAM}`);
+    expect(await reading.next()).toBe(':\n\n');
+    streaming.open[0]?.end();
+    expect(await reading.next()).toBe('');
+  });
+
+  it('ends at once when the gateway is to end, and none begins then', async () => {
+    const streaming = new Streaming();
+    stage = await aGateway(streaming.answer);
+    const reading = await read(`${stage.gateway.url}${STREAM}`);
+    expect(await reading.next()).toBe(':\n\n');
+    const [open] = streaming.open;
+    const closed = open && once(open, 'close');
+    stage.gateway.drain();
+    expect(await reading.next()).toBe('');
+    await closed;
+    const answer = await fetch(`${stage.gateway.url}${STREAM}`);
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'shutting_down' }]);
+  });
+});

@@ -1,0 +1,55 @@
+import { request, type Platform } from '@customer-platform/kit/platform.ts';
+
+/** Pages that need no row. */
+const PAGES = [
+  '',
+  'events',
+  'events/earlier',
+  'contacts',
+  'contacts/merge-suggestions',
+  'contacts/merge',
+  'segments',
+  'segments/new',
+  'messages',
+  'messages/templates',
+  'messages/templates/new',
+  'messages/suppressions',
+  'loyalty',
+  'developers/keys',
+  'developers/webhooks',
+  'developers/dead-letters',
+  'developers/reference',
+  'organization',
+  'organization/children',
+  'organization/people',
+  'organization/invitations',
+  'organization/roles',
+  'organization/clients',
+  'organization/sso',
+  'organization/sessions',
+  'audit',
+  'account',
+];
+
+/** Pages of one row: where the rows are read, and the parts that each has. */
+const ROWS = [
+  {
+    from: '/v1/core/contacts',
+    path: 'contacts',
+    parts: ['', '/profile', '/consents', '/notes', '/activities', '/points'],
+  },
+  { from: '/v1/core/segments', path: 'segments', parts: ['', '/edit'] },
+  { from: '/v1/messaging/templates', path: 'messages/templates', parts: [''] },
+  { from: '/v1/identity/roles', path: 'organization/roles', parts: [''] },
+] as const;
+
+/** Every page of the Console, with the first row of each kind that the demo organization has. */
+export async function pagesOf(platform: Platform): Promise<string[]> {
+  const pages = [...PAGES];
+  for (const { from, path, parts } of ROWS) {
+    const { body } = await request(platform, 'GET', `${from}?limit=1`);
+    const [row] = (body as { data?: { id: string }[] }).data ?? [];
+    if (row !== undefined) pages.push(...parts.map((part) => `${path}/${row.id}${part}`));
+  }
+  return pages;
+}
