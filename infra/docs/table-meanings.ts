@@ -23,11 +23,14 @@ export const TABLES: Record<string, Record<string, string>> = {
     consent_expirations: 'A grant that will end by itself: a work queue.',
     contact_activity:
       'When a contact was last seen, apart from the contact because it changes with every event. Its row is what an event locks.',
+    contact_erasures:
+      'An erasure that core carries out, and how far it has come; what it seeks goes at its end.',
     contact_merges: 'A merge, done or undone, with what an undo needs.',
     contact_words:
       'A word by which a contact is searched, without case and accents. Triggers on `contacts` keep them.',
     contacts: 'A contact. `field_times` says when each field was last said.',
     dead_letters: 'An event that failed, byte by byte as it was received, and the queue of replays.',
+    erased_identifiers: 'A keyed hash of an identifier of an erased person, which creates nothing any more.',
     events: 'A stored event. Its id follows from organization and idempotency key.',
     identities: 'An identity by which events find a contact; `origin_id` is where it was before a merge.',
     identity_claimants: 'A contact that claimed a value which another contact has.',
@@ -37,6 +40,8 @@ export const TABLES: Record<string, Record<string, string>> = {
       'How far a reader of the ingestion topic has come, written in the transaction of the effect.',
     rate_limit_buckets:
       'What the instances share of the limit of a key or organization. Lost in a crash, on purpose.',
+    event_streams:
+      'Who listens to an organization’s events, so that all instances count alike. Lost in a crash, on purpose.',
     instances: 'An instance that does something together with others, and when it last reported.',
     rate_limit_instances: 'What the release before knows of instances that share rate limits.',
     segment_builds: 'A segment whose rule is new, and how far its building has come.',
@@ -51,6 +56,9 @@ export const TABLES: Record<string, Record<string, string>> = {
     segment_removals: 'A purged segment whose members are still to be removed.',
     segment_revisions: 'A number that every change of the segments of an organization raises.',
     segments: 'A segment and its rule.',
+    subject_request_receipts:
+      'What a module answered to an erasure, and whether its signature was found right.',
+    subject_requests: 'A request of a data subject, by when it is due and what became of it.',
     unreadable_records: 'A record of the ingestion topic that cannot be read, kept for the operator.',
     usage_acceptances: 'How many events of a partition were seen in the topic, by day of acceptance.',
     usage_days: 'What became of the events taken from a partition, by day of acceptance.',

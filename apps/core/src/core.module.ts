@@ -21,6 +21,7 @@ import { ORGANIZATION_IN_CORE } from './organization-references.js';
 import { ProcessingModule } from './processing/processing.module.js';
 import { Segment } from './segments/segment.entity.js';
 import { SegmentsModule } from './segments/segments.module.js';
+import { SubjectRequestsModule } from './subject-requests/subject-requests.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
 /** Core: contacts, and the events that are about them. */
@@ -47,6 +48,7 @@ import { UsageModule } from './usage/usage.module.js';
     MergesModule,
     ProcessingModule,
     SegmentsModule,
+    SubjectRequestsModule,
     SuggestionsModule,
     UsageModule,
   ],

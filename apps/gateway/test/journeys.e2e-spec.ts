@@ -1,10 +1,12 @@
 import { END_WITHIN_MS, START_WITHIN_MS } from '@customer-platform/testing';
 import { jest } from '@jest/globals';
 import './client.suite.js';
+import './erasure.suite.js';
 import './impersonation.suite.js';
 import './merge.suite.js';
 import './new-user.suite.js';
 import './purge.suite.js';
+import './sender.suite.js';
 import { startSharedPlatform, stopSharedPlatform } from './shared-platform.fixture.js';
 
 jest.setTimeout(180_000);

@@ -9,10 +9,11 @@ import {
   MODULES,
   PlatformUnderTest,
   START_WITHIN_MS,
+  totpCode,
   type Tenant,
 } from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
-import { done, idOf, newSupporter, obtainCredentials, PASSWORD, totpCode } from './credentials.fixture.js';
+import { done, idOf, newSupporter, obtainCredentials, PASSWORD } from './credentials.fixture.js';
 
 /** Where a secret may have been left, and all the text there. */
 type Places = Map<string, string>;

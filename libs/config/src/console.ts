@@ -11,6 +11,8 @@ export const CONSOLE_PATHS = {
   callback: '/console/callback',
   /** The same without a question, in a frame of the Console's own. */
   silent: '/console/silent.html',
+  /** The document that mails are previewed in. */
+  mailPreview: '/console/mail-preview.html',
   /** Opened by the link of an invitation, with its token in the fragment. */
   invitation: '/console/invitation',
 } as const;

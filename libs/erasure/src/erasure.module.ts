@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { SigningKeysModule } from '@customer-platform/database';
 import { ErasureKeysController } from './erasure-keys.controller.js';
-import { ERASING_MODULE, Erasures, type ErasingModule } from './erasures.js';
+import { ERASING_MODULE, Erasures } from './erasures.js';
+import type { ErasingModule } from './receipts.js';
 
 /**
  * Provides `Erasures` and serves `/internal/erasure/keys`. Needs `DatabaseModule` and `EventBusModule`; the module's

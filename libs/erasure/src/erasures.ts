@@ -1,29 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  Clock,
-  Database,
-  SIGNING_ALGORITHM,
-  SigningKeys,
-  type Transaction,
-} from '@customer-platform/database';
+import { Clock, Database, SigningKeys, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
-import { CompactSign } from 'jose';
+import { signReceipt, type ErasedCounts, type ErasingModule } from './receipts.js';
 
 /** What core asks of every module when a person is to be forgotten. */
 export type ErasureRequested = DomainEvent<'core.erasure.requested.v1'>;
 
-/** How many rows of each resource an erasure took away or cleared, by the resource's name. */
-export type ErasedCounts = Readonly<Record<string, number>>;
-
-/** The modules that keep something of a contact beside core. */
-export type ErasingModule = 'crm' | 'loyalty' | 'messaging';
-
 /** The injection token of the module's name. */
 export const ERASING_MODULE = Symbol('ERASING_MODULE');
-
-/** The purpose of the keys that sign receipts. */
-export const RECEIPTS = 'erasure receipts';
 
 const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 
@@ -73,17 +58,13 @@ export class Erasures {
 
   private async sign(tx: Transaction, requestId: string, counts: ErasedCounts): Promise<Receipt> {
     const completedAt = this.clock.now();
-    const { kid, privateKey } = await this.keys.toSign(RECEIPTS);
-    const payload = {
+    const receipt = await signReceipt(this.keys, {
       module: this.module,
       organization_id: tx.organizationId,
       subject_request_id: requestId,
       counts,
       completed_at: completedAt.toISOString(),
-    };
-    const receipt = await new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))
-      .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid, typ: 'erasure-receipt+jws' })
-      .sign(privateKey);
+    });
     await tx.query(INSERT, [tx.organizationId, requestId, counts, receipt, completedAt]);
     return { counts, receipt };
   }

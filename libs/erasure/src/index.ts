@@ -1,3 +1,13 @@
 export { ErasureModule } from './erasure.module.js';
 export { erasureReceiptsTable } from './erasure-receipts.table.js';
-export { Erasures, RECEIPTS, type ErasedCounts, type ErasureRequested } from './erasures.js';
+export { Erasures, type ErasureRequested } from './erasures.js';
+export {
+  openReceipt,
+  RECEIPT_KEYS_SHOWN_FOR_MS,
+  receiptKeyId,
+  RECEIPTS,
+  signReceipt,
+  type ErasedCounts,
+  type ErasingModule,
+  type ReceiptContent,
+} from './receipts.js';

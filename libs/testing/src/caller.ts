@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { EventReader } from './event-reader.js';
 
 /** An answer, its JSON parsed. */
 export interface Answer<T = Record<string, never>> {
@@ -58,6 +59,18 @@ export class Caller {
     return this.call('DELETE', path, options);
   }
 
+  /**
+   * An answer of server-sent events, not read yet.
+   * @throws Error with the status and the body of any other answer
+   */
+  async listen(path: string, headers: Record<string, string> = {}): Promise<EventReader> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const response = await fetch(this.url + path, { signal, headers: { ...this.credential(), ...headers } });
+    if (response.status === 200) return new EventReader(response, () => controller.abort());
+    throw new Error(`${response.status} ${await response.text()}`);
+  }
+
   /** Any method; a redirect is an answer like another. */
   async call<T = Record<string, never>>(
     method: string,
@@ -70,6 +83,10 @@ export class Caller {
       if (!this.isTooBusy(path, answer) || performance.now() > giveUpAt) return answer;
       await pause(AGAIN_AFTER_MS);
     }
+  }
+
+  private credential(): Record<string, string> {
+    return this.key === undefined ? {} : { authorization: `Bearer ${this.key}` };
   }
 
   private isTooBusy(path: string, { status, body }: Answer<unknown>): boolean {
@@ -86,14 +103,18 @@ export class Caller {
       method,
       redirect: 'manual',
       headers: {
-        ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),
+        ...this.credential(),
         ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
       ...(sent === undefined ? {} : { body: sent }),
     });
-    const text = await response.text();
-    const json = response.headers.get('content-type')?.includes('json') && text !== '';
+    const type = response.headers.get('content-type') ?? '';
+    // It would never be read to its end: see `listen`.
+    const lasts = type.startsWith('text/event-stream');
+    if (lasts) await response.body?.cancel();
+    const text = lasts ? '' : await response.text();
+    const json = type.includes('json') && text !== '';
     return {
       status: response.status,
       headers: response.headers,

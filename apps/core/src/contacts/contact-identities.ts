@@ -4,6 +4,7 @@ import type { Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { ErasedIdentifiers, type Identifier } from '../subject-requests/blocklist/erased-identifiers.js';
 import {
   claimIdentity,
   takeBackIdentities,
@@ -38,12 +39,15 @@ const ANY_LEFT = 'SELECT 1 FROM identities WHERE organization_id = $1 AND contac
 /** Keeps the identities of a contact in step with its fields. */
 @Injectable()
 export class ContactIdentities {
-  constructor(private readonly outbox: Outbox) {}
+  constructor(
+    private readonly outbox: Outbox,
+    private readonly blocklist: ErasedIdentifiers,
+  ) {}
 
   /**
    * After a change: claims what fields name anew, and releases the values they had; answers the field that names an
    * identity of another active contact, if one does.
-   * @throws Problem `last_identity` when the contact would be found by nothing, `limit_reached`
+   * @throws Problem `last_identity` when the contact would be found by nothing, `limit_reached`, `subject_erased`
    */
   async follow(
     tx: Transaction,
@@ -72,7 +76,7 @@ export class ContactIdentities {
 
   /**
    * Makes an identity the contact's own, whose row is locked.
-   * @throws Problem `limit_reached` where it would be one too many of its type
+   * @throws Problem `limit_reached` where it would be one too many of its type, `subject_erased`
    */
   async claim(
     tx: Transaction,
@@ -83,6 +87,8 @@ export class ContactIdentities {
   ): Promise<ClaimResult> {
     const result = await claimIdentity(tx, contactId, wanted, now);
     if ('taken' in result || result.owned === 'already') return result;
+    // Asked once the value is had: an erasure that let go of it meanwhile has blocked it.
+    await this.demandNotErased(tx, [wanted]);
     const [row] = await tx.query<{ count: number }>(COUNT, [tx.organizationId, contactId, wanted.type]);
     const limit = identityLimit(wanted.type);
     if ((row?.count ?? 0) > limit) {
@@ -101,6 +107,16 @@ export class ContactIdentities {
         await this.tell(tx, context, 'added', contact.id, result.id, wanted.type);
       }
     }
+  }
+
+  /** @throws Problem `subject_erased` where one of these is of a person who was erased */
+  async demandNotErased(tx: Transaction, identifiers: readonly Identifier[]): Promise<void> {
+    if (await this.blocklist.isAnyBlocked(tx, identifiers)) throw new Problem('subject_erased');
+  }
+
+  /** Lets a person who was erased come back. @returns whether one of these was blocked */
+  async readmit(tx: Transaction, contact: Partial<Contact>): Promise<boolean> {
+    return (await this.blocklist.lift(tx, identifiersOf(contact))) > 0;
   }
 
   /** @throws Problem `last_identity` */
@@ -137,6 +153,19 @@ export class ContactIdentities {
       data: { contact_id: contactId, identity_id: identityId, type },
     });
   }
+}
+
+/** The national id of a contact as an identifier: by its index. */
+export function nationalIdOf(contact: Partial<Contact>): Identifier[] {
+  const { nationalIdType: type, nationalIdIndex: index } = contact;
+  return type && index ? [{ type: `national_id.${type}`, normal: index }] : [];
+}
+
+function identifiersOf(contact: Partial<Contact>): Identifier[] {
+  const { externalId = null, emailNormal = null, phone = null } = contact;
+  const named = { external_id: externalId, email: emailNormal, phone };
+  const own = Object.entries(named).flatMap(([type, normal]) => (normal === null ? [] : [{ type, normal }]));
+  return [...own, ...nationalIdOf(contact)];
 }
 
 function identitiesOf({ externalId, email, emailNormal, phone }: Contact): FieldIdentity[] {

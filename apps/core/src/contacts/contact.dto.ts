@@ -40,8 +40,8 @@ const text = (maxLength: number, example: string, description?: string) =>
     ...(description === undefined ? {} : { description }),
   });
 
-/** What `POST /v1/core/contacts` takes; one of `external_id`, `email` and `phone` is required. */
-export class CreateContactDto {
+/** The fields of a contact that can be written; one of `external_id`, `email` and `phone` is required. */
+export class ContactFieldsDto {
   @ApiProperty({ example: 'customer-1042', description: 'Compared byte by byte; set once.' })
   @MayBeAbsent()
   @MayBeNull()
@@ -124,8 +124,21 @@ export class CreateContactDto {
   attributes?: Record<string, unknown> | null;
 }
 
+/** What `POST /v1/core/contacts` takes. */
+export class CreateContactDto extends ContactFieldsDto {
+  @ApiProperty({
+    description:
+      'Why a person who was erased is taken up again: their identifiers are refused without it. Kept in the audit log.',
+  })
+  @MayBeAbsent()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(500)
+  readmit_reason?: string;
+}
+
 /** What `PATCH /v1/core/contacts/{id}` takes: JSON merge. */
-export class UpdateContactDto extends PatchOf(CreateContactDto) {}
+export class UpdateContactDto extends PatchOf(ContactFieldsDto) {}
 
 /** A national id as it is shown. */
 export class MaskedNationalIdDto {

@@ -1,6 +1,6 @@
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
-import { expectStatus, InternalPeer, type Caller } from '@customer-platform/testing';
+import { expectStatus, InternalPeer, type Caller, type InternalAnswer } from '@customer-platform/testing';
 import { processing, startCore, type TestCore } from '../core.fixture.js';
 import type { ContactDto } from './contact.dto.js';
 
@@ -15,11 +15,15 @@ export interface CoreWithPeers {
   close(): Promise<void>;
 }
 
+/** What a module answers beyond what a purge asks, by its name. */
+export type FurtherAnswers = (module: 'crm' | 'loyalty' | 'messaging') => Record<string, InternalAnswer>;
+
 /** Starts core between modules that know of no reference. */
-export async function startCoreWithPeers(): Promise<CoreWithPeers> {
+export async function startCoreWithPeers(further: FurtherAnswers = () => ({})): Promise<CoreWithPeers> {
   const counts = new Map<string, { resource: string; count: number }>();
-  const peer = (module: string) =>
+  const peer = (module: 'crm' | 'loyalty' | 'messaging') =>
     InternalPeer.start({
+      ...further(module),
       'POST /internal/references': () => ({ references: counts.has(module) ? [counts.get(module)] : [] }),
       'POST /internal/references/release': () => ({}),
     });
@@ -60,8 +64,8 @@ export class ContactWorld {
   private constructor(private readonly running: CoreWithPeers) {}
 
   /** Resolves when the worker processes too. */
-  static async start(): Promise<ContactWorld> {
-    const running = await startCoreWithPeers();
+  static async start(further?: FurtherAnswers): Promise<ContactWorld> {
+    const running = await startCoreWithPeers(further);
     await processing(running.core);
     return new ContactWorld(running);
   }

@@ -34,7 +34,7 @@ export class ContactsController {
     description:
       'One of `external_id`, `email` and `phone` is required. A value of another contact is 409 with `conflicting_id`.',
     response: ContactDto,
-    problems: OF_FIELDS,
+    problems: [...OF_FIELDS, 'subject_erased'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateContactDto): Promise<Answer> {
     const contact = await this.contacts.create(context, body);
@@ -72,7 +72,7 @@ export class ContactsController {
     description:
       'Counts as said now: no event of an earlier `occurred_at` overwrites it. Releases replaced values.',
     response: ContactDto,
-    problems: [...OF_FIELDS, 'last_identity', 'contact_merged'],
+    problems: [...OF_FIELDS, 'last_identity', 'contact_merged', 'subject_erased'],
   })
   async update(
     @Context() context: RequestContext,

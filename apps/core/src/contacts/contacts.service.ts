@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Audit } from '@customer-platform/audit';
 import {
   Clock,
   Database,
@@ -13,7 +14,7 @@ import {
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { SegmentFollower, type ContactChange } from '../segments/following/segment-follower.js';
-import { ContactIdentities } from './contact-identities.js';
+import { ContactIdentities, nationalIdOf } from './contact-identities.js';
 import { changedContact, newContact, withoutIdentifier } from './contact-changes.js';
 import type { Identifiers } from './contact-fields.js';
 import type { ContactDto, CreateContactDto, UpdateContactDto } from './contact.dto.js';
@@ -61,6 +62,7 @@ export class ContactsService {
     private readonly counters: ContactCounters,
     private readonly vault: NationalIdVault,
     private readonly segments: SegmentFollower,
+    private readonly audit: Audit,
     stores: ResourceStores,
     remoteReferences: RemoteReferences,
   ) {
@@ -95,11 +97,25 @@ export class ContactsService {
     return this.database.inOrganization(context, (tx) => pageOfContacts(tx, query));
   }
 
-  /** @throws Problem `validation_failed`, `placeholder_identifier`, `invalid_national_id`, `duplicate_value` */
-  create(context: RequestContext, body: CreateContactDto): Promise<SeenContact> {
+  /**
+   * @throws Problem `validation_failed`, `placeholder_identifier`, `invalid_national_id`, `duplicate_value`; `subject_erased`
+   * where somebody who was erased is named without a reason to take them up again
+   */
+  create(
+    context: RequestContext,
+    { readmit_reason: reason, ...body }: CreateContactDto,
+  ): Promise<SeenContact> {
     const now = this.clock.now().toISOString();
     const values = newContact(this.vault, context.organizationId, body, now);
-    return this.seen(context, (tx) => this.contacts.create(context, values, { tx }));
+    return this.seen(context, async (tx) => {
+      const readmitted = reason !== undefined && (await this.identities.readmit(tx, values));
+      const contact = await this.contacts.create(context, values, { tx });
+      if (readmitted) {
+        const resource = { type: 'contacts', id: contact.id };
+        await this.audit.record(tx, context, { action: 'core.contacts.create', resource, reason });
+      }
+      return contact;
+    });
   }
 
   /** The contact, or where it was merged into. @throws Problem `not_found` */
@@ -214,6 +230,8 @@ export class ContactsService {
     if (verb === 'created' || verb === 'updated') {
       const taken = await this.identities.follow(tx, context, before, row, now);
       if (taken) throw duplicateValue({ ...taken, tellConflicting: true }, taken.conflictingId);
+      if (row.nationalIdIndex !== (before?.nationalIdIndex ?? null))
+        await this.identities.demandNotErased(tx, nationalIdOf(row));
     } else if (verb === 'restored') {
       const owner = await this.identities.takeBack(tx, row.id);
       if (owner) throw new Problem('restore_conflict', { members: { conflicting_id: owner } });

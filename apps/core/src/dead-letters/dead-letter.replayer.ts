@@ -41,6 +41,13 @@ const GIVE_BACK = `
          updated_at = now(), remainder = coalesce($7::jsonb, remainder), contact_id = coalesce($8, contact_id)
    WHERE organization_id = $1 AND id = $2`;
 
+/** No replay can help, and nothing of whom it was about stays. */
+const CLOSE = `
+  UPDATE dead_letters
+     SET state = 'closed', closed_reason = $3, stage = $4, code = $3, detail = $5, attempts = attempts + 1, payload = NULL,
+         external_id = NULL, contact_id = NULL, remainder = NULL, last_failed_at = now(), updated_at = now()
+   WHERE organization_id = $1 AND id = $2`;
+
 const STORED = `SELECT contact_id AS "contactId" FROM events WHERE organization_id = $1 AND id = $2`;
 
 const RECORDED = `
@@ -53,7 +60,8 @@ interface QueuedLetter {
   event_id: string;
   type: EventKind;
   stage: Stage;
-  payload: Buffer;
+  /** Null once an erasure has closed the letter. */
+  payload: Buffer | null;
   received_at: Date;
   /** Of an event that is stored, and failed at what follows. */
   remainder: Remainder | null;
@@ -190,8 +198,12 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
   }
 
   private async giveBack(tx: WorkerTransaction, letter: QueuedLetter, setback: Setback): Promise<void> {
-    const { stage, code, detail, attempts } = setback.failure;
+    const { stage, code, detail, attempts, closed } = setback.failure;
     const { remainder } = setback;
+    if (closed !== undefined) {
+      await tx.query(CLOSE, [letter.organization_id, letter.id, closed, stage, detail]);
+      return;
+    }
     await tx.query(GIVE_BACK, [
       letter.organization_id,
       letter.id,
@@ -225,7 +237,7 @@ function arrivalOf(letter: QueuedLetter): Arrival {
     eventId: letter.event_id,
     kind: letter.type,
     receivedAt: letter.received_at.getTime(),
-    body: letter.payload,
+    body: letter.payload ?? Buffer.alloc(0),
   };
   return readArrival(event, NO_PARTITION);
 }

@@ -52,7 +52,7 @@ export class IdentitiesController {
       'What is its own already is 200. Of another contact it is 409 with `conflicting_id`; beyond the limit of its type 409.',
     success: 201,
     response: IdentityDto,
-    problems: [...OF_CONTACT, 'placeholder_identifier', 'duplicate_value', 'limit_reached'],
+    problems: [...OF_CONTACT, 'placeholder_identifier', 'duplicate_value', 'limit_reached', 'subject_erased'],
   })
   async add(
     @Context() context: RequestContext,

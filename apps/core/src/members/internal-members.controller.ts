@@ -3,6 +3,7 @@ import { InternalEndpoint, type SigningKeySet } from '@customer-platform/authori
 import { Body, type AuthenticatedCaller } from '@customer-platform/http';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
 import { IsString, Length } from 'class-validator';
+import { ReceiptKeys } from '../subject-requests/erasure/receipt-keys.js';
 import { MembersAuthenticator } from './members.authenticator.js';
 import { MemberTokens } from './member-tokens.js';
 
@@ -26,12 +27,14 @@ export class InternalMembersController {
   constructor(
     private readonly members: MembersAuthenticator,
     private readonly tokens: MemberTokens,
+    private readonly receipts: ReceiptKeys,
   ) {}
 
-  /** What verifies tokens of members, for the platform's key set. */
+  /** What verifies tokens of members, and receipts of erasures, for the platform's key set. */
   @InternalEndpoint({ method: 'GET', path: 'keys', callers: ['identity'] })
   async keys(): Promise<SigningKeySet> {
-    return { keys: await this.tokens.shownKeys() };
+    const [tokens, receipts] = await Promise.all([this.tokens.shownKeys(), this.receipts.shown()]);
+    return { keys: [...tokens, ...receipts] };
   }
 
   @InternalEndpoint({ method: 'POST', path: 'resolve', callers: ['messaging'] })

@@ -3,6 +3,7 @@ import { MEMBER_AUTHENTICATOR, TENANT_AUTHENTICATOR } from '@customer-platform/h
 import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { SigningKeysModule } from '@customer-platform/database';
+import { ReceiptKeysModule } from '../subject-requests/erasure/receipt-keys.module.js';
 import { InternalMembersController } from './internal-members.controller.js';
 import { MembersAuthenticator } from './members.authenticator.js';
 import { MemberConsentsService } from './member-consents.service.js';
@@ -15,7 +16,7 @@ import { TokenExchangeService } from './token-exchange.service.js';
 
 /** The Member API: people with a token of their own. */
 @Module({
-  imports: [ConsentsModule, ContactsModule, SigningKeysModule.forRoot({ module: 'core' })],
+  imports: [ConsentsModule, ContactsModule, ReceiptKeysModule, SigningKeysModule.forRoot({ module: 'core' })],
   controllers: [InternalMembersController, MembersController],
   providers: [
     MemberConsentsService,

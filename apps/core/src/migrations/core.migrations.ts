@@ -31,6 +31,9 @@ import { CreateInstances1767000200000 } from './1767000200000-create-instances.j
 import { CreateContactWords1767100000000 } from './1767100000000-create-contact-words.js';
 import { FillContactWords1767100100000 } from './1767100100000-fill-contact-words.js';
 import { IndexLastNames1767100200000 } from './1767100200000-index-last-names.js';
+import { CreateEventStreams1767125000000 } from './1767125000000-create-event-streams.js';
+import { IndexEventsByCreation1767125100000 } from './1767125100000-index-events-by-creation.js';
+import { CreateSubjectRequests1767130000000 } from './1767130000000-create-subject-requests.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -66,4 +69,7 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateContactWords1767100000000,
   FillContactWords1767100100000,
   IndexLastNames1767100200000,
+  CreateEventStreams1767125000000,
+  IndexEventsByCreation1767125100000,
+  CreateSubjectRequests1767130000000,
 ];

@@ -3,6 +3,7 @@ import { isTransient, postgresFailure, type WorkerTransaction } from '@customer-
 import { log, runWithCorrelation } from '@customer-platform/http';
 import { ChunkProcessor, type ProcessingOptions, type Progress } from './chunk-processor.js';
 import { RaceLost } from './contact-state.js';
+import { ERASURE_FAILURE, SubjectErased } from './erased-people.js';
 import { isLate } from './remainder.js';
 import { failed, type Arrival, type Failure, type Remainder } from './work-item.js';
 
@@ -116,6 +117,7 @@ export async function attempted(
     if (isTransient(error) || (error instanceof RaceLost && !racesCount)) throw error;
     await tx.query('ROLLBACK TO SAVEPOINT attempt');
     await tx.query('RELEASE SAVEPOINT attempt');
+    if (error instanceof SubjectErased) return ERASURE_FAILURE;
     if (eventId !== undefined) {
       runWithCorrelation(eventId, () => log.error({ err: error, stage: progress.stage }, 'An event failed'));
     }

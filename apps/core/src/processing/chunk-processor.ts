@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { applyEvent, domainEvents, noEffect, storedEvent, type Effect } from './chunk-effects.js';
 import { resolveContacts } from './contact-resolution.js';
 import { RaceLost, within } from './contact-state.js';
 import { ContestedIdentities, type Contests } from './contested-identities.js';
+import { forgotten, SubjectErased, withoutErased } from './erased-people.js';
 import { identityChanges, writeContacts, writeIdentities } from './contact-writer.js';
 import { sortArrivals, type Dispositions } from './dispositions.js';
 import { UsageTally, writeEvents, writeLetters } from './event-writer.js';
@@ -34,6 +36,7 @@ interface Applied {
   readonly outcomes: Map<WorkItem, ClaimOutcome[]>;
   readonly origins: Map<string, string | null>;
   readonly contests: Contests;
+  readonly erased: ReadonlySet<WorkItem>;
 }
 
 const NOTHING: Applied = {
@@ -41,6 +44,7 @@ const NOTHING: Applied = {
   outcomes: new Map(),
   origins: new Map(),
   contests: { folds: [], suggestions: [] },
+  erased: new Set(),
 };
 
 /** How a chunk is run that is not simply taken off the queue. */
@@ -62,11 +66,13 @@ export class ChunkProcessor {
     private readonly outbox: Outbox,
     private readonly segments: SegmentFollower,
     private readonly contested: ContestedIdentities,
+    private readonly blocklist: ErasedIdentifiers,
   ) {}
 
   /**
    * Events of one contact must come in their order, and all of one contact through one transaction at a time.
    * @throws RaceLost when a concurrent transaction got in the way: roll back, and run the chunk again
+   * @throws SubjectErased when the event of a dead letter is of a person who was erased
    */
   async process(
     tx: WorkerTransaction,
@@ -79,10 +85,12 @@ export class ChunkProcessor {
     if (letters && sorted.dead.length > 0)
       throw new RaceLost('The event of a dead letter has changed meanwhile');
     const applied = await this.applyAll(tx, sorted.fresh, progress, halted);
-    const { effects, outcomes, origins, contests } = applied;
+    const { effects, outcomes, origins, contests, erased } = applied;
+    if (letters && erased.size > 0) throw new SubjectErased('The person of a dead letter was erased');
+    const dead = [...(await withoutErased(tx, this.blocklist, sorted.dead)), ...[...erased].map(forgotten)];
     progress.stage = 'store';
     await writeEvents(tx, effects, origins);
-    await writeLetters(tx, sorted.dead);
+    await writeLetters(tx, dead);
     if (halted?.stage !== 'profile' && halted?.stage !== 'segments') {
       progress.stage = 'segments';
       await this.segments.eventsStored(tx, effects.map(storedEvent));
@@ -90,13 +98,13 @@ export class ChunkProcessor {
     if (halted) await this.setAside(tx, applied, progress, halted, letters);
     else {
       progress.stage = 'emit';
-      const told = [...domainEvents(effects, outcomes), ...sorted.dead.map(deadLetteredEvent)];
+      const told = [...domainEvents(effects, outcomes), ...dead.map(deadLetteredEvent)];
       await this.outbox.append(tx, told);
       // What follows from its claims is the profile's, however late it comes.
       progress.stage = 'profile';
       await this.contested.settle(tx, contests);
     }
-    await tallyOf(sorted, effects, letters !== undefined).write(tx);
+    await tallyOf({ ...sorted, dead }, effects, letters !== undefined).write(tx);
   }
 
   /** Keeps what is left of the one event in a dead letter; that of a replay is there. */
@@ -126,10 +134,11 @@ export class ChunkProcessor {
     halted: Failure | undefined,
   ): Promise<Applied> {
     if (items.length === 0) return NOTHING;
-    const { byExternalId, found } = await resolveContacts(tx, items);
+    const { byExternalId, found, erased } = await resolveContacts(tx, items, this.blocklist);
     const apply = halted?.stage === 'profile' ? noEffect : applyEvent;
     if (apply === applyEvent) progress.stage = 'profile';
-    const effects = items.map((item) => {
+    const effects = items.flatMap((item) => {
+      if (erased.has(item)) return [];
       const contact = byExternalId.get(within(item.organizationId, item.body.external_id));
       if (!contact) throw new TypeError('An event was not resolved to a contact');
       return apply(item, contact);
@@ -148,7 +157,7 @@ export class ChunkProcessor {
     const origins = new Map(
       found.map(({ organizationId, normal, originId }) => [within(organizationId, normal), originId]),
     );
-    return { effects, outcomes, origins, contests };
+    return { effects, outcomes, origins, contests, erased };
   }
 }
 

@@ -1,5 +1,7 @@
 import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
 import { emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
+import type { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
+import { eventsOfErased } from './erased-people.js';
 import { later, RaceLost, within, type ContactState, type IdentityState } from './contact-state.js';
 import type { WorkItem } from './work-item.js';
 
@@ -62,6 +64,8 @@ export interface ResolvedContacts {
   readonly byExternalId: Map<string, ContactState>;
   /** The identities by which existing contacts were found. */
   readonly found: IdentityState[];
+  /** Those that have no contact, and make none: they are of people who were erased. */
+  readonly erased: ReadonlySet<WorkItem>;
 }
 
 /**
@@ -71,10 +75,16 @@ export interface ResolvedContacts {
  */
 export async function resolveContacts(
   tx: Transaction,
-  items: readonly WorkItem[],
+  given: readonly WorkItem[],
+  blocklist: ErasedIdentifiers,
 ): Promise<ResolvedContacts> {
+  const owners = await ownersOf(tx, [...namedContacts(given).values()]);
+  const owned = new Set(owners.map(({ organizationId, normal }) => within(organizationId, normal)));
+  const isOwned = (item: WorkItem): boolean => owned.has(within(item.organizationId, item.body.external_id));
+  const erased = await eventsOfErased(tx, blocklist, given, isOwned);
+  const items = erased.size === 0 ? given : given.filter((item) => !erased.has(item));
   const named = namedContacts(items);
-  const found = await ownersOf(tx, [...named.values()]);
+  const found = owners.filter(({ organizationId, normal }) => named.has(within(organizationId, normal)));
   const states = await loadStates(tx, found, named);
   await demandStillTheirs(tx, found);
   const byExternalId = new Map<string, ContactState>();
@@ -87,7 +97,7 @@ export async function resolveContacts(
     const name = within(item.organizationId, item.body.external_id);
     if (!byExternalId.has(name)) byExternalId.set(name, newContact(item, named.get(name)?.seenAt));
   }
-  return { byExternalId, found };
+  return { byExternalId, found, erased };
 }
 
 /**

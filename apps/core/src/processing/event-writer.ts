@@ -102,7 +102,8 @@ export async function writeLetters(tx: Transaction, items: readonly FailedItem[]
     of(({ failure }) => failure.code),
     of(({ failure }) => failure.detail.slice(0, 1_000)),
     of(({ failure }) => failure.attempts),
-    of(({ raw }) => raw),
+    // Of an erased person nothing is kept.
+    of(({ raw }) => (raw.length === 0 ? null : raw)),
     of(({ externalId }) => externalId ?? null),
     of(({ failure }) => failure.closed ?? null),
     of(({ fingerprint }) => fingerprint),

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { FollowingModule } from '../segments/following/following.module.js';
 import { MergesModule } from '../contacts/merge/merges.module.js';
 import { SuggestionsModule } from '../contacts/suggestions/suggestions.module.js';
+import { BlocklistModule } from '../subject-requests/blocklist/blocklist.module.js';
 import { CarefulProcessor } from './careful-processor.js';
 import { ChunkProcessor } from './chunk-processor.js';
 import { Confirmation } from './confirmation.js';
@@ -13,7 +14,7 @@ import { UnreadableRecords } from './unreadable-records.js';
 
 /** Gives accepted events their effect. */
 @Module({
-  imports: [FollowingModule, MergesModule, SuggestionsModule],
+  imports: [BlocklistModule, FollowingModule, MergesModule, SuggestionsModule],
   providers: [
     CarefulProcessor,
     ChunkProcessor,

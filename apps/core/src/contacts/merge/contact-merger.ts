@@ -122,9 +122,11 @@ export class ContactMerger {
   ): Promise<MergeBlocker[]> {
     const counts = await this.merges.identitiesByType(tx, [survivorId, mergedId]);
     const over = [...counts].filter(([type, count]) => count > mergedIdentityLimit(type));
+    const erasure = await this.merges.isErasureOpen(tx, [...families.survivor, ...families.merged]);
     const merges = families.survivor.length - 1 + families.merged.length;
     return [
       ...over.map(([type]) => ({ code: 'limit_reached', field: `identities.${type}` })),
+      ...(erasure ? [{ code: 'erasure_open', field: null }] : []),
       ...(merges > MERGES_LIMIT ? [{ code: 'merge_limit_reached', field: null }] : []),
     ];
   }

@@ -24,7 +24,7 @@ export interface LockedContacts {
   readonly seen: ReadonlyMap<string, Date>;
 }
 
-/** Locks two contacts for a merge or its undo. */
+/** Locks contacts for a merge or its undo, or for an erasure. */
 @Injectable()
 export class ContactPair {
   /**
@@ -32,7 +32,7 @@ export class ContactPair {
    * processed at once and lock in an order of their own: whoever would wait for long lets go and begins anew.
    * @throws Problem `dependency_unavailable` when events keep them for seconds
    */
-  async lock(tx: Transaction, ids: readonly [string, string]): Promise<LockedContacts> {
+  async lock(tx: Transaction, ids: readonly string[]): Promise<LockedContacts> {
     const seen = await this.lockActivity(tx, ids);
     const rows = await tx.manager.find(Contact, {
       where: { organizationId: tx.organizationId, id: In([...ids]) },

@@ -73,7 +73,7 @@ export class MovedCountsDto {
 /** What stands in the way of a merge. */
 export class MergeBlockerDto {
   @ApiProperty({
-    description: '`national_id_conflict`, `limit_reached` or `merge_limit_reached`.',
+    description: '`national_id_conflict`, `limit_reached`, `merge_limit_reached` or `erasure_open`.',
     example: 'national_id_conflict',
   })
   code: string;

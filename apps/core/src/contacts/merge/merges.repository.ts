@@ -51,6 +51,11 @@ const SEE_LATEST = SEE.replace('= $3', '= greatest(last_seen_at, $3)');
 const LATEST_EVENT = `
   SELECT max(occurred_at) AS at FROM events WHERE organization_id = $1 AND contact_id = $2`;
 
+const ERASURES = `
+  SELECT 1 FROM subject_requests
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND type = 'erasure'
+     AND state IN ('verifying', 'in_progress') LIMIT 1`;
+
 const COUNT_MERGED = `
   INSERT INTO usage_days AS day (organization_id, day, partition, contacts_merged)
   VALUES ($1, ($2::timestamptz AT TIME ZONE 'UTC')::date, -1, $3)
@@ -142,6 +147,11 @@ export class MergesRepository {
       contactIds,
     ]);
     return new Map(rows.map(({ type, count }) => [type, count]));
+  }
+
+  /** Whether one of them waits to be erased. */
+  async isErasureOpen(tx: Transaction, contactIds: readonly string[]): Promise<boolean> {
+    return (await tx.query(ERASURES, [tx.organizationId, contactIds])).length > 0;
   }
 
   async see(tx: Transaction, contactId: string, at: Date): Promise<void> {

@@ -2,7 +2,7 @@ import type { Transaction } from '@customer-platform/database';
 import type { Facts, Occurrences, Said } from '../rules/evaluate.js';
 import type { Asked, EventNode } from '../rules/rule.js';
 import { valueAt } from '../rules/values.js';
-import { CONTACT_FIELDS } from '../rules/vocabulary.js';
+import type { ContactField } from '../rules/vocabulary.js';
 
 /** Each by its key: the planner may take all contacts of an organization for fewer than it is asked for. */
 const CONTACTS = `
@@ -47,7 +47,7 @@ export interface KnownContact {
   readonly facts: Facts;
 }
 
-interface ContactRow extends Record<(typeof CONTACT_FIELDS)[number], unknown> {
+interface ContactRow extends Record<ContactField, unknown> {
   id: string;
   merged_into: string | null;
   active: boolean;
@@ -101,7 +101,7 @@ function readContacts(tx: Transaction, questions: Questions): Promise<ContactRow
 
 function attributeOf(row: ContactRow, path: string): unknown {
   if (path.startsWith('attributes.')) return valueAt(row.attributes, path.slice('attributes.'.length));
-  const value = row[path as (typeof CONTACT_FIELDS)[number]];
+  const value = row[path as ContactField];
   return value instanceof Date ? value.toISOString() : value;
 }
 

@@ -1,0 +1,110 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, isTransient, sameJson } from '@customer-platform/database';
+import { openReceipt, receiptKeyId, type ErasedCounts, type ErasingModule } from '@customer-platform/erasure';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { ReceiptKeys } from './receipt-keys.js';
+import { ReceiptSignal } from './receipt.signal.js';
+import { Receipts } from './receipts.js';
+
+/** As metrics and log lines call it. */
+const JOB = 'erasure-receipts';
+const LOOK_EVERY_MS = 1_000;
+
+const NEXT = `
+  SELECT organization_id, subject_request_id, module, counts, signature FROM subject_request_receipts
+   WHERE state = 'received' AND subject_request_id || ' ' || module <> ALL($1::text[])
+   ORDER BY received_at LIMIT 1`;
+
+interface ReceiptRow {
+  organization_id: string;
+  subject_request_id: string;
+  module: ErasingModule;
+  counts: ErasedCounts;
+  signature: string;
+}
+
+/**
+ * Verifies the receipts of the other modules by the keys that they show. Apart from their reception: a module that is away
+ * holds up no consumer, and no connection waits for another module. Runs where PROCESS_ROLE is not api.
+ */
+@Injectable()
+export class ReceiptVerifier implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly setbacks: Setbacks;
+
+  constructor(
+    private readonly database: Database,
+    private readonly keys: ReceiptKeys,
+    private readonly receipts: Receipts,
+    private readonly signal: ReceiptSignal,
+    clock: Clock,
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.signal.listen(() => this.job.wake());
+    this.job.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.job.stop();
+  }
+
+  /** Verifies all that can be verified now. */
+  async runAll(): Promise<void> {
+    while (!this.job.stopping && (await this.runNext())) continue;
+  }
+
+  private async runNext(): Promise<boolean> {
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<ReceiptRow>(NEXT, [this.setbacks.waiting()]),
+    );
+    this.job.progressed();
+    if (!row) return false;
+    const name = `${row.subject_request_id} ${row.module}`;
+    try {
+      const isRight = await this.isRight(row);
+      const { organization_id: organizationId, module, subject_request_id: requestId, signature } = row;
+      await this.database.inOrganization({ organizationId }, (tx) =>
+        this.receipts.judge(tx, module, { requestId, signature }, isRight),
+      );
+      this.setbacks.passed(name);
+    } catch (error) {
+      // A module that does not show its keys is asked again after a while; the receipts of others go on.
+      this.setbacks.failed(name, error);
+      if (!(error instanceof Problem) && isTransient(error)) throw error;
+    }
+    return true;
+  }
+
+  /**
+   * Whether the module signed it, of this request, with the counts that it told.
+   * @throws Problem `dependency_unavailable` while its keys cannot be had
+   */
+  private async isRight(row: ReceiptRow): Promise<boolean> {
+    const kid = receiptKeyId(row.signature);
+    if (kid === undefined) return this.refused(row, new Error('It is no receipt'));
+    const keys = await this.keys.with(row.module, kid);
+    try {
+      const said = await openReceipt(row.signature, keys);
+      return (
+        (said.module === row.module &&
+          said.organization_id === row.organization_id &&
+          said.subject_request_id === row.subject_request_id &&
+          sameJson(said.counts, row.counts)) ||
+        this.refused(row, new Error('It is of another request, or says something else'))
+      );
+    } catch (error) {
+      return this.refused(row, error);
+    }
+  }
+
+  private refused({ module, subject_request_id: request }: ReceiptRow, err: unknown): false {
+    log.error({ err, module, request }, 'The receipt of an erasure was refused; the request stays open');
+    return false;
+  }
+}

@@ -1,0 +1,188 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsIn, IsObject, IsString, IsUUID, Length, Matches, ValidateNested } from 'class-validator';
+import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
+import { IsNoPlaceholder } from '../identities/no-placeholder.decorator.js';
+import { ERASING } from './erasure/receipts.js';
+import { JURISDICTION_CODES, type JurisdictionCode } from './jurisdictions.js';
+import { GROUNDS, REQUEST_STATES, REQUEST_TYPES, type RequestType } from './subject-request.row.js';
+
+const LONGEST_NOTE = 2_000;
+
+/** Whom a request is about, by an identity. */
+export class SubjectIdentityDto {
+  @ApiProperty({ example: 'email' })
+  @IsString()
+  @Matches(IDENTITY_TYPE)
+  type: string;
+
+  @ApiProperty({ example: 'ana@example.com' })
+  @IsNoPlaceholder()
+  @IsString()
+  @Length(1, 500)
+  value: string;
+}
+
+/** How it was made sure that the request is the person's own. */
+export class VerificationInputDto {
+  @ApiProperty({ example: 'clave_unica' })
+  @IsString()
+  @Length(1, 60)
+  method: string;
+
+  @ApiProperty({ example: 'case 4711', description: 'Where the proof is; removed by an erasure.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @Length(1, 200)
+  reference?: string | null;
+
+  @ApiProperty({ description: 'Default now; not in the future.' })
+  @MayBeAbsent()
+  @IsInstant()
+  verified_at?: string;
+}
+
+/** Body of `POST /v1/core/subject-requests`. */
+export class CreateSubjectRequestDto {
+  @ApiProperty({ description: '`erasure`; the others are reserved: 422 `request_type_unavailable`.' })
+  @IsIn(REQUEST_TYPES)
+  type: RequestType;
+
+  @ApiProperty({ format: 'uuid', description: 'Of the person; this or `identity`.' })
+  @MayBeAbsent()
+  @IsUUID()
+  contact_id?: string;
+
+  @ApiProperty({ type: SubjectIdentityDto, description: 'It is looked up at once, and not kept.' })
+  @MayBeAbsent()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => SubjectIdentityDto)
+  identity?: SubjectIdentityDto;
+
+  @ApiProperty({ type: VerificationInputDto, description: 'Without it the request waits for it.' })
+  @MayBeAbsent()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => VerificationInputDto)
+  verification?: VerificationInputDto;
+
+  @ApiProperty({ description: 'From when on its time runs; default now, not in the future.' })
+  @MayBeAbsent()
+  @IsInstant()
+  received_at?: string;
+
+  @ApiProperty({ enum: JURISDICTION_CODES, default: 'CL' })
+  @MayBeAbsent()
+  @IsIn(JURISDICTION_CODES)
+  jurisdiction?: JurisdictionCode;
+
+  @ApiProperty({ description: 'For whoever works on it; removed by an erasure.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @Length(1, LONGEST_NOTE)
+  note?: string | null;
+}
+
+/** Why a request is not granted. */
+export class RejectionInputDto {
+  @IsIn(GROUNDS)
+  ground: (typeof GROUNDS)[number];
+
+  @ApiProperty({ example: 'The identity document does not match.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @Length(1, LONGEST_NOTE)
+  detail?: string | null;
+}
+
+/** Body of `PATCH /v1/core/subject-requests/{id}`: one of the three. */
+export class UpdateSubjectRequestDto {
+  @ApiProperty({ type: VerificationInputDto })
+  @MayBeAbsent()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => VerificationInputDto)
+  verification?: VerificationInputDto;
+
+  @ApiProperty({ description: 'Extends the time once; without personal values, for it stays.' })
+  @MayBeAbsent()
+  @IsString()
+  @Length(1, 500)
+  extension_reason?: string;
+
+  @ApiProperty({ type: RejectionInputDto })
+  @MayBeAbsent()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RejectionInputDto)
+  rejection?: RejectionInputDto;
+}
+
+const time = (description?: string) =>
+  ApiProperty({ type: String, format: 'date-time', nullable: true, ...(description ? { description } : {}) });
+
+/** How it was made sure that the request is the person's own. */
+export class VerificationDto {
+  @ApiProperty() method: string;
+  @ApiProperty({ type: String, nullable: true }) reference: string | null;
+  @ApiProperty({ format: 'date-time' }) verified_at: string;
+}
+
+/** That the time was extended. */
+export class ExtensionDto {
+  @ApiProperty() reason: string;
+  @ApiProperty({ format: 'date-time' }) extended_at: string;
+}
+
+/** Why a request was not granted. */
+export class RejectionDto {
+  @ApiProperty({ enum: GROUNDS }) ground: (typeof GROUNDS)[number];
+  @ApiProperty({ type: String, nullable: true }) detail: string | null;
+}
+
+const RECEIPT_STATES = ['pending', 'received', 'verified', 'refused'] as const;
+
+/** What a module has answered to an erasure. */
+export class ReceiptDto {
+  @ApiProperty({ enum: ERASING }) module: (typeof ERASING)[number];
+  @ApiProperty({ enum: RECEIPT_STATES }) state: (typeof RECEIPT_STATES)[number];
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    nullable: true,
+    description: 'How many rows of each resource were removed or cleared.',
+  })
+  counts: Record<string, number> | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'A compact JWS (ES256); its key is in `/.well-known/jwks.json`.',
+  })
+  signature: string | null;
+}
+
+/** A request of a data subject. */
+export class SubjectRequestDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @ApiProperty({ enum: REQUEST_TYPES }) type: RequestType;
+  @ApiProperty({ enum: REQUEST_STATES }) state: (typeof REQUEST_STATES)[number];
+  @ApiProperty({ format: 'uuid' }) contact_id: string;
+  @ApiProperty({ enum: JURISDICTION_CODES }) jurisdiction: string;
+  @ApiProperty({ format: 'date-time' }) received_at: string;
+  @ApiProperty({ format: 'date-time', description: 'By the law of the jurisdiction.' }) due_at: string;
+  @ApiProperty({ description: 'Whether it is open after `due_at`.' }) overdue: boolean;
+  @ApiProperty({ type: VerificationDto, nullable: true }) verification: VerificationDto | null;
+  @ApiProperty({ type: ExtensionDto, nullable: true }) extension: ExtensionDto | null;
+  @ApiProperty({ type: RejectionDto, nullable: true }) rejection: RejectionDto | null;
+  @ApiProperty({ type: String, nullable: true }) note: string | null;
+  @ApiProperty({ type: [ReceiptDto] }) receipts: ReceiptDto[];
+  @time() completed_at: string | null;
+  @time('Until then topics may still hold what was told of the person.') residual_until: string | null;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+}

@@ -1,0 +1,92 @@
+import type { NewDomainEvent } from '@customer-platform/event-bus';
+import type { JurisdictionCode } from './jurisdictions.js';
+
+/** What people may ask for by law (core.md §10). */
+export const REQUEST_TYPES = [
+  'access',
+  'erasure',
+  'portability',
+  'rectification',
+  'opposition',
+  'blocking',
+] as const;
+
+/** What is carried out; whatever else may be asked for is refused when it is opened. */
+export const AVAILABLE_TYPES: readonly RequestType[] = ['erasure'];
+
+/** One of {@link REQUEST_TYPES}. */
+export type RequestType = (typeof REQUEST_TYPES)[number];
+
+/** What can be the matter with a request. */
+export const REQUEST_STATES = ['verifying', 'in_progress', 'completed', 'rejected'] as const;
+
+/** Why a request is not granted. */
+export const GROUNDS = [
+  'not_verified',
+  'not_the_person',
+  'legal_obligation',
+  'unfounded',
+  'repeated',
+  'other',
+] as const;
+
+/** A row of the table of requests. */
+export interface SubjectRequestRow {
+  id: string;
+  type: RequestType;
+  state: (typeof REQUEST_STATES)[number];
+  contact_id: string;
+  jurisdiction: JurisdictionCode;
+  received_at: Date;
+  due_at: Date;
+  verification_method: string | null;
+  verification_reference: string | null;
+  verified_at: Date | null;
+  extended_at: Date | null;
+  extension_reason: string | null;
+  rejection_ground: (typeof GROUNDS)[number] | null;
+  rejection_detail: string | null;
+  note: string | null;
+  correlation_id: string;
+  completed_at: Date | null;
+  residual_until: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The columns of {@link SubjectRequestRow}. */
+export const REQUEST_COLUMNS = `id, type, state, contact_id, jurisdiction, received_at, due_at, verification_method,
+  verification_reference, verified_at, extended_at, extension_reason, rejection_ground, rejection_detail, note,
+  correlation_id, completed_at, residual_until, created_at, updated_at`;
+
+/** `core.subject_request.<verb>`, with the request as it is now. */
+export function requestEvent(
+  organizationId: string,
+  row: SubjectRequestRow,
+  verb: 'received' | 'due_soon' | 'extended' | 'rejected' | 'completed',
+): NewDomainEvent {
+  const { id, type, contact_id: contactId, due_at: due } = row;
+  const data = { subject_request_id: id, type, contact_id: contactId, due_at: due.toISOString() };
+  const told = {
+    organizationId,
+    key: id,
+    subject: `subject-requests/${id}`,
+    correlationId: row.correlation_id,
+  };
+  switch (verb) {
+    case 'extended':
+      return {
+        ...told,
+        type: 'core.subject_request.extended.v1',
+        data: { ...data, reason: row.extension_reason ?? '' },
+      };
+    case 'rejected':
+      return {
+        ...told,
+        type: 'core.subject_request.rejected.v1',
+        data: { ...data, ground: row.rejection_ground ?? 'other' },
+      };
+    default:
+      return { ...told, type: `core.subject_request.${verb}.v1`, data };
+  }
+}

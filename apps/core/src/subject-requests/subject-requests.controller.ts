@@ -1,0 +1,85 @@
+import { Controller } from '@nestjs/common';
+import {
+  Answer,
+  Body,
+  Context,
+  Endpoint,
+  GetEndpoint,
+  Id,
+  ListEndpoint,
+  ListRequest,
+  type ListQuery,
+  type Page,
+  type RequestContext,
+} from '@customer-platform/http';
+import {
+  CreateSubjectRequestDto,
+  SubjectRequestDto,
+  UpdateSubjectRequestDto,
+} from './subject-request.dto.js';
+import { SUBJECT_REQUEST_LIST } from './subject-request.list.js';
+import { SubjectRequestsService } from './subject-requests.service.js';
+
+@Controller('v1/core/subject-requests')
+export class SubjectRequestsController {
+  constructor(private readonly requests: SubjectRequestsService) {}
+
+  @Endpoint({
+    method: 'POST',
+    path: '',
+    permission: 'core.subject_requests.create',
+    summary: 'Open a request of a data subject',
+    description:
+      'With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`.',
+    success: 202,
+    response: SubjectRequestDto,
+    problems: ['reference_not_found', 'request_type_unavailable', 'placeholder_identifier'],
+  })
+  async create(@Context() context: RequestContext, @Body() body: CreateSubjectRequestDto): Promise<Answer> {
+    const { body: request, etag } = await this.requests.create(context, body);
+    const Location = `/v1/core/subject-requests/${request.id}`;
+    return new Answer(request, { Location, ETag: etag }, 202);
+  }
+
+  @ListEndpoint({
+    permission: 'core.subject_requests.read',
+    summary: 'List the requests of data subjects',
+    response: SubjectRequestDto,
+  })
+  list(
+    @Context() context: RequestContext,
+    @ListRequest(SUBJECT_REQUEST_LIST) query: ListQuery,
+  ): Promise<Page<SubjectRequestDto>> {
+    return this.requests.list(context, query);
+  }
+
+  @GetEndpoint({
+    permission: 'core.subject_requests.read',
+    summary: 'Read a request of a data subject',
+    response: SubjectRequestDto,
+  })
+  async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+    const { body, etag } = await this.requests.get(context, id);
+    return Answer.tagged(body, etag);
+  }
+
+  @Endpoint({
+    method: 'PATCH',
+    path: ':id',
+    permission: 'core.subject_requests.create',
+    summary: 'Verify, extend or reject a request of a data subject',
+    description:
+      'One of the three. `verification` begins an erasure, which cannot be taken back; one that waits can be rejected, ' +
+      'one that is open be extended once.',
+    response: SubjectRequestDto,
+    problems: ['invalid_state', 'etag_mismatch'],
+  })
+  async update(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Body() body: UpdateSubjectRequestDto,
+  ): Promise<Answer> {
+    const { body: request, etag } = await this.requests.update(context, id, body);
+    return Answer.tagged(request, etag);
+  }
+}

@@ -1,0 +1,275 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '@customer-platform/audit';
+import { Clock, Database, newId, pageOf, versionTag, type Transaction } from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import { requireMatch, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { ContactLookup } from '../contacts/contact-lookup.js';
+import { normalIdentity } from '../identities/identity-value.js';
+import { ErasureSignal } from './erasure/erasure.signal.js';
+import { ErasureStart } from './erasure/erasure-start.js';
+import { dueAt, extendedDueAt } from './jurisdictions.js';
+import type {
+  CreateSubjectRequestDto,
+  RejectionInputDto,
+  SubjectRequestDto,
+  UpdateSubjectRequestDto,
+  VerificationInputDto,
+} from './subject-request.dto.js';
+import {
+  AVAILABLE_TYPES,
+  REQUEST_COLUMNS,
+  requestEvent,
+  type SubjectRequestRow,
+} from './subject-request.row.js';
+import { toSubjectRequestDtos } from './to-subject-request-dto.js';
+
+const ALL = `SELECT ${REQUEST_COLUMNS} FROM subject_requests WHERE organization_id = $1`;
+const BY_ID = `${ALL} AND id = $2`;
+const LOCK = `${BY_ID} FOR NO KEY UPDATE`;
+
+const INSERT = `
+  INSERT INTO subject_requests (organization_id, id, type, state, contact_id, jurisdiction, received_at, due_at, note,
+                                correlation_id, created_at, updated_at)
+  VALUES ($1, $2, $3, 'verifying', $4, $5, $6, $7, $8, $9, $10, $10)
+  RETURNING ${REQUEST_COLUMNS}`;
+
+const CHANGED = `updated_at = greatest($3, updated_at + interval '1 ms')`;
+const OF_ONE = `WHERE organization_id = $1 AND id = $2 RETURNING ${REQUEST_COLUMNS}`;
+
+const VERIFY = `
+  UPDATE subject_requests
+     SET state = 'in_progress', verification_method = $4, verification_reference = $5, verified_at = $6, ${CHANGED}
+   ${OF_ONE}`;
+
+/** Before a new due date it is warned anew. */
+const EXTEND = `
+  UPDATE subject_requests
+     SET extension_reason = $4, extended_at = $3, due_at = $5, warned_days = NULL, ${CHANGED} ${OF_ONE}`;
+
+const REJECT = `
+  UPDATE subject_requests
+     SET state = 'rejected', rejection_ground = $4, rejection_detail = $5, completed_at = $3, ${CHANGED} ${OF_ONE}`;
+
+const HOLDER = `
+  SELECT identity.contact_id AS id FROM identities AS identity
+   WHERE identity.organization_id = $1 AND type = $2 AND normal_value = $3 AND yielded_at IS NULL`;
+
+/** Written for each change, so that the read of one and the write of another never mix. */
+export interface TaggedRequest {
+  readonly body: SubjectRequestDto;
+  readonly etag: string;
+}
+
+/** The requests of data subjects, from their reception to their end (core.md §10). */
+@Injectable()
+export class SubjectRequestsService {
+  constructor(
+    private readonly database: Database,
+    private readonly lookup: ContactLookup,
+    private readonly start: ErasureStart,
+    private readonly audit: Audit,
+    private readonly outbox: Outbox,
+    private readonly signal: ErasureSignal,
+    private readonly clock: Clock,
+  ) {}
+
+  async list(context: RequestContext, query: ListQuery): Promise<Page<SubjectRequestDto>> {
+    return this.database.inOrganization(context, async (tx) => {
+      const resolved = await this.lookup.resolveToFamilies(tx, query);
+      const parameters = [tx.organizationId];
+      const { data, page } = await pageOf<SubjectRequestRow>(tx, ALL, resolved, { parameters });
+      return { data: await toSubjectRequestDtos(tx, data, this.clock.now()), page };
+    });
+  }
+
+  /** @throws Problem `not_found` */
+  get(context: RequestContext, id: string): Promise<TaggedRequest> {
+    return this.database.inOrganization(context, async (tx) => this.tagged(tx, await one(tx, BY_ID, id)));
+  }
+
+  /**
+   * Opens a request, and begins it where the person is verified already.
+   * @throws Problem `validation_failed`, `reference_not_found`, `request_type_unavailable`; `dependency_unavailable` when
+   * events keep the contact for seconds
+   */
+  create(context: RequestContext, body: CreateSubjectRequestDto): Promise<TaggedRequest> {
+    const now = this.clock.now();
+    demandSubject(body);
+    if (!AVAILABLE_TYPES.includes(body.type)) throw new Problem('request_type_unavailable');
+    const receivedAt = demandPast(body.received_at, '/received_at', now);
+    const verifiedAt = demandPast(body.verification?.verified_at, '/verification/verified_at', now);
+    const { jurisdiction = 'CL', note = null, type } = body;
+    return this.database.inOrganization(context, async (tx) => {
+      const contactId = await this.subjectOf(tx, body);
+      const due = dueAt(jurisdiction, receivedAt);
+      const [row] = await tx.query<SubjectRequestRow>(INSERT, [
+        ...[tx.organizationId, newId(), type, contactId, jurisdiction, receivedAt, due, note],
+        ...[context.correlationId, now],
+      ]);
+      const opened = demandRow(row);
+      await this.record(tx, context, opened, ['state', 'type', 'contact_id']);
+      await this.outbox.append(tx, requestEvent(tx.organizationId, opened, 'received'));
+      const { verification } = body;
+      return this.tagged(tx, verification ? await this.verify(tx, opened, verification, verifiedAt) : opened);
+    });
+  }
+
+  /**
+   * Verifies, extends or rejects.
+   * @throws Problem `not_found`, `validation_failed`, `invalid_state`, `etag_mismatch`
+   */
+  update(context: RequestContext, id: string, body: UpdateSubjectRequestDto): Promise<TaggedRequest> {
+    const { verification, extension_reason: reason, rejection } = body;
+    const given = Object.values(body).filter((value) => value !== undefined);
+    if (given.length > 1) {
+      const detail = 'A change is one of verification, extension_reason and rejection.';
+      throw Problem.validation([{ pointer: '', code: 'not_allowed', detail }]);
+    }
+    const verifiedAt = demandPast(verification?.verified_at, '/verification/verified_at', this.clock.now());
+    return this.database.inOrganization(context, async (tx) => {
+      const row = await one(tx, LOCK, id);
+      requireMatch(context.ifMatch, tagOf(row));
+      if (given.length === 0) return this.tagged(tx, row);
+      let changed: SubjectRequestRow;
+      if (verification) changed = await this.verify(tx, demandVerifying(row), verification, verifiedAt);
+      else if (rejection) changed = await this.reject(tx, demandVerifying(row), rejection);
+      else changed = await this.extend(tx, row, reason ?? '');
+      await this.record(tx, context, changed, Object.keys(body));
+      return this.tagged(tx, changed);
+    });
+  }
+
+  private async verify(
+    tx: Transaction,
+    { id, contact_id: contactId, correlation_id: correlationId }: SubjectRequestRow,
+    { method, reference = null }: VerificationInputDto,
+    verifiedAt: Date,
+  ): Promise<SubjectRequestRow> {
+    const now = this.clock.now();
+    const [row] = await tx.query<SubjectRequestRow>(VERIFY, [
+      ...[tx.organizationId, id, now, method, reference, verifiedAt],
+    ]);
+    await this.start.begin(tx, { id, contactId, correlationId });
+    tx.afterCommit(() => this.signal.raise());
+    return demandRow(row);
+  }
+
+  private async extend(tx: Transaction, row: SubjectRequestRow, reason: string): Promise<SubjectRequestRow> {
+    const isOpen = row.state === 'verifying' || row.state === 'in_progress';
+    if (!isOpen) throw new Problem('invalid_state', { detail: `The request is ${row.state}.` });
+    if (row.extended_at) throw new Problem('invalid_state', { detail: 'The request was extended once.' });
+    const due = extendedDueAt(row.jurisdiction, row.due_at);
+    const now = this.clock.now();
+    const [extended] = await tx.query<SubjectRequestRow>(EXTEND, [
+      tx.organizationId,
+      row.id,
+      now,
+      reason,
+      due,
+    ]);
+    await this.outbox.append(tx, requestEvent(tx.organizationId, demandRow(extended), 'extended'));
+    return demandRow(extended);
+  }
+
+  private async reject(
+    tx: Transaction,
+    row: SubjectRequestRow,
+    { ground, detail = null }: RejectionInputDto,
+  ): Promise<SubjectRequestRow> {
+    const now = this.clock.now();
+    const [rejected] = await tx.query<SubjectRequestRow>(REJECT, [
+      ...[tx.organizationId, row.id, now, ground, detail],
+    ]);
+    await this.outbox.append(tx, requestEvent(tx.organizationId, demandRow(rejected), 'rejected'));
+    return demandRow(rejected);
+  }
+
+  /** The contact that the body names, or its survivor. */
+  private async subjectOf(tx: Transaction, body: CreateSubjectRequestDto): Promise<string> {
+    const pointer = body.identity ? '/identity' : '/contact_id';
+    const id = body.identity ? await holderOf(tx, body.identity) : body.contact_id;
+    const holder = id === undefined ? undefined : await this.holderOf(tx, id);
+    if (holder !== undefined) return holder;
+    const detail = 'There is no such contact.';
+    const errors = [{ pointer, code: 'reference_not_found', detail } as const];
+    throw new Problem('reference_not_found', { detail, errors });
+  }
+
+  /** Without a lock: an erasure that begins at once takes those of events first. */
+  private async holderOf(tx: Transaction, id: string): Promise<string | undefined> {
+    try {
+      const contact = await this.lookup.read(tx, id);
+      return 'survivorId' in contact ? contact.survivorId : contact.ids[0];
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'not_found') return undefined;
+      throw error;
+    }
+  }
+
+  private async tagged(tx: Transaction, row: SubjectRequestRow): Promise<TaggedRequest> {
+    const [body] = await toSubjectRequestDtos(tx, [row], this.clock.now());
+    if (!body) throw new TypeError('A row has no form to be shown in');
+    return { body, etag: tagOf(row) };
+  }
+
+  private async record(
+    tx: Transaction,
+    context: RequestContext,
+    { id }: SubjectRequestRow,
+    changedFields: string[],
+  ): Promise<void> {
+    await this.audit.record(tx, context, {
+      action: 'core.subject_requests.create',
+      resource: { type: 'subject_requests', id },
+      changedFields,
+    });
+  }
+}
+
+async function one(tx: Transaction, statement: string, id: string): Promise<SubjectRequestRow> {
+  const [row] = await tx.query<SubjectRequestRow>(statement, [tx.organizationId, id]);
+  if (!row) throw new Problem('not_found');
+  return row;
+}
+
+async function holderOf(
+  tx: Transaction,
+  { type, value }: NonNullable<CreateSubjectRequestDto['identity']>,
+): Promise<string | undefined> {
+  const normal = normalIdentity(type, value, null);
+  if (normal === undefined) {
+    const detail = `The value is no ${type.replaceAll('_', ' ')}.`;
+    throw Problem.validation([{ pointer: '/identity/value', code: 'invalid_format', detail }]);
+  }
+  const [holder] = await tx.query<{ id: string }>(HOLDER, [tx.organizationId, type, normal]);
+  return holder?.id;
+}
+
+function demandSubject({ contact_id: contactId, identity }: CreateSubjectRequestDto): void {
+  if ((contactId === undefined) !== (identity === undefined)) return;
+  const detail = 'Exactly one of contact_id and identity is needed.';
+  const code = identity === undefined ? 'required' : 'not_allowed';
+  throw Problem.validation([{ pointer: '/contact_id', code, detail }]);
+}
+
+function demandPast(given: string | undefined, pointer: string, now: Date): Date {
+  const at = given === undefined ? now : new Date(given);
+  if (at <= now) return at;
+  const error: FieldError = { pointer, code: 'out_of_range', detail: 'It lies in the future.' };
+  throw Problem.validation([error]);
+}
+
+function demandVerifying(row: SubjectRequestRow): SubjectRequestRow {
+  if (row.state === 'verifying') return row;
+  throw new Problem('invalid_state', { detail: `The request is ${row.state}.` });
+}
+
+function demandRow(row: SubjectRequestRow | undefined): SubjectRequestRow {
+  if (!row) throw new TypeError('A request that is locked is gone');
+  return row;
+}
+
+function tagOf({ updated_at: updatedAt }: SubjectRequestRow): string {
+  return versionTag({ updatedAt });
+}

@@ -1,0 +1,64 @@
+import type { Transaction } from '@customer-platform/database';
+import { ERASING } from './erasure/receipts.js';
+import type { ReceiptDto, SubjectRequestDto } from './subject-request.dto.js';
+import type { SubjectRequestRow } from './subject-request.row.js';
+
+const RECEIPTS = `
+  SELECT subject_request_id, module, state, counts, signature FROM subject_request_receipts
+   WHERE organization_id = $1 AND subject_request_id = ANY($2::uuid[])`;
+
+type ReceiptRow = ReceiptDto & { subject_request_id: string };
+
+/** The requests as the API shows them, each with its receipts. */
+export async function toSubjectRequestDtos(
+  tx: Transaction,
+  rows: readonly SubjectRequestRow[],
+  now: Date,
+): Promise<SubjectRequestDto[]> {
+  const ids = rows.map(({ id }) => id);
+  const receipts = ids.length === 0 ? [] : await tx.query<ReceiptRow>(RECEIPTS, [tx.organizationId, ids]);
+  const byRequest = Map.groupBy(receipts, (receipt) => receipt.subject_request_id);
+  return rows.map((row) => toDto(row, byRequest.get(row.id) ?? [], now));
+}
+
+function toDto(row: SubjectRequestRow, receipts: readonly ReceiptRow[], now: Date): SubjectRequestDto {
+  const isOpen = row.state === 'verifying' || row.state === 'in_progress';
+  return {
+    id: row.id,
+    type: row.type,
+    state: row.state,
+    contact_id: row.contact_id,
+    jurisdiction: row.jurisdiction,
+    received_at: row.received_at.toISOString(),
+    due_at: row.due_at.toISOString(),
+    overdue: isOpen && row.due_at < now,
+    ...said(row),
+    note: row.note,
+    receipts: row.type === 'erasure' && row.verified_at ? receiptsOf(receipts) : [],
+    completed_at: row.completed_at?.toISOString() ?? null,
+    residual_until: row.residual_until?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function said(row: SubjectRequestRow): Pick<SubjectRequestDto, 'verification' | 'extension' | 'rejection'> {
+  const { verification_method: method, verification_reference: reference, verified_at: at } = row;
+  const { extension_reason: reason, extended_at: extended } = row;
+  const { rejection_ground: ground, rejection_detail: detail } = row;
+  return {
+    verification: method !== null && at ? { method, reference, verified_at: at.toISOString() } : null,
+    extension: reason !== null && extended ? { reason, extended_at: extended.toISOString() } : null,
+    rejection: ground === null ? null : { ground, detail },
+  };
+}
+
+/** One of each module that has to answer. */
+function receiptsOf(given: readonly ReceiptRow[]): ReceiptDto[] {
+  return ERASING.map((module) => {
+    const receipt = given.find((each) => each.module === module);
+    if (!receipt) return { module, state: 'pending', counts: null, signature: null };
+    const { state, counts, signature } = receipt;
+    return { module, state, counts, signature };
+  });
+}
