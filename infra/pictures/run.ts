@@ -25,8 +25,6 @@ const SCREENS = {
   desktop: { viewport: { width: 1280, height: 800 } },
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 };
-/** The mail's frame, which the page may not look into, has been loaded. */
-const MAIL_SHOWN = `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/html'))`;
 const CAUGHT_WITHIN_S = 10;
 
 /** @returns the catcher's id of the mail */
@@ -86,8 +84,10 @@ async function main(): Promise<void> {
   try {
     for (const [name, screen] of Object.entries(SCREENS)) {
       const page = await browser.newPage(screen);
+      // The mail is in a frame that nobody may look into.
+      const shown = page.waitForResponse((answer) => answer.url().endsWith('/html'));
       await page.goto(`${platform.mail_url}/#${mail}`);
-      await page.waitForFunction(MAIL_SHOWN);
+      await (await shown).finished();
       await keep(page, `mail-${name}`);
       await page.goto(address);
       await page.getByLabel('Email').waitFor();

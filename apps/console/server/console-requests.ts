@@ -4,6 +4,7 @@ import { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from '@customer-platform/config';
 import { Problem, PROBLEM_CONTENT_TYPE } from '@customer-platform/problem-json';
 import { acceptedEncoding } from './accepted-encoding.js';
 import type { BuiltFile } from './built-files.js';
+import { MAIL_PREVIEW } from './mail-preview.js';
 import { securityHeaders } from './security-headers.js';
 
 const BASE = CONSOLE_PATHS.home;
@@ -20,21 +21,18 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export interface ConsoleParts {
   readonly files: ReadonlyMap<string, BuiltFile>;
   readonly release: string;
-  /** Who issues the tokens: pages opened under another name find out by it. */
-  readonly issuer: string;
 }
 
 /** Answers requests for the Console: its files, its one page under every address of its own, its configuration. */
 export function answerConsole({
   files,
   release,
-  issuer,
 }: ConsoleParts): (request: IncomingMessage, response: ServerResponse) => void {
-  const configuration = JSON.stringify({ client_id: CONSOLE_CLIENT_ID, issuer, release });
+  const configuration = JSON.stringify({ client_id: CONSOLE_CLIENT_ID, release });
   return (request, response) => {
     request.resume();
     const [path = ''] = (request.url ?? '/').split('?', 1);
-    response.setHeaders(new Headers(securityHeaders({ framed: path === CONSOLE_PATHS.silent })));
+    response.setHeaders(new Headers(securityHeaders(path)));
     if (!path.startsWith(BASE)) return refuse(request, response, path, new Problem('route_not_found'));
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const headers = { allow: 'GET, HEAD' };
@@ -44,6 +42,10 @@ export function answerConsole({
       const bytes = Buffer.from(configuration);
       const type = 'application/json; charset=utf-8';
       return send(request, response, { 'content-type': type, 'cache-control': 'no-store' }, bytes);
+    }
+    if (path === CONSOLE_PATHS.mailPreview) {
+      const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' };
+      return send(request, response, headers, MAIL_PREVIEW);
     }
     const name = path.slice(BASE.length);
     const found = files.get(name) ?? (FILE_LIKE.test(name) ? undefined : files.get('index.html'));

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { request as ask } from 'node:http';
@@ -33,7 +34,6 @@ beforeAll(async () => {
     port: 0,
     files: readBuiltFiles(web),
     release: '2026.11',
-    issuer: 'https://platform.example',
   });
 });
 afterAll(async () => {
@@ -163,11 +163,10 @@ describe('methods', () => {
 });
 
 describe('the configuration', () => {
-  it('names the client, the issuer and the release, and is never kept', async () => {
+  it('names the client and the release, and is never kept', async () => {
     const { headers, body } = await get('/console/config.json');
     expect(JSON.parse(body.toString())).toEqual({
       client_id: CONSOLE_CLIENT_ID,
-      issuer: 'https://platform.example',
       release: '2026.11',
     });
     expect(headers['cache-control']).toBe('no-store');
@@ -186,7 +185,7 @@ describe('headers', () => {
           "base-uri 'none'",
           "frame-ancestors 'none'",
           "require-trusted-types-for 'script'",
-          'trusted-types mail-preview',
+          "trusted-types 'none'",
         ]),
       );
       expect(policy.join()).not.toMatch(/unsafe|\*|https?:/);
@@ -205,6 +204,30 @@ describe('headers', () => {
     const { headers } = await get('/console/silent.html?code=a');
     expect(headers['content-security-policy']).toContain("frame-ancestors 'self'");
     expect(headers['x-frame-options']).toBe('SAMEORIGIN');
+  });
+
+  it('let mails be framed by the Console itself, with their styles and nothing else, out of its origin', async () => {
+    const { headers, body } = await get('/console/mail-preview.html');
+    const [script = ''] = /(?<=<script>).*(?=<\/script>)/s.exec(body.toString()) ?? [];
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(String(headers['content-security-policy']).split('; ').sort()).toEqual(
+      [
+        "default-src 'none'",
+        `script-src 'sha256-${hash}'`,
+        "style-src 'unsafe-inline'",
+        'img-src data:',
+        "form-action 'none'",
+        "base-uri 'none'",
+        'sandbox allow-scripts',
+        "frame-ancestors 'self'",
+      ].sort(),
+    );
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-frame-options': 'SAMEORIGIN',
+      'x-dns-prefetch-control': 'off',
+    });
   });
 });
 

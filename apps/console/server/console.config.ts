@@ -6,7 +6,6 @@ const service = {
   PORT: true,
   INTERNAL_PORT: true,
   LOG_LEVEL: true,
-  PUBLIC_URL: true,
   PLATFORM_MODE: true,
   DRAIN_SECONDS: true,
 } as const;
@@ -25,8 +24,6 @@ export interface ConsoleConfig {
   /** How long it still answers once it is told to end, in milliseconds. */
   readonly drainMs: number;
   readonly release: string;
-  /** The gateway's address, who issues the tokens. */
-  readonly publicUrl: string;
 }
 
 /** @throws ConfigError naming every bad variable */
@@ -39,6 +36,5 @@ export function readConsoleConfig(env?: NodeJS.ProcessEnv): ConsoleConfig {
     logLevel: values.LOG_LEVEL,
     drainMs: drainMs(values),
     release: values.RELEASE,
-    publicUrl: values.PUBLIC_URL,
   };
 }

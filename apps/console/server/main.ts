@@ -13,12 +13,11 @@ const config = readOrExit();
 const log = pino({ name: 'console', level: config.logLevel });
 const observed = new Observed();
 let draining = false;
-const { host, port, internalPort, release, publicUrl } = config;
+const { host, port, internalPort, release } = config;
 const running = await startConsole({
   host,
   port,
   release,
-  issuer: publicUrl,
   files: readBuiltFiles(join(import.meta.dirname, 'web')),
   answered: (status) => observed.record(status),
 });

@@ -15,16 +15,12 @@ applyTheme();
 
 // A page that the browser kept whole shows what was there before one signed out: it begins anew.
 window.addEventListener('pageshow', ({ persisted }) => persisted && window.location.reload());
-// A newer release has taken the place of the files that this page was made with.
-window.addEventListener('vite:preloadError', () => {
-  const [navigation] = performance.getEntriesByType('navigation');
-  if ((navigation as PerformanceNavigationTiming).type !== 'reload') window.location.reload();
-});
 
 const session = new Session(await readConfiguration());
 const root = createRoot(document.getElementById('root') as HTMLElement);
 const goOn = await session.start(window.location);
-if (goOn !== undefined) await router.navigate({ href: goOn.replace(/^\/console/, '') || '/', replace: true });
+// Never with two slashes, which would name a host.
+if (goOn !== undefined) await router.navigate({ href: goOn.replace(/^\/console\/*/, '/'), replace: true });
 
 root.render(
   <StrictMode>

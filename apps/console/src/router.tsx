@@ -5,6 +5,7 @@ import { contactRoutes } from './contacts/routes.ts';
 import { homeRoute } from './home/routes.ts';
 import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
 import { organizationAreaRoutes } from './organization/routes.ts';
+import { loyaltyRoutes } from './loyalty/routes.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { auditRoute } from './audit/routes.ts';
@@ -12,6 +13,7 @@ import { developerRoutes } from './developers/routes.ts';
 import { usePerson } from './session/use-session.tsx';
 import { organizationRoute, rootRoute } from './shell/frame.tsx';
 import { NotFound } from './shell/not-found.tsx';
+import { PageFailure } from './shell/page-failure.tsx';
 
 /** The address without an organization: to the one that one signed in to. */
 function ToOrganization(): ReactNode {
@@ -43,6 +45,7 @@ const routeTree = rootRoute.addChildren([
     auditRoute,
     organizationAreaRoutes,
     ...messageRoutes,
+    ...loyaltyRoutes,
   ]),
 ]);
 
@@ -53,6 +56,8 @@ export const router = createRouter({
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
   defaultNotFoundComponent: NotFound,
+  // Of each page by itself: the menu stays. A page whose file a newer release has replaced loads anew by itself, once.
+  defaultErrorComponent: PageFailure,
 });
 
 declare module '@tanstack/react-router' {

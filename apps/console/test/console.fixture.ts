@@ -49,7 +49,18 @@ export class ConsoleBench {
 
   /** Somebody who was invited with a built-in role, and took the mail's link. */
   async staff(tenant: Tenant, role = 'owner', locale = 'es-CL'): Promise<Staff> {
-    const roleId = await this.roleId(tenant, role);
+    return this.invited(tenant, await this.roleId(tenant, role), locale);
+  }
+
+  /** Somebody whose only role holds these permissions and no other. */
+  async staffWith(tenant: Tenant, permissions: readonly string[]): Promise<Staff> {
+    const role = { name: `Role ${randomUUID()}`, kind: 'human', permissions };
+    const made = await tenant.admin.post<{ id: string }>('/v1/identity/roles', role);
+    expectStatus(made, 201);
+    return this.invited(tenant, made.body.id, 'es-CL');
+  }
+
+  private async invited(tenant: Tenant, roleId: string, locale: string): Promise<Staff> {
     const email = `${randomUUID()}@example.com`;
     const invited = await tenant.admin.post('/v1/identity/invitations', {
       email,

@@ -77,6 +77,36 @@ describe('live events', () => {
     await visitor.close();
   });
 
+  it('is told by the stream, and goes on where it was when it is cut off', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    const streams: (string | undefined)[] = [];
+    let lists = 0;
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname === '/v1/core/events/stream') streams.push(request.headers()['last-event-id']);
+      if (pathname === '/v1/core/events') lists += 1;
+    });
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await visitor.open('events?external_id=streamed');
+    await page.getByRole('status').getByText('En vivo', { exact: true }).waitFor();
+    // Whatever comes from here on, the list was not asked for it.
+    const before = lists;
+    await send('told', {}, 'streamed');
+    await row('told').waitFor();
+    expect(streams).toEqual([undefined]);
+    await bench.platform.query('core', 'DELETE FROM event_streams WHERE organization_id = $1', [tenant.id]);
+    await send('meanwhile', {}, 'streamed');
+    await eventually(() => expect(streams).toHaveLength(2));
+    expect(streams[1]).toMatch(/^[\w-]+$/);
+    await send('after', {}, 'streamed');
+    await row('after').waitFor();
+    for (const name of ['told', 'meanwhile', 'after']) expect(await row(name).count()).toBe(1);
+    expect(lists).toBe(before);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+
   it('shows whatever events are called as text, also what they hold', async () => {
     const visitor = await bench.signedIn(owner);
     const { page } = visitor;

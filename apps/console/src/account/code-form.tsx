@@ -9,7 +9,7 @@ import { Select, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { factorsKey, type Factor } from './use-factors.ts';
 
-export type Verified = DataOf<'post', '/v1/identity/mfa/verify'>;
+type Verified = DataOf<'post', '/v1/identity/mfa/verify'>;
 
 /** Gives a code of a factor, or a recovery code, for this session. */
 export function useVerify(onVerified: (verified: Verified) => void | Promise<void>) {

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { usePerson, useSession } from '../session/use-session.tsx';
-import { Account } from '../shell/account.tsx';
+import { AccountButton } from '../shell/account-button.tsx';
 import { useSwitch } from '../shell/use-switch.ts';
 import { Button } from '../ui/button.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
@@ -16,7 +16,7 @@ export function Restricted({ onLifted }: { onLifted: () => void }): ReactNode {
   return (
     <div className="mx-auto flex max-w-3xl flex-col">
       <div className="w-72 max-w-full p-4 pb-0 md:px-8">
-        <Account />
+        <AccountButton />
       </div>
       <main>
         {restriction === 'organization_suspended' ? <Suspended /> : <FactorNeeded onLifted={onLifted} />}

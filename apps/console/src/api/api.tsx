@@ -1,11 +1,15 @@
 import { createClient, ProblemError, type Client } from '@customer-platform/client';
 import { createContext, useContext, useMemo, type ReactNode } from 'react';
 import type { Session } from '../session/session.ts';
+import { withWriteKeys } from './write-keys.ts';
 
 const ApiContext = createContext<Client | undefined>(undefined);
 
 /** Refusals that say: what one may do here has changed. */
 const RIGHTS_CHANGED = new Set(['permission_denied', 'mfa_required', 'organization_suspended']);
+
+/** How long a page asks before it says that nobody answers: one attempt, and all of them together. */
+const PATIENCE = { timeoutMs: 10_000, retry: { withinMs: 15_000 } } as const;
 
 interface ApiProviderProps {
   session: Session;
@@ -17,13 +21,16 @@ interface ApiProviderProps {
 export function ApiProvider({ session, organizationId, children }: ApiProviderProps): ReactNode {
   const api = useMemo(
     () =>
-      createClient({
-        baseUrl: window.location.origin,
-        credentials: session.tokensOf(organizationId),
-        onProblem: (error) => {
-          if (error instanceof ProblemError && RIGHTS_CHANGED.has(error.code)) void session.readAgain();
-        },
-      }),
+      withWriteKeys(
+        createClient({
+          baseUrl: window.location.origin,
+          ...PATIENCE,
+          credentials: session.tokensOf(organizationId),
+          onProblem: (error) => {
+            if (error instanceof ProblemError && RIGHTS_CHANGED.has(error.code)) void session.readAgain();
+          },
+        }),
+      ),
     [session, organizationId],
   );
   return <ApiContext value={api}>{children}</ApiContext>;

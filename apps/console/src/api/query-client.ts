@@ -1,4 +1,4 @@
-import { ProblemError } from '@customer-platform/client';
+import { NetworkError, ProblemError } from '@customer-platform/client';
 import { QueryClient } from '@tanstack/react-query';
 
 const FRESH_MS = 10_000;
@@ -9,8 +9,9 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: FRESH_MS,
-      // A refusal stays one; the client itself has repeated what is worth it.
-      retry: (failures, error) => !(error instanceof ProblemError) && failures < TRIES,
+      // The client itself has repeated what is worth it, for as long as somebody looks at a page that loads.
+      retry: (failures, error) =>
+        !(error instanceof ProblemError || error instanceof NetworkError) && failures < TRIES,
       networkMode: 'always',
     },
     mutations: { retry: false, networkMode: 'always' },

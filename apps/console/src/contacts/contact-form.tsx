@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
-import { fieldErrors } from './field-errors.ts';
+import { problemsAt } from '../ui/problem-at.ts';
 import type { Contact } from './use-contact.ts';
 
 const FIELDS = [
@@ -62,7 +62,7 @@ export function ContactForm(props: ContactFormProps): ReactNode {
   const t = useTranslations('contacts');
   const ui = useTranslations('ui');
   const [typed, setTyped] = useState(() => fieldsOf(contact));
-  const errors = fieldErrors(error);
+  const errors = problemsAt(error);
   const atFields = FIELDS.some((field) => errors[`/${field}`] !== undefined);
   // It is set once, so what stands there cannot be written over.
   const fixed = contact?.external_id != null;

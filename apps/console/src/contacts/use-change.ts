@@ -8,15 +8,21 @@ export function useChange<Input = void, Output = unknown>(
   change: (input: Input) => Promise<Output>,
   onSuccess?: (output: Output, input: Input) => void,
 ) {
-  const queries = useQueryClient();
-  const { organization } = usePerson();
+  const changed = useChanged(contactId);
   return useMutation({
     mutationFn: change,
     onSuccess: async (output, input) => {
       onSuccess?.(output, input);
-      await queries.invalidateQueries({ queryKey: [organization.id, 'contacts', contactId] });
+      await changed();
     },
   });
+}
+
+/** Has a contact's pages read anew. */
+export function useChanged(contactId: string): () => Promise<void> {
+  const queries = useQueryClient();
+  const { organization } = usePerson();
+  return () => queries.invalidateQueries({ queryKey: [organization.id, 'contacts', contactId] });
 }
 
 /** Somebody else changed it since it was read. */

@@ -2,9 +2,6 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import { oneOf, textIn } from '../ui/search-params.ts';
 
-/** What lets somebody see the page at all; its reference asks for none. */
-export const DEVELOPER_PERMISSIONS = ['identity.api_keys.read', 'messaging.webhooks.read', 'core.jobs.read'];
-
 export const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
 export const LETTER_STATES = ['pending', 'replaying', 'replayed', 'closed'] as const;
 export const STAGES = ['validate', 'resolve', 'store', 'profile', 'segments', 'emit', 'loyalty'] as const;

@@ -1,10 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { Note } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 
 const DAY_MS = 86_400_000;
@@ -16,6 +18,14 @@ interface Finding {
   more: boolean;
 }
 
+type Name = Finding['name'];
+
+interface Answer {
+  findings: Finding[];
+  /** What could not be asked: of it nothing is known. */
+  unanswered: Name[];
+}
+
 interface Listed {
   data: unknown[];
   page: { next_cursor: string | null };
@@ -24,16 +34,24 @@ interface Listed {
 /** What waits for a person. Each is asked for by itself, so that one that does not answer hides no other. */
 export function Attention(): ReactNode {
   const t = useTranslations('home');
-  const findings = useFindings();
-  if (findings === undefined) return <div aria-busy className="bones h-16" />;
+  const { data, refetch } = useFindings();
+  if (data === undefined) return <div aria-busy className="bones h-16" />;
+  const { findings, unanswered } = data;
+  const names = unanswered.map((name) => t(`asked.${name}`)).join(', ');
   return (
     <Section title={t('attention')}>
-      {findings.length === 0 ? (
+      {unanswered.length > 0 && (
+        <Note tone="warn">
+          {t('unanswered', { names })} <AskAgain onClick={() => void refetch()} />
+        </Note>
+      )}
+      {findings.length === 0 && unanswered.length === 0 && (
         <p className="flex items-center gap-2 text-soft">
           <CircleCheck aria-hidden className="size-4 text-good" />
           {t('allWell')}
         </p>
-      ) : (
+      )}
+      {findings.length > 0 && (
         <ul className="flex flex-col divide-y divide-line rounded-panel border border-line">
           {findings.map(({ name, count, more }) => (
             <li key={name} className="flex items-center gap-3 px-4 py-2.5">
@@ -47,6 +65,11 @@ export function Attention(): ReactNode {
       )}
     </Section>
   );
+}
+
+function AskAgain({ onClick }: { onClick: () => void }): ReactNode {
+  const t = useTranslations('ui');
+  return <Button onClick={onClick}>{t('again')}</Button>;
 }
 
 /** To the page where one does something about it, where the Console has one. */
@@ -73,11 +96,11 @@ function FindingLink({ name, children }: { name: Finding['name']; children: Reac
   return children;
 }
 
-function useFindings(): Finding[] | undefined {
+function useFindings(): UseQueryResult<Answer> {
   const api = useApi();
   const may = useMay();
   const { organization } = usePerson();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: [organization.id, 'home', 'attention'],
     refetchInterval: 30_000,
     queryFn: async ({ signal }) => {
@@ -85,15 +108,21 @@ function useFindings(): Finding[] | undefined {
       const since = new Date(Date.now() - DAY_MS).toISOString();
       const ask = (query: Record<string, unknown>) => ({ params: { query: { limit, ...query } }, signal });
       const finding = async (
-        name: Finding['name'],
+        name: Name,
         permission: string,
         list: () => Promise<{ data: Listed }>,
-      ): Promise<Finding[]> => {
-        if (!may(permission)) return [];
-        const { data: found } = await list();
-        return [{ name, count: found.data.length, more: found.page.next_cursor !== null }];
+      ): Promise<Answer> => {
+        if (!may(permission)) return { findings: [], unanswered: [] };
+        try {
+          const { data: found } = await list();
+          const count = found.data.length;
+          const findings = count > 0 ? [{ name, count, more: found.page.next_cursor !== null }] : [];
+          return { findings, unanswered: [] };
+        } catch {
+          return { findings: [], unanswered: [name] };
+        }
       };
-      const asked = await Promise.allSettled([
+      const asked = await Promise.all([
         finding('deadLetters', 'core.jobs.read', () =>
           api.GET('/v1/core/dead-letters', ask({ state: 'pending' })),
         ),
@@ -107,10 +136,10 @@ function useFindings(): Finding[] | undefined {
           api.GET('/v1/core/merge-suggestions', ask({ state: 'open' })),
         ),
       ]);
-      return asked
-        .flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
-        .filter(({ count }) => count > 0);
+      return {
+        findings: asked.flatMap(({ findings }) => findings),
+        unanswered: asked.flatMap(({ unanswered }) => unanswered),
+      };
     },
   });
-  return data;
 }

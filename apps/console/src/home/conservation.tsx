@@ -10,7 +10,7 @@ export function Conservation({ counts }: { counts: UsagePeriod['events'] }): Rea
   const { number } = useFormatter();
   return (
     <div className="rounded-panel border border-line p-4">
-      <dl className="flex flex-wrap items-end gap-x-4 gap-y-4">
+      <dl className="flex flex-wrap items-end gap-x-3 gap-y-4">
         <Figure name={t('counts.accepted')} count={number(counts.accepted)} large />
         {PARTS.map((part, at) => (
           <Figure
@@ -38,12 +38,12 @@ interface FigureProps {
 function Figure({ name, count, sign, large = false, bad = false }: FigureProps): ReactNode {
   return (
     <div className="flex flex-col-reverse">
-      <dt className={`text-xs text-soft ${sign === undefined ? '' : 'pl-4'}`}>{name}</dt>
+      <dt className={`text-xs text-soft ${sign === undefined ? '' : 'pl-3.5'}`}>{name}</dt>
       <dd
         className={`flex items-baseline font-semibold tabular-nums ${large ? 'text-xl' : 'text-base'} ${bad ? 'text-bad' : ''}`}
       >
         {sign !== undefined && (
-          <span aria-hidden className="w-4 font-normal text-soft">
+          <span aria-hidden className="w-3.5 font-normal text-soft">
             {sign}
           </span>
         )}

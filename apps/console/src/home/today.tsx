@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { Failure } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 
 const DAY_MS = 86_400_000;
@@ -13,6 +14,14 @@ interface Counted {
   /** What of it is one kind, by its name. */
   parts: Record<string, number>;
   more: boolean;
+}
+
+interface Reading {
+  /** Whether one may know. */
+  asked: boolean;
+  data: Counted | undefined;
+  error: Error | null;
+  again: () => void;
 }
 
 /** What the last 24 hours led to: messages by state, points by kind. */
@@ -31,12 +40,12 @@ export function Today(): ReactNode {
     const { data } = await api.GET('/v1/loyalty/transactions', { params: { query }, signal });
     return counted(data, ({ kind, points: amount }) => [kind, amount]);
   });
-  if (sends === undefined && points === undefined) return null;
+  if (!sends.asked && !points.asked) return null;
   return (
     <Section title={t('lastDay')}>
       <div className="grid gap-6 lg:grid-cols-2">
-        {sends !== undefined && <Parts title={t('sends')} none={t('noSends')} counted={sends} />}
-        {points !== undefined && <Parts title={t('points')} none={t('noPoints')} counted={points} />}
+        <Parts title={t('sends')} none={t('noSends')} reading={sends} />
+        <Parts title={t('points')} none={t('noPoints')} reading={points} />
       </div>
     </Section>
   );
@@ -46,16 +55,16 @@ function useCounted(
   name: string,
   enabled: boolean,
   count: (signal: AbortSignal) => Promise<Counted>,
-): Counted | undefined {
+): Reading {
   const { organization } = usePerson();
   const queryKey = [organization.id, 'home', name];
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey,
     enabled,
     queryFn: ({ signal }) => count(signal),
     refetchInterval: 30_000,
   });
-  return data;
+  return { asked: enabled, data, error, again: () => void refetch() };
 }
 
 function counted<Item>(
@@ -70,15 +79,20 @@ function counted<Item>(
   return { parts, more: page.next_cursor !== null };
 }
 
-function Parts({
-  title,
-  none,
-  counted: { parts, more },
-}: {
+interface PartsProps {
   title: string;
   none: string;
-  counted: Counted;
-}): ReactNode {
+  reading: Reading;
+}
+
+function Parts({ title, none, reading: { asked, data, error, again } }: PartsProps): ReactNode {
+  if (!asked) return null;
+  if (error !== null) return <Failure error={error} again={again} />;
+  if (data === undefined) return <div aria-busy className="bones h-24" />;
+  return <Told title={title} none={none} {...data} />;
+}
+
+function Told({ title, none, parts, more }: Counted & { title: string; none: string }): ReactNode {
   const t = useTranslations('home');
   const { number } = useFormatter();
   const named = Object.entries(parts).sort(([, one], [, other]) => other - one);

@@ -5,6 +5,7 @@ import type contacts from '../contacts/messages.en.json';
 import type home from '../home/messages.en.json';
 import type invitation from '../invitation/messages.en.json';
 import type organization from '../organization/messages.en.json';
+import type loyalty from '../loyalty/messages.en.json';
 import type messages from '../messages/messages.en.json';
 import type segments from '../segments/messages.en.json';
 import type liveEvents from '../live-events/messages.en.json';
@@ -20,6 +21,7 @@ export interface Messages {
   home: typeof home;
   invitation: typeof invitation;
   organization: typeof organization;
+  loyalty: typeof loyalty;
   messages: typeof messages;
   segments: typeof segments;
   'live-events': typeof liveEvents;

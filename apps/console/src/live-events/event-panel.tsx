@@ -7,10 +7,10 @@ import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Json } from '../ui/json.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
+import { Later } from '../ui/later.tsx';
 import { Time } from '../ui/time.tsx';
 import { ContactLink } from './contact-link.tsx';
 import type { StoredEvent } from './entry.ts';
-import { Later } from './later.tsx';
 import { WhatItLedTo } from './what-it-led-to.tsx';
 
 interface EventPanelProps {
@@ -76,7 +76,8 @@ function Opened({ event }: { event: StoredEvent }): ReactNode {
           <Time at={event.occurred_at} />
         </Detail>
         <Detail name={t('received')}>
-          <Time at={event.received_at} /> <Later from={event.occurred_at} to={event.received_at} />
+          <Time at={event.received_at} />{' '}
+          <Later ms={Date.parse(event.received_at) - Date.parse(event.occurred_at)} />
         </Detail>
         <Detail name={t('source')}>
           <bdi>{event.source}</bdi>

@@ -1,24 +1,28 @@
-import type { ItemOf } from '@customer-platform/client';
 import { useQuery } from '@tanstack/react-query';
-import { CircleDot, Coins, Mail, ShieldCheck, type LucideIcon } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { createElement, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { usePerson } from '../session/use-session.tsx';
+import type { Item } from '../contacts/timeline/chains.ts';
+import { readTimeline } from '../contacts/timeline/use-timeline.ts';
+import { iconOf, toneOf, useWords } from '../contacts/timeline/words.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
+import { Later } from '../ui/later.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import type { StoredEvent } from './entry.ts';
-import { Later } from './later.tsx';
-
-type TimelineItem = ItemOf<'/v1/crm/contacts/{id}/timeline'>;
 
 /** While an event is so young, more may follow from it. */
 const FOLLOWED_MS = 60_000;
 const ASKED_EVERY_MS = 2_000;
 const MOST = 200;
 
-const ICONS: Record<string, LucideIcon> = { consent: ShieldCheck, transaction: Coins, send: Mail };
+interface Effects {
+  items: Item[];
+  unreachable: string[];
+  /** The platform's clock when it answered, ms. */
+  now: number;
+}
 
 /** What came of an event: everything of its correlation id in the contact's timeline, in the order it happened. */
 export function WhatItLedTo({ event }: { event: StoredEvent }): ReactNode {
@@ -59,27 +63,29 @@ function Again({ onClick }: { onClick: () => void }): ReactNode {
 function useCaused({ id: eventId, contact_id: id, correlation_id, received_at }: StoredEvent) {
   const api = useApi();
   const { organization } = usePerson();
-  return useQuery({
+  return useQuery<Effects>({
     queryKey: [organization.id, 'event', eventId, 'caused'],
-    refetchInterval: () => Date.now() - Date.parse(received_at) < FOLLOWED_MS && ASKED_EVERY_MS,
+    // By the platform's clock: the reader's may be wrong.
+    refetchInterval: ({ state: { data } }) =>
+      (data === undefined || data.now - Date.parse(received_at) < FOLLOWED_MS) && ASKED_EVERY_MS,
     queryFn: async ({ signal }) => {
-      const params = { path: { id }, query: { correlation_id, limit: MOST } };
-      const { data } = await api.GET('/v1/crm/contacts/{id}/timeline', { params, signal });
-      const items = data.data.filter((item) => item.id !== eventId).reverse();
-      return { items, unreachable: data.unreachable };
+      const { page, now } = await readTimeline(api, id, { correlation_id, limit: MOST }, signal);
+      const items = page.data.filter((item) => item.id !== eventId).reverse();
+      return { items, unreachable: page.unreachable, now };
     },
   });
 }
 
-function Caused({ item, since }: { item: TimelineItem; since: string }): ReactNode {
-  const Icon = ICONS[item.type] ?? CircleDot;
-  const { state } = item.data as { state?: unknown };
+function Caused({ item, since }: { item: Item; since: string }): ReactNode {
+  const words = useWords();
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">
-      <Icon aria-hidden className="size-4 shrink-0 text-soft" />
-      <bdi className="min-w-0 grow basis-40">{item.title}</bdi>
-      {typeof state === 'string' && <Badge>{state}</Badge>}
-      <Later from={since} to={item.occurred_at} />
+      {createElement(iconOf(item), { 'aria-hidden': true, className: 'size-4 shrink-0 text-soft' })}
+      <span dir="auto" className="min-w-0 grow basis-40 break-words">
+        {words.title(item)}
+      </span>
+      {item.type === 'send' && <Badge tone={toneOf(item.data.state)}>{words.state(item.data.state)}</Badge>}
+      <Later ms={Date.parse(item.occurred_at) - Date.parse(since)} />
     </li>
   );
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Tabs } from '../ui/tabs.tsx';
+import { MESSAGE_PARTS } from './parts.ts';
 
 /** The parts of Messages that the person may see. */
 export function MessageTabs(): ReactNode {
@@ -9,22 +10,9 @@ export function MessageTabs(): ReactNode {
   const may = useMay();
   const { organization } = usePerson();
   const params = { organization: organization.slug };
-  const tabs = [
-    {
-      permission: 'messaging.sends.read',
-      label: t('sends'),
-      link: { to: '/o/$organization/messages', params },
-    },
-    {
-      permission: 'messaging.templates.read',
-      label: t('templates'),
-      link: { to: '/o/$organization/messages/templates', params },
-    },
-    {
-      permission: 'messaging.suppressions.read',
-      label: t('suppressions'),
-      link: { to: '/o/$organization/messages/suppressions', params },
-    },
-  ] as const;
-  return <Tabs label={t('title')} tabs={tabs.filter(({ permission }) => may(permission))} />;
+  const tabs = MESSAGE_PARTS.filter(({ permission }) => may(permission)).map(({ name, to }) => ({
+    label: t(`pages.${name}`),
+    link: { to, params },
+  }));
+  return <Tabs label={t('title')} tabs={tabs} />;
 }

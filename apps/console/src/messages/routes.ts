@@ -1,5 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
+import { oneOf, textIn } from '../ui/search-params.ts';
+import { CHANNELS, ROUTABLE_EVENTS, type Channel, type EventType } from './vocabulary.ts';
 
 const SENDS_FILTERS = [
   'channel',
@@ -18,6 +20,20 @@ export type SendsSearch = Partial<Record<(typeof SENDS_FILTERS)[number] | 'open'
 export type TemplatesSearch = Partial<Record<'name' | 'channel', string>> & { deleted?: true };
 
 export type SuppressionsSearch = Partial<Record<'channel' | 'address' | 'reason', string>>;
+
+/** What filters the rules of event routing, and which of them stands beside the list; `new` is the form of another. */
+export interface RoutingSearch {
+  event_type?: EventType | undefined;
+  channel?: Channel | undefined;
+  enabled?: 'true' | 'false' | undefined;
+  deleted?: true | undefined;
+  open?: string | undefined;
+}
+
+/** The channel whose form is open. */
+export interface ChannelsSearch {
+  open?: Channel | undefined;
+}
 
 export const sendsRoute = createRoute({
   getParentRoute: () => organizationRoute,
@@ -55,12 +71,36 @@ export const suppressionsRoute = createRoute({
   component: lazyRouteComponent(() => import('./suppressions-page.tsx'), 'SuppressionsPage'),
 });
 
+export const routingRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'messages/routing',
+  validateSearch: (search: Record<string, unknown>): RoutingSearch => ({
+    event_type: oneOf(search, 'event_type', ROUTABLE_EVENTS),
+    channel: oneOf(search, 'channel', CHANNELS),
+    enabled: oneOf(search, 'enabled', ['true', 'false']),
+    deleted: search['deleted'] === true ? true : undefined,
+    open: textIn(search, 'open'),
+  }),
+  component: lazyRouteComponent(() => import('./routing-page.tsx'), 'RoutingPage'),
+});
+
+export const channelsRoute = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: 'messages/channels',
+  validateSearch: (search: Record<string, unknown>): ChannelsSearch => ({
+    open: oneOf(search, 'open', CHANNELS),
+  }),
+  component: lazyRouteComponent(() => import('./channels-page.tsx'), 'ChannelsPage'),
+});
+
 export const messageRoutes = [
   sendsRoute,
   templatesRoute,
   newTemplateRoute,
   templateRoute,
   suppressionsRoute,
+  routingRoute,
+  channelsRoute,
 ] as const;
 
 /** The texts of an address, and nothing else that somebody wrote into it. */

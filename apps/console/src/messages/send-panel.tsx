@@ -67,7 +67,7 @@ function Facts({ send }: { send: Send }): ReactNode {
         <Detail name={t('channel')}>{t(`channels.${send.channel}`)}</Detail>
         <Detail name={t('category')}>{t(`categories.${send.category}`)}</Detail>
         {send.topic !== null && <Detail name={t('topic')}>{send.topic}</Detail>}
-        <Detail name={t('source')}>{t(`sources.${send.source}`)}</Detail>
+        <Source send={send} />
         {send.release_at !== null && (
           <Detail name={t('releaseAt')}>
             <Time at={send.release_at} />
@@ -103,6 +103,31 @@ function Contact({ id }: { id: string | null }): ReactNode {
         </Link>
       ) : (
         <Id value={id} />
+      )}
+    </Detail>
+  );
+}
+
+/** What asked for it; of event routing, the rule. */
+function Source({ send }: { send: Send }): ReactNode {
+  const t = useTranslations('messages');
+  const may = useMay();
+  const { organization } = usePerson();
+  const word = t(`sources.${send.source}`);
+  const rule = send.source === 'routing' && may('messaging.routing.read') ? send.source_id : null;
+  return (
+    <Detail name={t('source')}>
+      {rule === null ? (
+        word
+      ) : (
+        <Link
+          to="/o/$organization/messages/routing"
+          params={{ organization: organization.slug }}
+          search={{ open: rule }}
+          className="text-accent underline"
+        >
+          {word}
+        </Link>
       )}
     </Detail>
   );

@@ -1,8 +1,8 @@
-import { useNavigate } from '@tanstack/react-router';
+import { Navigate, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay } from '../session/use-session.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
@@ -10,6 +10,7 @@ import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { MessageTabs } from './message-tabs.tsx';
+import { MESSAGE_PARTS } from './parts.ts';
 import { sendsRoute, type SendsSearch } from './routes.ts';
 import type { Send } from './send.ts';
 import { SendPanel } from './send-panel.tsx';
@@ -22,7 +23,12 @@ const REFRESHED_MS = 5_000;
 export function SendsPage(): ReactNode {
   const t = useTranslations('messages');
   const may = useMay();
-  if (!may('messaging.sends.read')) return <Forbidden permission="messaging.sends.read" />;
+  const { organization } = usePerson();
+  if (!may('messaging.sends.read')) {
+    const first = MESSAGE_PARTS.find(({ permission }) => may(permission));
+    if (first === undefined) return <Forbidden permission="messaging.sends.read" />;
+    return <Navigate to={first.to} params={{ organization: organization.slug }} replace />;
+  }
   return (
     <Page title={t('title')} lead={t('sendsLead')}>
       <MessageTabs />

@@ -94,6 +94,18 @@ export const PARTS: Record<Channel, readonly string[]> = {
   whatsapp: ['text'],
 };
 
+/** What can lead to a message (messaging.md §3). */
+export const ROUTABLE_EVENTS = [
+  'core.event.recorded',
+  'core.segment.entered',
+  'core.segment.left',
+  'loyalty.points.earned',
+  'loyalty.points.spent',
+  'loyalty.points.expired',
+] as const;
+
+export type EventType = (typeof ROUTABLE_EVENTS)[number];
+
 /** Whether a text is one of a list of words. */
 export function isOneOf<Word extends string>(words: readonly Word[], value: unknown): value is Word {
   return (words as readonly unknown[]).includes(value);

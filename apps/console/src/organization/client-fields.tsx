@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
+import { problemAt } from '../ui/problem-at.ts';
 import type { ClientDraft } from './client.ts';
 import { chosenWith } from './matrix.ts';
 import { useRoles } from './people.ts';
-import { fieldError } from './refused.tsx';
 
 const GRANTS = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
 
@@ -27,7 +27,7 @@ export function ClientFields({ draft, set, error }: FieldsProps): ReactNode {
         required
         maxLength={80}
         value={draft.name}
-        error={fieldError(error, '/name')}
+        error={problemAt(error, '/name')}
         onChange={(event) => set({ name: event.target.value })}
       />
       <fieldset className="flex flex-col">
@@ -63,7 +63,7 @@ function SignInFields({ draft, set, error }: FieldsProps): ReactNode {
         spellCheck={false}
         required
         value={draft.redirects}
-        error={fieldError(error, '/redirect_uris')}
+        error={problemAt(error, '/redirect_uris')}
         onChange={(event) => set({ redirects: event.target.value })}
       />
       <TextArea
@@ -73,7 +73,7 @@ function SignInFields({ draft, set, error }: FieldsProps): ReactNode {
         spellCheck={false}
         rows={2}
         value={draft.logoutRedirects}
-        error={fieldError(error, '/post_logout_redirect_uris')}
+        error={problemAt(error, '/post_logout_redirect_uris')}
         onChange={(event) => set({ logoutRedirects: event.target.value })}
       />
       <Checkbox
@@ -113,7 +113,7 @@ function MachineRole({ draft, set, error }: FieldsProps): ReactNode {
       hint={t('machineRoleHint')}
       required
       value={draft.roleId}
-      error={fieldError(error, '/role_id')}
+      error={problemAt(error, '/role_id')}
       options={[
         { value: '', label: t('choose') },
         ...roles.map(({ id, name }) => ({ value: id, label: name })),

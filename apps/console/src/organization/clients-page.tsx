@@ -11,12 +11,12 @@ import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
+import { SecretOnce } from '../ui/secret-once.tsx';
 import { Time } from '../ui/time.tsx';
 import { ClientPanel } from './client-panel.tsx';
 import type { OAuthClient } from './client.ts';
 import { NewClientDialog } from './new-client.tsx';
 import { clientsRoute, type AreaSearch } from './routes.ts';
-import { Secret } from './secret.tsx';
 import { useSearch } from './use-search.ts';
 
 const TYPES = ['confidential', 'public'] as const;
@@ -82,12 +82,16 @@ export function ClientsPage(): ReactNode {
           }}
         />
       )}
-      <Secret
-        title={t('clientSecret')}
-        secret={secret}
-        lost={t('secretLost')}
-        onKept={() => setSecret(undefined)}
-      />
+      {secret !== undefined && (
+        <SecretOnce
+          title={t('clientSecret')}
+          secret={secret}
+          lost={t('secretLost')}
+          onClose={() => setSecret(undefined)}
+        >
+          {t('secretUse')}
+        </SecretOnce>
+      )}
     </Section>
   );
 }

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Checkbox, TextArea, TextField } from '../ui/form.tsx';
+import { problemAt } from '../ui/problem-at.ts';
 import type { ConnectionDraft } from './connection.ts';
 import { useRoles } from './people.ts';
-import { fieldError } from './refused.tsx';
 import { RolePicker } from './role-picker.tsx';
 
 interface FieldsProps {
@@ -23,7 +23,7 @@ export function ConnectionFields({ draft, set, error, isNew = false }: FieldsPro
         required
         maxLength={80}
         value={draft.name}
-        error={fieldError(error, '/name')}
+        error={problemAt(error, '/name')}
         onChange={(event) => set({ name: event.target.value })}
       />
       <TextField
@@ -33,7 +33,7 @@ export function ConnectionFields({ draft, set, error, isNew = false }: FieldsPro
         required
         maxLength={2048}
         value={draft.issuer}
-        error={fieldError(error, '/issuer')}
+        error={problemAt(error, '/issuer')}
         onChange={(event) => set({ issuer: event.target.value })}
       />
       <div className="grid gap-4 sm:grid-cols-2">
@@ -42,7 +42,7 @@ export function ConnectionFields({ draft, set, error, isNew = false }: FieldsPro
           required
           maxLength={255}
           value={draft.clientId}
-          error={fieldError(error, '/client_id')}
+          error={problemAt(error, '/client_id')}
           onChange={(event) => set({ clientId: event.target.value })}
         />
         <TextField
@@ -53,7 +53,7 @@ export function ConnectionFields({ draft, set, error, isNew = false }: FieldsPro
           required={isNew}
           maxLength={1024}
           value={draft.clientSecret}
-          error={fieldError(error, '/client_secret')}
+          error={problemAt(error, '/client_secret')}
           onChange={(event) => set({ clientSecret: event.target.value })}
         />
       </div>
@@ -65,7 +65,7 @@ export function ConnectionFields({ draft, set, error, isNew = false }: FieldsPro
         spellCheck={false}
         placeholder="example.com"
         value={draft.domains}
-        error={fieldError(error, '/domains')}
+        error={problemAt(error, '/domains')}
         onChange={(event) => set({ domains: event.target.value })}
       />
       <Checkbox

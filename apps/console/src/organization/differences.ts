@@ -1,5 +1,5 @@
 /** One field that somebody else has changed. */
-export interface Difference {
+interface Difference {
   field: string;
   before: string;
   now: string;

@@ -6,8 +6,9 @@ import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { Select, TextField } from '../ui/form.tsx';
 import { useSay } from '../ui/toasts.tsx';
+import { problemAt } from '../ui/problem-at.ts';
 import { useRoles } from './people.ts';
-import { fieldError, Refused } from './refused.tsx';
+import { Refused } from './refused.tsx';
 import { RolePicker } from './role-picker.tsx';
 import { useChanged } from './use-acts.tsx';
 
@@ -50,7 +51,7 @@ function InviteForm({ onClose }: { onClose: () => void }): ReactNode {
         required
         maxLength={254}
         value={email}
-        error={fieldError(invite.error, '/email')}
+        error={problemAt(invite.error, '/email')}
         onChange={(event) => setEmail(event.target.value)}
       />
       <RolePicker

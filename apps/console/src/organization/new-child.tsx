@@ -6,9 +6,10 @@ import { useApi } from '../api/api.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { Checkbox, TextField } from '../ui/form.tsx';
+import { SecretOnce } from '../ui/secret-once.tsx';
 import { useSay } from '../ui/toasts.tsx';
-import { fieldError, Refused } from './refused.tsx';
-import { Secret } from './secret.tsx';
+import { problemAt } from '../ui/problem-at.ts';
+import { Refused } from './refused.tsx';
 import { slugOf } from './slug.ts';
 import { useChanged } from './use-acts.tsx';
 
@@ -38,7 +39,11 @@ export function NewChild({ open, onClose }: { open: boolean; onClose: () => void
       <Dialog open={open} onClose={close} title={t('newChild')} lead={t('newChildLead')}>
         <ChildForm busy={found.isPending} error={found.error} onSend={found.mutate} onCancel={close} />
       </Dialog>
-      <Secret title={t('firstKey')} secret={key} lost={t('keyLost')} onKept={() => setKey(undefined)} />
+      {key !== undefined && (
+        <SecretOnce title={t('firstKey')} secret={key} lost={t('keyLost')} onClose={() => setKey(undefined)}>
+          {t('secretUse')}
+        </SecretOnce>
+      )}
     </>
   );
 }
@@ -67,7 +72,7 @@ function ChildForm({ busy, error, onSend, onCancel }: ChildFormProps): ReactNode
         required
         maxLength={80}
         value={name}
-        error={fieldError(error, '/name')}
+        error={problemAt(error, '/name')}
         onChange={(event) => setName(event.target.value)}
       />
       <TextField
@@ -76,7 +81,7 @@ function ChildForm({ busy, error, onSend, onCancel }: ChildFormProps): ReactNode
         required
         pattern="[a-z0-9\-]{3,63}"
         value={shownSlug}
-        error={fieldError(error, '/slug')}
+        error={problemAt(error, '/slug')}
         onChange={(event) => setSlug(event.target.value)}
       />
       <Checkbox

@@ -15,7 +15,7 @@ export interface Member {
   assignments: readonly Assignment[] | undefined;
 }
 
-export interface Assignment {
+interface Assignment {
   id: string;
   roleId: string;
 }

@@ -30,9 +30,3 @@ function missingOf(error: unknown): string[] {
   const { missing } = (error instanceof ProblemError ? error.body : {}) as { missing?: unknown };
   return Array.isArray(missing) ? missing.filter((each) => typeof each === 'string') : [];
 }
-
-/** What is wrong with one field, by its JSON Pointer; shown there. */
-export function fieldError(error: unknown, pointer: string): string | undefined {
-  if (!(error instanceof ProblemError)) return undefined;
-  return error.errors.find((each) => each.pointer === pointer)?.detail;
-}

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { TextField } from '../ui/form.tsx';
-import { fieldError } from './refused.tsx';
+import { problemAt } from '../ui/problem-at.ts';
 
 export interface RoleDraft {
   name: string;
@@ -26,7 +26,7 @@ export function RoleNames({ draft, onChange, error, readOnly = false, children }
         maxLength={80}
         readOnly={readOnly}
         value={draft.name}
-        error={fieldError(error, '/name')}
+        error={problemAt(error, '/name')}
         onChange={(event) => onChange({ ...draft, name: event.target.value })}
       />
       {children}
@@ -36,7 +36,7 @@ export function RoleNames({ draft, onChange, error, readOnly = false, children }
           maxLength={500}
           readOnly={readOnly}
           value={draft.description}
-          error={fieldError(error, '/description')}
+          error={problemAt(error, '/description')}
           onChange={(event) => onChange({ ...draft, description: event.target.value })}
         />
       </div>

@@ -5,7 +5,7 @@ import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/form.tsx';
 import { Section } from '../ui/page.tsx';
-import { fieldError } from './refused.tsx';
+import { problemAt } from '../ui/problem-at.ts';
 import { changeOf, draftOf, type OrganizationRow, type SettingsDraft } from './settings.ts';
 import { useEdit, type Reading } from './use-edit.tsx';
 
@@ -84,7 +84,7 @@ function Names({ draft, set, error }: PartProps): ReactNode {
           required
           maxLength={80}
           value={draft.name}
-          error={fieldError(error, '/name')}
+          error={problemAt(error, '/name')}
           onChange={(event) => set({ name: event.target.value })}
         />
         <TextField
@@ -92,14 +92,14 @@ function Names({ draft, set, error }: PartProps): ReactNode {
           hint={t('localeHint')}
           required
           value={draft.locale}
-          error={fieldError(error, '/locale')}
+          error={problemAt(error, '/locale')}
           onChange={(event) => set({ locale: event.target.value })}
         />
         <Select
           label={t('timezone')}
           value={draft.timezone}
           options={all.map((zone) => ({ value: zone, label: zone }))}
-          error={fieldError(error, '/timezone')}
+          error={problemAt(error, '/timezone')}
           onChange={(event) => set({ timezone: event.target.value })}
         />
       </div>
@@ -123,7 +123,7 @@ function Branding({ draft, set, error }: PartProps): ReactNode {
               pattern="#[0-9a-fA-F]{6}"
               placeholder="#1d4ed8"
               value={draft.color}
-              error={fieldError(error, '/settings/branding/color')}
+              error={problemAt(error, '/settings/branding/color')}
               onChange={(event) => set({ color: event.target.value })}
             />
           </div>
@@ -140,7 +140,7 @@ function Branding({ draft, set, error }: PartProps): ReactNode {
           pattern="https://.*"
           maxLength={500}
           value={draft.logo}
-          error={fieldError(error, '/settings/branding/logo_url')}
+          error={problemAt(error, '/settings/branding/logo_url')}
           onChange={(event) => set({ logo: event.target.value })}
         />
       </div>
@@ -167,7 +167,7 @@ function SignIn({ draft, set, error }: PartProps): ReactNode {
           min={5}
           max={60}
           value={draft.idleMinutes}
-          error={fieldError(error, '/settings/session/idle_minutes')}
+          error={problemAt(error, '/settings/session/idle_minutes')}
           onChange={(event) => set({ idleMinutes: event.target.value })}
         />
         <TextField
@@ -177,7 +177,7 @@ function SignIn({ draft, set, error }: PartProps): ReactNode {
           min={1}
           max={24}
           value={draft.absoluteHours}
-          error={fieldError(error, '/settings/session/absolute_hours')}
+          error={problemAt(error, '/settings/session/absolute_hours')}
           onChange={(event) => set({ absoluteHours: event.target.value })}
         />
       </div>
@@ -197,7 +197,7 @@ function Limits({ draft, set, error, fromAbove }: PartProps & { fromAbove: boole
           max={100_000}
           readOnly={!fromAbove}
           value={draft.keyRate}
-          error={fieldError(error, '/settings/rate_limits/key_per_second')}
+          error={problemAt(error, '/settings/rate_limits/key_per_second')}
           onChange={(event) => set({ keyRate: event.target.value })}
         />
         <TextField
@@ -207,7 +207,7 @@ function Limits({ draft, set, error, fromAbove }: PartProps & { fromAbove: boole
           max={100_000}
           readOnly={!fromAbove}
           value={draft.organizationRate}
-          error={fieldError(error, '/settings/rate_limits/organization_per_second')}
+          error={problemAt(error, '/settings/rate_limits/organization_per_second')}
           onChange={(event) => set({ organizationRate: event.target.value })}
         />
       </div>

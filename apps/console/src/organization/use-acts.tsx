@@ -17,7 +17,7 @@ export interface Act {
 }
 
 /** A step that is asked about first. */
-export interface Asked extends Act {
+interface Asked extends Act {
   title: string;
   lead: ReactNode;
   /** What the button does, by its verb. */

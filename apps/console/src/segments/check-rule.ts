@@ -17,7 +17,7 @@ import {
 } from './rule.ts';
 
 /** What can be wrong with a rule, by the name of its sentence. */
-export type RuleFault =
+type RuleFault =
   | 'tooDeep'
   | 'tooManyLeaves'
   | 'tooLarge'
@@ -40,7 +40,7 @@ export type RuleFault =
   | 'tooManyConditions';
 
 /** Where something is wrong, as the API's pointers say it, and what. */
-export interface RuleProblem {
+interface RuleProblem {
   pointer: string;
   fault: RuleFault;
 }

@@ -19,7 +19,7 @@ const WRITTEN: Record<Unit, readonly [string, string]> = {
 };
 
 /** The length of an ISO 8601 duration that rules take, in ms; undefined for any other text. */
-export function lengthOf(text: string): number | undefined {
+function lengthOf(text: string): number | undefined {
   const parts = DURATION.exec(text);
   if (!parts || text === 'P') return undefined;
   const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = parts

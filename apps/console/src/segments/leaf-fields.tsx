@@ -87,7 +87,7 @@ interface SuggestedProps {
 }
 
 /** A text of which the usual ones are offered. */
-export function Suggested({ label, value, suggestions, error, onChange }: SuggestedProps): ReactNode {
+function Suggested({ label, value, suggestions, error, onChange }: SuggestedProps): ReactNode {
   const id = useId();
   return (
     <Field label={label} error={error}>

@@ -4,7 +4,7 @@ import type { Schemas } from '@customer-platform/client';
 export type WrittenRule = Schemas['CreateSegmentDto']['rule'];
 
 /** What a value of JSON can be compared with. */
-export type Scalar = string | number | boolean;
+type Scalar = string | number | boolean;
 
 /** The operators of attributes and of properties (core.md §7). */
 export const OPS = [
@@ -109,7 +109,7 @@ export interface EventLeaf {
 }
 
 /** What this version of the builder does not know: kept as it is, shown as JSON. */
-export interface Unknown {
+interface Unknown {
   key: string;
   kind: 'unknown';
   json: unknown;
@@ -171,7 +171,8 @@ function eventOf({ event, where, count, within }: EventLeaf): object {
   };
 }
 
-function testOf({ op, drafts }: TestDraft): { op: Op; value: unknown } {
+/** A test as the API takes it. */
+export function testOf({ op, drafts }: TestDraft): { op: Op; value: unknown } {
   const values = drafts.map(valueOf);
   return { op, value: op === 'in' ? values : values[0] };
 }
@@ -257,7 +258,8 @@ function countOf(count: unknown): EventLeaf['count'] | null {
   return { op, text: String(value) };
 }
 
-function testDraft({ op, value }: Record<string, unknown>): TestDraft | undefined {
+/** A test as it is being written; undefined where it is of a kind that is not known here. */
+export function testDraft({ op, value }: Record<string, unknown>): TestDraft | undefined {
   if (!isOneOf(OPS, op)) return undefined;
   const values: unknown[] | undefined = op !== 'in' ? [value] : Array.isArray(value) ? value : undefined;
   return values?.every(isScalar) ? { op, drafts: values.map(draftOf) } : undefined;

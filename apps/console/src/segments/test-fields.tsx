@@ -11,17 +11,19 @@ interface TestFieldsProps {
   test: TestDraft;
   error: string | undefined;
   onChange: (test: TestDraft) => void;
+  /** Those that can be asked with; all unless given. */
+  ops?: readonly Op[];
 }
 
 /** How something is compared, and with what. */
-export function TestFields({ test, error, onChange }: TestFieldsProps): ReactNode {
+export function TestFields({ test, error, onChange, ops = OPS }: TestFieldsProps): ReactNode {
   const t = useTranslations('segments');
   return (
     <>
       <Select
         label={t('op')}
         value={test.op}
-        options={OPS.map((op) => ({ value: op, label: t(`ops.${op}`) }))}
+        options={ops.map((op) => ({ value: op, label: t(`ops.${op}`) }))}
         onChange={({ target }) => onChange(withOp(test, target.value as Op))}
       />
       <ValueFields test={test} error={error} onChange={onChange} />

@@ -1,8 +1,9 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { LogIn } from 'lucide-react';
-import { Fragment, lazy, Suspense, useState, type ReactNode } from 'react';
+import { Fragment, lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiProvider } from '../api/api.tsx';
-import { Speaking } from '../i18n/language.tsx';
+import { Speaking, TEXTS } from '../i18n/language.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
@@ -60,6 +61,7 @@ function Outside({ state }: { state: OutsideState }): ReactNode {
     unreachable: [t('unreachable'), t('unreachableLead')],
   } as const;
   const [title, lead] = said[state.kind];
+  useForgetting(title);
   const again = (): void => {
     if (state.kind === 'unreachable') window.location.reload();
     else void session.signIn('/console/');
@@ -76,6 +78,18 @@ function Outside({ state }: { state: OutsideState }): ReactNode {
       </div>
     </main>
   );
+}
+
+/** Neither the tab's name nor its memory tells what was seen before. */
+function useForgetting(title: string): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    queries.removeQueries({ predicate: ({ queryKey: [of] }) => of !== TEXTS });
+    queries.getMutationCache().clear();
+  }, [queries]);
+  useEffect(() => {
+    document.title = `${title} · Console`;
+  }, [title]);
 }
 
 /** The page stays as it is below: what was written there is not lost. */

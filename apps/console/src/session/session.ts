@@ -6,7 +6,8 @@ import {
   type User,
   type UserManagerSettings,
 } from 'oidc-client-ts';
-import type { Configuration } from './configuration.ts';
+import { Attention } from './attention.ts';
+import { ANSWERED_WITHIN_MS, readConfiguration, type Configuration } from './configuration.ts';
 import { personOf, type Person } from './person.ts';
 
 /** Where somebody stands with the Console. */
@@ -28,7 +29,19 @@ const INTERACTION = new Set([
   'account_selection_required',
 ]);
 
+/** Answers that mean: nobody could say, and it may be asked again. The provider's database is away, or changes over. */
+const OUTAGES = new Set(['temporarily_unavailable', 'server_error']);
+/** Answers to a renewal that mean: it goes on with a new sign-in only. */
+const ENDINGS = new Set([...INTERACTION, 'invalid_grant', 'access_denied', 'mfa_required']);
+
 const PERMISSIONS_READ_EVERY_MS = 60_000;
+/** Of a token's life so much is left for the request that it is taken for, in seconds. */
+const LEFT_S = 15;
+/**
+ * Without anybody at the keyboard for so long no token is renewed: the default of `idle_minutes` (identity.md §5). The
+ * provider counts from the last renewal on, so it ends the session that much later at most.
+ */
+export const UNATTENDED_AFTER_MS = 30 * 60_000;
 /** The one page for who is not signed in. */
 export const INVITATION = '/console/invitation';
 /** Sent among the tabs when one of them signs out. */
@@ -54,8 +67,10 @@ class Unanswered extends Error {}
 export class Session {
   private state: SessionState = { kind: 'starting' };
   private readonly listeners = new Set<() => void>();
-  private readonly manager: UserManager;
+  private connected: UserManager | undefined;
+  private readonly attention: Attention;
   private readonly tabs = new BroadcastChannel('console-session');
+  private readonly reading: ReturnType<typeof setInterval>;
   private held: Held | undefined;
   /** The provider is asked for one thing after the other: the last answer is the one that holds. */
   private turn: Promise<unknown> = Promise.resolve();
@@ -63,13 +78,25 @@ export class Session {
   /** Why the rights could not be read again, for who debugs. */
   lastFault: unknown;
 
-  constructor({ client_id }: Configuration) {
-    this.manager = new UserManager(settingsFor(client_id));
+  /** What is read of the configuration is read by `start`, which says so where nobody answers. */
+  constructor(
+    private readonly configuration: Configuration | (() => Promise<Configuration>) = readConfiguration,
+    private readonly connect = (clientId: string): UserManager => new UserManager(settingsFor(clientId)),
+    private readonly now = (): number => Date.now(),
+  ) {
+    this.attention = new Attention(window, now);
     this.tabs.addEventListener('message', ({ data }) => {
       if (data === SIGNED_OUT) this.forget();
     });
     // Rights change while one works: the menu follows.
-    setInterval(() => void this.readAgain(), PERMISSIONS_READ_EVERY_MS);
+    this.reading = setInterval(() => void this.readAgain(), PERMISSIONS_READ_EVERY_MS);
+  }
+
+  /** Ends what goes on by itself. */
+  close(): void {
+    clearInterval(this.reading);
+    this.tabs.close();
+    this.attention.close();
   }
 
   /** For React's external stores. */
@@ -82,10 +109,13 @@ export class Session {
 
   /**
    * Finishes a sign-in that comes back to the callback's address, or begins one silently, else by the provider's pages.
-   * Answers the address to go on to, if it is another.
+   * Answers the address to go on to, if it is another. Never rejects: what went wrong is where one stands then.
    */
   async start(location: Location): Promise<string | undefined> {
     try {
+      const { configuration } = this;
+      const { client_id } = typeof configuration === 'function' ? await configuration() : configuration;
+      this.connected = this.connect(client_id);
       if (location.pathname === '/console/callback') {
         const user = await this.manager.signinRedirectCallback(location.href);
         await this.adopt(user);
@@ -95,7 +125,11 @@ export class Session {
       if (user) await this.adopt(user);
       return undefined;
     } catch (error) {
-      return this.notStarted(error, location);
+      return this.notStarted(error, location).catch((fault: unknown) => {
+        this.lastFault = fault;
+        this.become({ kind: 'unreachable' });
+        return undefined;
+      });
     }
   }
 
@@ -146,11 +180,19 @@ export class Session {
   /**
    * The access tokens of one organization, each for the next request; renewed at its end, once for all who ask
    * meanwhile. Where one has gone to another organization since, what was begun in this one ends: it throws.
+   *
+   * A renewal is use of the session, and a page that nobody looks at does not use it: there the session shows as ended,
+   * and who asks waits for a person.
    */
-  tokensOf(organizationId: string): ({ renew }?: { renew?: boolean }) => Promise<string> {
+  tokensOf(organizationId: string): (options?: { renew?: boolean }) => Promise<string> {
     return async ({ renew = false } = {}) => {
       const { user } = this.heldFor(organizationId);
-      if (!renew && (user.expires_in ?? 0) > 15) return user.access_token;
+      const isOver = (user.expires_in ?? 0) <= LEFT_S;
+      if (!renew && !isOver) return user.access_token;
+      if (isOver) await this.attended();
+      // Meanwhile another may have signed in again.
+      const held = this.heldFor(organizationId);
+      if (held.user !== user) return held.user.access_token;
       this.renewal ??= this.inTurn(() => this.renew()).finally(() => (this.renewal = undefined));
       await this.renewal;
       return this.heldFor(organizationId).user.access_token;
@@ -171,12 +213,21 @@ export class Session {
     }
   }
 
+  private async attended(): Promise<void> {
+    if (this.attention.within(UNATTENDED_AFTER_MS)) return;
+    const wasEnded = this.state.kind === 'signed-in' && this.state.ended;
+    this.became(true);
+    await this.attention.next();
+    // From here on it is the provider who says whether it has.
+    if (!wasEnded) this.became(false);
+  }
+
   private async renew(): Promise<void> {
     const before = this.held;
     if (before === undefined) throw new Error('Nobody is signed in');
     try {
       const user = await this.manager.signinSilent().catch((error: unknown) => {
-        if (!(error instanceof ErrorResponse)) throw error;
+        if (!(error instanceof ErrorResponse) || isOutage(error)) throw error;
         // The refresh token is over; the provider's own session may still be there.
         const extraQueryParams = { organization: before.organizationId };
         return this.manager.signinSilent({ extraQueryParams, forceIframeAuth: true });
@@ -187,10 +238,19 @@ export class Session {
       if (!isSame) throw new ErrorResponse({ error: 'login_required' });
       this.held = { ...before, user };
     } catch (error) {
-      if (error instanceof ErrorResponse && this.state.kind === 'signed-in')
-        this.become({ ...this.state, ended: true });
+      if (error instanceof ErrorResponse && ENDINGS.has(error.error ?? '')) this.became(true);
       throw error;
     }
+  }
+
+  private became(ended: boolean): void {
+    if (this.state.kind === 'signed-in' && this.state.ended !== ended) this.become({ ...this.state, ended });
+  }
+
+  /** @throws before `start` has read where the provider is */
+  private get manager(): UserManager {
+    if (this.connected === undefined) throw new Unanswered('The provider is not known yet');
+    return this.connected;
   }
 
   private heldFor(organizationId: string): Held {
@@ -214,7 +274,10 @@ export class Session {
 
   /** @throws ErrorResponse where the token is good for nothing; Unanswered where nobody could say */
   private async personOf(token: string): Promise<Person> {
-    const response = await fetch('/oauth/userinfo', { headers: { authorization: `Bearer ${token}` } });
+    const response = await fetch('/oauth/userinfo', {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+    });
     if (response.status === 401) throw new ErrorResponse({ error: 'login_required' });
     if (!response.ok) throw new Unanswered(`The platform answered ${response.status}`);
     return personOf((await response.json()) as Parameters<typeof personOf>[0]);
@@ -225,7 +288,8 @@ export class Session {
     if (needsPerson(error) && location.pathname === INVITATION) this.become({ kind: 'signed-out' });
     else if (needsPerson(error))
       await this.signIn(location.pathname === '/console/callback' ? '/console/' : undefined);
-    else if (error instanceof ErrorResponse) this.become({ kind: 'refused', code: error.error ?? 'unknown' });
+    else if (error instanceof ErrorResponse && !isOutage(error))
+      this.become({ kind: 'refused', code: error.error ?? 'unknown' });
     // A callback that was opened again: its state is used up.
     else if (location.pathname === '/console/callback' && isUsedUp(error)) await this.signIn('/console/');
     else this.become({ kind: 'unreachable' });
@@ -233,7 +297,7 @@ export class Session {
 
   private forget(): void {
     this.held = undefined;
-    void this.manager.removeUser();
+    void this.connected?.removeUser();
     this.become({ kind: 'signed-out' });
   }
 
@@ -264,6 +328,10 @@ function needsPerson(error: unknown): boolean {
   return error instanceof ErrorResponse && INTERACTION.has(error.error ?? '');
 }
 
+function isOutage(error: ErrorResponse): boolean {
+  return OUTAGES.has(error.error ?? '');
+}
+
 function settingsFor(client_id: string): UserManagerSettings {
   const at = (path: string): string => `${window.location.origin}/console/${path}`;
   return {
@@ -279,6 +347,7 @@ function settingsFor(client_id: string): UserManagerSettings {
     loadUserInfo: false,
     userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
     stateStore: new WebStorageStateStore({ store: window.sessionStorage }),
-    silentRequestTimeoutInSeconds: 10,
+    silentRequestTimeoutInSeconds: ANSWERED_WITHIN_MS / 1_000,
+    requestTimeoutInSeconds: ANSWERED_WITHIN_MS / 1_000,
   };
 }

@@ -1,16 +1,17 @@
 import { Menu } from '@base-ui/react/menu';
 import { useNavigate } from '@tanstack/react-router';
-import { Check, ChevronsUpDown } from 'lucide-react';
+import { Check } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { usePerson, useSession } from '../session/use-session.tsx';
+import { ACCOUNT_BUTTON, AccountFace } from './account-button.tsx';
 import { chooseTheme, chosenTheme, THEMES } from './theme.ts';
 import { useSwitch } from './use-switch.ts';
 
 const ITEM =
   'flex min-h-9 cursor-default items-center gap-2 rounded-control px-2.5 outline-none data-highlighted:bg-hover';
 
-/** Who one is and where; to switch, to sign out, to make it lighter or darker. */
+/** The menu of the person, open as soon as it is there: to switch, to sign out, to make it lighter or darker. */
 export function Account(): ReactNode {
   const t = useTranslations('shell');
   const session = useSession();
@@ -20,19 +21,9 @@ export function Account(): ReactNode {
   const navigate = useNavigate();
   const params = { organization: person.organization.slug };
   return (
-    <Menu.Root>
-      <Menu.Trigger className="control flex w-full items-center gap-2.5 px-2 py-1 text-start hover:bg-hover">
-        <span
-          aria-hidden
-          className="grid size-7 shrink-0 place-items-center rounded-control bg-accent font-semibold text-on-accent"
-        >
-          {person.organization.name.slice(0, 1).toUpperCase()}
-        </span>
-        <span className="min-w-0 grow">
-          <span className="block truncate font-medium">{person.organization.name}</span>
-          <span className="block truncate text-xs text-soft">{person.name}</span>
-        </span>
-        <ChevronsUpDown aria-hidden className="size-4 shrink-0 text-soft" />
+    <Menu.Root defaultOpen>
+      <Menu.Trigger className={ACCOUNT_BUTTON}>
+        <AccountFace />
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner align="start" sideOffset={4} className="z-60">

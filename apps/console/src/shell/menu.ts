@@ -3,6 +3,7 @@ import {
   Building2,
   Code,
   Filter,
+  Gift,
   House,
   Mail,
   type LucideIcon,
@@ -10,6 +11,7 @@ import {
   Users,
 } from 'lucide-react';
 import type { Messages } from '../i18n/messages.ts';
+import { MESSAGE_PARTS } from '../messages/parts.ts';
 import { PARTS } from '../organization/parts.ts';
 
 /** A page of the menu. Whoever holds none of `permissions` does not see it. */
@@ -22,6 +24,7 @@ export interface MenuPage {
     | '/o/$organization/events'
     | '/o/$organization/organization'
     | '/o/$organization/messages'
+    | '/o/$organization/loyalty'
     | '/o/$organization/segments';
   name: keyof Messages['shell']['menu'];
   icon: LucideIcon;
@@ -38,7 +41,13 @@ export const MENU: readonly MenuPage[] = [
     to: '/o/$organization/messages',
     name: 'messages',
     icon: Mail,
-    permissions: ['messaging.sends.read'],
+    permissions: MESSAGE_PARTS.map(({ permission }) => permission),
+  },
+  {
+    to: '/o/$organization/loyalty',
+    name: 'loyalty',
+    icon: Gift,
+    permissions: ['loyalty.transactions.read', 'loyalty.rules.read'],
   },
   {
     to: '/o/$organization/developers',

@@ -1,15 +1,16 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { CatchBoundary, Link, Outlet, useParams } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { AccountButton } from './account-button.tsx';
 import { menuFor } from './menu.ts';
+import { PageFailure } from './page-failure.tsx';
 import { useKeys } from './use-keys.ts';
 
 // What only a few presses need comes after the first screen.
-const Account = lazy(async () => ({ default: (await import('./account.tsx')).Account }));
 const CommandPalette = lazy(async () => ({
   default: (await import('./command-palette.tsx')).CommandPalette,
 }));
@@ -48,8 +49,21 @@ export function Shell(): ReactNode {
       <main id="content" tabIndex={-1} className="min-h-0 min-w-0 grow overflow-y-auto outline-none">
         <Outlet />
       </main>
-      <Suspense>{palette && <CommandPalette open onClose={() => setPalette(false)} />}</Suspense>
+      {palette && (
+        <Late>
+          <CommandPalette open onClose={() => setPalette(false)} />
+        </Late>
+      )}
     </div>
+  );
+}
+
+/** A part whose file comes later; where it does not come, that part alone says so. */
+function Late({ fallback, children }: { fallback?: ReactNode; children: ReactNode }): ReactNode {
+  return (
+    <CatchBoundary getResetKey={() => 'late'} errorComponent={PageFailure}>
+      <Suspense fallback={fallback}>{children}</Suspense>
+    </CatchBoundary>
   );
 }
 
@@ -57,9 +71,9 @@ function Sidebar({ onSearch }: { onSearch: () => void }): ReactNode {
   const t = useTranslations('shell');
   return (
     <div className="flex min-h-0 grow flex-col gap-3 p-3">
-      <Suspense fallback={<div className="h-11" />}>
-        <Account />
-      </Suspense>
+      <Late>
+        <AccountButton />
+      </Late>
       <button
         type="button"
         onClick={onSearch}

@@ -53,6 +53,7 @@ export function DataTable<Item>(props: DataTableProps<Item>): ReactNode {
       tabIndex={0}
       className="relative max-h-[max(24rem,calc(100vh-14rem))] overflow-auto rounded-panel border border-line"
     >
+      {list.outdated && <Outdated onShow={() => showFromTop(list, scroller)} />}
       <table
         aria-label={label}
         aria-busy={list.loading}
@@ -65,6 +66,26 @@ export function DataTable<Item>(props: DataTableProps<Item>): ReactNode {
       <More list={list} />
     </div>
   );
+}
+
+/** Above the rows, so that none of them moves away from under a pointer: it lies over the first. */
+function Outdated({ onShow }: { onShow: () => void }): ReactNode {
+  const t = useTranslations('ui');
+  return (
+    <div role="status" className="sticky top-10 left-0 z-30 h-0">
+      <div className="mx-auto flex w-fit items-center gap-2 rounded-panel border border-line bg-raised px-3 py-1 shadow-lg">
+        {t('changedMeanwhile')}
+        <Button look="quiet" onClick={onShow}>
+          {t('showNew')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function showFromTop(list: { again: () => void }, scroller: HTMLElement | null): void {
+  scroller?.scrollTo({ top: 0 });
+  list.again();
 }
 
 function Head<Item>({ columns, sort, onSort }: DataTableProps<Item>): ReactNode {

@@ -1,6 +1,7 @@
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { fromLocal, toLocal } from './local-instant.ts';
 
 const TYPED_MS = 250;
 
@@ -99,17 +100,8 @@ export function FilterInstant({ label, value, onChange }: FilterInstantProps): R
         type="datetime-local"
         className="field w-auto!"
         value={value === undefined ? '' : toLocal(value)}
-        onChange={({ target }) => {
-          const instant = new Date(target.value);
-          onChange(Number.isNaN(instant.getTime()) ? undefined : instant.toISOString());
-        }}
+        onChange={({ target }) => onChange(fromLocal(target.value))}
       />
     </label>
   );
-}
-
-/** `2026-11-23T10:00:00.000Z` → `2026-11-23T07:00`, in Chile. */
-function toLocal(value: string): string {
-  const instant = new Date(value);
-  return new Date(instant.getTime() - instant.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -1,5 +1,6 @@
 import { Switch as BaseSwitch } from '@base-ui/react/switch';
 import { useId, type ComponentProps, type ReactNode } from 'react';
+import { fromLocal, toLocal } from './local-instant.ts';
 
 interface FieldProps {
   label: string;
@@ -85,6 +86,26 @@ export function Select({ label, hint, error, options, ...rest }: SelectProps): R
         </select>
       )}
     </Field>
+  );
+}
+
+interface InstantFieldProps extends Said {
+  /** With its zone, as the API takes it; empty for none. */
+  value: string;
+  onChange: (value: string) => void;
+  required?: boolean;
+}
+
+/** A day and a time in the zone of whoever writes. */
+export function InstantField({ value, onChange, required = false, ...said }: InstantFieldProps): ReactNode {
+  return (
+    <TextField
+      {...said}
+      type="datetime-local"
+      required={required}
+      value={toLocal(value)}
+      onChange={({ target }) => onChange(fromLocal(target.value) ?? '')}
+    />
   );
 }
 

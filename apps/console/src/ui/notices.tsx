@@ -33,6 +33,7 @@ export function Failure({ error, again }: { error: unknown; again?: () => void }
   const t = useTranslations('ui');
   const problem = error instanceof ProblemError ? error : undefined;
   if (problem?.code === 'permission_denied') return <Forbidden permission={missingOf(problem)} />;
+  if (problem?.code === 'route_not_found') return <Empty title={t('notYet')} />;
   const title = error instanceof NetworkError ? t('offline') : (problem?.title ?? t('failed'));
   const id = problem?.correlationId;
   return (

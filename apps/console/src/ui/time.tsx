@@ -34,15 +34,3 @@ function Relative({ at }: { at: Date }): ReactNode {
   const now = useNow({ updateInterval: 10_000 });
   return useFormatter().relativeTime(at, now);
 }
-
-/** An amount in minor units, as the currency writes it. */
-export function Money({ amount, currency }: { amount: number; currency: string }): ReactNode {
-  const format = useFormatter();
-  const digits =
-    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 0;
-  return (
-    <span className="tabular-nums">
-      {format.number(amount / 10 ** digits, { style: 'currency', currency })}
-    </span>
-  );
-}

@@ -27,11 +27,11 @@ function Shown(): ReactNode {
       className="rounded-panel border border-line bg-raised p-3 shadow-lg data-ending-style:opacity-0"
     >
       <Toast.Content className="flex items-start gap-3">
-        <div className="grow">
-          <Toast.Title className="font-medium" />
+        <div className="min-w-0 grow">
+          <Toast.Title className="font-medium wrap-anywhere" />
           <Toast.Description className="text-soft" />
         </div>
-        <Toast.Action className="control px-2 font-medium text-accent hover:bg-hover" />
+        <Toast.Action className="control shrink-0 px-2 font-medium text-accent hover:bg-hover" />
         <Toast.Close aria-label={t('close')} className="control px-1 text-soft hover:bg-hover">
           <X aria-hidden className="size-4" />
         </Toast.Close>

@@ -16,7 +16,7 @@ import { ActivityForm } from './activity-form.tsx';
 const FROM = '/o/$organization/contacts/$contactId/activities' as const;
 const PAGE = 50;
 const TYPES = 200;
-export const STATUSES = ['open', 'completed', 'cancelled'] as const;
+const STATUSES = ['open', 'completed', 'cancelled'] as const;
 
 /** What staff plan with a contact, and what came of it. */
 export function ActivitiesPage(): ReactNode {

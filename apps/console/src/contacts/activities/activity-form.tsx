@@ -6,7 +6,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Select, TextArea, TextField } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { useSay } from '../../ui/toasts.tsx';
-import { fieldErrors } from '../field-errors.ts';
+import { problemsAt } from '../../ui/problem-at.ts';
 import { useChange } from '../use-change.ts';
 import type { ActivityType } from './activity.ts';
 
@@ -47,7 +47,7 @@ export function ActivityForm({ contactId, types, open, onClose }: ActivityFormPr
       onClose();
     },
   );
-  const errors = fieldErrors(plan.error);
+  const errors = problemsAt(plan.error);
   const set = (name: keyof typeof BLANK) => ({
     value: typed[name],
     onChange: ({ target }: { target: { value: string } }) => setTyped({ ...typed, [name]: target.value }),

@@ -6,7 +6,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { useSay } from '../../ui/toasts.tsx';
-import { fieldErrors } from '../field-errors.ts';
+import { problemsAt } from '../../ui/problem-at.ts';
 import { useWords } from '../timeline/words.tsx';
 import { useChange } from '../use-change.ts';
 
@@ -40,7 +40,7 @@ export function ConsentForm({ contactId, open, onClose }: ConsentFormProps): Rea
     setTyped(BLANK);
     onClose();
   });
-  const errors = fieldErrors(record.error);
+  const errors = problemsAt(record.error);
   const isGrant = typed.status === 'granted';
   const atFields = SHOWN.some((pointer) => errors[pointer] !== undefined);
   const set = (name: keyof typeof BLANK) => ({

@@ -65,7 +65,7 @@ export function useMerge(organizationSlug: string) {
 }
 
 /** Takes a merge back: both contacts are there again. */
-export function useUndo() {
+function useUndo() {
   const t = useTranslations('contacts');
   const api = useApi();
   const say = useSay();

@@ -5,50 +5,75 @@ import { useApi } from '../../api/api.tsx';
 import { usePerson } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/form.tsx';
-import { Failure, Note as Said } from '../../ui/notices.tsx';
+import { Failure } from '../../ui/notices.tsx';
 import { useSay } from '../../ui/toasts.tsx';
-import { isConflict, useChange } from '../use-change.ts';
+import { useEdit, type Reading } from '../../ui/use-edit.tsx';
+import { useChanged } from '../use-change.ts';
 import { LONGEST_NOTE } from './note-length.ts';
 import type { Note } from './use-notes.ts';
 
 interface EditNoteProps {
-  note: Note;
+  id: string;
   contactId: string;
   onDone: () => void;
 }
 
-/** Changes a note's text; where somebody else has changed it meanwhile, one sees theirs and chooses. */
-export function EditNote({ note, contactId, onDone }: EditNoteProps): ReactNode {
+/** Changes a note's text as it is now: what a list shows of it may be older than the tag that guards the change. */
+export function EditNote({ id, contactId, onDone }: EditNoteProps): ReactNode {
+  const ui = useTranslations('ui');
+  const { data, error, refetch } = useCurrent(id);
+  if (data !== undefined) return <NoteForm opened={data} contactId={contactId} onDone={onDone} />;
+  return (
+    <div className="flex flex-col gap-3">
+      {error === null ? (
+        <div aria-busy className="bones h-24" />
+      ) : (
+        <Failure error={error} again={() => void refetch()} />
+      )}
+      <div>
+        <Button onClick={onDone}>{ui('cancel')}</Button>
+      </div>
+    </div>
+  );
+}
+
+interface NoteFormProps {
+  opened: Reading<Note>;
+  contactId: string;
+  onDone: () => void;
+}
+
+function NoteForm({ opened, contactId, onDone }: NoteFormProps): ReactNode {
   const t = useTranslations('contacts');
   const ui = useTranslations('ui');
   const say = useSay();
   const api = useApi();
-  const [body, setBody] = useState(note.body);
-  const { data: current, refetch } = useCurrent(note.id);
-  const save = useChange(
-    contactId,
-    async () => {
-      const params = { path: { id: note.id } };
-      const guard = current?.etag === undefined ? {} : { ifMatch: current.etag };
-      try {
-        await api.PATCH('/v1/crm/notes/{id}', { params, body: { body }, ...guard });
-      } catch (error) {
-        if (isConflict(error)) await refetch();
-        throw error;
-      }
-    },
-    () => {
+  const changed = useChanged(contactId);
+  const [body, setBody] = useState(opened.data.body);
+  const params = { path: { id: opened.data.id } };
+  const edit = useEdit({
+    opened,
+    body: { body },
+    bodyOf: ({ body: written }: Note) => ({ body: written }),
+    read: () => api.GET('/v1/crm/notes/{id}', { params }),
+    write: (change, { etag }) => api.PATCH('/v1/crm/notes/{id}', { params, body: change, ifMatch: etag }),
+    nameOf: () => t('notes.text'),
+    onSaved: () => {
       say(t('notes.saved'));
       onDone();
+      void changed();
     },
-  );
-  const conflict = isConflict(save.error);
+    onTheirs: (now) => {
+      setBody(now.body);
+      void changed();
+    },
+  });
   return (
     <form
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate();
+        edit.save();
       }}
     >
       <TextArea
@@ -57,24 +82,10 @@ export function EditNote({ note, contactId, onDone }: EditNoteProps): ReactNode 
         maxLength={LONGEST_NOTE}
         onChange={(event) => setBody(event.target.value)}
       />
-      {conflict && (
-        <Said tone="warn">
-          <p>{t('notes.conflict')}</p>
-          <p dir="auto" className="my-2 whitespace-pre-wrap">
-            {current?.note.body}
-          </p>
-          <Button onClick={() => setBody(current?.note.body ?? body)}>{t('takeTheirs')}</Button>
-        </Said>
-      )}
-      {save.error !== null && !conflict && <Failure error={save.error} />}
+      {edit.shown}
       <div className="flex flex-wrap gap-2">
-        <Button
-          type="submit"
-          look="main"
-          busy={save.isPending}
-          disabled={body.trim() === '' || current === undefined}
-        >
-          {conflict ? t('keepMine') : ui('save')}
+        <Button type="submit" look="main" busy={edit.busy} disabled={body.trim() === ''}>
+          {ui('save')}
         </Button>
         <Button onClick={onDone}>{ui('cancel')}</Button>
       </div>
@@ -82,6 +93,7 @@ export function EditNote({ note, contactId, onDone }: EditNoteProps): ReactNode 
   );
 }
 
+/** Read anew at each opening. */
 function useCurrent(id: string) {
   const api = useApi();
   const { organization } = usePerson();
@@ -89,9 +101,7 @@ function useCurrent(id: string) {
     queryKey: [organization.id, 'notes', id],
     gcTime: 0,
     staleTime: Infinity,
-    queryFn: async ({ signal }) => {
-      const { data, etag } = await api.GET('/v1/crm/notes/{id}', { params: { path: { id } }, signal });
-      return { note: data, etag };
-    },
+    queryFn: async ({ signal }): Promise<Reading<Note>> =>
+      api.GET('/v1/crm/notes/{id}', { params: { path: { id } }, signal }),
   });
 }

@@ -19,7 +19,7 @@ export function NoteCard({ note, contactId }: { note: Note; contactId: string })
   return (
     <article className="flex flex-col gap-2 rounded-panel border border-line p-4">
       {editing ? (
-        <EditNote note={note} contactId={contactId} onDone={() => setEditing(false)} />
+        <EditNote id={id} contactId={contactId} onDone={() => setEditing(false)} />
       ) : (
         <p dir="auto" className="whitespace-pre-wrap">
           {body}

@@ -8,7 +8,7 @@ import { Checkbox, TextArea } from '../../ui/form.tsx';
 import { Empty, Failure, Forbidden } from '../../ui/notices.tsx';
 import type { List } from '../../ui/list.ts';
 import { useSay } from '../../ui/toasts.tsx';
-import { fieldErrors } from '../field-errors.ts';
+import { problemsAt } from '../../ui/problem-at.ts';
 import { useChange } from '../use-change.ts';
 import { NoteCard } from './note-card.tsx';
 import { useNotes, type Note } from './use-notes.ts';
@@ -46,7 +46,7 @@ function WriteNote({ contactId }: { contactId: string }): ReactNode {
       say(t('notes.written'));
     },
   );
-  const errors = fieldErrors(write.error);
+  const errors = problemsAt(write.error);
   return (
     <form
       className="flex flex-col gap-3"

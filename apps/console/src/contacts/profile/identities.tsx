@@ -10,7 +10,7 @@ import { useList } from '../../ui/list.ts';
 import { Failure } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { useSay } from '../../ui/toasts.tsx';
-import { fieldErrors } from '../field-errors.ts';
+import { problemsAt } from '../../ui/problem-at.ts';
 import { useChange } from '../use-change.ts';
 import type { Contact } from '../use-contact.ts';
 
@@ -113,7 +113,7 @@ function Add({ contactId }: { contactId: string }): ReactNode {
     setValue('');
     say(t('identities.added'));
   });
-  const errors = fieldErrors(add.error);
+  const errors = problemsAt(add.error);
   return (
     <form
       className="flex flex-col gap-3"

@@ -3,13 +3,13 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Failure } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
-import { useMemberships } from '../timeline/use-chain.ts';
+import { useCurrentSegments } from '../timeline/use-chain.ts';
 
 /** The segments that a contact is in now. */
 export function SegmentMemberships({ contactId }: { contactId: string }): ReactNode {
   const t = useTranslations('contacts');
   const { organization = '' } = useParams({ strict: false });
-  const { data, error, refetch } = useMemberships(contactId);
+  const { data, error, refetch } = useCurrentSegments(contactId);
   return (
     <Section title={t('profile.segments')}>
       {data === undefined && error === null && <div aria-busy className="bones h-8" />}

@@ -1,5 +1,5 @@
 import { ChevronRight, LoaderCircle } from 'lucide-react';
-import { createElement, type ReactNode } from 'react';
+import { createElement, memo, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { usePerson } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -14,14 +14,14 @@ interface ChainRowProps {
   all: readonly Item[];
   now: number;
   open: boolean;
-  onToggle: () => void;
+  onToggle: (key: string) => void;
 }
 
 const SENDS_NAMED = 2;
 
-/** One chain in a line: what began it, what came of it, and when; opened, all its steps. */
-export function ChainRow({ contactId, chain, all, now, open, onToggle }: ChainRowProps): ReactNode {
-  const t = useTranslations('contacts');
+/** One chain in a line: what began it, what came of it, and when; opened, all its steps. Scrolling draws no row again. */
+export const ChainRow = memo(function ChainRow(props: ChainRowProps): ReactNode {
+  const { contactId, chain, all, now, open, onToggle } = props;
   const words = useWords();
   const head = headOf(chain);
   const id = `chain-${chain.key}`;
@@ -32,7 +32,7 @@ export function ChainRow({ contactId, chain, all, now, open, onToggle }: ChainRo
         data-chain
         aria-expanded={open}
         aria-controls={open ? id : undefined}
-        onClick={onToggle}
+        onClick={() => onToggle(chain.key)}
         className="flex w-full flex-wrap items-center gap-x-3 gap-y-1 rounded-panel px-2 py-2 text-start -outline-offset-2 hover:bg-hover sm:flex-nowrap"
       >
         <ChevronRight
@@ -42,7 +42,7 @@ export function ChainRow({ contactId, chain, all, now, open, onToggle }: ChainRo
         <span className="grid size-7 shrink-0 place-items-center rounded-full bg-accent-soft text-accent">
           {createElement(iconOf(head), {
             role: 'img',
-            'aria-label': t(`types.${head.type}`),
+            'aria-label': words.type(head.type),
             className: 'size-4',
           })}
         </span>
@@ -59,7 +59,7 @@ export function ChainRow({ contactId, chain, all, now, open, onToggle }: ChainRo
       )}
     </div>
   );
-}
+});
 
 /** What came of it, in badges. */
 function Outcome({ chain, now, head }: { chain: Chain; now: number; head: Item }): ReactNode {

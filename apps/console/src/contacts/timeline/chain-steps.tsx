@@ -5,12 +5,13 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Id } from '../../ui/details.tsx';
 import { Json } from '../../ui/json.tsx';
+import { Later } from '../../ui/later.tsx';
 import { Note } from '../../ui/notices.tsx';
 import { Time } from '../../ui/time.tsx';
 import { comingOf, entriesOf, stepsOf, type Chain, type Item, type Step } from './chains.ts';
 import { SendStates } from './send-states.tsx';
 import { useHistories, useMemberships, useOpenedChain, type SendHistory } from './use-chain.ts';
-import { glanceOf, iconOf, Later, useWords } from './words.tsx';
+import { glanceOf, iconOf, useWords } from './words.tsx';
 
 const STEPS_AT_FIRST = 50;
 const SEGMENTS_EVERY_MS = 4_000;
@@ -122,6 +123,8 @@ function Facts({ item, history }: { item: Item; history: SendHistory | undefined
       return item.data.reason === null ? null : <p className="text-soft">{item.data.reason}</p>;
     case 'send':
       return <SendStates send={item.data} history={history} />;
+    default:
+      return null;
   }
 }
 

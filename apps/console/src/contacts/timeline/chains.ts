@@ -2,10 +2,10 @@ import type { ItemOf, Schemas } from '@customer-platform/client';
 
 type Listed = ItemOf<'/v1/crm/contacts/{id}/timeline'>;
 export type Source = Listed['source'];
-export type TimelineType = Listed['type'];
 export type SendState = Schemas['SendStepDto']['state'];
 
-interface Common {
+/** What every item has, of a kind that is not known here too. */
+export interface Common {
   id: string;
   occurred_at: string;
   correlation_id: string | null;
@@ -55,7 +55,9 @@ export type Step = { at: string; afterMs: number } & (
   { kind: 'item'; item: Item } | { kind: 'entry'; entry: Entry }
 );
 
-const RANKS = { event: 0, consent: 1, transaction: 3, send: 4 } as const;
+/** Of kinds that only a newer platform knows: last. */
+const UNKNOWN_RANK = 5;
+const RANKS: Record<string, number> = { event: 0, consent: 1, transaction: 3, send: 4 };
 const ENTRY_RANK = 2;
 /** A segment that was entered later than this is not told as the event's doing. */
 const ENTRY_WITHIN_MS = 60_000;
@@ -99,7 +101,7 @@ export function chainsOf(items: readonly Item[]): Chain[] {
 
 function inTurn(one: Item, other: Item): number {
   const apart = millis(takenUpAt(one)) - millis(takenUpAt(other));
-  return apart !== 0 ? apart : RANKS[one.type] - RANKS[other.type] || (one.id < other.id ? -1 : 1);
+  return apart !== 0 ? apart : rankOf(one) - rankOf(other) || (one.id < other.id ? -1 : 1);
 }
 
 /** When the platform had it, which may be long after it happened. */
@@ -128,7 +130,7 @@ export function stepsOf(chain: Chain, entries: readonly Entry[]): Step[] {
       kind: 'item' as const,
       item,
       at: takenUpAt(item),
-      rank: RANKS[item.type],
+      rank: rankOf(item),
     })),
     ...entries.map((entry) => ({ kind: 'entry' as const, entry, at: entry.at, rank: ENTRY_RANK })),
   ];
@@ -200,4 +202,8 @@ export function pointsOf({ items }: Chain): number | undefined {
 
 function millis(instant: string): number {
   return Date.parse(instant);
+}
+
+function rankOf({ type }: Item): number {
+  return RANKS[type] ?? UNKNOWN_RANK;
 }

@@ -2,10 +2,11 @@ import type { Schemas } from '@customer-platform/client';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Badge } from '../../ui/badge.tsx';
+import { Later } from '../../ui/later.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { SendHistory } from './use-chain.ts';
-import { Later, toneOf, useWords } from './words.tsx';
+import { toneOf, useWords } from './words.tsx';
 
 /** A message's states as it went through them, with the time between, and why it was held or not sent. */
 export function SendStates({

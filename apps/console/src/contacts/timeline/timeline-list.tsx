@@ -1,11 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { CircleAlert, LoaderCircle } from 'lucide-react';
 import {
+  useCallback,
   useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
   useState,
+  useSyncExternalStore,
   type KeyboardEvent,
   type ReactNode,
 } from 'react';
@@ -41,19 +43,24 @@ export function TimelineList({ contactId, timeline, open, onOpen, empty }: Timel
   const rows = useMemo(() => rowsOf(chains, holes), [chains, holes]);
   const list = useRef<HTMLOListElement>(null);
   const scrollMargin = useDistanceFromTop(list);
+  const narrow = useSyncExternalStore(whenWidthChanges, isNarrow);
+  // Asked for every row whenever it is another function: it changes only with what it tells.
+  const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: scroller,
-    estimateSize: (index) => heightOf(rows[index], isNarrow()),
-    getItemKey: (index) => rows[index]?.key ?? index,
+    estimateSize: (index) => heightOf(rows[index], narrow),
+    getItemKey,
     overscan: ROWS_BEYOND,
     scrollMargin,
   });
+  useLayoutEffect(() => virtual.measure(), [virtual, narrow]);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
     if (hasMore && last >= rows.length - ROWS_BEYOND) more();
   }, [hasMore, last, rows.length, more]);
+  const toggle = useCallback((key: string) => onOpen(open === key ? undefined : key), [open, onOpen]);
   const go = (index: number): void => virtual.scrollToIndex(index, { align: 'auto' });
   return (
     <div>
@@ -85,7 +92,7 @@ export function TimelineList({ contactId, timeline, open, onOpen, empty }: Timel
                   all={timeline.items}
                   now={timeline.now}
                   open={open === row.key}
-                  onToggle={() => onOpen(open === row.key ? undefined : row.key)}
+                  onToggle={toggle}
                 />
               )}
             </li>
@@ -99,8 +106,15 @@ export function TimelineList({ contactId, timeline, open, onOpen, empty }: Timel
   );
 }
 
+const wide = window.matchMedia('(min-width: 40rem)');
+
 function isNarrow(): boolean {
-  return !window.matchMedia('(min-width: 40rem)').matches;
+  return !wide.matches;
+}
+
+function whenWidthChanges(listener: () => void): () => void {
+  wide.addEventListener('change', listener);
+  return () => wide.removeEventListener('change', listener);
 }
 
 function heightOf(row: Row<SilentHole> | undefined, narrow: boolean): number {

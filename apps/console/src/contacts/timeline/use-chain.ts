@@ -1,5 +1,5 @@
 import type { Client } from '@customer-platform/client';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
 import { useMay, usePerson } from '../../session/use-session.tsx';
 import {
@@ -12,6 +12,7 @@ import {
   type SendStep,
   type Source,
 } from './chains.ts';
+import { readStays, TRUSTED_MS, type Status, type Stays } from './stays.ts';
 import { readTimeline } from './use-timeline.ts';
 
 const WHOLE = 200;
@@ -19,7 +20,6 @@ const COMING_EVERY_MS = 2_000;
 const SILENT_EVERY_MS = 5_000;
 /** Memberships are asked of each segment; of more than these it would cost the organization's rate. */
 const SEGMENTS_ASKED = 40;
-const ASKED_AT_ONCE = 6;
 const SETTLED: ReadonlySet<string> = new Set([
   'clicked',
   'bounced',
@@ -31,7 +31,7 @@ const SETTLED: ReadonlySet<string> = new Set([
   'canceled',
 ]);
 
-export interface OpenedChain {
+interface OpenedChain {
   /** With what no filter and no page shows. */
   chain: Chain;
   silent: readonly Source[];
@@ -105,44 +105,70 @@ export function useHistories(chain: Chain): ReadonlyMap<string, SendHistory> {
   );
 }
 
-export interface Memberships {
+interface Memberships {
   entries: Entry[];
   /** Those that the contact is in now. */
   current: { id: string; name: string }[];
-  /** There are segments that were not asked. */
+  /** There are segments that were not asked, or did not answer. */
   more: boolean;
 }
 
-/** Into which segments the contact went, and when. */
+/** Into which segments the contact went, and when; with those that it has left again. */
 export function useMemberships(contactId: string, refetchInterval: number | false = false) {
+  return useStays(contactId, ['current', 'left'], refetchInterval);
+}
+
+/** The segments that the contact is in now. */
+export function useCurrentSegments(contactId: string) {
+  return useStays(contactId, ['current'], false);
+}
+
+function useStays(contactId: string, statuses: readonly Status[], refetchInterval: number | false) {
   const api = useApi();
   const may = useMay();
+  const cache = useQueryClient();
   const { organization } = usePerson();
+  const queryKey = [organization.id, 'contacts', contactId, 'segments', statuses];
   return useQuery({
-    queryKey: [organization.id, 'contacts', contactId, 'segments'],
+    queryKey,
     enabled: may('core.segments.read'),
-    queryFn: ({ signal }) => readMemberships(api, contactId, signal),
+    queryFn: ({ signal }) =>
+      askSegments(api, contactId, statuses, cache.getQueryData<AskedSegments>(queryKey)?.stays, signal),
+    select: membershipsOf,
+    staleTime: TRUSTED_MS,
     refetchInterval,
   });
 }
 
-async function readMemberships(api: Client, contactId: string, signal: AbortSignal): Promise<Memberships> {
+interface AskedSegments {
+  stays: Stays;
+  more: boolean;
+}
+
+async function askSegments(
+  api: Client,
+  contactId: string,
+  statuses: readonly Status[],
+  before: Stays | undefined,
+  signal: AbortSignal,
+): Promise<AskedSegments> {
   const query = { limit: SEGMENTS_ASKED };
   const { data: segments } = await api.GET('/v1/core/segments', { params: { query }, signal });
-  const entries: Entry[] = [];
-  const current: Memberships['current'] = [];
-  const left = [...segments.data];
-  const asking = Array.from({ length: ASKED_AT_ONCE }, async () => {
-    for (let segment = left.shift(); segment !== undefined; segment = left.shift()) {
-      const { id, name } = segment;
-      for (const status of ['current', 'left'] as const) {
-        const params = { path: { id }, query: { contact_id: contactId, status } };
-        const { data } = await api.GET('/v1/core/segments/{id}/members', { params, signal });
-        for (const { entered_at: at, cause } of data.data) entries.push({ segmentId: id, name, at, cause });
-        if (status === 'current' && data.data.length > 0) current.push({ id, name });
-      }
-    }
-  });
-  await Promise.all(asking);
-  return { entries, current, more: segments.page.next_cursor !== null };
+  const ask = async (id: string, status: Status) => {
+    const params = { path: { id }, query: { contact_id: contactId, status } };
+    return (await api.GET('/v1/core/segments/{id}/members', { params, signal })).data.data;
+  };
+  const reading = { segments: segments.data, statuses, before, ask, now: Date.now() };
+  const { stays, silent } = await readStays(reading);
+  signal.throwIfAborted();
+  return { stays, more: segments.page.next_cursor !== null || silent > 0 };
+}
+
+function membershipsOf({ stays, more }: AskedSegments): Memberships {
+  const all = Object.entries(stays);
+  return {
+    entries: all.flatMap(([, { current, left }]) => [...current, ...left]),
+    current: all.filter(([, { current }]) => current.length > 0).map(([id, { name }]) => ({ id, name })),
+    more,
+  };
 }

@@ -1,8 +1,17 @@
 import type { Client } from '@customer-platform/client';
-import { useInfiniteQuery, useQueries, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import {
+  hashKey,
+  useInfiniteQuery,
+  useQueries,
+  useQuery,
+  useQueryClient,
+  type QueryKey,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo } from 'react';
 import { useApi } from '../../api/api.tsx';
 import { usePerson } from '../../session/use-session.tsx';
+import { forgetWalk } from '../../ui/list-refresh.ts';
 import { chainsOf, comingOf, united, type Chain, type Item, type Source } from './chains.ts';
 import { holesOf, type Hole, type TimelinePage } from './holes.ts';
 
@@ -68,6 +77,7 @@ export async function readTimeline(
 export function useTimeline(id: string, filters: TimelineFilters): Timeline {
   const api = useApi();
   const { organization } = usePerson();
+  const cache = useQueryClient();
   const key = [organization.id, 'contacts', id, 'timeline', filters];
   const walk = useInfiniteQuery({
     queryKey: [...key, 'walk'],
@@ -81,6 +91,7 @@ export function useTimeline(id: string, filters: TimelineFilters): Timeline {
     structuralSharing: false,
     staleTime: Infinity,
     refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   });
   const head = useHead(id, filters, [...key, 'head'], walk.isSuccess);
   const pages = walk.data?.pages ?? NONE;
@@ -89,10 +100,15 @@ export function useTimeline(id: string, filters: TimelineFilters): Timeline {
   const top = head.data?.page.data ?? NO_ITEMS;
   const { refetch } = walk;
   const gap = isGapBetween(top, walked);
+  const hash = hashKey([...key, 'walk']);
+  const anew = useCallback(
+    () => void forgetWalk(cache, JSON.parse(hash) as QueryKey).then(() => refetch()),
+    [cache, hash, refetch],
+  );
   useEffect(() => {
-    // More has happened than one look at the newest shows: the walk begins anew.
-    if (gap) void refetch();
-  }, [gap, refetch]);
+    // More has happened than one look at the newest shows: the walk begins anew, with its first page alone.
+    if (gap) anew();
+  }, [gap, anew]);
   const items = useMemo(() => united(walked, filled, top), [walked, filled, top]);
   const chains = useMemo(() => chainsOf(items), [items]);
   return {
@@ -106,7 +122,7 @@ export function useTimeline(id: string, filters: TimelineFilters): Timeline {
     // Until the platform has told its time, nothing is taken as fresh.
     now: head.data?.now ?? Infinity,
     more: () => void (walk.hasNextPage && !walk.isFetching && walk.fetchNextPage()),
-    again: () => void walk.refetch(),
+    again: () => (walk.isFetchNextPageError ? void walk.fetchNextPage() : anew()),
   };
 }
 

@@ -1,5 +1,6 @@
 import {
   Bell,
+  CircleDot,
   Coins,
   Mail,
   MessageSquare,
@@ -10,11 +11,9 @@ import {
   Zap,
   type LucideIcon,
 } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import type { Tone } from '../../ui/badge.tsx';
-import type { Item } from './chains.ts';
-import { elapsedOf } from './elapsed.ts';
+import type { Common, Item } from './chains.ts';
 
 const CHANNEL_ICONS: Record<string, LucideIcon> = {
   email: Mail,
@@ -35,6 +34,9 @@ export function iconOf(item: Item): LucideIcon {
       return Coins;
     case 'send':
       return CHANNEL_ICONS[item.data.channel] ?? Mail;
+    default:
+      // A kind that only a newer platform knows.
+      return CircleDot;
   }
 }
 
@@ -79,8 +81,11 @@ export function useWords() {
           return `${said(`kinds.${item.data.kind}`, item.data.kind)} ${t('timeline.points', { points: item.data.points })}`;
         case 'send':
           return item.data.subject ?? said(`channels.${item.data.channel}`, item.data.channel);
+        default:
+          return (item as Common).title;
       }
     },
+    type: (code: string): string => said(`types.${code}`, code),
     channel: (code: string | null): string =>
       code === null ? t('consents.allChannels') : said(`channels.${code}`, code),
     state: (code: string): string => said(`sendStates.${code}`, code),
@@ -100,13 +105,4 @@ export function glanceOf(told: object): string {
     .slice(0, GLANCED)
     .map(([name, value]) => `${name}: ${String(value).slice(0, GLANCED_CHARACTERS)}`)
     .join(' · ');
-}
-
-/** "1.2 s later". */
-export function Later({ ms }: { ms: number }): ReactNode {
-  const t = useTranslations('contacts');
-  const { unit, count } = elapsedOf(ms);
-  return (
-    <span className="text-xs whitespace-nowrap text-soft tabular-nums">{t(`after.${unit}`, { count })}</span>
-  );
 }

@@ -9,7 +9,7 @@ export function payloadOf(payload: string | null): unknown {
 }
 
 /** The codes that a cause is said of in words of its own; of others the stage says it. */
-export const CAUSES = [
+const CAUSES = [
   'idempotency_key_conflict',
   'credential_revoked',
   'subject_erased',

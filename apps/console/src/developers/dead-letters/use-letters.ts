@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api.tsx';
 import { usePerson } from '../../session/use-session.tsx';
+import { replayByCalls } from './replay-by-calls.ts';
 
 export type DeadLetter = ItemOf<'/v1/core/dead-letters'>;
 
@@ -16,8 +17,6 @@ export interface LetterFilters {
 }
 
 const RUNNING_READ_EVERY_MS = 1_000;
-/** A million letters. */
-const MOST_CALLS = 100;
 
 /** All letters of one event, the last failure first. */
 export function useLettersOf(event_id: string) {
@@ -51,27 +50,26 @@ export function useReplay() {
   });
 }
 
-/** Runs all that the filters let through again; what is closed or runs already is left out. Answers how many. */
-export function useReplayAll() {
+/** Runs all that the filters let through again until it is canceled; what is closed or runs already is left out. */
+export function useReplayAll(onEnd: (end: { sum: number; stopped: boolean }) => void) {
   const api = useApi();
   const changed = useLettersChanged();
   const [queued, setQueued] = useState(0);
+  const [ending, setEnding] = useState<AbortController>();
   const mutation = useMutation({
-    mutationFn: async (filters: LetterFilters) => {
+    mutationFn: (filters: LetterFilters) => {
+      const end = new AbortController();
+      setEnding(end);
+      setQueued(0);
       const said = Object.entries({ ...filters, state: 'pending' });
       const filter = Object.fromEntries(
         said.filter((each): each is [string, string] => each[1] !== undefined),
       );
-      let sum = 0;
-      // One call takes so many; what it took is pending no more, and the next call takes others.
-      for (let calls = 0; calls < MOST_CALLS; calls += 1) {
-        const { data } = await api.POST('/v1/core/dead-letters/replay', { body: { filter } });
-        setQueued((sum += data.matched));
-        if (!data.truncated) break;
-      }
-      return sum;
+      const call = async () => (await api.POST('/v1/core/dead-letters/replay', { body: { filter } })).data;
+      return replayByCalls(call, end.signal, setQueued);
     },
+    onSuccess: onEnd,
     onSettled: changed,
   });
-  return { ...mutation, queued };
+  return { ...mutation, queued, cancel: () => ending?.abort() };
 }

@@ -6,8 +6,8 @@ import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
+import { SecretOnce } from '../../ui/secret-once.tsx';
 import { useSay } from '../../ui/toasts.tsx';
-import { SecretOnce } from '../secret-once.tsx';
 import { GRACES } from './expiry.ts';
 import { useKeysChanged, type ApiKey } from './use-keys.ts';
 
@@ -33,9 +33,14 @@ export function RotateKey({ of, onClose }: KeyDialogProps): ReactNode {
     onSuccess: changed,
   });
   const { data, error, isPending, mutate } = rotation;
-  if (data?.key !== undefined) {
+  if (data !== undefined) {
     return (
-      <SecretOnce title={t('keys.rotated', { name: of.name })} secret={data.key} onClose={onClose}>
+      <SecretOnce
+        title={t('keys.rotated', { name: of.name })}
+        secret={data.key ?? null}
+        lost={t('keys.lost')}
+        onClose={onClose}
+      >
         {t('keys.formerEnds', { when: t(`keys.graces.s${grace}` as 'keys.graces.s0') })}
       </SecretOnce>
     );

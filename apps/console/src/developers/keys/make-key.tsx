@@ -7,10 +7,10 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/form.tsx';
 import { Failure, Forbidden } from '../../ui/notices.tsx';
-import { errorAt, isAtFields } from '../field-errors.ts';
-import { SecretOnce } from '../secret-once.tsx';
+import { SecretOnce } from '../../ui/secret-once.tsx';
+import { isAtFields, problemAt } from '../../ui/problem-at.ts';
 import { endOf, LIVES, type Life } from './expiry.ts';
-import { isRole, NewRole, type RoleDraft } from './new-role.tsx';
+import { isRole, KeyRole, type KeyRoleDraft } from './key-role.tsx';
 import { useKeysChanged } from './use-keys.ts';
 import { useMachineRoles } from './use-roles.ts';
 
@@ -21,7 +21,7 @@ interface KeyDraft {
   name: string;
   roleId: string;
   life: Life;
-  role: RoleDraft;
+  role: KeyRoleDraft;
 }
 
 const EMPTY: KeyDraft = { name: '', roleId: '', life: '365', role: { name: '', permissions: [] } };
@@ -32,9 +32,14 @@ export function MakeKey({ onClose }: { onClose: () => void }): ReactNode {
   const may = useMay();
   const [draft, setDraft] = useState(EMPTY);
   const { data, error, isPending, mutate } = useMakeKey((roleId) => setDraft({ ...draft, roleId }));
-  if (data?.key !== undefined) {
+  if (data !== undefined) {
     return (
-      <SecretOnce title={t('keys.made', { name: data.name })} secret={data.key} onClose={onClose}>
+      <SecretOnce
+        title={t('keys.made', { name: data.name })}
+        secret={data.key ?? null}
+        lost={t('keys.lost')}
+        onClose={onClose}
+      >
         {t('keys.use')}
       </SecretOnce>
     );
@@ -75,16 +80,18 @@ function useMakeKey(onRole: (id: string) => void) {
   const changed = useKeysChanged();
   const client = useQueryClient();
   const { organization } = usePerson();
+  // Of one moment for the whole dialog: a second press after a lost answer asks for the same key.
+  const [from] = useState(() => new Date());
   return useMutation({
     mutationFn: async ({ name, roleId, life, role }: KeyDraft) => {
       let role_id = roleId;
       if (roleId === NEW) {
         const body = { kind: 'machine', name: role.name.trim(), permissions: role.permissions } as const;
         role_id = (await api.POST('/v1/identity/roles', { body })).data.id;
-        await client.invalidateQueries({ queryKey: [organization.id, 'roles'] });
+        await client.invalidateQueries({ queryKey: [organization.id, 'organization'] });
         onRole(role_id);
       }
-      const body = { name: name.trim(), role_id, expires_at: endOf(life, new Date()) };
+      const body = { name: name.trim(), role_id, expires_at: endOf(life, from) };
       return (await api.POST('/v1/identity/api-keys', { body })).data;
     },
     onSuccess: changed,
@@ -116,24 +123,24 @@ function KeyFields({ draft, onChange, error }: KeyFieldsProps): ReactNode {
         required
         maxLength={80}
         value={draft.name}
-        error={draft.roleId === NEW ? undefined : errorAt(error, '/name')}
+        error={draft.roleId === NEW ? undefined : problemAt(error, '/name', true)}
         onChange={({ target }) => onChange({ name: target.value })}
       />
       <Select
         label={t('keys.role')}
         hint={held}
         value={draft.roleId}
-        error={errorAt(error, '/role_id')}
+        error={problemAt(error, '/role_id', true)}
         onChange={({ target }) => onChange({ roleId: target.value })}
         options={options}
       />
       {draft.roleId === NEW && (
-        <NewRole draft={draft.role} onChange={(role) => onChange({ role })} error={error} />
+        <KeyRole draft={draft.role} onChange={(role) => onChange({ role })} error={error} />
       )}
       <Select
         label={t('keys.ends')}
         value={draft.life}
-        error={errorAt(error, '/expires_at')}
+        error={problemAt(error, '/expires_at', true)}
         onChange={({ target }) => onChange({ life: LIVES.find((life) => life === target.value) ?? '365' })}
         options={LIVES.map((value) => ({ value, label: t(`keys.lives.d${value}`) }))}
       />

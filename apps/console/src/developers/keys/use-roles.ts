@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
 import { useMay, usePerson } from '../../session/use-session.tsx';
 
-export type Role = ItemOf<'/v1/identity/roles'>;
+type Role = ItemOf<'/v1/identity/roles'>;
 
 /** The roles that keys may have; undefined while they are read, and for who may not read them. */
 export function useMachineRoles(): Role[] | undefined {
@@ -11,7 +11,8 @@ export function useMachineRoles(): Role[] | undefined {
   const may = useMay();
   const { organization } = usePerson();
   const { data } = useQuery({
-    queryKey: [organization.id, 'roles', 'machine'],
+    // Below what Organization reads anew after a change of its roles.
+    queryKey: [organization.id, 'organization', 'all-roles', 'machine'],
     enabled: may('identity.roles.read'),
     queryFn: async ({ signal }) => {
       const roles: Role[] = [];

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { DialogActions } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
-import { errorAt, isAtFields } from '../field-errors.ts';
+import { isAtFields, problemAt } from '../../ui/problem-at.ts';
 import { EventPicker } from './event-picker.tsx';
 import { isStale, type EndpointDraft } from './use-endpoints.ts';
 
@@ -43,7 +43,7 @@ export function EndpointForm(props: EndpointFormProps): ReactNode {
         required
         maxLength={120}
         value={draft.name}
-        error={errorAt(error, '/name')}
+        error={problemAt(error, '/name', true)}
         onChange={({ target }) => change({ name: target.value })}
       />
       <TextField
@@ -53,12 +53,12 @@ export function EndpointForm(props: EndpointFormProps): ReactNode {
         inputMode="url"
         maxLength={2048}
         value={draft.url}
-        error={errorAt(error, '/url')}
+        error={problemAt(error, '/url', true)}
         onChange={({ target }) => change({ url: target.value })}
       />
       <EventPicker
         chosen={draft.events}
-        error={errorAt(error, '/events')}
+        error={problemAt(error, '/events', true)}
         onChange={(events) => change({ events })}
       />
       {children?.(draft)}

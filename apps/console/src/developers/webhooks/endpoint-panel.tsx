@@ -7,8 +7,8 @@ import { Detail, Details, Id } from '../../ui/details.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Switch } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
+import { SecretOnce } from '../../ui/secret-once.tsx';
 import { Time } from '../../ui/time.tsx';
-import { SecretOnce } from '../secret-once.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { EditEndpoint } from './edit-endpoint.tsx';
 import { useChangeEndpoint, useDeleteEndpoint, useEndpoint, type ReadEndpoint } from './use-endpoints.ts';
@@ -132,7 +132,12 @@ function Actions({ read: { endpoint, etag }, onEdit, onClose }: OpenedProps): Re
           {t('hooks.rotateLead')}
         </Confirm>
       ) : (
-        <SecretOnce title={t('hooks.rotated', { name: endpoint.name })} secret={secret} onClose={stop}>
+        <SecretOnce
+          title={t('hooks.rotated', { name: endpoint.name })}
+          secret={secret}
+          lost={t('hooks.lost')}
+          onClose={stop}
+        >
           {t('hooks.bothSign')}
         </SecretOnce>
       )}

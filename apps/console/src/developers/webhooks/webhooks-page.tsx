@@ -10,10 +10,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
 import { useList } from '../../ui/list.ts';
 import { Empty, Forbidden } from '../../ui/notices.tsx';
+import { SecretOnce } from '../../ui/secret-once.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { webhooksRoute, type WebhooksSearch } from '../routes.ts';
-import { SecretOnce } from '../secret-once.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointPanel } from './endpoint-panel.tsx';
 import { useCreateEndpoint, type Endpoint } from './use-endpoints.ts';
@@ -120,9 +120,14 @@ function useColumns(): Column<Endpoint>[] {
 function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
   const t = useTranslations('developers');
   const { data, error, isPending, mutate } = useCreateEndpoint();
-  if (data?.secret !== undefined) {
+  if (data !== undefined) {
     return (
-      <SecretOnce title={t('hooks.made', { name: data.name })} secret={data.secret} onClose={onClose}>
+      <SecretOnce
+        title={t('hooks.made', { name: data.name })}
+        secret={data.secret ?? null}
+        lost={t('hooks.lost')}
+        onClose={onClose}
+      >
         {t('hooks.secretUse')}
       </SecretOnce>
     );

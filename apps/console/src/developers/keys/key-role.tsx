@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../../session/use-session.tsx';
 import { Checkbox, TextField } from '../../ui/form.tsx';
-import { errorAt } from '../field-errors.ts';
+import { problemAt } from '../../ui/problem-at.ts';
 
 /** What most programs need; the matrix of roles has every permission. */
 const OFFERED = [
@@ -20,29 +20,29 @@ const OFFERED = [
   'loyalty.transactions.read',
 ] as const;
 
-export interface RoleDraft {
+export interface KeyRoleDraft {
   name: string;
   permissions: string[];
 }
 
-export function isRole({ name, permissions }: RoleDraft): boolean {
+export function isRole({ name, permissions }: KeyRoleDraft): boolean {
   return name.trim() !== '' && permissions.length > 0;
 }
 
-interface NewRoleProps {
-  draft: RoleDraft;
-  onChange: (draft: RoleDraft) => void;
+interface KeyRoleProps {
+  draft: KeyRoleDraft;
+  onChange: (draft: KeyRoleDraft) => void;
   error: unknown;
 }
 
 /** A machine role of a few permissions; of those that one holds oneself, for nobody gives more. */
-export function NewRole({ draft, onChange, error }: NewRoleProps): ReactNode {
+export function KeyRole({ draft, onChange, error }: KeyRoleProps): ReactNode {
   const t = useTranslations('developers');
   const may = useMay();
   const { permissions } = draft;
   const toggled = (permission: string, on: boolean): string[] =>
     on ? [...permissions, permission] : permissions.filter((each) => each !== permission);
-  const refused = errorAt(error, '/permissions');
+  const refused = problemAt(error, '/permissions', true);
   return (
     <div className="flex flex-col gap-4 rounded-panel border border-line p-4">
       <TextField
@@ -50,7 +50,7 @@ export function NewRole({ draft, onChange, error }: NewRoleProps): ReactNode {
         required
         maxLength={80}
         value={draft.name}
-        error={errorAt(error, '/name')}
+        error={problemAt(error, '/name', true)}
         onChange={({ target }) => onChange({ ...draft, name: target.value })}
       />
       <fieldset className="flex flex-col gap-1">

@@ -1,5 +1,5 @@
 import { ProblemError } from '@customer-platform/client';
-import { errorAt, isAtFields } from './field-errors.ts';
+import { isAtFields, problemAt, problemsAt } from './problem-at.ts';
 
 function refusal(...errors: { pointer?: string; code: string; detail?: string }[]): ProblemError {
   const text = JSON.stringify({ code: 'validation_failed', title: 'Refused', errors });
@@ -9,12 +9,15 @@ function refusal(...errors: { pointer?: string; code: string; detail?: string }[
 describe('what a refusal says of a field', () => {
   it('is found at the field, and at what is inside it', () => {
     const error = refusal({ pointer: '/events/3', code: 'invalid_enum', detail: 'No such event.' });
-    expect(errorAt(error, '/events')).toBe('No such event.');
-    expect(errorAt(error, '/event')).toBeUndefined();
+    expect(problemAt(error, '/events', true)).toBe('No such event.');
+    expect(problemAt(error, '/events')).toBeUndefined();
+    expect(problemAt(error, '/event', true)).toBeUndefined();
   });
 
   it('is its code where it says no more', () => {
-    expect(errorAt(refusal({ pointer: '/name', code: 'required' }), '/name')).toBe('required');
+    const error = refusal({ pointer: '/name', code: 'required' });
+    expect(problemAt(error, '/name')).toBe('required');
+    expect(problemsAt(error)).toEqual({ '/name': 'required' });
   });
 
   it('stands at the fields of the form, or above them', () => {

@@ -1,0 +1,137 @@
+import { Navigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useFormatter, useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Page } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
+import { AdjustPoints } from './adjust-points.tsx';
+import { Balance } from './balance.tsx';
+import { ContactCode } from './contact-code.tsx';
+import { LoyaltyTabs } from './loyalty-tabs.tsx';
+import { KINDS, ledgerRoute, type LedgerSearch } from './routes.ts';
+import { TransactionPanel } from './transaction-panel.tsx';
+import type { Transaction } from './use-transaction.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What was earned and spent: rows that are only ever added. */
+export function LedgerPage(): ReactNode {
+  const t = useTranslations('loyalty');
+  const may = useMay();
+  const { organization } = usePerson();
+  const { contact_id: contact } = ledgerRoute.useSearch();
+  if (!may('loyalty.transactions.read')) {
+    const params = { organization: organization.slug };
+    if (may('loyalty.rules.read'))
+      return <Navigate to="/o/$organization/loyalty/rules" params={params} replace />;
+    return <Forbidden permission="loyalty.transactions.read" />;
+  }
+  const known = contact !== undefined && UUID.test(contact);
+  return (
+    <Page
+      title={t('title')}
+      lead={t('lead')}
+      actions={may('loyalty.transactions.create') && <AdjustPoints contactId={known ? contact : undefined} />}
+    >
+      <LoyaltyTabs />
+      <LedgerFilters />
+      {known && may('loyalty.balances.read') && <Balance contactId={contact} />}
+      {contact === undefined || known ? <Ledger /> : <Empty title={t('noId')}>{t('noIdLead')}</Empty>}
+    </Page>
+  );
+}
+
+function useChange(): (changed: LedgerSearch, replace?: boolean) => void {
+  const navigate = ledgerRoute.useNavigate();
+  return (changed, replace = false) =>
+    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
+}
+
+function LedgerFilters(): ReactNode {
+  const t = useTranslations('loyalty');
+  const search = ledgerRoute.useSearch();
+  const change = useChange();
+  return (
+    <Filters>
+      <SearchField
+        main
+        label={t('contactId')}
+        value={search.contact_id ?? ''}
+        onChange={(typed) => change({ contact_id: typed.trim() || undefined }, true)}
+      />
+      <SearchField
+        label={t('reference')}
+        value={search.reference ?? ''}
+        onChange={(typed) => change({ reference: typed || undefined }, true)}
+      />
+      <FilterSelect
+        label={t('kind')}
+        value={search.kind}
+        onChange={(kind) => change({ kind: KINDS.find((each) => each === kind) }, true)}
+        options={KINDS.map((value) => ({ value, label: t(`kinds.${value}`) }))}
+      />
+    </Filters>
+  );
+}
+
+function Ledger(): ReactNode {
+  const t = useTranslations('loyalty');
+  const api = useApi();
+  const change = useChange();
+  const { open, ...filters } = ledgerRoute.useSearch();
+  const list = useList<Transaction>(['loyalty', 'transactions', filters], async (cursor, signal) => {
+    const query = { ...filters, cursor };
+    return (await api.GET('/v1/loyalty/transactions', { params: { query }, signal })).data;
+  });
+  const filtered = Object.values(filters).some((value) => value !== undefined);
+  return (
+    <>
+      <DataTable
+        label={t('ledger')}
+        list={list}
+        columns={useColumns()}
+        keyOf={({ id }) => id}
+        chosen={open}
+        onOpen={({ id }) => change({ open: id })}
+        empty={
+          filtered ? (
+            <Empty title={t('nothingMatches')} />
+          ) : (
+            <Empty title={t('empty')}>{t('emptyLead')}</Empty>
+          )
+        }
+      />
+      <TransactionPanel id={open} onClose={() => change({ open: undefined })} />
+    </>
+  );
+}
+
+const TONES = { earn: 'good', adjust: 'accent', spend: 'neutral', expire: 'warn', reverse: 'warn' } as const;
+
+function useColumns(): Column<Transaction>[] {
+  const t = useTranslations('loyalty');
+  const { number } = useFormatter();
+  return [
+    { id: 'at', header: t('at'), cell: ({ created_at: at }) => <Time at={at} /> },
+    {
+      id: 'kind',
+      header: t('kind'),
+      cell: ({ kind }) => <Badge tone={TONES[kind]}>{t(`kinds.${kind}`)}</Badge>,
+    },
+    {
+      id: 'points',
+      header: t('points'),
+      end: true,
+      cell: ({ points }) => number(points, { signDisplay: 'exceptZero' }),
+    },
+    { id: 'contact', header: t('contact'), cell: ({ contact_id: id }) => <ContactCode id={id} /> },
+    { id: 'reason', header: t('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
+    { id: 'reference', header: t('reference'), cell: ({ reference }) => <bdi>{reference ?? '–'}</bdi> },
+  ];
+}

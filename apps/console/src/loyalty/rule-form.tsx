@@ -1,0 +1,264 @@
+import type { FormEvent, ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { ConditionList } from '../segments/condition-list.tsx';
+import { usePerson } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { DialogActions } from '../ui/dialog.tsx';
+import { Checkbox, InstantField, Select, TextField } from '../ui/form.tsx';
+import { problemAt } from '../ui/problem-at.ts';
+import { newKey, PERIODS, ROUNDINGS, RULE_OPS, type RuleDraft } from './rule-draft.ts';
+
+interface PartProps {
+  draft: RuleDraft;
+  set: (changed: Partial<RuleDraft>) => void;
+  error: unknown;
+}
+
+interface RuleFormProps {
+  draft: RuleDraft;
+  onChange: (draft: RuleDraft) => void;
+  onSend: () => void;
+  onCancel?: () => void;
+  busy: boolean;
+  error: unknown;
+  action: string;
+  /** What stands in the way, above the buttons. */
+  children?: ReactNode;
+}
+
+/** Which events give how many points. */
+export function RuleForm(props: RuleFormProps): ReactNode {
+  const { draft, onChange, onSend, onCancel, busy, error, action, children } = props;
+  const t = useTranslations('loyalty');
+  const part: PartProps = { draft, set: (changed) => onChange({ ...draft, ...changed }), error };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSend();
+  };
+  return (
+    <form onSubmit={submit} className="flex min-w-0 flex-col gap-6">
+      <Which {...part} />
+      <HowMany {...part} />
+      <Caps {...part} />
+      <When {...part} />
+      <Checkbox
+        label={t('enabledNow')}
+        checked={draft.enabled}
+        onChange={({ target }) => part.set({ enabled: target.checked })}
+      />
+      {children}
+      <DialogActions>
+        {onCancel !== undefined && <Button onClick={onCancel}>{t('cancel')}</Button>}
+        <Button type="submit" look="main" busy={busy}>
+          {action}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-4">
+      <legend className="mb-2 font-medium">{title}</legend>
+      {children}
+    </fieldset>
+  );
+}
+
+function Which({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('loyalty');
+  return (
+    <Part title={t('which')}>
+      <TextField
+        label={t('name')}
+        required
+        maxLength={100}
+        value={draft.name}
+        error={problemAt(error, '/name')}
+        onChange={({ target }) => set({ name: target.value })}
+      />
+      <TextField
+        label={t('eventName')}
+        hint={t('eventHint')}
+        className="field font-mono"
+        spellCheck={false}
+        required
+        maxLength={200}
+        value={draft.event}
+        error={problemAt(error, '/event')}
+        onChange={({ target }) => set({ event: target.value })}
+      />
+      <ConditionList
+        conditions={draft.conditions}
+        newKey={newKey}
+        ops={RULE_OPS}
+        problemAt={(path) => problemAt(error, `/conditions${path}`)}
+        onChange={(conditions) => set({ conditions })}
+      />
+    </Part>
+  );
+}
+
+function HowMany({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('loyalty');
+  return (
+    <Part title={t('howMany')}>
+      <Select
+        label={t('counted')}
+        value={draft.type}
+        options={(['per_amount', 'fixed'] as const).map((value) => ({
+          value,
+          label: t(`formulas.${value}`),
+        }))}
+        error={problemAt(error, '/formula')}
+        onChange={({ target }) => set({ type: target.value === 'fixed' ? 'fixed' : 'per_amount' })}
+      />
+      <TextField
+        label={t('points')}
+        type="number"
+        min={1}
+        required
+        value={draft.points}
+        error={problemAt(error, '/formula/points')}
+        onChange={({ target }) => set({ points: target.value })}
+      />
+      {draft.type === 'per_amount' && <PerAmount draft={draft} set={set} error={error} />}
+    </Part>
+  );
+}
+
+function PerAmount({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('loyalty');
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <TextField
+        label={t('per')}
+        hint={t('perHint')}
+        type="number"
+        min={1}
+        required
+        value={draft.per}
+        error={problemAt(error, '/formula/per')}
+        onChange={({ target }) => set({ per: target.value })}
+      />
+      <TextField
+        label={t('currency')}
+        required
+        pattern="[A-Z]{3}"
+        maxLength={3}
+        value={draft.currency}
+        error={problemAt(error, '/formula/currency')}
+        onChange={({ target }) => set({ currency: target.value.toUpperCase() })}
+      />
+      <TextField
+        label={t('amountProperty')}
+        className="field font-mono"
+        spellCheck={false}
+        required
+        value={draft.amountProperty}
+        error={problemAt(error, '/formula/amount_property')}
+        onChange={({ target }) => set({ amountProperty: target.value })}
+      />
+      <TextField
+        label={t('currencyProperty')}
+        className="field font-mono"
+        spellCheck={false}
+        required
+        value={draft.currencyProperty}
+        error={problemAt(error, '/formula/currency_property')}
+        onChange={({ target }) => set({ currencyProperty: target.value })}
+      />
+      <Select
+        label={t('rounding')}
+        value={draft.rounding}
+        options={ROUNDINGS.map((value) => ({ value, label: t(`roundings.${value}`) }))}
+        onChange={({ target }) => set({ rounding: target.value as RuleDraft['rounding'] })}
+      />
+    </div>
+  );
+}
+
+function Caps({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('loyalty');
+  const { organization } = usePerson();
+  const zones = [...new Set([organization.timezone, ...Intl.supportedValuesOf('timeZone')])];
+  const zone = draft.capTimezone === '' ? organization.timezone : draft.capTimezone;
+  return (
+    <Part title={t('caps')}>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label={t('maxPerEvent')}
+          hint={t('emptyForNone')}
+          type="number"
+          min={1}
+          value={draft.maxPerEvent}
+          error={problemAt(error, '/max_per_event')}
+          onChange={({ target }) => set({ maxPerEvent: target.value })}
+        />
+        <TextField
+          label={t('maxPerContact')}
+          hint={t('emptyForNone')}
+          type="number"
+          min={1}
+          value={draft.capPoints}
+          error={problemAt(error, '/max_per_contact', true)}
+          onChange={({ target }) => set({ capPoints: target.value })}
+        />
+        {draft.capPoints !== '' && (
+          <>
+            <Select
+              label={t('period')}
+              value={draft.capPeriod}
+              options={PERIODS.map((value) => ({ value, label: t(`periods.${value}`) }))}
+              onChange={({ target }) => set({ capPeriod: target.value as RuleDraft['capPeriod'] })}
+            />
+            <Select
+              label={t('timezone')}
+              value={zone}
+              options={(zones.includes(zone) ? zones : [zone, ...zones]).map((value) => ({
+                value,
+                label: value,
+              }))}
+              onChange={({ target }) => set({ capTimezone: target.value })}
+            />
+          </>
+        )}
+      </div>
+    </Part>
+  );
+}
+
+function When({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('loyalty');
+  return (
+    <Part title={t('when')}>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <InstantField
+          label={t('validFrom')}
+          hint={t('validFromHint')}
+          value={draft.validFrom}
+          error={problemAt(error, '/valid_from')}
+          onChange={(validFrom) => set({ validFrom })}
+        />
+        <InstantField
+          label={t('validTo')}
+          hint={t('emptyForNone')}
+          value={draft.validTo}
+          error={problemAt(error, '/valid_to')}
+          onChange={(validTo) => set({ validTo })}
+        />
+        <TextField
+          label={t('expiresAfterDays')}
+          hint={t('expiresAfterHint')}
+          type="number"
+          min={1}
+          max={3_650}
+          value={draft.expiresAfterDays}
+          error={problemAt(error, '/expires_after_days')}
+          onChange={({ target }) => set({ expiresAfterDays: target.value })}
+        />
+      </div>
+    </Part>
+  );
+}

@@ -1,0 +1,283 @@
+import type { FormEvent, ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { ConditionList } from '../segments/condition-list.tsx';
+import { Button } from '../ui/button.tsx';
+import { DialogActions } from '../ui/dialog.tsx';
+import { Checkbox, Select, TextField } from '../ui/form.tsx';
+import { Json } from '../ui/json.tsx';
+import { problemAt } from '../ui/problem-at.ts';
+import { useChannelSettings, topicsIn } from './use-channels.ts';
+import { newKey, RECIPIENTS, ROUTING_OPS, UNITS, type RoutingDraft, type Unit } from './routing-draft.ts';
+import { useTemplateNames } from './use-routing.ts';
+import { CATEGORIES, CHANNELS, ROUTABLE_EVENTS, type Channel, type EventType } from './vocabulary.ts';
+
+interface PartProps {
+  draft: RoutingDraft;
+  set: (changed: Partial<RoutingDraft>) => void;
+  error: unknown;
+}
+
+interface RoutingFormProps {
+  draft: RoutingDraft;
+  onChange: (draft: RoutingDraft) => void;
+  onSend: () => void;
+  onCancel?: () => void;
+  busy: boolean;
+  error: unknown;
+  action: string;
+  /** What stands in the way, above the buttons. */
+  children?: ReactNode;
+}
+
+/** Which event sends which template to whom. */
+export function RoutingForm(props: RoutingFormProps): ReactNode {
+  const { draft, onChange, onSend, onCancel, busy, error, action, children } = props;
+  const t = useTranslations('messages');
+  const part: PartProps = { draft, set: (changed) => onChange({ ...draft, ...changed }), error };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSend();
+  };
+  return (
+    <form onSubmit={submit} className="flex min-w-0 flex-col gap-6">
+      <When {...part} />
+      <What {...part} />
+      <Whom {...part} />
+      <Checkbox
+        label={t('enabledNow')}
+        checked={draft.enabled}
+        onChange={({ target }) => part.set({ enabled: target.checked })}
+      />
+      {children}
+      <DialogActions>
+        {onCancel !== undefined && <Button onClick={onCancel}>{t('cancel')}</Button>}
+        <Button type="submit" look="main" busy={busy}>
+          {action}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-4">
+      <legend className="mb-2 font-medium">{title}</legend>
+      {children}
+    </fieldset>
+  );
+}
+
+function When({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('messages');
+  return (
+    <Part title={t('whenHappens')}>
+      <TextField
+        label={t('name')}
+        required
+        maxLength={120}
+        value={draft.name}
+        error={problemAt(error, '/name')}
+        onChange={({ target }) => set({ name: target.value })}
+      />
+      <Select
+        label={t('eventType')}
+        value={draft.eventType}
+        options={ROUTABLE_EVENTS.map((value) => ({
+          value,
+          label: `${t(`eventTypes.${keyOf(value)}`)} · ${value}`,
+        }))}
+        error={problemAt(error, '/event_type')}
+        onChange={({ target }) => set({ eventType: target.value as EventType })}
+      />
+      {draft.eventType === 'core.event.recorded' && (
+        <TextField
+          label={t('eventName')}
+          hint={t('eventNameHint')}
+          className="field font-mono"
+          spellCheck={false}
+          required
+          maxLength={200}
+          value={draft.eventName}
+          error={problemAt(error, '/event_name')}
+          onChange={({ target }) => set({ eventName: target.value })}
+        />
+      )}
+      <Conditions draft={draft} set={set} error={error} />
+    </Part>
+  );
+}
+
+/** Dots lead into the texts: `core.event.recorded` is called `core_event_recorded` there. */
+function keyOf<Type extends EventType>(type: Type) {
+  return type.replaceAll('.', '_') as 'core_event_recorded';
+}
+
+function Conditions({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('messages');
+  const { joined, conditions, nested } = draft;
+  if (nested != null)
+    return (
+      <div className="flex flex-col gap-2">
+        <p className="text-xs text-soft">{t('nestedCondition')}</p>
+        <Json value={nested} label={t('condition')} />
+      </div>
+    );
+  return (
+    <>
+      {conditions.length > 1 && (
+        <Select
+          label={t('condition')}
+          value={joined}
+          options={(['all', 'any'] as const).map((value) => ({ value, label: t(`joined.${value}`) }))}
+          onChange={({ target }) => set({ joined: target.value === 'any' ? 'any' : 'all' })}
+        />
+      )}
+      <ConditionList
+        conditions={conditions}
+        newKey={newKey}
+        ops={ROUTING_OPS}
+        label={t('path')}
+        placeholder="event.properties.amount"
+        addLabel={t('addCondition')}
+        problemAt={(at) =>
+          problemAt(error, `/condition/${joined}${at.replace(/property$/, 'path')}`) ??
+          (at === '' ? problemAt(error, '/condition') : undefined)
+        }
+        onChange={(changed) => set({ conditions: changed })}
+      />
+    </>
+  );
+}
+
+function What({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('messages');
+  return (
+    <Part title={t('whatSends')}>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Select
+          label={t('channel')}
+          value={draft.channel}
+          options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
+          error={problemAt(error, '/channel')}
+          onChange={({ target }) => set({ channel: target.value as Channel, templateId: '', topic: '' })}
+        />
+        <Template draft={draft} set={set} error={error} />
+        <Select
+          label={t('category')}
+          value={draft.category}
+          options={CATEGORIES.map((value) => ({ value, label: t(`categories.${value}`) }))}
+          onChange={({ target }) => set({ category: target.value as RoutingDraft['category'] })}
+        />
+        <Topic draft={draft} set={set} error={error} />
+        <TextField
+          label={t('delay')}
+          type="number"
+          min={0}
+          step="any"
+          required
+          value={draft.delay}
+          error={problemAt(error, '/delay_seconds')}
+          onChange={({ target }) => set({ delay: target.value })}
+        />
+        <Select
+          label={t('unit')}
+          value={draft.unit}
+          options={(Object.keys(UNITS) as Unit[]).map((value) => ({ value, label: t(`units.${value}`) }))}
+          onChange={({ target }) => set({ unit: target.value as Unit })}
+        />
+      </div>
+    </Part>
+  );
+}
+
+function Template({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('messages');
+  const templates = useTemplateNames();
+  const wrong = problemAt(error, '/template_id');
+  const found = (templates ?? []).filter(({ channel }) => channel === draft.channel);
+  const known = draft.templateId === '' || found.some(({ id }) => id === draft.templateId);
+  // Without the right to see templates, or where there are more than are offered, by the id.
+  if (templates === undefined)
+    return (
+      <TextField
+        label={t('templateId')}
+        required
+        value={draft.templateId}
+        error={wrong}
+        onChange={({ target }) => set({ templateId: target.value.trim() })}
+      />
+    );
+  return (
+    <Select
+      label={t('template')}
+      required
+      value={draft.templateId}
+      error={wrong}
+      hint={found.length === 0 ? t('noTemplateOfChannel') : undefined}
+      options={[
+        { value: '', label: t('choose') },
+        ...(known ? [] : [{ value: draft.templateId, label: draft.templateId }]),
+        ...found.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+      onChange={({ target }) => set({ templateId: target.value })}
+    />
+  );
+}
+
+function Topic({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('messages');
+  const { data } = useChannelSettings();
+  const wrong = problemAt(error, '/topic');
+  if (data === undefined)
+    return (
+      <TextField
+        label={t('topic')}
+        maxLength={40}
+        value={draft.topic}
+        error={wrong}
+        onChange={({ target }) => set({ topic: target.value })}
+      />
+    );
+  const topics = topicsIn(data.data).filter(({ channels }) => channels.includes(draft.channel));
+  const known = draft.topic === '' || topics.some(({ key }) => key === draft.topic);
+  return (
+    <Select
+      label={t('topic')}
+      value={draft.topic}
+      error={wrong}
+      options={[
+        { value: '', label: t('noTopic') },
+        ...(known ? [] : [{ value: draft.topic, label: draft.topic }]),
+        ...topics.map(({ key, name }) => ({ value: key, label: name })),
+      ]}
+      onChange={({ target }) => set({ topic: target.value })}
+    />
+  );
+}
+
+function Whom({ draft, set, error }: PartProps): ReactNode {
+  const t = useTranslations('messages');
+  const inside = draft.to === 'event' ? 'path' : 'value';
+  return (
+    <Part title={t('toWhom')}>
+      <Select
+        label={t('recipient')}
+        value={draft.to}
+        options={RECIPIENTS.map((value) => ({ value, label: t(`recipients.${value}`) }))}
+        error={problemAt(error, '/recipient')}
+        onChange={({ target }) => set({ to: target.value as RoutingDraft['to'], where: '' })}
+      />
+      {draft.to !== 'contact' && (
+        <TextField
+          label={t(draft.to === 'event' ? 'recipientPath' : 'address')}
+          placeholder={draft.to === 'event' ? 'properties.email' : undefined}
+          required
+          value={draft.where}
+          error={problemAt(error, `/recipient/${inside}`)}
+          onChange={({ target }) => set({ where: target.value })}
+        />
+      )}
+    </Part>
+  );
+}

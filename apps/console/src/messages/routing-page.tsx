@@ -1,0 +1,168 @@
+import { Plus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Filters, FilterSelect } from '../ui/filters.tsx';
+import { Checkbox } from '../ui/form.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Page } from '../ui/page.tsx';
+import { MessageTabs } from './message-tabs.tsx';
+import { NewRouting } from './new-routing.tsx';
+import { routingRoute, type RoutingSearch } from './routes.ts';
+import type { RoutingRule } from './routing-draft.ts';
+import { RoutingPanel } from './routing-panel.tsx';
+import { RoutingState } from './routing-state.tsx';
+import { useTemplateNames } from './use-routing.ts';
+import { CHANNELS, ROUTABLE_EVENTS } from './vocabulary.ts';
+
+const NEW = 'new';
+
+/** Which events send which messages. */
+export function RoutingPage(): ReactNode {
+  const t = useTranslations('messages');
+  const may = useMay();
+  const { open } = routingRoute.useSearch();
+  const change = useChange();
+  if (!may('messaging.routing.read')) return <Forbidden permission="messaging.routing.read" />;
+  const mayUpdate = may('messaging.routing.update');
+  const close = (): void => change({ open: undefined });
+  return (
+    <Page
+      title={t('pages.routing')}
+      lead={t('routingLead')}
+      actions={
+        mayUpdate && (
+          <Button look="main" onClick={() => change({ open: NEW })}>
+            <Plus aria-hidden className="size-4" />
+            {t('newRouting')}
+          </Button>
+        )
+      }
+    >
+      <MessageTabs />
+      <RoutingFilters />
+      <Rules onOpen={(id) => change({ open: id })} />
+      {open === NEW && mayUpdate && (
+        <NewRouting onClose={close} onMade={({ id }) => change({ open: id }, true)} />
+      )}
+      {open !== undefined && open !== NEW && <RoutingPanel key={open} id={open} onClose={close} />}
+    </Page>
+  );
+}
+
+function useChange(): (changed: RoutingSearch, replace?: boolean) => void {
+  const navigate = routingRoute.useNavigate();
+  return (changed, replace = false) =>
+    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
+}
+
+function RoutingFilters(): ReactNode {
+  const t = useTranslations('messages');
+  const { event_type: type, channel, enabled, deleted } = routingRoute.useSearch();
+  const change = useChange();
+  return (
+    <Filters>
+      <FilterSelect
+        label={t('eventType')}
+        value={type}
+        onChange={(value) => change({ event_type: ROUTABLE_EVENTS.find((each) => each === value) }, true)}
+        options={ROUTABLE_EVENTS.map((value) => ({ value, label: value }))}
+      />
+      <FilterSelect
+        label={t('channel')}
+        value={channel}
+        onChange={(value) => change({ channel: CHANNELS.find((each) => each === value) }, true)}
+        options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
+      />
+      <FilterSelect
+        label={t('state')}
+        value={enabled}
+        onChange={(value) =>
+          change({ enabled: value === 'true' || value === 'false' ? value : undefined }, true)
+        }
+        options={[
+          { value: 'true', label: t('on') },
+          { value: 'false', label: t('off') },
+        ]}
+      />
+      <Checkbox
+        label={t('withDeleted')}
+        checked={deleted === true}
+        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
+      />
+    </Filters>
+  );
+}
+
+function Rules({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
+  const t = useTranslations('messages');
+  const api = useApi();
+  const { open, event_type, channel, enabled, deleted } = routingRoute.useSearch();
+  const list = useList<RoutingRule>(
+    ['messages', 'routing', 'list', event_type, channel, enabled, deleted],
+    async (cursor, signal) => {
+      const query = {
+        event_type,
+        channel,
+        enabled: enabled === undefined ? undefined : enabled === 'true',
+        include_deleted: deleted,
+        cursor,
+      };
+      return (await api.GET('/v1/messaging/event-routing', { params: { query }, signal })).data;
+    },
+  );
+  const filtered = [event_type, channel, enabled].some((each) => each !== undefined);
+  return (
+    <DataTable
+      label={t('pages.routing')}
+      list={list}
+      columns={useColumns()}
+      keyOf={({ id }) => id}
+      chosen={open}
+      onOpen={({ id }) => onOpen(id)}
+      empty={
+        filtered ? (
+          <Empty title={t('nothingMatches')} />
+        ) : (
+          <Empty title={t('noRouting')}>{t('noRoutingLead')}</Empty>
+        )
+      }
+    />
+  );
+}
+
+function useColumns(): Column<RoutingRule>[] {
+  const t = useTranslations('messages');
+  const templates = useTemplateNames();
+  return [
+    { id: 'name', header: t('name'), cell: ({ name }) => <bdi className="font-medium">{name}</bdi> },
+    { id: 'state', header: t('state'), cell: (rule) => <RoutingState rule={rule} /> },
+    {
+      id: 'event',
+      header: t('event'),
+      cell: ({ event_type: type, event_name: name }) => (
+        <code className="font-mono text-xs" title={type}>
+          {name ?? type}
+        </code>
+      ),
+    },
+    { id: 'channel', header: t('channel'), cell: ({ channel }) => t(`channels.${channel}`) },
+    {
+      id: 'template',
+      header: t('template'),
+      cell: ({ template_id: id }) => {
+        const found = templates?.find((each) => each.id === id);
+        return found === undefined ? (
+          <code className="font-mono text-xs">{id}</code>
+        ) : (
+          <bdi>{found.name}</bdi>
+        );
+      },
+    },
+    { id: 'category', header: t('category'), cell: ({ category }) => t(`categories.${category}`) },
+  ];
+}

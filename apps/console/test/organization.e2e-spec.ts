@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import {
+  END_WITHIN_MS,
+  eventually,
+  START_WITHIN_MS,
+  totpCode,
+  type Page,
+  type Tenant,
+} from '@customer-platform/testing';
+import { ConsoleBench, type Staff } from './console.fixture.js';
+
+/** A code works once, and the next one comes with the next half minute. */
+const NEXT_CODE_WITHIN_MS = 40_000;
+const MARKUP = '<img src=x onerror="document.title=1">';
+
+let bench: ConsoleBench;
+let tenant: Tenant;
+let owner: Staff;
+
+beforeAll(async () => {
+  bench = await ConsoleBench.start();
+  tenant = await bench.platform.tenant();
+  owner = await bench.staff(tenant);
+}, START_WITHIN_MS);
+afterAll(() => bench.end(), END_WITHIN_MS);
+
+/** In front of the page. */
+const dialog = (page: Page) => page.locator('dialog[open]').last();
+
+describe('one’s own second factor', () => {
+  it('is set up with its codes kept, and asked for at the next sign-in', async () => {
+    const person = await bench.staff(tenant);
+    const visitor = await bench.signedIn(person);
+    const { page } = visitor;
+    await visitor.open('account');
+    await page.getByRole('button', { name: 'Configurar un segundo factor' }).click();
+    await page.getByRole('button', { name: 'Continuar' }).click();
+    await page.getByRole('img', { name: 'Código QR para la app autenticadora' }).waitFor();
+    const secret = ((await dialog(page).locator('code').first().textContent()) ?? '').replaceAll(' ', '');
+    const used = totpCode(secret);
+    await page.getByLabel('Código de la app').fill(used);
+    await page.getByRole('button', { name: 'Confirmar' }).click();
+    await page.getByText('Se muestran solo ahora').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Ya los guardé').check();
+    await page.getByRole('button', { name: 'Listo' }).click();
+    await page.getByText('Te quedan 10 códigos de recuperación').waitFor();
+    expect(await visitor.findings()).toEqual([]);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+
+    const again = await bench.visitor();
+    await again.page.goto(`${bench.platform.url}/console/`);
+    await again.page.getByRole('textbox').first().fill(person.email);
+    await again.page.getByRole('button').first().click();
+    await again.page.locator('input[type=password]').fill(person.password);
+    await again.page.locator('button').first().click();
+    const field = again.page.locator('input[autocomplete="one-time-code"]');
+    await field.waitFor();
+    const next = await eventually(
+      () => {
+        const code = totpCode(secret);
+        if (code === used) throw new Error('The code is still the former one');
+        return code;
+      },
+      { within: NEXT_CODE_WITHIN_MS, every: 250 },
+    );
+    await field.fill(next);
+    await again.page.locator('button').first().click();
+    await again.page.waitForURL(/\/console\/o\//);
+    await again.close();
+  });
+
+  it('is all there is to see where the organization asks for one, until it is set up', async () => {
+    const strict = await bench.platform.tenant();
+    const person = await bench.staff(strict);
+    const visitor = await bench.signedIn(person);
+    const { page } = visitor;
+    const settings = { mfa_policy: 'required' };
+    await strict.admin.patch(`/v1/identity/organizations/${strict.id}`, { settings });
+    // The first page asks for its figures again and again: the refusal says that something has changed.
+    await page.getByRole('heading', { level: 1, name: 'Hace falta un segundo factor' }).waitFor();
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    expect(await visitor.findings()).toEqual([]);
+    await page.getByRole('button', { name: 'Configurar un segundo factor' }).click();
+    await page.getByRole('button', { name: 'Continuar' }).click();
+    const secret = ((await dialog(page).locator('code').first().textContent()) ?? '').replaceAll(' ', '');
+    await page.getByLabel('Código de la app').fill(totpCode(secret));
+    await page.getByRole('button', { name: 'Confirmar' }).click();
+    await page.getByLabel('Ya los guardé').check();
+    await page.getByRole('button', { name: 'Listo' }).click();
+    await page.getByRole('heading', { level: 1, name: strict.slug }).waitFor();
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
+describe('who may do what', () => {
+  it('is a role that is changed, with what it gives said before, and the menu follows', async () => {
+    const name = `Lectura ${randomUUID().slice(0, 8)} ${MARKUP}`;
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('organization/roles/new');
+    await page.getByLabel('Nombre').fill(name);
+    await page.getByLabel('core.contacts.read', { exact: true }).check();
+    await page.getByRole('button', { name: 'Crear el rol con 1 permiso' }).click();
+    await page.getByRole('heading', { name }).waitFor();
+
+    const email = `${randomUUID()}@example.com`;
+    await visitor.open('organization/invitations?create=true');
+    await dialog(page).getByLabel('Correo', { exact: true }).fill(email);
+    await dialog(page).getByLabel(name.slice(0, 16)).check();
+    await dialog(page).getByLabel('Idioma del correo').selectOption('es');
+    await page.getByRole('button', { name: 'Enviar la invitación' }).click();
+    await page.getByRole('cell', { name: email, exact: true }).waitFor();
+
+    const guest = await bench.visitor();
+    await guest.page.goto(await bench.invitationLink(email));
+    await guest.page.getByLabel('Nombre').fill('Inés Invitada');
+    await guest.page.getByLabel('Contraseña').fill(owner.password);
+    await guest.page.getByRole('button', { name: 'Aceptar la invitación' }).click();
+    await guest.page.getByRole('button', { name: 'Iniciar sesión' }).waitFor();
+    await guest.signIn({ email, name: 'Inés Invitada', password: owner.password });
+    const menu = guest.page.getByRole('navigation', { name: 'Menú' });
+    await menu.getByRole('link', { name: 'Contactos' }).waitFor();
+    expect(await menu.getByRole('link', { name: 'Organización' }).count()).toBe(0);
+
+    await visitor.open('organization/people?q=In%C3%A9s');
+    await page.getByRole('cell', { name: 'Inés Invitada' }).waitFor();
+    await visitor.open('organization/roles');
+    await page.getByRole('cell', { name: name.slice(0, 16) }).click();
+    await page.getByLabel('core.contacts.read', { exact: true }).uncheck();
+    await page.getByLabel('identity.users.read', { exact: true }).check();
+    await page.getByText('Al guardar se quita un permiso:').waitFor();
+    await page.getByText('+ identity.users.read').waitFor();
+    await page.getByRole('button', { name: 'Guardar' }).click();
+    await page.getByText('El rol quedó guardado').first().waitFor();
+    await guest.page.reload();
+    await menu.getByRole('link', { name: 'Organización' }).waitFor();
+    expect(await menu.getByRole('link', { name: 'Contactos' }).count()).toBe(0);
+    expect([...visitor.complaints, ...guest.complaints]).toEqual([]);
+    await guest.close();
+    await visitor.close();
+  });
+
+  it('is explained for a person, and the last owner stays', async () => {
+    const alone = await bench.platform.tenant();
+    const visitor = await bench.signedIn(await bench.staff(alone));
+    const { page } = visitor;
+    await visitor.open('organization/people');
+    await page.getByRole('cell', { name: 'Ana Rojas' }).click();
+    await page.getByLabel('Permiso').fill('core.contacts.read');
+    await page.getByRole('button', { name: 'Preguntar' }).click();
+    await page.getByText('Viene de estos roles:').waitFor();
+    await page.getByRole('button', { name: 'Quitar el rol Owner' }).click();
+    await page.getByText('Es la última persona dueña activa.').waitFor();
+    expect(await visitor.findings()).toEqual([]);
+    await visitor.close();
+  });
+});
+
+describe('the pages of the organization', () => {
+  it.each(['light', 'dark'] as const)('have nothing to stumble over at 360 px, %s', async (scheme) => {
+    const visitor = await bench.signedIn(owner, { scheme, width: 360 });
+    const parts = [
+      '',
+      '/people',
+      '/invitations',
+      '/roles',
+      '/roles/new',
+      '/children',
+      '/clients',
+      '/sso',
+      '/sessions',
+    ];
+    for (const part of parts) {
+      await visitor.open(`organization${part}`);
+      await visitor.page.waitForLoadState('networkidle');
+      expect([part, await visitor.findings()]).toEqual([part, []]);
+      expect([part, await visitor.isTooWide()]).toEqual([part, false]);
+    }
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+
+  it('show a client’s secret once, and take an address more', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('organization/clients?create=true');
+    await dialog(page).getByLabel('Nombre').fill(`App ${MARKUP}`);
+    await dialog(page).getByLabel('Direcciones de retorno').fill('https://app.example/cb');
+    await dialog(page).getByRole('button', { name: 'Registrar un cliente' }).click();
+    const secret = await dialog(page).getByRole('region', { name: 'Secreto del cliente' }).textContent();
+    expect(secret?.length).toBeGreaterThan(20);
+    await page.getByLabel('Ya lo copié').check();
+    await page.getByRole('button', { name: 'Listo' }).click();
+    await page.getByRole('cell', { name: 'App' }).first().click();
+    await dialog(page)
+      .getByLabel('Direcciones de retorno')
+      .fill('https://app.example/cb\nhttps://app.example/b');
+    await dialog(page).getByRole('button', { name: 'Guardar' }).click();
+    await page.getByText('El cliente quedó guardado').first().waitFor();
+    expect(await page.getByText(secret ?? '-', { exact: true }).count()).toBe(0);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
