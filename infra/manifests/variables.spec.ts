@@ -14,7 +14,6 @@ describe('the variables of an app', () => {
       'LOG_LEVEL',
       'PLATFORM_MODE',
       'PORT',
-      'PUBLIC_URL',
       'RELEASE',
     ]);
     for (const name of ['KAFKA_BROKERS', 'PROCESS_ROLE', 'DATABASE_URL'])
