@@ -243,14 +243,14 @@ describe('webhooks out', () => {
     const witness = await endpoint(api);
     receiver.answer = (response, { path: at }) => response.writeHead(at === path ? 410 : 204).end();
     await publish(id);
-    const gone = await eventually(async () => {
-      const found = await shown(api, endpointId);
-      expect(found).toMatchObject({ enabled: false, disabled_reason: 'gone' });
-      return found;
-    });
-    expect(gone.recent_deliveries).toMatchObject([
-      { state: 'failed', status_code: 410, next_attempt_at: null },
-    ]);
+    await eventually(async () =>
+      expect(await shown(api, endpointId)).toMatchObject({
+        enabled: false,
+        disabled_reason: 'gone',
+        recent_deliveries: [{ state: 'failed', status_code: 410, next_attempt_at: null }],
+      }),
+    );
+    await arrived(witness.path, 1);
     const [event] = await world.probe.expectEvents('messaging.webhook_endpoint.disabled.v1', id, 1);
     expect(event?.data).toEqual({ webhook_endpoint_id: endpointId, reason: 'gone' });
     const audited = await world.database.query(
