@@ -10,12 +10,12 @@
 import { cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { pagesOf } from '@customer-platform/kit/console-pages.ts';
 import { visitConsole } from '@customer-platform/kit/console-visit.ts';
 import { runningPlatform } from '@customer-platform/kit/platform.ts';
 import { startChromium } from '@customer-platform/testing';
 import { figuresOf, heading, OBSERVE, row } from './pages.ts';
 import { liveFigures } from './live.ts';
-import { pagesOf } from './rows.ts';
 import { scrollFigures } from './scrolling.ts';
 
 const { values } = parseArgs({

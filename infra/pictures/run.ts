@@ -1,8 +1,10 @@
 /**
- * `npm run pictures -- [--data DIR] [--out DIR]`
+ * `npm run pictures -- [--data DIR] [--out DIR] [--every-page [--only PATH]]`
  *
  * Takes the pictures that the documentation shows of the platform that `npm start` runs, on a desktop and on a phone: the
  * mail catcher with a marketing mail written in MJML, the first page of a sign-in, and the Console. With `CHROMIUM` by that browser.
+ * With `--every-page` it takes sheets of every page of the Console instead, by default into `.data/pictures`: three widths in
+ * both themes, and what a page shows while the API has not answered, refuses, and is away.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -11,15 +13,21 @@ import { parseArgs } from 'node:util';
 import { visitConsole } from '@customer-platform/kit/console-visit.ts';
 import { type Platform, runningPlatform, request } from '@customer-platform/kit/platform.ts';
 import { startChromium, type Browser, type Page } from '@customer-platform/testing';
+import { keepEveryPage } from './every-page.ts';
 import { NEWSLETTER } from './newsletter.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({
   options: {
     data: { type: 'string', default: join(root, '.data') },
-    out: { type: 'string', default: join(root, 'docs/pictures') },
+    out: { type: 'string' },
+    'every-page': { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
   },
 });
+
+const everyPage = values['every-page'];
+const out = values.out ?? (everyPage ? join(values.data, 'pictures') : join(root, 'docs/pictures'));
 
 const SCREENS = {
   desktop: { viewport: { width: 1280, height: 800 } },
@@ -77,10 +85,11 @@ async function beginSignIn(platform: Platform): Promise<{ address: string; clien
 
 async function main(): Promise<void> {
   const platform = await runningPlatform(values.data);
+  if (everyPage) return lookAtEveryPage(platform);
   const mail = await sendNewsletter(platform);
   const { address, clientId } = await beginSignIn(platform);
   const browser = await startChromium();
-  mkdirSync(values.out, { recursive: true });
+  mkdirSync(out, { recursive: true });
   try {
     for (const [name, screen] of Object.entries(SCREENS)) {
       const page = await browser.newPage(screen);
@@ -98,6 +107,15 @@ async function main(): Promise<void> {
   } finally {
     await browser.close();
     await request(platform, 'DELETE', `/v1/identity/oauth-clients/${clientId}`);
+  }
+}
+
+async function lookAtEveryPage(platform: Platform): Promise<void> {
+  const browser = await startChromium();
+  try {
+    await keepEveryPage({ platform, browser, data: values.data, out, only: values.only });
+  } finally {
+    await browser.close();
   }
 }
 
@@ -140,7 +158,7 @@ async function trackPurchase(platform: Platform): Promise<string> {
 }
 
 async function keep(page: Page, name: string): Promise<void> {
-  const file = join(values.out, `${name}.png`);
+  const file = join(out, `${name}.png`);
   const picture = await page.screenshot({ path: file });
   process.stdout.write(`${file}  ${Math.ceil(picture.length / 1024)} kB\n`);
 }

@@ -1,4 +1,5 @@
 export { bigints, byteas, integers, jsons, texts, timestamps, uuids } from './arrays.js';
+export { askedAtStart } from './at-start.js';
 export { Clock } from './clock.js';
 export { DATA_SOURCE, Database, type OrganizationScope } from './database.js';
 export { dataSourceOf, type DataSourceSettings } from './data-source.js';

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database, newId, type WorkerTransaction } from '@customer-platform/database';
+import { askedAtStart, Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { BUILT_IN_ROLES } from './built-in-roles.js';
@@ -39,7 +39,7 @@ export class BuiltInPermissions implements OnModuleInit {
   constructor(private readonly database: Database) {}
 
   async onModuleInit(): Promise<void> {
-    await this.database.acrossOrganizations((tx) => this.follow(tx));
+    await askedAtStart(() => this.database.acrossOrganizations((tx) => this.follow(tx)));
   }
 
   /**

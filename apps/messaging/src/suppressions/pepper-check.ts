@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { ConfigError } from '@customer-platform/config';
-import { Database } from '@customer-platform/database';
+import { askedAtStart, Database } from '@customer-platform/database';
 import { SuppressionsRepository } from './suppressions.repository.js';
 import { PEPPER_PREFIX_LENGTH } from '../addresses/address-keys.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
@@ -15,8 +15,8 @@ export class PepperCheck implements OnApplicationBootstrap {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const used = await this.database.acrossOrganizations((tx) =>
-      this.suppressions.prefixes(tx, PEPPER_PREFIX_LENGTH),
+    const used = await askedAtStart(() =>
+      this.database.acrossOrganizations((tx) => this.suppressions.prefixes(tx, PEPPER_PREFIX_LENGTH)),
     );
     if (this.keys.unknownPrefixes(used).length === 0) return;
     throw new ConfigError(

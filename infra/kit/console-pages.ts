@@ -1,4 +1,4 @@
-import { request, type Platform } from '@customer-platform/kit/platform.ts';
+import { request, type Platform } from './platform.ts';
 
 /** Pages that need no row. */
 const PAGES = [
@@ -14,7 +14,10 @@ const PAGES = [
   'messages/templates',
   'messages/templates/new',
   'messages/suppressions',
+  'messages/routing',
+  'messages/channels',
   'loyalty',
+  'loyalty/rules',
   'developers/keys',
   'developers/webhooks',
   'developers/dead-letters',
