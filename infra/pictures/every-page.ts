@@ -7,8 +7,8 @@ import type { Platform } from '@customer-platform/kit/platform.ts';
 import type { Browser, Page } from '@customer-platform/testing';
 
 const ID = /\/[0-9a-f]{8}-[0-9a-f-]{27}/;
-const SETTLED_MS = 600;
-const QUIET_WITHIN_MS = 4_000;
+const SETTLED_MS = 400;
+const QUIET_WITHIN_MS = 2_500;
 /** Of a screen's own size, how large it is on a sheet. */
 const SCALE = 0.5;
 
@@ -45,24 +45,19 @@ interface Options {
 export async function keepEveryPage({ platform, browser, data, out, only }: Options): Promise<void> {
   mkdirSync(out, { recursive: true });
   const paths = (await pagesOf(platform)).filter((path) => path.startsWith(only));
-  const sheets = new Map<string, { looks: Buffer[]; states: Buffer[] }>();
-  for (const path of paths) sheets.set(path, { looks: [], states: [] });
-  for (const look of LOOKS) {
-    const visit = await visitConsole(data, browser, { viewport: WIDE, ...look });
-    for (const [path, { looks, states }] of sheets) {
-      for (const screen of SCREENS) looks.push(await lookAt(visit, path, screen));
-      if (look.colorScheme === 'light')
-        for (const state of stateNames) states.push(await lookWhile(visit, path, state));
-    }
-    await visit.page.context().close();
-  }
-  const page = await browser.newPage();
-  for (const [path, { looks, states }] of sheets) {
+  const visits: ConsoleVisit[] = [];
+  for (const look of LOOKS) visits.push(await visitConsole(data, browser, { viewport: WIDE, ...look }));
+  const sheet = await browser.newPage();
+  for (const path of paths) {
     const name = path === '' ? 'home' : path.replace(ID, '-one').replaceAll('/', '-');
-    await keepSheet(page, looks, join(out, `${name}.png`));
-    await keepSheet(page, states, join(out, `${name}.states.png`));
+    const looks: Buffer[] = [];
+    for (const visit of visits) for (const screen of SCREENS) looks.push(await lookAt(visit, path, screen));
+    await keepSheet(sheet, looks, join(out, `${name}.png`));
+    const states: Buffer[] = [];
+    for (const visit of visits.slice(0, 1))
+      for (const state of stateNames) states.push(await lookWhile(visit, path, state));
+    await keepSheet(sheet, states, join(out, `${name}.states.png`));
   }
-  await page.close();
 }
 
 async function lookAt({ page, at }: ConsoleVisit, path: string, viewport: typeof WIDE): Promise<Buffer> {

@@ -40,7 +40,7 @@ export function SearchField({ label, value, onChange, main = false }: SearchFiel
     return () => clearTimeout(timer);
   }, [typed]);
   return (
-    <label className="relative block w-full sm:w-72">
+    <label className={`relative block w-full ${main ? 'sm:w-80' : 'sm:w-72'}`}>
       <span className="sr-only">{label}</span>
       <Search aria-hidden className="absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-soft" />
       <input

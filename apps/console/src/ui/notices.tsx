@@ -23,7 +23,7 @@ export function Forbidden({ permission }: { permission: string }): ReactNode {
     <div role="alert" className="flex flex-col items-center gap-3 px-4 py-16 text-center">
       <LockKeyhole aria-hidden className="size-6 text-soft" />
       <p className="font-medium">{t('forbidden')}</p>
-      <p className="text-soft">{t('forbiddenBy', { permission })}</p>
+      {permission !== '' && <p className="text-soft">{t('forbiddenBy', { permission })}</p>}
     </div>
   );
 }

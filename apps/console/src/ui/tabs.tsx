@@ -9,7 +9,11 @@ export interface Tab {
 /** Parts of one page, each with an address of its own. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): ReactNode {
   return (
-    <nav aria-label={label} className="-mb-2 flex gap-1 overflow-x-auto border-b border-line">
+    <nav
+      ref={showCurrent}
+      aria-label={label}
+      className="-mb-2 flex gap-1 overflow-x-auto border-b border-line"
+    >
       {tabs.map(({ label: text, link }) => (
         <Link
           key={text}
@@ -22,4 +26,9 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): 
       ))}
     </nav>
   );
+}
+
+/** On a narrow screen the tabs scroll: the one that is open is in sight. */
+function showCurrent(tabs: HTMLElement | null): void {
+  tabs?.querySelector('[aria-current=page]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
 }
