@@ -16,6 +16,10 @@ export const SHARED_TABLES: Record<string, string> = {
 /** Tables of one module alone, or that differ between modules. */
 export const TABLES: Record<string, Record<string, string>> = {
   core: {
+    attribute_conversions:
+      'Contacts being gone through because a definition is new or was changed, and how far that has come.',
+    attribute_definitions:
+      'What values an attribute of contacts takes; `next` is what they are converted to.',
     audit_chains: 'Where the audit chain of an organization ends, and how its last verification ended.',
     audit_checkpoints: 'A signed statement of what a chain was; the same goes to a topic.',
     audit_log: 'An audit row of any module, with the hash that chains it to the row before.',

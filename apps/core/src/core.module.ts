@@ -3,6 +3,8 @@ import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
+import { AttributeDefinition } from './attributes/attribute-definition.entity.js';
+import { AttributesModule } from './attributes/attributes.module.js';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
 import { CHECKPOINT_TOPIC } from './audit-log/checkpoint.js';
 import { CatalogsModule } from './catalogs/catalogs.module.js';
@@ -27,7 +29,11 @@ import { UsageModule } from './usage/usage.module.js';
 /** Core: contacts, and the events that are about them. */
 @Module({
   imports: [
-    DatabaseModule.forRoot({ module: 'core', entities: [Contact, Segment], migrations: CORE_MIGRATIONS }),
+    DatabaseModule.forRoot({
+      module: 'core',
+      entities: [AttributeDefinition, Contact, Segment],
+      migrations: CORE_MIGRATIONS,
+    }),
     EventBusModule.forRoot({ module: 'core', keptForEver: [CHECKPOINT_TOPIC] }),
     AuditModule.forRoot({ module: 'core' }),
     AuthorizationModule.forRoot({ module: 'core', calls: ['crm', 'loyalty', 'messaging'] }),
@@ -36,6 +42,7 @@ import { UsageModule } from './usage/usage.module.js';
       references: ORGANIZATION_IN_CORE,
       ask: ['crm', 'loyalty', 'messaging'],
     }),
+    AttributesModule,
     AuditLogModule,
     CatalogsModule,
     ConsentsModule,

@@ -7,4 +7,5 @@ export const ORGANIZATION_IN_CORE = referencesToOrganization([
   { table: 'consent_events', resource: 'consents' },
   { table: 'dead_letters' },
   { table: 'segments' },
+  { table: 'attribute_definitions' },
 ]);

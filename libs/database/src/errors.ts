@@ -22,6 +22,16 @@ export interface PostgresFailure {
   message: string;
 }
 
+/**
+ * What a transaction went by has been changed by another meanwhile. It counts as a serialization failure of Postgres: the
+ * unit of work begins anew.
+ */
+export class Superseded extends Error {
+  override readonly name = 'Superseded';
+  readonly code = '40001';
+  readonly severity = 'ERROR';
+}
+
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -9,6 +9,7 @@ export {
   isDatabaseUnavailable,
   isTransient,
   postgresFailure,
+  Superseded,
   type PostgresFailure,
 } from './errors.js';
 export { AnswerStore } from './idempotency/answer.store.js';

@@ -1,4 +1,5 @@
 import { type Patch, sameJson, Whole } from '@customer-platform/database';
+import type { DeclaredAttributes } from '../attributes/declared-attributes.js';
 import type { CreateContactDto, UpdateContactDto } from './contact.dto.js';
 import type { Contact } from './contact.entity.js';
 import {
@@ -13,6 +14,12 @@ import type { NationalIdVault } from './national-id/national-id.vault.js';
 
 type Content = Partial<Contact>;
 
+/** What a request is read by: the time, in ISO 8601, and what is declared of attributes. */
+export interface Moment {
+  readonly now: string;
+  readonly declared: DeclaredAttributes;
+}
+
 /**
  * The columns of a new contact.
  * @throws Problem `validation_failed` and the codes of fields
@@ -21,10 +28,10 @@ export function newContact(
   vault: NationalIdVault,
   organizationId: string,
   body: CreateContactDto,
-  now: string,
+  { now, declared }: Moment,
 ): Content {
   const profile = emptyProfile();
-  applyFields(profile, body, now);
+  applyFields(profile, body, now, declared);
   const { email, phone } = profile;
   const externalId = body.external_id ?? null;
   demandIdentifier({ external_id: externalId, email, phone });
@@ -56,10 +63,10 @@ export function changedContact(
   vault: NationalIdVault,
   contact: Contact,
   body: UpdateContactDto,
-  now: string,
+  { now, declared }: Moment,
 ): ContactChange {
   const profile = profileOf(contact);
-  applyFields(profile, body, now);
+  applyFields(profile, body, now, declared);
   if (body.birth_date !== undefined) profile.times.fields['birth_date'] = now;
   const content: Content = {
     ...columnsOf(profile),

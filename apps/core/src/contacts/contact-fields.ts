@@ -2,6 +2,7 @@ import type { FieldError } from '@customer-platform/problem-json';
 import { Problem } from '@customer-platform/problem-json';
 import { mergePatch } from '@customer-platform/database';
 import { checkFurther, pointerToken } from '@customer-platform/http';
+import { acceptAttribute, type DeclaredAttributes } from '../attributes/declared-attributes.js';
 import { normalizeNationalId } from '../national-ids/national-id.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
 import { CreateContactDto, UpdateContactDto, type NationalIdInputDto } from './contact.dto.js';
@@ -34,10 +35,15 @@ export interface Identifiers {
  * ran ahead. The rules of values are those of identify (core.md §2), but what is malformed refuses the whole.
  * @throws Problem `validation_failed` and the published codes of fields, with every error at once
  */
-export function applyFields(profile: ContactProfile, body: UpdateContactDto, now: string): void {
+export function applyFields(
+  profile: ContactProfile,
+  body: UpdateContactDto,
+  now: string,
+  declared: DeclaredAttributes,
+): void {
   const errors: FieldError[] = [];
   for (const field of KNOWN_TRAITS) applyField(profile, field, body[field], now, errors);
-  if (body.attributes !== undefined) applyAttributes(profile, body.attributes, now, errors);
+  if (body.attributes !== undefined) applyAttributes(profile, body.attributes, now, { declared, errors });
   if (errors.length > 0) throw Problem.validation(errors);
 }
 
@@ -74,7 +80,7 @@ function applyAttributes(
   profile: ContactProfile,
   sent: Record<string, unknown> | null,
   now: string,
-  errors: FieldError[],
+  { declared, errors }: { declared: DeclaredAttributes; errors: FieldError[] },
 ): void {
   const given = sent ?? Object.fromEntries(Object.keys(profile.attributes).map((key) => [key, null]));
   const entries = Object.entries(given);
@@ -86,8 +92,13 @@ function applyAttributes(
   for (const [key, value] of entries) {
     const pointer = `/attributes/${pointerToken(key)}`;
     const merged: unknown = value === null ? null : mergePatch(profile.attributes[key], value);
+    const accepted = merged === null ? { value: null } : acceptAttribute(declared, key, merged);
+    if ('code' in accepted) {
+      errors.push({ pointer, ...accepted });
+      continue;
+    }
     const at = latest(profile.times.attributes[key], now);
-    if (setAttribute(profile, key, merged, at) !== 'full') continue;
+    if (setAttribute(profile, key, accepted.value, at) !== 'full') continue;
     errors.push({
       pointer,
       code: 'too_long',

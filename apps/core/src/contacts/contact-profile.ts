@@ -1,4 +1,9 @@
 import { pointerToken } from '@customer-platform/http';
+import {
+  acceptAttribute,
+  NOTHING_DECLARED,
+  type DeclaredAttributes,
+} from '../attributes/declared-attributes.js';
 import { normalEmail } from '../identities/identity-value.js';
 import { KNOWN_TRAITS, readTrait, type KnownTrait } from './known-traits.js';
 
@@ -63,13 +68,14 @@ export function emptyProfile(): ContactProfile {
 
 /**
  * Applies the traits of one identify. For each field the latest `occurredAt` wins, whatever order identifies come in;
- * of two at the same instant the one that comes later. A malformed known trait is skipped with a warning, and so are
- * all attributes after the first {@link MOST_ATTRIBUTES_SENT}.
+ * of two at the same instant the one that comes later. A malformed known trait is skipped with a warning, and so is what
+ * the definition of an attribute does not take, and all attributes after the first {@link MOST_ATTRIBUTES_SENT}.
  */
 export function applyTraits(
   profile: ContactProfile,
   traits: Readonly<Record<string, unknown>>,
   occurredAt: string,
+  declared: DeclaredAttributes = NOTHING_DECLARED,
 ): ProfileChange {
   const change: ProfileChange = { changed: [], taken: [], warnings: [] };
   for (const trait of KNOWN_TRAITS) {
@@ -77,7 +83,7 @@ export function applyTraits(
   }
   const attributes = Object.entries(traits).filter(([key]) => !isKnown(key));
   for (const [key, value] of attributes.slice(0, MOST_ATTRIBUTES_SENT)) {
-    applyAttribute(profile, key, value, occurredAt, change);
+    applyAttribute(profile, [key, value], occurredAt, change, declared);
   }
   if (attributes.length > MOST_ATTRIBUTES_SENT) {
     change.warnings.push({ pointer: '/traits', code: 'limit_reached' });
@@ -123,11 +129,17 @@ export function setField(
 
 function applyAttribute(
   profile: ContactProfile,
-  key: string,
-  value: unknown,
+  [key, sent]: readonly [string, unknown],
   occurredAt: string,
   change: ProfileChange,
+  declared: DeclaredAttributes,
 ): void {
+  const accepted = sent === null ? { value: null } : acceptAttribute(declared, key, sent);
+  if ('code' in accepted) {
+    change.warnings.push({ pointer: `/traits/${pointerToken(key)}`, code: accepted.code });
+    return;
+  }
+  const { value } = accepted;
   if (isLate(profile.times.attributes, key, occurredAt)) return;
   const outcome = setAttribute(profile, key, value, occurredAt);
   if (outcome === 'full') {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
+import { DeclaredAttributesModule } from '../attributes/declared-attributes.module.js';
 import { BlocklistModule } from '../subject-requests/blocklist/blocklist.module.js';
 import { FollowingModule } from '../segments/following/following.module.js';
 import { ContactCounters } from './contact-counters.js';
@@ -15,7 +16,7 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
 
 /** Contacts, and what other modules ask about them. */
 @Module({
-  imports: [BlocklistModule, FollowingModule],
+  imports: [BlocklistModule, DeclaredAttributesModule, FollowingModule],
   controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
     { provide: MASTER_KEY, useFactory: () => keyringOf(readConfig(encryptionConfig)) },

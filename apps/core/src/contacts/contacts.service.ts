@@ -13,6 +13,8 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { NOTHING_DECLARED, type DeclaredAttributes } from '../attributes/declared-attributes.js';
+import { DeclaredAttributesReader } from '../attributes/declared-attributes.reader.js';
 import { SegmentFollower, type ContactChange } from '../segments/following/segment-follower.js';
 import { ContactIdentities, nationalIdOf } from './contact-identities.js';
 import { changedContact, newContact, withoutIdentifier } from './contact-changes.js';
@@ -63,6 +65,7 @@ export class ContactsService {
     private readonly vault: NationalIdVault,
     private readonly segments: SegmentFollower,
     private readonly audit: Audit,
+    private readonly declared: DeclaredAttributesReader,
     stores: ResourceStores,
     remoteReferences: RemoteReferences,
   ) {
@@ -106,16 +109,18 @@ export class ContactsService {
     { readmit_reason: reason, ...body }: CreateContactDto,
   ): Promise<SeenContact> {
     const now = this.clock.now().toISOString();
-    const values = newContact(this.vault, context.organizationId, body, now);
-    return this.seen(context, async (tx) => {
-      const readmitted = reason !== undefined && (await this.identities.readmit(tx, values));
-      const contact = await this.contacts.create(context, values, { tx });
-      if (readmitted) {
-        const resource = { type: 'contacts', id: contact.id };
-        await this.audit.record(tx, context, { action: 'core.contacts.create', resource, reason });
-      }
-      return contact;
-    });
+    return this.seen(context, (tx) =>
+      this.declaring(tx, body, async (declared) => {
+        const values = newContact(this.vault, context.organizationId, body, { now, declared });
+        const readmitted = reason !== undefined && (await this.identities.readmit(tx, values));
+        const contact = await this.contacts.create(context, values, { tx });
+        if (readmitted) {
+          const resource = { type: 'contacts', id: contact.id };
+          await this.audit.record(tx, context, { action: 'core.contacts.create', resource, reason });
+        }
+        return contact;
+      }),
+    );
   }
 
   /** The contact, or where it was merged into. @throws Problem `not_found` */
@@ -132,7 +137,9 @@ export class ContactsService {
   update(context: RequestContext, id: string, body: UpdateContactDto): Promise<SeenContact> {
     return this.seen(context, async (tx) => {
       await this.lockUnmerged(tx, context, id);
-      return this.contacts.update(context, id, (contact) => this.patch(tx, contact, body), { tx });
+      return this.declaring(tx, body, (declared) =>
+        this.contacts.update(context, id, (contact) => this.patch(tx, contact, body, declared), { tx }),
+      );
     });
   }
 
@@ -172,10 +179,12 @@ export class ContactsService {
 
   /** As `update`, within a change that has locked the contact. */
   change(tx: Transaction, context: RequestContext, id: string, body: UpdateContactDto): Promise<Contact> {
-    return this.contacts.update(context, id, (contact) => this.patch(tx, contact, body), {
-      tx,
-      ifMatch: '*',
-    });
+    return this.declaring(tx, body, (declared) =>
+      this.contacts.update(context, id, (contact) => this.patch(tx, contact, body, declared), {
+        tx,
+        ifMatch: '*',
+      }),
+    );
   }
 
   /** Takes an identifier's value out of its field, and with it the identity. @throws Problem `last_identity` */
@@ -209,9 +218,23 @@ export class ContactsService {
     throw new Problem('contact_merged', { members: { survivor_id: survivorId } });
   }
 
-  private async patch(tx: Transaction, contact: Contact, body: UpdateContactDto) {
+  /** What gives no attributes needs no definitions. */
+  private declaring<T>(
+    tx: Transaction,
+    { attributes }: UpdateContactDto,
+    work: (declared: DeclaredAttributes) => Promise<T>,
+  ): Promise<T> {
+    return attributes ? this.declared.within(tx, work) : work(NOTHING_DECLARED);
+  }
+
+  private async patch(
+    tx: Transaction,
+    contact: Contact,
+    body: UpdateContactDto,
+    declared: DeclaredAttributes,
+  ) {
     const now = this.clock.now().toISOString();
-    const { patch, times } = changedContact(this.vault, contact, body, now);
+    const { patch, times } = changedContact(this.vault, contact, body, { now, declared });
     // A field that was only confirmed keeps its value, and no earlier word on it counts any more.
     if (!sameJson(times, contact.fieldTimes)) {
       await tx.query(SET_TIMES, [tx.organizationId, contact.id, JSON.stringify(times)]);

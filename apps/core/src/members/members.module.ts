@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DeclaredAttributesModule } from '../attributes/declared-attributes.module.js';
 import { MEMBER_AUTHENTICATOR, TENANT_AUTHENTICATOR } from '@customer-platform/http';
 import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
@@ -16,7 +17,13 @@ import { TokenExchangeService } from './token-exchange.service.js';
 
 /** The Member API: people with a token of their own. */
 @Module({
-  imports: [ConsentsModule, ContactsModule, ReceiptKeysModule, SigningKeysModule.forRoot({ module: 'core' })],
+  imports: [
+    ConsentsModule,
+    ContactsModule,
+    DeclaredAttributesModule,
+    ReceiptKeysModule,
+    SigningKeysModule.forRoot({ module: 'core' }),
+  ],
   controllers: [InternalMembersController, MembersController],
   providers: [
     MemberConsentsService,

@@ -34,6 +34,7 @@ import { IndexLastNames1767100200000 } from './1767100200000-index-last-names.js
 import { CreateEventStreams1767125000000 } from './1767125000000-create-event-streams.js';
 import { IndexEventsByCreation1767125100000 } from './1767125100000-index-events-by-creation.js';
 import { CreateSubjectRequests1767130000000 } from './1767130000000-create-subject-requests.js';
+import { CreateAttributeDefinitions1767131000000 } from './1767131000000-create-attribute-definitions.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -72,4 +73,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateEventStreams1767125000000,
   IndexEventsByCreation1767125100000,
   CreateSubjectRequests1767130000000,
+  CreateAttributeDefinitions1767131000000,
 ];

@@ -1,4 +1,5 @@
 import type { NewDomainEvent } from '@customer-platform/event-bus';
+import { NOTHING_DECLARED, type DeclaredAttributes } from '../attributes/declared-attributes.js';
 import { applyTraits, type Warning } from '../contacts/contact-profile.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
 import type { StoredEvent } from '../segments/following/segment-follower.js';
@@ -22,11 +23,15 @@ export interface Effect {
  * Applies an event to its contact, in memory. Events of a contact must come in their order. A soft-deleted contact
  * keeps its events without any effect.
  */
-export function applyEvent(item: WorkItem, contact: ContactState): Effect {
+export function applyEvent(
+  item: WorkItem,
+  contact: ContactState,
+  declared: DeclaredAttributes = NOTHING_DECLARED,
+): Effect {
   const effect: Effect = { item, contact, warnings: [], claims: [], changedFields: [] };
   if (contact.deleted) return effect;
   const isCreation = contact.created?.by === item;
-  const changed = item.kind === 'identify' ? applyIdentify(effect) : [];
+  const changed = item.kind === 'identify' ? applyIdentify(effect, declared) : [];
   if (isCreation) {
     effect.changedFields = ['external_id', ...changed];
     effect.contactEvent = contactEvent('core.contact.created.v1', effect);
@@ -45,12 +50,12 @@ export function noEffect(item: WorkItem, contact: ContactState): Effect {
   return { item, contact, warnings: [], claims: [], changedFields };
 }
 
-function applyIdentify({ item, contact, warnings, claims }: Effect): string[] {
+function applyIdentify({ item, contact, warnings, claims }: Effect, declared: DeclaredAttributes): string[] {
   const { profile } = contact;
   if (!profile) throw new TypeError('The profile of an identified contact was not loaded');
   const { traits } = item.body as IdentifyBody;
   const before = JSON.stringify(profile.times);
-  const { changed, taken, warnings: skipped } = applyTraits(profile, traits, item.occurredAt);
+  const { changed, taken, warnings: skipped } = applyTraits(profile, traits, item.occurredAt, declared);
   // A field that was confirmed keeps its value, but when it was said last must be kept too.
   if (before !== JSON.stringify(profile.times)) contact.changed = true;
   const named = claimsOf(contact, item, taken);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { DeclaredAttributesReader, type DeclaredOfAll } from '../attributes/declared-attributes.reader.js';
 import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { applyEvent, domainEvents, noEffect, storedEvent, type Effect } from './chunk-effects.js';
@@ -37,6 +38,8 @@ interface Applied {
   readonly origins: Map<string, string | null>;
   readonly contests: Contests;
   readonly erased: ReadonlySet<WorkItem>;
+  /** By what attributes were checked; none where none was set. */
+  readonly declared?: DeclaredOfAll | undefined;
 }
 
 const NOTHING: Applied = {
@@ -67,11 +70,13 @@ export class ChunkProcessor {
     private readonly segments: SegmentFollower,
     private readonly contested: ContestedIdentities,
     private readonly blocklist: ErasedIdentifiers,
+    private readonly declared: DeclaredAttributesReader,
   ) {}
 
   /**
    * Events of one contact must come in their order, and all of one contact through one transaction at a time.
    * @throws RaceLost when a concurrent transaction got in the way: roll back, and run the chunk again
+   * @throws Superseded when definitions of attributes were changed meanwhile: as RaceLost
    * @throws SubjectErased when the event of a dead letter is of a person who was erased
    */
   async process(
@@ -85,7 +90,7 @@ export class ChunkProcessor {
     if (letters && sorted.dead.length > 0)
       throw new RaceLost('The event of a dead letter has changed meanwhile');
     const applied = await this.applyAll(tx, sorted.fresh, progress, halted);
-    const { effects, outcomes, origins, contests, erased } = applied;
+    const { effects, outcomes, origins, contests, erased, declared } = applied;
     if (letters && erased.size > 0) throw new SubjectErased('The person of a dead letter was erased');
     const dead = [...(await withoutErased(tx, this.blocklist, sorted.dead)), ...[...erased].map(forgotten)];
     progress.stage = 'store';
@@ -95,6 +100,7 @@ export class ChunkProcessor {
       progress.stage = 'segments';
       await this.segments.eventsStored(tx, effects.map(storedEvent));
     }
+    if (declared) await this.declared.demandSame(tx, declared, organizationsOf(sorted.fresh));
     if (halted) await this.setAside(tx, applied, progress, halted, letters);
     else {
       progress.stage = 'emit';
@@ -137,11 +143,15 @@ export class ChunkProcessor {
     const { byExternalId, found, erased } = await resolveContacts(tx, items, this.blocklist);
     const apply = halted?.stage === 'profile' ? noEffect : applyEvent;
     if (apply === applyEvent) progress.stage = 'profile';
+    // Tracks set no attributes.
+    const declared = items.some(({ kind }) => kind === 'identify')
+      ? await this.declared.nowOfAll(tx, organizationsOf(items))
+      : undefined;
     const effects = items.flatMap((item) => {
       if (erased.has(item)) return [];
       const contact = byExternalId.get(within(item.organizationId, item.body.external_id));
       if (!contact) throw new TypeError('An event was not resolved to a contact');
-      return apply(item, contact);
+      return apply(item, contact, declared?.get(item.organizationId));
     });
     const decided = await decideClaims(
       tx,
@@ -157,8 +167,12 @@ export class ChunkProcessor {
     const origins = new Map(
       found.map(({ organizationId, normal, originId }) => [within(organizationId, normal), originId]),
     );
-    return { effects, outcomes, origins, contests, erased };
+    return { effects, outcomes, origins, contests, erased, declared };
   }
+}
+
+function organizationsOf(items: readonly WorkItem[]): string[] {
+  return [...new Set(items.map(({ organizationId }) => organizationId))];
 }
 
 /** What folds into the contact is its own as soon as the events are stored. */

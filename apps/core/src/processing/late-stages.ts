@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import type { DeclaredAttributes } from '../attributes/declared-attributes.js';
+import { DeclaredAttributesReader } from '../attributes/declared-attributes.reader.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { attempted, type Setback } from './careful-processor.js';
 import { applyEvent, noEffect, storedEvent, type Effect } from './chunk-effects.js';
@@ -27,6 +29,7 @@ export class LateStages {
     private readonly contested: ContestedIdentities,
     private readonly segments: SegmentFollower,
     private readonly outbox: Outbox,
+    private readonly declared: DeclaredAttributesReader,
   ) {}
 
   /**
@@ -55,7 +58,9 @@ export class LateStages {
     const { item } = stored;
     const contact = await lockContactOf(tx, item.organizationId, item.eventId);
     if (stored.remainder.onDeleted) contact.deleted = true;
-    const { effect, remainder, contests } = await this.applyRest(tx, stored, contact);
+    const { effect, remainder, contests } = await this.declared.within(tx, (declared) =>
+      this.applyRest(tx, stored, contact, declared),
+    );
     progress.remainder = remainder;
     if (stored.stage !== 'emit') {
       if (halted?.stage === 'segments') return;
@@ -75,11 +80,12 @@ export class LateStages {
     tx: WorkerTransaction,
     { item, stage, remainder }: StoredItem,
     contact: Effect['contact'],
+    declared: DeclaredAttributes,
   ): Promise<{ effect: Effect; remainder: Remainder; contests: Contests }> {
     const { eventId } = item;
     const effect =
       stage === 'profile'
-        ? applyEvent(item, contact)
+        ? applyEvent(item, contact, declared)
         : { ...noEffect(item, contact), claims: contestedClaims(item, contact, remainder) };
     const decided = await decideClaims(tx, effect.claims);
     const contests = await this.contested.judge(tx, decided);

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DeclaredAttributesModule } from '../attributes/declared-attributes.module.js';
 import { FollowingModule } from '../segments/following/following.module.js';
 import { MergesModule } from '../contacts/merge/merges.module.js';
 import { SuggestionsModule } from '../contacts/suggestions/suggestions.module.js';
@@ -14,7 +15,7 @@ import { UnreadableRecords } from './unreadable-records.js';
 
 /** Gives accepted events their effect. */
 @Module({
-  imports: [BlocklistModule, FollowingModule, MergesModule, SuggestionsModule],
+  imports: [BlocklistModule, DeclaredAttributesModule, FollowingModule, MergesModule, SuggestionsModule],
   providers: [
     CarefulProcessor,
     ChunkProcessor,

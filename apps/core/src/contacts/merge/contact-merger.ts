@@ -1,13 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Clock, newId, type Transaction } from '@customer-platform/database';
+import type { DeclaredAttributes } from '../../attributes/declared-attributes.js';
+import { DeclaredAttributesReader } from '../../attributes/declared-attributes.reader.js';
 import { mergedIdentityLimit } from '../../identities/identity-value.js';
 import { ContactLookup } from '../contact-lookup.js';
 import type { Contact } from '../contact.entity.js';
 import { SuggestionsRepository } from '../suggestions/suggestions.repository.js';
 import { MergeAnnouncements } from './merge-announcements.js';
 import { MergeConsents, type Families } from './merge-consents.js';
-import { changedNames, contentAfter, planFields, type FieldPlan, type Side } from './merge-fields.js';
+import {
+  changedNames,
+  conformed,
+  contentAfter,
+  planFields,
+  type FieldPlan,
+  type Side,
+} from './merge-fields.js';
 import type { MergeBlocker, MergeOutcome } from './merge-outcome.js';
 import { MergesRepository } from './merges.repository.js';
 import { writeContact } from './write-contact.js';
@@ -42,6 +51,7 @@ export class ContactMerger {
     private readonly suggestions: SuggestionsRepository,
     private readonly announcements: MergeAnnouncements,
     private readonly clock: Clock,
+    private readonly declared: DeclaredAttributesReader,
   ) {}
 
   /** What a merge would come to; writes nothing. Both contacts are active and locked. */
@@ -67,13 +77,26 @@ export class ContactMerger {
   }
 
   /** Carries out a plan without blockers, in the transaction that holds the locks. */
-  async carryOut(
+  carryOut(
     tx: Transaction,
     context: AuditContext,
     plan: MergePlan,
     seen: { readonly survivor: Date; readonly merged: Date },
     reason: string | null,
   ): Promise<CarriedOut> {
+    return this.declared.within(tx, (declared) =>
+      this.carryOutBy(declared, tx, context, plan, { ...seen, reason }),
+    );
+  }
+
+  private async carryOutBy(
+    declared: DeclaredAttributes,
+    tx: Transaction,
+    context: AuditContext,
+    plan: MergePlan,
+    seen: { readonly survivor: Date; readonly merged: Date; readonly reason: string | null },
+  ): Promise<CarriedOut> {
+    const { reason } = seen;
     const { survivor: before, changes, outcome, now } = plan;
     const mergeId = newId();
     // The merged contact first: what is unique among those that stand is free for the survivor then.
@@ -83,7 +106,8 @@ export class ContactMerger {
       { mergedInto: before.id, version: plan.merged.version + 1 },
       now,
     );
-    const content = contentAfter(before, changes);
+    // While values are being converted, one of the two may be and the other not.
+    const content = conformed(declared, contentAfter(before, changes));
     const survivor = await writeContact(tx, before, { ...content, version: before.version + 1 }, now);
     await this.merges.move(tx, survivor.id, merged.id);
     const latest = seen.survivor > seen.merged ? seen.survivor : seen.merged;

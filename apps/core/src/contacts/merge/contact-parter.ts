@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Clock, postgresFailure, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
+import type { DeclaredAttributes } from '../../attributes/declared-attributes.js';
+import { DeclaredAttributesReader } from '../../attributes/declared-attributes.reader.js';
 import { takeBackWhatIsFree } from '../../identities/identity-owners.js';
 import { ContactIdentities } from '../contact-identities.js';
 import { ContactLookup } from '../contact-lookup.js';
@@ -9,7 +11,7 @@ import { Contact } from '../contact.entity.js';
 import { SuggestionsRepository } from '../suggestions/suggestions.repository.js';
 import { MergeAnnouncements } from './merge-announcements.js';
 import { MergeConsents } from './merge-consents.js';
-import { changedNames, contentBefore } from './merge-fields.js';
+import { changedNames, conformed, contentBefore } from './merge-fields.js';
 import { MergesRepository, type MergeRow } from './merges.repository.js';
 import { writeContact } from './write-contact.js';
 
@@ -29,6 +31,7 @@ export class ContactParter {
     private readonly suggestions: SuggestionsRepository,
     private readonly announcements: MergeAnnouncements,
     private readonly clock: Clock,
+    private readonly declared: DeclaredAttributesReader,
   ) {}
 
   /** The survivor as it would be; writes nothing. */
@@ -41,17 +44,31 @@ export class ContactParter {
    * @returns the survivor, and when it was last seen
    * @throws Problem `restore_conflict` when another contact has the national id of the one that comes back
    */
-  async part(
+  part(
     tx: Transaction,
     context: AuditContext,
     merge: MergeRow,
     contacts: { readonly survivor: Contact; readonly merged: Contact },
     reason: string | null,
   ): Promise<{ survivor: Contact; seen: Date }> {
+    return this.declared.within(tx, (declared) =>
+      this.partBy(declared, tx, context, merge, { ...contacts, reason }),
+    );
+  }
+
+  private async partBy(
+    declared: DeclaredAttributes,
+    tx: Transaction,
+    context: AuditContext,
+    merge: MergeRow,
+    contacts: { readonly survivor: Contact; readonly merged: Contact; readonly reason: string | null },
+  ): Promise<{ survivor: Contact; seen: Date }> {
+    const { reason } = contacts;
     const now = this.clock.now();
     const { survivor: before } = contacts;
     const family = await this.lookup.familyOf(tx, contacts.merged.id);
-    const content = contentBefore(before, merge.changes);
+    // What a definition has come to refuse since then does not come back.
+    const content = conformed(declared, contentBefore(before, merge.changes));
     // The survivor first: it gives free what was unique to the other.
     const survivor = await writeContact(tx, before, { ...content, version: before.version + 1 }, now);
     // Two versions: one by which the undo is told, one for the profile that comes after it.

@@ -1,4 +1,5 @@
 import { sameJson } from '@customer-platform/database';
+import { conformAttributes, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
 import type { Contact } from '../contact.entity.js';
 import type { FieldTimes } from '../contact-profile.js';
 import { fitAttributes } from '../contact-profile.js';
@@ -118,6 +119,12 @@ export function contentBefore(contact: Contact, changes: readonly FieldChange[])
     contact,
     untouched.map(({ field, before }) => ({ field, slot: before })),
   );
+}
+
+/** Columns whose attributes fit what is declared of them now. */
+export function conformed(declared: DeclaredAttributes, content: Content): Content {
+  const { attributes } = content;
+  return attributes ? { ...content, attributes: { ...conformAttributes(declared, attributes) } } : content;
 }
 
 /** The fields whose values differ between a contact and columns for it, by the names that events tell. */

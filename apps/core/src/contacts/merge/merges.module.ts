@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DeclaredAttributesModule } from '../../attributes/declared-attributes.module.js';
 import { ConsentsModule } from '../../consents/consents.module.js';
 import { FollowingModule } from '../../segments/following/following.module.js';
 import { ContactsModule } from '../contacts.module.js';
@@ -14,7 +15,7 @@ import { MergesService } from './merges.service.js';
 
 /** Contacts that turn out to be one person, and that turn out not to be. */
 @Module({
-  imports: [ConsentsModule, ContactsModule, FollowingModule, SuggestionsModule],
+  imports: [ConsentsModule, ContactsModule, DeclaredAttributesModule, FollowingModule, SuggestionsModule],
   controllers: [MergesController],
   providers: [
     ContactMerger,

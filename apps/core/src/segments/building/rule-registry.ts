@@ -1,4 +1,5 @@
 import { newId, type ResourceChange, type Transaction } from '@customer-platform/database';
+import { asksForSome, attributePathsOf } from '../rules/attribute-paths.js';
 import { parseRule } from '../rules/parse-rule.js';
 import { leavesOf } from '../rules/rule.js';
 import type { Segment } from '../segment.entity.js';
@@ -7,7 +8,8 @@ import type { Cause } from '../following/segment-follower.js';
 /** Waits until all that is written by the present segments is committed, and keeps new writers waiting. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('segments:' || $1::text, 0))`;
 
-const RAISE = `
+/** What is kept in memory of an organization's segments and attributes is old from here on. */
+export const RAISE_REVISION = `
   INSERT INTO segment_revisions (organization_id, revision) VALUES ($1, 1)
   ON CONFLICT (organization_id) DO UPDATE SET revision = segment_revisions.revision + 1`;
 
@@ -33,9 +35,16 @@ const DROP_UNUSED = `
 
 const BUILD = `
   INSERT INTO segment_builds (organization_id, segment_id, cause, correlation_id, phase)
-  VALUES ($1, $2, $3, $4, 'conditions')
+  VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (organization_id, segment_id) DO UPDATE
-    SET cause = excluded.cause, correlation_id = excluded.correlation_id, phase = 'conditions', cursor_id = NULL`;
+    SET cause = excluded.cause, correlation_id = excluded.correlation_id, phase = excluded.phase, cursor_id = NULL`;
+
+/** Attributes of which some values are converted and some are not: whoever asks for one waits. */
+const CONVERTING = `
+  SELECT definition.key FROM attribute_conversions AS conversion
+    JOIN attribute_definitions AS definition
+      ON definition.organization_id = conversion.organization_id AND definition.id = conversion.definition_id
+   WHERE conversion.organization_id = $1`;
 
 const BUILD_NO_MORE = 'DELETE FROM segment_builds WHERE organization_id = $1 AND segment_id = $2';
 
@@ -52,6 +61,12 @@ export async function beginRegistration(tx: Transaction): Promise<void> {
   await tx.query(LOCK, [tx.organizationId]);
 }
 
+/** The keys of the attributes whose values are being converted. */
+export async function keysBeingConverted(tx: Transaction): Promise<string[]> {
+  const rows = await tx.query<{ key: string }>(CONVERTING, [tx.organizationId]);
+  return rows.map(({ key }) => key);
+}
+
 /** Keeps what evaluation must know of a segment in step with it, after {@link beginRegistration}. */
 export async function register(
   tx: Transaction,
@@ -64,7 +79,7 @@ export async function register(
   if (verb === 'deleted') await tx.query(BUILD_NO_MORE, [row.organizationId, row.id]);
   else await build(tx, row, verb === 'restored' ? 'restore' : 'rule_change', correlationId);
   await tx.query(DROP_UNUSED, [row.organizationId]);
-  await tx.query(RAISE, [row.organizationId]);
+  await tx.query(RAISE_REVISION, [row.organizationId]);
 }
 
 async function build(tx: Transaction, row: Segment, cause: Cause, correlationId: string): Promise<void> {
@@ -79,7 +94,9 @@ async function build(tx: Transaction, row: Segment, cause: Cause, correlationId:
     fingerprints,
   ]);
   await tx.query(USE, [organizationId, id, fingerprints]);
-  await tx.query(BUILD, [organizationId, id, cause, correlationId]);
+  const converting = await keysBeingConverted(tx);
+  const phase = asksForSome(attributePathsOf(row.rule), converting) ? 'waiting' : 'conditions';
+  await tx.query(BUILD, [organizationId, id, cause, correlationId, phase]);
   await tx.query(BUILDING, [organizationId, id]);
   row.state = 'building';
 }

@@ -36,7 +36,7 @@ const WITH_CHANGES = `
 const BUSY = `
   SELECT organization_id FROM (${WITH_CHANGES}) AS changed
   UNION SELECT organization_id FROM segment_dues WHERE due_at <= $1
-  UNION SELECT organization_id FROM segment_builds
+  UNION SELECT organization_id FROM segment_builds WHERE phase <> 'waiting'
   UNION SELECT organization_id FROM segment_conditions WHERE state = 'dropped'
   UNION SELECT organization_id FROM segment_removals
   UNION SELECT organization_id FROM segment_clocks WHERE reached_at > $2`;

@@ -8,6 +8,8 @@ import { OccurrenceSearch } from '../evaluating/sought-occurrences.js';
 import { storedOccurrences } from '../evaluating/stored-occurrences.js';
 import { SegmentIndexes } from '../following/segment-indexes.js';
 import { ANSWER_MS, TimeLimit } from '../previewing/time-limit.js';
+import { NOTHING_DECLARED } from '../../attributes/declared-attributes.js';
+import { byDeclaredTypes, factsAsConverted } from '../rules/declared-values.js';
 import { parseRule } from '../rules/parse-rule.js';
 import { askedOf } from '../rules/rule.js';
 import type { Segment } from '../segment.entity.js';
@@ -59,16 +61,18 @@ export class SegmentExplainer {
   ): Promise<ExplanationDto> {
     const contact = await this.lookup.read(tx, contactId);
     const id = 'ids' in contact ? contactId : contact.survivorId;
-    const node = parseRule(segment.rule);
-    const asked = askedOf(node);
     const index = await this.indexes.now(tx);
+    const declared = index?.declared ?? NOTHING_DECLARED;
+    const node = byDeclaredTypes(parseRule(segment.rule), declared);
+    const asked = askedOf(node);
     const occurrences = index?.keepsMatchesOf(segment.id, asked)
       ? storedOccurrences(index, MOST_COUNTED)
       : new OccurrenceSearch({ most: MOST_COUNTED, atLeast: MOST_COUNTED, goOn }).read;
     const now = this.clock.now();
     const known = await readFacts(tx, new Map([[id, new Set([asked])]]), now, occurrences, 'any');
-    const facts = known.get(id)?.facts;
-    if (!facts) throw new Problem('not_found');
+    const stored = known.get(id)?.facts;
+    if (!stored) throw new Problem('not_found');
+    const facts = factsAsConverted(stored, declared);
     const member = await tx.query(MEMBER, [tx.organizationId, id, segment.id]);
     return {
       member: member.length > 0,

@@ -1,4 +1,6 @@
 import type { Transaction } from '@customer-platform/database';
+import type { DeclaredAttribute, DeclaredAttributes } from '../../attributes/declared-attributes.js';
+import { byDeclaredTypes } from '../rules/declared-values.js';
 import { evaluate, type Facts } from '../rules/evaluate.js';
 import { parseRule } from '../rules/parse-rule.js';
 import {
@@ -20,12 +22,18 @@ const LIVE = `
                 WHERE segment.organization_id = $1 AND segment.deleted_at IS NULL
                 ORDER BY segment.id) AS segments,
          ARRAY(SELECT jsonb_build_object('id', id, 'fingerprint', fingerprint)
-                 FROM segment_conditions WHERE organization_id = $1 AND state <> 'dropped') AS conditions`;
+                 FROM segment_conditions WHERE organization_id = $1 AND state <> 'dropped') AS conditions,
+         ARRAY(SELECT jsonb_build_object('key', key, 'next', next, 'memberVisible', member_visible, 'declared', jsonb_build_object(
+                        'type', type, 'enum', enum, 'max_length', max_length, 'min', min, 'max', max),
+                      'converting', EXISTS (SELECT FROM attribute_conversions
+                                             WHERE organization_id = $1 AND definition_id = definition.id))
+                 FROM attribute_definitions AS definition
+                WHERE organization_id = $1 AND deleted_at IS NULL ORDER BY key) AS attributes`;
 
 interface LiveRow {
   id: string;
   rule: unknown;
-  phase: 'conditions' | 'contacts' | null;
+  phase: 'waiting' | 'conditions' | 'contacts' | null;
   cause: string | null;
 }
 
@@ -33,13 +41,14 @@ interface LiveSegments {
   revision: string | null;
   segments: LiveRow[];
   conditions: { id: string; fingerprint: string }[];
+  attributes: (DeclaredAttribute & { key: string })[];
 }
 
 /** A segment as evaluation knows it. */
 export interface LiveSegment extends Asked {
   readonly id: string;
   readonly node: RuleNode;
-  /** Not before what its conditions ask of the past has been looked up. */
+  /** Not before what its conditions ask of the past has been looked up, nor while an attribute it asks for is converted. */
   readonly evaluated: boolean;
   /** While all contacts are gone through, whoever enters or leaves does so because of the rule. */
   readonly buildCause: string | null;
@@ -72,10 +81,14 @@ const NOTHING_KNOWN: Facts = {
   occurrences: () => ({ past: [], future: [] }),
 };
 
-/** The live segments of an organization, found by what a change touches: its cost is theirs, and not that of all. */
+/**
+ * The live segments of an organization, found by what a change touches: its cost is theirs, and not that of all. With
+ * them what is declared of the attributes that they compare.
+ */
 export class SegmentIndex {
   readonly segments = new Map<string, LiveSegment>();
-  /** Of the rules, as JSON. */
+  readonly declared: DeclaredAttributes;
+  /** Of the rules and the definitions, as JSON. */
   bytes = 0;
   private readonly byKey = new Map<string, LiveSegment[]>();
   private readonly byEvent = new Map<string, Condition[]>();
@@ -84,19 +97,19 @@ export class SegmentIndex {
   /** As they are now. */
   static async load(tx: Transaction): Promise<SegmentIndex> {
     const [live] = await tx.query<LiveSegments>(LIVE, [tx.organizationId]);
-    const { revision = null, segments = [], conditions = [] } = live ?? {};
-    return new SegmentIndex(
-      revision,
-      segments,
-      new Map(conditions.map(({ id, fingerprint }) => [fingerprint, id])),
-    );
+    const { revision = null, segments = [], conditions = [], attributes = [] } = live ?? {};
+    const conditionIds = new Map(conditions.map(({ id, fingerprint }) => [fingerprint, id]));
+    return new SegmentIndex(revision, segments, conditionIds, attributes);
   }
 
   private constructor(
     readonly revision: string | null,
     rows: readonly LiveRow[],
     conditionIds: ReadonlyMap<string, string>,
+    attributes: LiveSegments['attributes'],
   ) {
+    this.declared = new Map(attributes.map(({ key, ...attribute }) => [key, attribute]));
+    if (attributes.length > 0) this.bytes += Buffer.byteLength(JSON.stringify(attributes));
     for (const row of rows) this.add(row, conditionIds);
   }
 
@@ -135,14 +148,14 @@ export class SegmentIndex {
 
   private add(row: LiveRow, conditionIds: ReadonlyMap<string, string>): void {
     this.bytes += Buffer.byteLength(JSON.stringify(row.rule));
-    const node = parseRule(row.rule);
+    const node = byDeclaredTypes(parseRule(row.rule), this.declared);
     const asked = askedOf(node);
     const paths = leavesOf(node).flatMap((leaf) => (leaf.kind === 'attribute' ? leaf.path : []));
     const segment: LiveSegment = {
       id: row.id,
       node,
       ...asked,
-      evaluated: row.phase !== 'conditions',
+      evaluated: row.phase === null || row.phase === 'contacts',
       buildCause: row.cause,
     };
     this.segments.set(row.id, segment);

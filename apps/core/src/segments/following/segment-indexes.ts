@@ -12,6 +12,9 @@ const REVISIONS = `
             FROM unnest($1::uuid[]) AS given (organization_id) OFFSET 0) AS organization
    WHERE revision IS NOT NULL`;
 
+const REVISIONS_NOW = `
+  SELECT organization_id, revision FROM segment_revisions WHERE organization_id = ANY($1::uuid[])`;
+
 /** Bytes of rules kept in memory, of all organizations together. */
 const MOST_KEPT = 20 * 1024 * 1024;
 /** A segment counts as so many bytes at least, and so does an organization without any. */
@@ -22,7 +25,7 @@ interface RevisionRow {
   revision: string;
 }
 
-/** The segments of organizations, kept in memory as long as nobody changes them. */
+/** The segments and definitions of attributes of organizations, kept in memory as long as nobody changes them. */
 @Injectable()
 export class SegmentIndexes {
   private readonly kept = new Map<string, SegmentIndex>();
@@ -42,8 +45,32 @@ export class SegmentIndexes {
    * organization afterwards.
    */
   async ofAll(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Map<string, SegmentIndex>> {
+    const indexes = await this.readAll(tx, REVISIONS, organizationIds);
+    return new Map([...indexes].filter(([, index]) => !index.empty));
+  }
+
+  /** As `now`, of several organizations; those that have declared nothing are left out. */
+  nowOfAll(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Map<string, SegmentIndex>> {
+    return this.readAll(tx, REVISIONS_NOW, organizationIds);
+  }
+
+  /** As `ofAll`, with those that have no segments. */
+  heldOfAll(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Map<string, SegmentIndex>> {
+    return this.readAll(tx, REVISIONS, organizationIds);
+  }
+
+  /** As `of`, without segments too. */
+  held(tx: Transaction): Promise<SegmentIndex | undefined> {
+    return this.read(tx, REVISION);
+  }
+
+  private async readAll(
+    tx: WorkerTransaction,
+    statement: string,
+    organizationIds: readonly string[],
+  ): Promise<Map<string, SegmentIndex>> {
     const asked = [...new Set(organizationIds)].sort();
-    const rows = await tx.prepared<RevisionRow>(REVISIONS, [uuids(asked)]);
+    const rows = await tx.prepared<RevisionRow>(statement, [uuids(asked)]);
     const indexes = new Map<string, SegmentIndex>();
     for (const { organization_id: organizationId, revision } of rows) {
       let index = this.keptAt(organizationId, revision);
@@ -51,7 +78,7 @@ export class SegmentIndexes {
         await tx.useOrganization(organizationId);
         index = await this.load(tx);
       }
-      if (!index.empty) indexes.set(organizationId, index);
+      indexes.set(organizationId, index);
     }
     return indexes;
   }

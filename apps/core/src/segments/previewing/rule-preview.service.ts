@@ -3,8 +3,11 @@ import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { yieldLoop, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactLookup } from '../../contacts/contact-lookup.js';
+import { SegmentIndexes } from '../following/segment-indexes.js';
 import { readFacts, type KnownContact } from '../evaluating/contact-facts.js';
 import { OccurrenceSearch } from '../evaluating/sought-occurrences.js';
+import { NOTHING_DECLARED, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
+import { byDeclaredTypes, factsAsConverted } from '../rules/declared-values.js';
 import { evaluate } from '../rules/evaluate.js';
 import { parseNewRule } from '../rules/parse-rule.js';
 import { demandReadable } from '../rules/read-permissions.js';
@@ -49,6 +52,7 @@ export class RulePreview {
     private readonly lookup: ContactLookup,
     private readonly random: PreviewRandom,
     private readonly slots: PreviewSlots,
+    private readonly indexes: SegmentIndexes,
   ) {}
 
   /**
@@ -66,7 +70,9 @@ export class RulePreview {
     return context.can('core.contacts.read') ? found : { ...found, sample: [] };
   }
 
-  private async count(tx: Transaction, node: RuleNode): Promise<RulePreviewDto> {
+  private async count(tx: Transaction, written: RuleNode): Promise<RulePreviewDto> {
+    const declared = (await this.indexes.now(tx))?.declared ?? NOTHING_DECLARED;
+    const node = byDeclaredTypes(written, declared);
     const limit = new TimeLimit(ANSWER_MS);
     const now = this.clock.now();
     const random = (): number => this.random.next();
@@ -77,7 +83,9 @@ export class RulePreview {
     const tally: Tally = { looked: 0, matching: 0, shown: [] };
     for (let size = FIRST_CONTACTS; tally.looked < ids.length; size = MOST_CONTACTS) {
       const some = ids.slice(tally.looked, tally.looked + size);
-      const done = await limit.attempt(tx, (timed) => look(timed, node, some, now, { search, limit }));
+      const done = await limit.attempt(tx, (timed) =>
+        look(timed, node, some, now, { search, limit, declared }),
+      );
       if (!done) break;
       tally.looked += some.length;
       tally.matching += done.matching;
@@ -96,7 +104,7 @@ async function look(
   node: RuleNode,
   ids: readonly string[],
   now: Date,
-  { search, limit }: { search: OccurrenceSearch; limit: TimeLimit },
+  { search, limit, declared }: { search: OccurrenceSearch; limit: TimeLimit; declared: DeclaredAttributes },
 ): Promise<Pick<Tally, 'matching' | 'shown'>> {
   const asked = new Set([askedOf(node)]);
   const questions = new Map(ids.map((id) => [id, asked]));
@@ -105,7 +113,8 @@ async function look(
   let matching = 0;
   let since = performance.now();
   for (const [id, contact] of known) {
-    if (contact.active && evaluate(node, contact.facts, now.getTime()).holds) {
+    const facts = factsAsConverted(contact.facts, declared);
+    if (contact.active && evaluate(node, facts, now.getTime()).holds) {
       matching += 1;
       if (shown.length < MOST_SHOWN) shown.push({ contact_id: id, external_id: externalIdOf(contact) });
     }

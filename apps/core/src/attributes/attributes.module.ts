@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { FollowingModule } from '../segments/following/following.module.js';
+import { AttributeDefinitionsController } from './attribute-definitions.controller.js';
+import { AttributeDefinitionsService } from './attribute-definitions.service.js';
+import { ConversionEnd } from './conversion/conversion-end.js';
+import { ConversionForecast } from './conversion/conversion-forecast.js';
+import { ConversionRunner } from './conversion/conversion-runner.js';
+import { ConversionSignal } from './conversion/conversion.signal.js';
+import { Conversions } from './conversion/conversions.js';
+import { ConvertingPiece } from './conversion/converting-piece.js';
+
+/** The definitions of attributes, and the conversion of what contacts have. */
+@Module({
+  imports: [FollowingModule],
+  controllers: [AttributeDefinitionsController],
+  providers: [
+    AttributeDefinitionsService,
+    ConversionEnd,
+    ConversionForecast,
+    ConversionRunner,
+    Conversions,
+    ConversionSignal,
+    ConvertingPiece,
+  ],
+})
+export class AttributesModule {}

@@ -1,0 +1,127 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { beginRegistration } from '../../segments/building/rule-registry.js';
+import { ConversionEnd } from './conversion-end.js';
+import { CONVERSION_COLUMNS, type ConversionRow } from './conversions.js';
+import { ConversionSignal } from './conversion.signal.js';
+import { ConvertingPiece, verifyPiece } from './converting-piece.js';
+
+/** As metrics and log lines call it. */
+const JOB = 'attribute-conversion';
+const LOOK_EVERY_MS = 500;
+/** Enough for all contacts of a small organization: to verify, to convert and to end. */
+const STEPS_AT_ONCE = 4;
+
+/** They take turns: one of a million contacts holds up nobody else's. */
+const NEXT = `
+  SELECT organization_id, definition_id, phase FROM attribute_conversions
+   WHERE definition_id <> ALL($1::uuid[]) ORDER BY moved_at LIMIT 1`;
+const ONE = `
+  SELECT organization_id, definition_id, phase FROM attribute_conversions
+   WHERE organization_id = $1 AND definition_id = $2`;
+
+const LOCK = `
+  SELECT ${CONVERSION_COLUMNS} FROM attribute_conversions
+   WHERE organization_id = $1 AND definition_id = $2 AND phase = $3 FOR UPDATE`;
+
+const ON = `
+  UPDATE attribute_conversions
+     SET phase = $3, cursor_id = $4, processed = $5, converted = $6, cleared = $7, moved_at = now()
+   WHERE organization_id = $1 AND definition_id = $2`;
+
+interface Turn {
+  organization_id: string;
+  definition_id: string;
+  phase: ConversionRow['phase'];
+}
+
+/** How far a step came; what is not said stays. */
+export type Progress = Pick<ConversionRow, 'phase' | 'cursor_id' | 'processed'> &
+  Partial<Pick<ConversionRow, 'converted' | 'cleared'>>;
+
+/**
+ * Converts the values that contacts have when an attribute is declared otherwise, a piece at a time: each piece and how
+ * far it came are one transaction, so that a process may be killed at any moment and another goes on there. Runs where
+ * PROCESS_ROLE is not api; where contacts are few the request that begins it carries it out.
+ */
+@Injectable()
+export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly setbacks: Setbacks;
+
+  constructor(
+    private readonly database: Database,
+    private readonly piece: ConvertingPiece,
+    private readonly end: ConversionEnd,
+    private readonly signal: ConversionSignal,
+    clock: Clock,
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.signal.listen(() => this.job.wake());
+    this.job.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.job.stop();
+  }
+
+  /** Does all that can be done now. */
+  async runAll(): Promise<void> {
+    while (!this.job.stopping && (await this.runNext())) continue;
+  }
+
+  /** The first steps of a conversion that was just begun. What fails is left to whoever goes on with it. */
+  async begin(organizationId: string, definitionId: string): Promise<void> {
+    try {
+      for (let step = 0; step < STEPS_AT_ONCE; step += 1) {
+        const found = await this.database.acrossOrganizations(async (tx) => {
+          await tx.useOrganization(organizationId);
+          const [turn] = await tx.query<Turn>(ONE, [organizationId, definitionId]);
+          if (turn) await this.step(tx, turn);
+          return turn !== undefined;
+        });
+        if (!found) return;
+      }
+    } catch (error) {
+      log.warn({ err: error, job: JOB }, 'A conversion goes on later');
+    }
+  }
+
+  /** Whether there was a step. One that fails is left for a while, and the next conversion is taken. */
+  async runNext(): Promise<boolean> {
+    let turn: Turn | undefined;
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        [turn] = await tx.query<Turn>(NEXT, [this.setbacks.waiting()]);
+        if (!turn) return;
+        await tx.useOrganization(turn.organization_id);
+        await this.step(tx, turn);
+      });
+      if (turn) this.setbacks.passed(turn.definition_id);
+      this.job.progressed();
+    } catch (error) {
+      if (turn) this.setbacks.failed(turn.definition_id, error);
+      if (!turn || isTransient(error)) throw error;
+    }
+    return turn !== undefined;
+  }
+
+  /** The registration's lock comes first, as everywhere; another may have taken the step meanwhile. */
+  private async step(tx: WorkerTransaction, { definition_id: id, phase }: Turn): Promise<void> {
+    const isLast = phase === 'ending' || phase === 'cancelling';
+    if (isLast) await beginRegistration(tx);
+    const [row] = await tx.query<ConversionRow>(LOCK, [tx.organizationId, id, phase]);
+    if (!row) return;
+    if (phase === 'ending') return this.end.takeEffect(tx, row);
+    if (phase === 'cancelling') return this.end.cancel(tx, row);
+    const after = phase === 'verifying' ? await verifyPiece(tx, row) : await this.piece.convert(tx, row);
+    const { cursor_id, processed, converted = row.converted, cleared = row.cleared } = after;
+    await tx.query(ON, [...[tx.organizationId, id, after.phase, cursor_id, processed, converted, cleared]]);
+  }
+}

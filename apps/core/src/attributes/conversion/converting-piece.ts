@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '@customer-platform/database';
+import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { CONTACT_COLUMNS, snapshotOf, stateOf, type ContactRow } from '../../contacts/contact.row.js';
+import { declarationOf, type DeclarationColumns } from '../attribute-definition.entity.js';
+import { convertDeclared, type Declaration } from '../declaration.js';
+import type { Progress } from './conversion-runner.js';
+import type { ConversionRow } from './conversions.js';
+import { readPiece, type Piece } from './pieces.js';
+
+/** Contacts of one transaction; each may have attributes of 64 KiB. */
+const CONTACTS_AT_ONCE = 1_000;
+
+const TARGET = `
+  SELECT key, type, enum, max_length AS "maxLength", min, max, next FROM attribute_definitions
+   WHERE organization_id = $1 AND id = $2`;
+
+const LOCK = `
+  SELECT id, attributes -> $3::text AS value FROM contacts
+   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND jsonb_exists(attributes, $3::text)
+   ORDER BY id FOR NO KEY UPDATE`;
+
+const CHANGE = `
+  UPDATE contacts
+     SET attributes = CASE WHEN new_value IS NULL THEN attributes - $4::text
+                           ELSE attributes || jsonb_build_object($4::text, new_value::jsonb) END,
+         version = version + 1, updated_at = greatest(now(), updated_at + interval '1 ms')
+    FROM unnest($2::uuid[], $3::text[]) AS change (contact_id, new_value)
+   WHERE organization_id = $1 AND id = change.contact_id
+  RETURNING ${CONTACT_COLUMNS}`;
+
+/** What the values of an attribute are converted to. */
+interface Target {
+  readonly key: string;
+  readonly to: Declaration;
+}
+
+/** Looks whether the next contacts hold a value that would be lost: what was written while it was asked for. */
+export async function verifyPiece(tx: Transaction, row: ConversionRow): Promise<Progress> {
+  const { key, to } = await targetOf(tx, row);
+  const piece = await readPiece(tx, key, row.cursor_id, CONTACTS_AT_ONCE);
+  const lost = piece.values.some(({ value }) => 'code' in convertDeclared(to, value));
+  if (lost) return { phase: 'cancelling', cursor_id: null, processed: row.processed };
+  return progressOf(row, piece, 'verifying', 'converting');
+}
+
+/** Converts the values of the next contacts, and tells of each that is another now. */
+@Injectable()
+export class ConvertingPiece {
+  constructor(private readonly outbox: Outbox) {}
+
+  async convert(tx: Transaction, row: ConversionRow): Promise<Progress> {
+    const { key, to } = await targetOf(tx, row);
+    const piece = await readPiece(tx, key, row.cursor_id, CONTACTS_AT_ONCE);
+    const ids = piece.values.map(({ id }) => id);
+    const held = await tx.query<{ id: string; value: unknown }>(LOCK, [tx.organizationId, ids, key]);
+    const changes = held.flatMap(({ id, value }) => {
+      const outcome = convertDeclared(to, value);
+      const after = 'value' in outcome ? JSON.stringify(outcome.value) : null;
+      return after === JSON.stringify(value) ? [] : { id, after };
+    });
+    if (changes.length > 0) {
+      const contacts = await tx.query<ContactRow>(CHANGE, [
+        tx.organizationId,
+        changes.map(({ id }) => id),
+        changes.map(({ after }) => after),
+        key,
+      ]);
+      const told = contacts.filter((contact) => stateOf(contact) === 'active');
+      await this.outbox.append(
+        tx,
+        told.map((contact) => updatedEvent(tx.organizationId, key, contact, row.correlation_id)),
+      );
+    }
+    const cleared = changes.filter(({ after }) => after === null).length;
+    return {
+      ...progressOf(row, piece, 'converting', 'ending'),
+      converted: row.converted + changes.length - cleared,
+      cleared: row.cleared + cleared,
+    };
+  }
+}
+
+async function targetOf(tx: Transaction, row: ConversionRow): Promise<Target> {
+  const [definition] = await tx.query<DeclarationColumns & { key: string; next: Declaration | null }>(
+    TARGET,
+    [...[tx.organizationId, row.definition_id]],
+  );
+  if (!definition) throw new Error('A conversion has no definition');
+  return { key: definition.key, to: definition.next ?? declarationOf(definition) };
+}
+
+function progressOf(
+  { processed }: ConversionRow,
+  { contacts, next }: Piece,
+  present: ConversionRow['phase'],
+  following: ConversionRow['phase'],
+): Progress {
+  if (next === undefined)
+    return {
+      phase: following,
+      cursor_id: null,
+      processed: following === 'ending' ? processed + contacts : 0,
+    };
+  return { phase: present, cursor_id: next, processed: processed + contacts };
+}
+
+function updatedEvent(
+  organizationId: string,
+  key: string,
+  contact: ContactRow,
+  correlationId: string,
+): NewDomainEvent {
+  return {
+    type: 'core.contact.updated.v1',
+    organizationId,
+    key: contact.id,
+    subject: `contacts/${contact.id}`,
+    correlationId,
+    data: {
+      contact_id: contact.id,
+      version: contact.version,
+      changed_fields: [`attributes.${key}`],
+      contact: snapshotOf(contact),
+    },
+  };
+}

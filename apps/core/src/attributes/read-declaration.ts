@@ -1,0 +1,75 @@
+import { FieldErrors, Problem } from '@customer-platform/problem-json';
+import { checkDeclared, MOST_EXACT, type Declaration, type DeclaredType } from './declaration.js';
+import type { DeclarationFieldsDto } from './attribute-definition.dto.js';
+
+type Bound = 'enum' | 'max_length' | 'min' | 'max';
+
+/** What each type takes beside it. */
+const BOUNDS: Readonly<Record<DeclaredType, readonly Bound[]>> = {
+  string: ['enum', 'max_length'],
+  integer: ['enum', 'min', 'max'],
+  number: ['enum', 'min', 'max'],
+  boolean: [],
+  date: [],
+  datetime: [],
+  string_list: ['enum', 'max_length'],
+};
+const ALL_BOUNDS: readonly Bound[] = ['enum', 'max_length', 'min', 'max'];
+
+/**
+ * The declaration that a body gives, of a PATCH on top of the present one: what is absent stays, but for bounds that
+ * another type does not take.
+ * @throws Problem `validation_failed` with what does not go together
+ */
+export function readDeclaration(body: Partial<DeclarationFieldsDto>, present?: Declaration): Declaration {
+  const errors = new FieldErrors();
+  const type = body.type ?? present?.type;
+  if (type === undefined) throw new TypeError('A new definition has a type');
+  const taken = BOUNDS[type];
+  for (const bound of ALL_BOUNDS) {
+    if (taken.includes(bound) || (body[bound] ?? null) === null) continue;
+    const detail = `An attribute of the type ${type} takes no \`${bound}\`.`;
+    errors.add({ pointer: `/${bound}`, code: 'not_allowed', detail });
+  }
+  const bound = <B extends Bound>(name: B): Declaration[B] | null => {
+    if (!taken.includes(name)) return null;
+    const given = body[name] as Declaration[B] | undefined;
+    return given === undefined ? (present?.[name] ?? null) : given;
+  };
+  const declaration: Declaration = {
+    type,
+    enum: bound('enum'),
+    max_length: bound('max_length'),
+    min: bound('min'),
+    max: bound('max'),
+  };
+  if (errors.total === 0) checkTogether(declaration, errors);
+  if (errors.total > 0) throw Problem.validation(errors);
+  return declaration;
+}
+
+function checkTogether(declaration: Declaration, errors: FieldErrors): void {
+  const { type, min, max } = declaration;
+  for (const name of ['min', 'max'] as const) {
+    const value = declaration[name];
+    if (value === null) continue;
+    if (Math.abs(value) > MOST_EXACT)
+      errors.add({ pointer: `/${name}`, code: 'out_of_range', detail: 'It must be within ±(2^53 − 1).' });
+    else if (type === 'integer' && !Number.isInteger(value))
+      errors.add({ pointer: `/${name}`, code: 'wrong_type', detail: 'It must be an integer.' });
+  }
+  if (min !== null && max !== null && min > max)
+    errors.add({ pointer: '/max', code: 'out_of_range', detail: 'It must not be less than `min`.' });
+  if (errors.total > 0) return;
+  const item: Declaration = {
+    ...declaration,
+    type: type === 'string_list' ? 'string' : type,
+    enum: null,
+  };
+  for (const [index, value] of (declaration.enum ?? []).entries()) {
+    const checked = checkDeclared(item, value);
+    if ('value' in checked) continue;
+    const code = checked.code === 'attribute_type_mismatch' ? 'wrong_type' : checked.code;
+    errors.add({ pointer: `/enum/${String(index)}`, code, detail: checked.detail });
+  }
+}
