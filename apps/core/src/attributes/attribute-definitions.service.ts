@@ -119,8 +119,9 @@ export class AttributeDefinitionsService {
     body: UpdateAttributeDefinitionDto,
     query: ConversionQueryDto,
   ): Promise<Outcome> {
-    const present = await this.definitions.get(context, id);
+    const { definition: present, conversion } = await this.get(context, id);
     const next = readDeclaration(body, declarationOf(present));
+    if (conversion && !sameJson(next, declarationOf(present))) throw stillConverting();
     const onFailure = query.on_failure ?? body.on_failure ?? 'refuse';
     const isDry = query.dry_run === 'true';
     let forecast: Forecast | undefined;
@@ -131,11 +132,14 @@ export class AttributeDefinitionsService {
     if (isDry && present.deletedAt) throw new Problem('resource_deleted');
     if (isDry && forecast) return { forecast: outcomeOf(forecast) };
     await this.registering(context, async (tx) => {
-      const before = await this.definitions.lock(tx, context, id);
-      const after = readDeclaration(body, declarationOf(before));
-      const patch = (): Patch<AttributeDefinition> => patchOf(before, body, after);
+      const running = (await this.conversions.of(tx, [id])).size > 0;
+      const patch = (before: AttributeDefinition): Patch<AttributeDefinition> => {
+        const after = readDeclaration(body, declarationOf(before));
+        if (running && !sameJson(after, declarationOf(before))) throw stillConverting();
+        return patchOf(before, body, after);
+      };
       const definition = await this.definitions.update(context, id, patch, { tx });
-      if (definition.next && !before.next)
+      if (definition.next && !running)
         await this.conversions.begin(tx, definition, begun(context, false, onFailure, forecast));
       else await tx.query(RAISE_REVISION, [tx.organizationId]);
     });
@@ -218,7 +222,6 @@ function begun(
   return { initial, onFailure, total: forecast?.total ?? 0, correlationId };
 }
 
-/** @throws Problem `invalid_state` */
 function patchOf(
   before: AttributeDefinition,
   { label, member_visible: memberVisible }: UpdateAttributeDefinitionDto,
@@ -227,7 +230,6 @@ function patchOf(
   const shown: Patch<AttributeDefinition> = { label, memberVisible };
   const present = declarationOf(before);
   if (sameJson(after, present)) return shown;
-  if (before.next) throw stillConverting();
   if (!takesAllOf(after, present)) return { ...shown, next: new Whole(after) };
   const { enum: known, ...columns } = columnsOf(after);
   return { ...shown, ...columns, enum: new Whole(known) };

@@ -54,6 +54,22 @@ describe('GET /v1/core/members/me', () => {
     expect(JSON.stringify(answer.body)).not.toContain('12345678');
   });
 
+  it('shows the attributes that a definition makes visible, as soon as it does', async () => {
+    const { externalId } = await aMember(core, world.organizationId, {
+      email: 'bea@example.com',
+      attributes: { plan: 'pro', risk: 'high' },
+    });
+    const admin = core.app.as(world.organizationId, ['core.attributes.create', 'core.attributes.update']);
+    const path = '/v1/core/attribute-definitions';
+    const body = { key: 'plan', type: 'string', member_visible: true };
+    const made = await admin.post<{ id: string }>(path, body);
+    expect(made.status).toBe(201);
+    const me = await asMember(core, { ...world, externalId });
+    expect((await me.get<{ attributes: unknown }>(ME)).body.attributes).toEqual({ plan: 'pro' });
+    await admin.patch(`${path}/${made.body.id}`, { member_visible: false });
+    expect((await me.get<{ attributes: unknown }>(ME)).body.attributes).toEqual({});
+  });
+
   it('401 without a token, with an API key, and with a token that was altered', async () => {
     const code = async (token?: string) => {
       const { status, body, headers } = await core.app.with(token).get<{ code: string }>(ME);
