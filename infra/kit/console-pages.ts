@@ -10,6 +10,7 @@ const PAGES = [
   'contacts/merge',
   'segments',
   'segments/new',
+  'attributes',
   'messages',
   'messages/templates',
   'messages/templates/new',

@@ -103,6 +103,7 @@ async function fill(): Promise<void> {
   await made('/v1/crm/lists', { name: 'To call' });
   const rule = { attribute: 'email', op: 'exists', value: true };
   await made('/v1/core/segments', { name: 'With an address', rule });
+  await made('/v1/core/attribute-definitions', { key: 'plan', type: 'string' });
   const erasure = { type: 'erasure', contact_id: contact };
   expect((await mine.admin.post('/v1/core/subject-requests', erasure)).status).toBe(202);
   await fillIdentity();
