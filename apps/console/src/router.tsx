@@ -8,6 +8,7 @@ import { organizationAreaRoutes } from './organization/routes.ts';
 import { loyaltyRoutes } from './loyalty/routes.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
+import { attributesRoute } from './attributes/routes.ts';
 import { auditRoute } from './audit/routes.ts';
 import { developerRoutes } from './developers/routes.ts';
 import { usePerson } from './session/use-session.tsx';
@@ -39,6 +40,7 @@ const routeTree = rootRoute.addChildren([
     accountRoute,
     ...contactRoutes,
     ...segmentRoutes,
+    attributesRoute,
     eventsRoute,
     earlierEventsRoute,
     developerRoutes,

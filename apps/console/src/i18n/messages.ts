@@ -1,4 +1,5 @@
 import type developers from '../developers/messages.en.json';
+import type attributes from '../attributes/messages.en.json';
 import type audit from '../audit/messages.en.json';
 import type account from '../account/messages.en.json';
 import type contacts from '../contacts/messages.en.json';
@@ -15,6 +16,7 @@ import type ui from '../ui/messages.en.json';
 /** Every text of the Console, by the folder that shows it; the English files give the names. */
 export interface Messages {
   developers: typeof developers;
+  attributes: typeof attributes;
   audit: typeof audit;
   account: typeof account;
   contacts: typeof contacts;

@@ -8,6 +8,7 @@ import {
   Mail,
   type LucideIcon,
   ScrollText,
+  Tags,
   Users,
 } from 'lucide-react';
 import type { Messages } from '../i18n/messages.ts';
@@ -18,6 +19,7 @@ import { PARTS } from '../organization/parts.ts';
 export interface MenuPage {
   to:
     | '/o/$organization'
+    | '/o/$organization/attributes'
     | '/o/$organization/audit'
     | '/o/$organization/contacts'
     | '/o/$organization/developers'
@@ -37,6 +39,12 @@ export const MENU: readonly MenuPage[] = [
   { to: '/o/$organization/events', name: 'events', icon: Activity, permissions: ['core.events.read'] },
   { to: '/o/$organization/contacts', name: 'contacts', icon: Users, permissions: ['core.contacts.read'] },
   { to: '/o/$organization/segments', name: 'segments', icon: Filter, permissions: ['core.segments.read'] },
+  {
+    to: '/o/$organization/attributes',
+    name: 'attributes',
+    icon: Tags,
+    permissions: ['core.attributes.read'],
+  },
   {
     to: '/o/$organization/messages',
     name: 'messages',
