@@ -24,6 +24,7 @@ import { ProcessingModule } from './processing/processing.module.js';
 import { Segment } from './segments/segment.entity.js';
 import { SegmentsModule } from './segments/segments.module.js';
 import { SubjectRequestsModule } from './subject-requests/subject-requests.module.js';
+import { TaxonomiesModule } from './taxonomies/taxonomies.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
 /** Core: contacts, and the events that are about them. */
@@ -57,6 +58,7 @@ import { UsageModule } from './usage/usage.module.js';
     SegmentsModule,
     SubjectRequestsModule,
     SuggestionsModule,
+    TaxonomiesModule,
     UsageModule,
   ],
 })

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { yieldLoop } from '@customer-platform/http';
 import { FieldErrors, isProblemCode, Problem, PROBLEMS } from '@customer-platform/problem-json';
+import { Enforcements } from '../taxonomies/enforcing/enforcements.js';
+import { schemaErrors } from './broken-schemas.js';
 import { addSchemaErrors } from './schema-errors.js';
 import { SHAPES } from './event-schemas.js';
 import { judgeItem, kindOf } from './event-validation.js';
@@ -49,12 +51,13 @@ interface Candidate {
   event: EventToQueue;
 }
 
-/** Takes several events at once: judge each → limit → enqueue → a verdict on each. */
+/** Takes several events at once: judge each, by the schemas of the organization too → limit → enqueue → a verdict on each. */
 @Injectable()
 export class BatchService {
   constructor(
     private readonly queue: IngestionQueue,
     private readonly limiter: RateLimiter,
+    private readonly enforcements: Enforcements,
     private readonly clock: Clock,
   ) {}
 
@@ -89,6 +92,9 @@ export class BatchService {
     refusals: Refusal[],
   ): Promise<Candidate[]> {
     const now = this.clock.now().getTime();
+    const { organizationId } = caller;
+    const enforcement =
+      this.enforcements.peek(organizationId) ?? (await this.enforcements.of(organizationId));
     const mayIdentify = caller.permissions.has('core.contacts.write');
     const good: Candidate[] = [];
     let judgedBytes = 0;
@@ -109,8 +115,10 @@ export class BatchService {
         await yieldLoop();
       }
       const judged = judgeItem(item, bytes.toString('utf8'), now);
-      if (judged.errors) refusals.push(invalid(index, judged.errors));
-      else good.push({ index, event: toQueue(caller, judged.kind, judged.body, bytes, now) });
+      const errors = judged.errors ?? schemaErrors(enforcement, judged);
+      if (errors) refusals.push(invalid(index, errors));
+      else if (!judged.errors)
+        good.push({ index, event: toQueue(caller, judged.kind, judged.body, bytes, now) });
     }
     return good;
   }

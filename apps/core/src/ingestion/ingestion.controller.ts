@@ -47,7 +47,10 @@ function ingestion(
     bodyLimit,
     gzip: true,
     crossOrigin: true,
-    problems: ['placeholder_identifier', 'occurred_at_in_future', 'rate_limited', 'queue_unavailable'],
+    problems: [
+      ...(['placeholder_identifier', 'occurred_at_in_future', 'rate_limited', 'queue_unavailable'] as const),
+      ...(route === 'identify' ? [] : (['schema_violation'] as const)),
+    ],
   });
 }
 

@@ -3,9 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import type { AuthenticatedCaller } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { Enforcements } from '../taxonomies/enforcing/enforcements.js';
 import { eventIdOf } from './event-id.js';
 import type { EventKind, IdentifyBody, TrackBody } from './event-schemas.js';
 import { judgeEvent } from './event-validation.js';
+import { schemaErrors } from './broken-schemas.js';
 import { IngestionQueue, type EventToQueue } from './ingestion-queue.js';
 import { limitHeader, limitsOf, policyHeader, RateLimiter, type Grant } from './rate-limits/rate-limiter.js';
 
@@ -18,25 +20,31 @@ export interface Accepted {
   readonly headers: Record<string, string>;
 }
 
-/** Takes single events: judge → limit → enqueue → accept. Who calls, and whether they may, is already known. */
+/** Takes single events: judge → hold against schemas → limit → enqueue → accept. Who calls, and whether they may, is already known. */
 @Injectable()
 export class IngestionService {
   constructor(
     private readonly queue: IngestionQueue,
     private readonly limiter: RateLimiter,
+    private readonly enforcements: Enforcements,
     private readonly clock: Clock,
   ) {}
 
   /**
    * Resolves when the event is durable (contract.md §6).
-   * @throws Problem `malformed_json`, `validation_failed` or the published code of what is wrong, `rate_limited`,
-   *   `queue_unavailable`
+   * @throws Problem `malformed_json`, `validation_failed` or the published code of what is wrong, `schema_violation`,
+   *   `rate_limited`, `queue_unavailable`
    */
   async accept(kind: EventKind, caller: IngestionCaller, bytes: Buffer): Promise<Accepted> {
     const now = this.clock.now().getTime();
     const { text, value } = readJson(bytes);
     const judged = judgeEvent(kind, value, text, now);
     if (judged.errors) throw Problem.validation(judged.errors);
+    const { organizationId } = caller;
+    const enforcement =
+      this.enforcements.peek(organizationId) ?? (await this.enforcements.of(organizationId));
+    const broken = schemaErrors(enforcement, judged);
+    if (broken) throw Problem.validation(broken);
     const grant = this.limiter.take(caller.principal.id, caller.organizationId, 1, limitsOf(caller));
     if (grant.granted === 0) throw rateLimited(grant);
     const event = toQueue(caller, judged.kind, judged.body, bytes, now);

@@ -35,6 +35,7 @@ import { CreateEventStreams1767125000000 } from './1767125000000-create-event-st
 import { IndexEventsByCreation1767125100000 } from './1767125100000-index-events-by-creation.js';
 import { CreateSubjectRequests1767130000000 } from './1767130000000-create-subject-requests.js';
 import { CreateAttributeDefinitions1767131000000 } from './1767131000000-create-attribute-definitions.js';
+import { CreateTaxonomyInstallations1767132000000 } from './1767132000000-create-taxonomy-installations.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -74,4 +75,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   IndexEventsByCreation1767125100000,
   CreateSubjectRequests1767130000000,
   CreateAttributeDefinitions1767131000000,
+  CreateTaxonomyInstallations1767132000000,
 ];

@@ -4,8 +4,10 @@ import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { DeclaredAttributesReader, type DeclaredOfAll } from '../attributes/declared-attributes.reader.js';
 import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
+import { Enforcements } from '../taxonomies/enforcing/enforcements.js';
 import { applyEvent, domainEvents, noEffect, storedEvent, type Effect } from './chunk-effects.js';
 import { resolveContacts } from './contact-resolution.js';
+import type { TrackBody } from '../ingestion/event-schemas.js';
 import { RaceLost, within } from './contact-state.js';
 import { ContestedIdentities, type Contests } from './contested-identities.js';
 import { forgotten, SubjectErased, withoutErased } from './erased-people.js';
@@ -71,6 +73,7 @@ export class ChunkProcessor {
     private readonly contested: ContestedIdentities,
     private readonly blocklist: ErasedIdentifiers,
     private readonly declared: DeclaredAttributesReader,
+    private readonly enforcements: Enforcements,
   ) {}
 
   /**
@@ -153,6 +156,7 @@ export class ChunkProcessor {
       if (!contact) throw new TypeError('An event was not resolved to a contact');
       return apply(item, contact, declared?.get(item.organizationId));
     });
+    await this.warnOfSchemas(tx, effects);
     const decided = await decideClaims(
       tx,
       effects.flatMap(({ claims }) => claims),
@@ -168,6 +172,23 @@ export class ChunkProcessor {
       found.map(({ organizationId, normal, originId }) => [within(organizationId, normal), originId]),
     );
     return { effects, outcomes, origins, contests, erased, declared };
+  }
+
+  /**
+   * What breaks a schema is stored with warnings, in whatever mode: a refusal was the API's to give, before its 202.
+   * Installed is what is installed now, a replay of years later included.
+   */
+  private async warnOfSchemas(tx: WorkerTransaction, effects: readonly Effect[]): Promise<void> {
+    const tracks = effects.filter(({ item }) => item.kind === 'track');
+    if (tracks.length === 0) return;
+    const organizationIds = tracks.map(({ item }) => item.organizationId);
+    const enforcements = await this.enforcements.ofAll(tx, organizationIds);
+    if (enforcements.size === 0) return;
+    for (const { item, warnings } of tracks) {
+      const { event, properties = {} } = item.body as TrackBody;
+      const broken = enforcements.get(item.organizationId)?.violations(event, properties, 'warn') ?? [];
+      warnings.push(...broken.map(({ pointer }) => ({ pointer, code: 'schema_violation' })));
+    }
   }
 }
 

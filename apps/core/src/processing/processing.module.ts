@@ -4,6 +4,7 @@ import { FollowingModule } from '../segments/following/following.module.js';
 import { MergesModule } from '../contacts/merge/merges.module.js';
 import { SuggestionsModule } from '../contacts/suggestions/suggestions.module.js';
 import { BlocklistModule } from '../subject-requests/blocklist/blocklist.module.js';
+import { EnforcingModule } from '../taxonomies/enforcing/enforcing.module.js';
 import { CarefulProcessor } from './careful-processor.js';
 import { ChunkProcessor } from './chunk-processor.js';
 import { Confirmation } from './confirmation.js';
@@ -15,7 +16,14 @@ import { UnreadableRecords } from './unreadable-records.js';
 
 /** Gives accepted events their effect. */
 @Module({
-  imports: [BlocklistModule, DeclaredAttributesModule, FollowingModule, MergesModule, SuggestionsModule],
+  imports: [
+    BlocklistModule,
+    DeclaredAttributesModule,
+    EnforcingModule,
+    FollowingModule,
+    MergesModule,
+    SuggestionsModule,
+  ],
   providers: [
     CarefulProcessor,
     ChunkProcessor,

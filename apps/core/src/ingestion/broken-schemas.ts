@@ -1,0 +1,18 @@
+import { FieldErrors } from '@customer-platform/problem-json';
+import type { Enforcement } from '../taxonomies/enforcing/enforcement.js';
+import type { IdentifyBody, TrackBody } from './event-schemas.js';
+
+const NO_PROPERTIES = {};
+
+/** What a well-formed event breaks of the schemas that its organization enforces strictly; undefined where nothing. */
+export function schemaErrors(
+  enforcement: Enforcement,
+  { body }: { body: TrackBody | IdentifyBody },
+): FieldErrors | undefined {
+  if (!('event' in body)) return undefined;
+  const broken = enforcement.violations(body.event, body.properties ?? NO_PROPERTIES, 'strict');
+  if (broken.length === 0) return undefined;
+  return new FieldErrors(
+    broken.map(({ pointer, detail }) => ({ pointer, code: 'schema_violation' as const, detail })),
+  );
+}
