@@ -10,6 +10,7 @@
  * `npm run load -- segments|loyalty [--events N]`
  * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
  * `npm run load -- authorization [--organizations N]`
+ * `npm run load -- taxonomies [--events N]`
  * `npm run load -- background-work [--rows N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
@@ -24,7 +25,8 @@
  * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `seed` fills core by
  * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
- * consumes, `authorization` what keys and permissions cost, on an identity of its own, `background-work` what is done to
+ * consumes, `authorization` what keys and permissions cost, on an identity of its own, `taxonomies` what the schemas of
+ * events cost ingestion, `background-work` what is done to
  * a million rows behind an answer, on a messaging of its own. `tenants` sends the same load from
  * one organization, from a hundred and from a thousand. `inserts` prints what storing an event costs beside how many are
  * stored already, on a PostgreSQL of its own.
@@ -58,6 +60,7 @@ import { runSends } from './sends/command.ts';
 import { runSignIn } from './sign-in/command.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
 import { measureSegments } from './segments.bench.ts';
+import { measureTaxonomies } from './taxonomies.bench.ts';
 import { runTenants } from './tenants/command.ts';
 import { runTimeline } from './timeline/command.ts';
 import { measureVisibility } from './visibility.ts';
@@ -150,6 +153,7 @@ async function main(): Promise<void> {
   if (kind === 'loyalty') return measureLoyalty(Number(values.events ?? '30000'));
   if (kind === 'background-work') return runBackgroundWork(Number(values.rows), say);
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
+  if (kind === 'taxonomies') return measureTaxonomies(Number(values.events ?? '1000000'), say);
   const duration = secondsOf('duration', 1);
   if (kind === 'passwords') {
     const [rate = 0] = ratesOf(values.rate ?? '20');
@@ -180,7 +184,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, tenants; ` +
-        'or seed, inserts, segments, loyalty, authorization, background-work.',
+        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work.',
     );
   await measureRates(found, duration);
 }
