@@ -22,6 +22,7 @@ const PAGES = [
   'developers/keys',
   'developers/webhooks',
   'developers/dead-letters',
+  'developers/taxonomies',
   'developers/reference',
   'organization',
   'organization/children',

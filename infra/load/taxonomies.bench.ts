@@ -105,7 +105,10 @@ function saySlowest(enforcement: Enforcement, described: readonly Described[], s
   for (const { name, example } of described) {
     for (const property of Object.keys(example)) {
       for (const item of [{}, 0, 'x']) {
-        const items = Array.from({ length: Math.floor(EVENT_BYTES / (JSON.stringify(item).length + 1)) }, () => item);
+        const items = Array.from(
+          { length: Math.floor(EVENT_BYTES / (JSON.stringify(item).length + 1)) },
+          () => item,
+        );
         const properties = { ...example, [property]: items };
         const began = performance.now();
         enforcement.violations(name, properties, 'strict');
@@ -114,14 +117,12 @@ function saySlowest(enforcement: Enforcement, described: readonly Described[], s
       }
     }
   }
-  say(`\nThe slowest of the events of 32 KiB that break a schema: ${slowest.ms.toFixed(1)} ms (${slowest.name}).`);
+  say(
+    `\nThe slowest of the events of 32 KiB that break a schema: ${slowest.ms.toFixed(1)} ms (${slowest.name}).`,
+  );
 }
 
-function sayCompiling(
-  described: readonly Described[],
-  compile: (schema: object) => object,
-  say: Say,
-): void {
+function sayCompiling(described: readonly Described[], compile: (schema: object) => object, say: Say): void {
   const times = described.map(({ schema }) => {
     const began = performance.now();
     compile(schema);

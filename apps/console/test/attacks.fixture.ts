@@ -136,6 +136,7 @@ function pagesShowing(
     `developers/keys?open=${key}`,
     `developers/webhooks?open=${endpoint}`,
     'developers/dead-letters',
+    'developers/taxonomies?open=saas',
     'developers/reference',
     ...[
       '',

@@ -132,6 +132,39 @@ describe('webhook endpoints', () => {
   });
 });
 
+describe('event taxonomies', () => {
+  it('are tried on stored events, installed with a mode and exceptions, and refuse from then on', async () => {
+    const send = (): Promise<{ status: number }> =>
+      tenant.ingestion.post('/v1/core/track', event('order_completed', 'somebody'));
+    expectStatus(await tenant.ingestion.post('/v1/core/track', event('order_completed', 'ana')), 202);
+    await eventually(async () => {
+      const events = await tenant.admin.get<{ data: unknown[] }>('/v1/core/events?event=order_completed');
+      expect(events.body.data).toHaveLength(1);
+    });
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('developers/taxonomies');
+    await page.getByRole('row').filter({ hasText: 'ecommerce' }).click();
+    const panel = page.getByRole('dialog', { name: 'ecommerce' });
+    await panel.getByLabel('Eventos que no cumplen su esquema').selectOption('strict');
+    await panel.getByText('coupon_denied').click();
+    await panel.getByRole('region', { name: 'Ejemplo de coupon_denied' }).getByText('expired').waitFor();
+    await panel.getByLabel('Cuando no cumple su esquema').selectOption('off');
+    expect(await panel.getByRole('button', { name: 'Instalar' }).count()).toBe(0);
+    await panel.getByRole('button', { name: 'Probar con eventos guardados' }).click();
+    await panel.getByText('1 de 1 evento guardado no cumpliría su esquema').waitFor();
+    await panel.getByText('1 de 1', { exact: true }).click();
+    await panel.getByText('/properties/order_id').waitFor();
+    await panel.getByRole('button', { name: 'Instalar' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'ecommerce' });
+    await row.getByText('rechazar').waitFor();
+    await row.getByText('1 evento distinto').waitFor();
+    await eventually(async () => expect((await send()).status).toBe(400));
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
 describe('the reference', () => {
   it('finds a route by its permission', async () => {
     const visitor = await bench.signedIn(owner);
@@ -175,6 +208,8 @@ describe.each([
   'developers/keys',
   'developers/webhooks',
   'developers/dead-letters',
+  'developers/taxonomies',
+  'developers/taxonomies?open=ecommerce',
   'developers/reference',
   'audit',
 ])('%s', (path) => {

@@ -9,6 +9,7 @@ const PARTS = [
   { name: 'keys', to: '/o/$organization/developers/keys', permission: 'identity.api_keys.read' },
   { name: 'webhooks', to: '/o/$organization/developers/webhooks', permission: 'messaging.webhooks.read' },
   { name: 'deadLetters', to: '/o/$organization/developers/dead-letters', permission: 'core.jobs.read' },
+  { name: 'taxonomies', to: '/o/$organization/developers/taxonomies', permission: 'core.taxonomies.read' },
   { name: 'reference', to: '/o/$organization/developers/reference', permission: undefined },
 ] as const;
 

@@ -27,6 +27,11 @@ export interface DeadLettersSearch {
   open?: string | undefined;
 }
 
+export interface TaxonomiesSearch {
+  /** The taxonomy beside the list, by its slug. */
+  open?: string | undefined;
+}
+
 export interface ReferenceSearch {
   q?: string | undefined;
   module?: (typeof MODULES)[number] | undefined;
@@ -79,6 +84,13 @@ export const deadLettersRoute = createRoute({
   }),
 });
 
+export const taxonomiesRoute = createRoute({
+  getParentRoute: () => developersRoute,
+  path: 'taxonomies',
+  component: lazyRouteComponent(() => import('../taxonomies/taxonomies-page.tsx'), 'TaxonomiesPage'),
+  validateSearch: (search: Search): TaxonomiesSearch => ({ open: textIn(search, 'open') }),
+});
+
 export const referenceRoute = createRoute({
   getParentRoute: () => developersRoute,
   path: 'reference',
@@ -95,5 +107,6 @@ export const developerRoutes = developersRoute.addChildren([
   keysRoute,
   webhooksRoute,
   deadLettersRoute,
+  taxonomiesRoute,
   referenceRoute,
 ]);

@@ -10,6 +10,7 @@ import type loyalty from '../loyalty/messages.en.json';
 import type messages from '../messages/messages.en.json';
 import type segments from '../segments/messages.en.json';
 import type liveEvents from '../live-events/messages.en.json';
+import type taxonomies from '../taxonomies/messages.en.json';
 import type shell from '../shell/messages.en.json';
 import type ui from '../ui/messages.en.json';
 
@@ -27,6 +28,7 @@ export interface Messages {
   messages: typeof messages;
   segments: typeof segments;
   'live-events': typeof liveEvents;
+  taxonomies: typeof taxonomies;
   shell: typeof shell;
   ui: typeof ui;
 }

@@ -99,7 +99,7 @@ function Opened({ event }: { event: StoredEvent }): ReactNode {
   );
 }
 
-const KNOWN_WARNINGS = ['identity_taken', 'invalid_format', 'limit_reached'] as const;
+const KNOWN_WARNINGS = ['identity_taken', 'invalid_format', 'limit_reached', 'schema_violation'] as const;
 
 function Warnings({ event: { warnings } }: { event: StoredEvent }): ReactNode {
   const t = useTranslations('live-events');

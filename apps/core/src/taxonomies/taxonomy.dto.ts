@@ -4,10 +4,10 @@ import { MayBeAbsent } from '@customer-platform/http';
 import { MODES, type Mode } from './taxonomy.js';
 
 const OVERRIDES = {
-  type: 'object',
+  type: 'object' as const,
   additionalProperties: { type: 'string', enum: [...MODES] },
   example: { product_shared: 'off', order_completed: 'strict' },
-} as const;
+};
 
 /** Body of `POST /v1/core/taxonomies/{id}/install`. */
 export class InstallTaxonomyDto {

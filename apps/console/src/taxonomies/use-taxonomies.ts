@@ -1,0 +1,49 @@
+import type { Schemas } from '@customer-platform/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { usePerson } from '../session/use-session.tsx';
+import { useList, type List } from '../ui/list.ts';
+import { useSay } from '../ui/toasts.tsx';
+import type { Wish } from './wish.ts';
+
+export type Taxonomy = Schemas['TaxonomyDto'];
+export type Judgement = NonNullable<Schemas['InstalledTaxonomyDto']['judgement']>;
+
+/** The taxonomies, with what of them is installed. */
+export function useTaxonomies(): List<Taxonomy> {
+  const api = useApi();
+  return useList<Taxonomy>(['taxonomies'], async (cursor, signal) => {
+    const params = { query: { cursor } };
+    return (await api.GET('/v1/core/taxonomies', { params, signal })).data;
+  });
+}
+
+/** What a wish would have come to; keeps for which one it was asked. */
+export function useDryRun(id: string) {
+  const api = useApi();
+  return useMutation({
+    mutationFn: async (wish: Wish) => {
+      const body = { ...wish, dry_run: true };
+      const { data } = await api.POST('/v1/core/taxonomies/{id}/install', { params: { path: { id } }, body });
+      return { wish, judgement: data.judgement };
+    },
+  });
+}
+
+export function useInstall({ id, slug }: Pick<Taxonomy, 'id' | 'slug'>, onDone: () => void) {
+  const t = useTranslations('taxonomies');
+  const api = useApi();
+  const cache = useQueryClient();
+  const say = useSay();
+  const { organization } = usePerson();
+  return useMutation({
+    mutationFn: (body: Wish) =>
+      api.POST('/v1/core/taxonomies/{id}/install', { params: { path: { id } }, body }),
+    onSuccess: async (_answer, { mode }) => {
+      await cache.invalidateQueries({ queryKey: [organization.id, 'taxonomies'] });
+      say(t('installedNow', { slug, mode: t(`modes.${mode}`) }));
+      onDone();
+    },
+  });
+}
