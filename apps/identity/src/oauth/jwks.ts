@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InternalClient, type SigningKeySet } from '@customer-platform/authorization';
 import { Clock, SigningKeys } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import type { JWK } from 'jose';
+import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S, ID_TOKENS } from './id-tokens.js';
 import { orFormer } from './or-former.js';
@@ -20,7 +20,7 @@ interface Kept<T> {
   readonly at: number;
 }
 
-/** All public keys of the platform's tokens: of access tokens, ID tokens, and core's tokens of members. */
+/** All public keys of the platform: of access tokens, ID tokens, and what core shows, its own keys and other modules'. */
 @Injectable()
 export class Jwks {
   private kept: Kept<JWK[]> | undefined;
@@ -55,7 +55,9 @@ export class Jwks {
       this.signingKeys.shown(ID_TOKENS, ID_TOKEN_LIFE_S * 1_000, ID_TOKEN_ALGORITHM),
       this.membersKeys(),
     ]);
-    const keys = [...access, ...id, ...members];
+    const own = [...access, ...id];
+    const ownIds = new Set(own.map(({ kid }) => kid));
+    const keys = [...own, ...members.filter(({ kid }) => !ownIds.has(kid))];
     this.kept = { keys, at: now };
     return keys;
   }
@@ -65,10 +67,36 @@ export class Jwks {
     try {
       const call = { method: 'GET' as const, path: '/internal/members/keys', timeoutMs: CORE_TIMEOUT_MS };
       const { keys } = await this.internal.call<SigningKeySet>('core', call);
-      this.ofCore = keys;
+      this.ofCore = await believed(keys);
     } catch (error) {
       log.warn({ err: error }, 'Core did not show the keys of members’ tokens');
     }
     return this.ofCore;
+  }
+}
+
+/**
+ * Of what another process shows, the keys that cannot be taken for one of ours: they sign by ES256, which no ID token is
+ * signed by, and each is called by its own thumbprint (RFC 7638), so that none answers to the name of another.
+ */
+async function believed(shown: readonly JWK[]): Promise<JWK[]> {
+  const keys = await Promise.all(shown.map(believedKey));
+  const known = keys.filter((key) => key !== undefined);
+  if (known.length < shown.length) {
+    const count = shown.length - known.length;
+    log.error({ count }, 'Core showed keys that are none of the platform; they are left out');
+  }
+  return known;
+}
+
+/** Nothing of it but what verifies. */
+async function believedKey({ kty, crv, x = '', y = '', kid, alg, use }: JWK): Promise<JWK | undefined> {
+  if (kty !== 'EC' || crv !== 'P-256' || alg !== 'ES256' || use !== 'sig') return undefined;
+  const key = { kty, crv, x, y };
+  try {
+    await importJWK(key, alg);
+    return kid === (await calculateJwkThumbprint(key)) ? { ...key, kid, alg, use } : undefined;
+  } catch {
+    return undefined;
   }
 }
