@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Stage, aGateway } from './gateway.fixture.js';
 import { PATIENCE } from './upstream.js';
@@ -83,6 +83,70 @@ describe('an answer that lasts', () => {
     const answer = await fetch(`${stage.gateway.url}${STREAM}`);
     expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'dependency_unavailable' }]);
     reading.stop();
+  });
+
+  describe('before the module lets its reader in', () => {
+    /** A module that knows no key yet, and then knows which it was. */
+    async function slow(options: Parameters<typeof aGateway>[1]) {
+      const waiting: ServerResponse[] = [];
+      const bell = new EventEmitter();
+      const streaming = new Streaming();
+      stage = await aGateway((request, response) => {
+        if (request.headers.authorization === 'Bearer known') streaming.answer(request, response);
+        else {
+          waiting.push(response);
+          bell.emit('knock');
+        }
+      }, options);
+      const url = `${stage.gateway.url}${STREAM}`;
+      const knock = async (count: number) => {
+        const answers = Array.from({ length: count }, () => fetch(url));
+        while (waiting.length < count) await once(bell, 'knock');
+        return answers;
+      };
+      return { url, waiting, knock };
+    }
+    const known = { headers: { authorization: 'Bearer known' } };
+
+    it('takes no place of those who are let in', async () => {
+      const { url, waiting, knock } = await slow({ lasting: 1, connections: 3 });
+      const knocking = await knock(3);
+      const letIn = await fetch(url, known);
+      expect(letIn.status).toBe(200);
+      for (const response of waiting) response.writeHead(401).end();
+      for (const answer of await Promise.all(knocking)) expect(answer.status).toBe(401);
+      await letIn.body?.cancel();
+    });
+
+    it('503 for more than may wait', async () => {
+      const { url, waiting, knock } = await slow({ lasting: 5, connections: 1, longestQueue: 1 });
+      const knocking = await knock(2);
+      const answer = await fetch(url);
+      expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'dependency_unavailable' }]);
+      for (const response of waiting) response.writeHead(401).end();
+      await Promise.all(knocking);
+      expect((await fetch(url, known)).status).toBe(200);
+    });
+
+    it('503 for who is let in when the last place has gone, and the module is told', async () => {
+      const { waiting, knock } = await slow({ lasting: 1 });
+      const knocking = await knock(2);
+      const closed = Promise.race(waiting.map((response) => once(response, 'close')));
+      for (const response of waiting) response.writeHead(200).write(':\n\n');
+      const answers = await Promise.all(knocking);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 503]);
+      await closed;
+      expect(waiting.filter(({ destroyed }) => destroyed)).toHaveLength(1);
+    });
+
+    it('503 for who is let in when the gateway is to end', async () => {
+      const { waiting, knock } = await slow({});
+      const [knocking] = await knock(1);
+      stage.gateway.drain();
+      waiting[0]?.writeHead(200).write(':\n\n');
+      const answer = await knocking;
+      expect([answer?.status, await answer?.json()]).toMatchObject([503, { code: 'shutting_down' }]);
+    });
   });
 
   it('ends at the module when its reader goes', async () => {

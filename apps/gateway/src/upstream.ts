@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '@customer-platform/problem-json';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { BODY_PACE, type BodyPace, watchBody } from './body-watch.js';
 import { type Edge, requestHeaders, responseHeaders } from './headers.js';
 import { answerProblem } from './problem-response.js';
@@ -28,7 +28,10 @@ export const PATIENCE: Patience = {
 
 const CONNECTIONS = 128;
 const LONGEST_QUEUE = 2_048;
-/** Answers that last, each on a connection that nobody else has until it ends. */
+/**
+ * Answers that last, each on a connection that nobody else has until it ends. One lasts once the module has let its reader
+ * in: whoever waits to be let in takes nobody's place.
+ */
 const LASTING = 512;
 
 /** Callers that went away are noted with the status nginx made customary; it is never sent. */
@@ -92,7 +95,7 @@ export class Upstream {
     this.most = connections + longestQueue;
     this.mostLasting = lasting;
     this.pool = this.poolOf(origin, connections);
-    this.lastingPool = this.poolOf(origin, lasting);
+    this.lastingPool = this.poolOf(origin, lasting + connections);
   }
 
   private poolOf(origin: string, connections: number): Pool {
@@ -114,7 +117,7 @@ export class Upstream {
     try {
       if (this.running >= this.most) throw new Error('too many requests wait for the module');
       const body = await readBody(request, this.patience.smallBody);
-      if (exchange.lasts) this.demandRoom();
+      if (exchange.lasts) this.demandPlace();
       const headers = requestHeaders(request, exchange.edge, this.options);
       const first = await this.attempt(exchange, headers, body);
       const repeat = first.failure !== undefined && mayRepeat(first.failure, exchange, body);
@@ -148,9 +151,22 @@ export class Upstream {
     for (const end of this.lasting) end();
   }
 
-  private demandRoom(): void {
+  private demandPlace(): void {
     if (this.draining) throw new Problem('shutting_down');
     if (this.lasting.size >= this.mostLasting) throw new Error('too many answers of the module last');
+  }
+
+  /** The answer lasts from here on. Whether there was a place for it; else it is cut off. */
+  private takePlace(last: () => void, controller: Dispatcher.DispatchController): boolean {
+    try {
+      this.demandPlace();
+    } catch (error) {
+      controller.abort(error as Error);
+      return false;
+    }
+    this.running -= 1;
+    this.lasting.add(last);
+    return true;
   }
 
   private attempt(exchange: Exchange, headers: string[], body: Body): Promise<Outcome> {
@@ -160,8 +176,7 @@ export class Upstream {
       if (response.headersSent && response.writableLength === 0) response.end(() => response.destroy());
       else response.destroy();
     };
-    if (exchange.lasts) this.lasting.add(last);
-    else this.running += 1;
+    this.running += 1;
     return new Promise<Outcome>((settle) => {
       let status = 0;
       let end: (() => void)[] = [];
@@ -187,6 +202,7 @@ export class Upstream {
           },
           onResponseStart: (controller, statusCode) => {
             if (statusCode < 200) return;
+            if (exchange.lasts && statusCode === 200 && !this.takePlace(last, controller)) return;
             status = statusCode;
             const raw = (controller.rawHeaders ?? []) as Buffer[];
             response.writeHead(statusCode, responseHeaders(raw, edge.correlationId));
