@@ -16,7 +16,9 @@ export type Send = (request: Request) => Promise<Response>;
 /**
  * Sends a request once and reads its whole answer.
  *
- * @throws NetworkError where no whole answer comes in time, and the reason of `signal` when it is aborted
+ * A redirect of a GET is followed to the same origin; no other is an answer of the service.
+ *
+ * @throws NetworkError where no whole answer of the service comes in time, and the reason of `signal` when it is aborted
  */
 export async function receive(
   call: CallName,
@@ -35,13 +37,23 @@ export async function receive(
   try {
     signal?.throwIfAborted();
     const response = await send(new Request(request, { signal: ending.signal }));
+    if (leadsAway(request, response)) throw new NetworkError(call, 'redirected');
     const { status, ok, headers, url } = response;
     return { status, ok, headers, text: await response.text(), url };
   } catch (cause) {
     signal?.throwIfAborted();
+    if (cause instanceof NetworkError) throw cause;
     throw new NetworkError(call, timedOut ? 'timeout' : 'unreachable', cause);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Browsers hide a redirect that they were told not to follow, other runtimes hand it out as it came. */
+function leadsAway({ url: asked }: Request, { type, status, url }: Response): boolean {
+  if (type === 'opaqueredirect' || REDIRECTS.has(status)) return true;
+  return url !== '' && new URL(url).origin !== new URL(asked).origin;
 }

@@ -241,6 +241,38 @@ describe('a PATCH', () => {
   });
 });
 
+describe('a redirect', () => {
+  let elsewhere: HostileServer;
+  beforeAll(async () => {
+    elsewhere = await HostileServer.start();
+  });
+  afterAll(() => elsewhere.stop());
+  beforeEach(() => elsewhere.answers(ok({ id: ID })));
+
+  const to = (address: string, status: number) => raw(status, 'text/plain', '', { Location: address });
+  const path = { id: ID };
+  const login = { token: 't', password: 'the password' };
+  const writes: [string, (of: Client) => Promise<unknown>][] = [
+    ['POST', (of) => of.POST('/v1/crm/notes', { body: NOTE })],
+    ['POST without a key', (of) => of.POST('/v1/identity/password-resets/confirm', { body: login })],
+    ['PATCH', (of) => of.PATCH('/v1/core/contacts/{id}', { params: { path }, body: {}, ifMatch: '"1"' })],
+    ['DELETE', (of) => of.DELETE('/v1/core/contacts/{id}', { params: { path } })],
+  ];
+  const cases = writes.flatMap(([name, call]) =>
+    [301, 302, 303, 307, 308].map((status) => [status, name, call] as const),
+  );
+
+  it.each(cases)('%i of a %s is not followed, nor is it tried again', async (status, _name, call) => {
+    for (const address of [`${elsewhere.url}/v1/other`, '/v1/other']) {
+      server.answers(to(address, status), ok({ id: ID }));
+      const error = await failure(call(client()));
+      expect(error).toBeInstanceOf(NetworkError);
+      expect(error).toMatchObject({ fault: 'redirected' });
+      expect([server.arrived.length, elsewhere.arrived.length]).toEqual([1, 0]);
+    }
+  });
+});
+
 describe('pages and items', () => {
   const page = (ids: string[], next: string | null) =>
     ok({ data: ids.map((id) => ({ id })), page: { limit: 2, next_cursor: next } });

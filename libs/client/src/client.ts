@@ -182,6 +182,8 @@ class Caller {
       params,
       body: bodyText ?? body,
       ...(bodyText === undefined ? {} : { bodySerializer: (text: string) => text }),
+      // Followed, a write would be sent on with its body, or become a GET whose answer says nothing of the write.
+      redirect: name.method === 'GET' ? 'follow' : 'manual',
       headers: { ...headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
       // The body is read here, where a connection that breaks meanwhile can still be answered by another attempt.
       fetch: async (request: Request) => {

@@ -99,7 +99,7 @@ export const gone = (error: unknown): boolean => error instanceof ProblemError &
   });
 });
 
-/** A walk through what differs between runtimes: renewal, pages, waits, a redirect, an error, giving up. */
+/** A walk through what differs between runtimes: renewal, pages, waits, redirects, an error, giving up. */
 const WALK = `
 export async function walk(createClient, baseUrl) {
   const client = createClient({
@@ -112,9 +112,10 @@ export async function walk(createClient, baseUrl) {
   const path = { id: ids[0] };
   const { mergedInto, etag } = await client.GET('/v1/core/contacts/{id}', { params: { path } });
   const refused = await client.POST('/v1/core/contacts', { body: {} }).catch((error) => error);
+  const led = await client.POST('/v1/core/contacts', { body: {} }).catch((error) => error.fault);
   const signal = AbortSignal.abort(new Error('left'));
   const left = await client.GET('/v1/core/contacts', { signal }).catch((error) => error.message);
-  return { ids, mergedInto, etag, refused: [refused.name, refused.code, refused.correlationId], left };
+  return { ids, mergedInto, etag, refused: [refused.name, refused.code, refused.correlationId], led, left };
 }
 `;
 const WALKED = {
@@ -122,6 +123,7 @@ const WALKED = {
   mergedInto: SURVIVOR,
   etag: '"1"',
   refused: ['ProblemError', 'duplicate_value', 'c-1'],
+  led: 'redirected',
   left: 'left',
 };
 
@@ -136,6 +138,7 @@ function answersTheWalk(): void {
     raw(307, 'text/plain', '', { Location: `/v1/core/contacts/${SURVIVOR}` }),
     ok({ id: SURVIVOR }, { ETag: '"1"' }),
     problem(409, 'duplicate_value', {}, { correlation_id: 'c-1' }),
+    raw(307, 'text/plain', '', { Location: '/v1/elsewhere' }),
   );
 }
 
@@ -145,7 +148,7 @@ function expectCredentials(): void {
     .filter(({ path }) => path.startsWith('/v1/'))
     .map((one) => one.headers.authorization);
   expect(sent.slice(1, 2)).toEqual(['Bearer new']);
-  expect(sent).toHaveLength(7);
+  expect(sent).toHaveLength(8);
   expect(sent[5]).toBe(sent[4]);
 }
 

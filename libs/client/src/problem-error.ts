@@ -76,7 +76,9 @@ export type NetworkFault =
   /** No whole answer within the time for one attempt. */
   | 'timeout'
   /** A 2xx answer that is not JSON: something else answered. */
-  | 'unreadable';
+  | 'unreadable'
+  /** A redirect that is not followed: of anything but a GET, or to another origin. */
+  | 'redirected';
 
 /** No answer of the service came. Whether the call was carried out is not known. */
 export class NetworkError extends Error implements CallName {
@@ -97,6 +99,7 @@ const FAULTS: Record<NetworkFault, string> = {
   unreachable: 'the connection could not be made, or broke',
   timeout: 'no answer came in time',
   unreadable: 'the answer is not JSON',
+  redirected: 'the answer leads elsewhere, where nothing is sent',
 };
 
 function parsed(text: string): unknown {

@@ -197,11 +197,11 @@ describe('a merged contact', () => {
     ]);
   });
 
-  it('is never followed to another origin with the credential', async () => {
+  it('is never followed to another origin with the credential, nor is what that says an answer', async () => {
     elsewhere.answers(ok({ data: [] }));
     server.answers(moved(`${elsewhere.url}/v1/crm/contacts/${SURVIVOR}/timeline`));
-    await read();
-    expect(elsewhere.arrived).toHaveLength(1);
+    await expect(read()).rejects.toMatchObject({ name: 'NetworkError', fault: 'redirected' });
+    expect([server.arrived.length, elsewhere.arrived.length]).toEqual([1, 1]);
     expect(elsewhere.arrived[0]?.headers.authorization).toBeUndefined();
   });
 });

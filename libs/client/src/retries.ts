@@ -36,7 +36,8 @@ const NOTHING_DONE = new Set([
 ]);
 
 function passes(error: unknown, repetition: Repetition): boolean {
-  if (error instanceof NetworkError) return repetition === 'harmless';
+  // Another attempt would be led to the same place.
+  if (error instanceof NetworkError) return repetition === 'harmless' && error.fault !== 'redirected';
   if (!(error instanceof ProblemError)) return false;
   // The attempt whose answer was lost is still at work; its answer will be kept under the same key.
   if (error.code === 'idempotency_in_progress') return true;
