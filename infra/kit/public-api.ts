@@ -20,6 +20,31 @@ export async function publicApi(
 export const adminOf = (platform: Platform): Promise<Published.Client> =>
   publicApi(platform.base_url, platform.admin_key);
 
+/**
+ * What a call answers, or the refusal where it has one of these statuses.
+ *
+ * @throws every other failure
+ */
+export async function orRefusal<T>(
+  call: Promise<T>,
+  ...statuses: readonly number[]
+): Promise<T | Published.ProblemError> {
+  const { ProblemError } = await built();
+  return call.catch((error: unknown) => {
+    if (error instanceof ProblemError && statuses.includes(error.status)) return error;
+    throw error;
+  });
+}
+
+/** The id of what a call makes, or of what has its unique value already. */
+export async function idOfMade(making: Promise<Published.Answer<{ id: string }>>): Promise<string> {
+  const made = await orRefusal(making, 409);
+  if ('data' in made) return made.data.id;
+  const { conflicting_id: existing } = made.body as { conflicting_id?: string };
+  if (existing === undefined) throw made;
+  return existing;
+}
+
 async function built(): Promise<typeof Published> {
   try {
     return await import('@customer-platform/client');

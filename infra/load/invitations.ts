@@ -1,8 +1,8 @@
 /** People who are invited and have not answered yet. */
 import { randomUUID } from 'node:crypto';
 import type { Platform } from '@customer-platform/kit/platform.ts';
+import { publicApi } from '@customer-platform/kit/public-api.ts';
 import { foundOrganization } from './organizations.ts';
-import { call } from './paced.ts';
 
 /** As many as are invited and read at once. */
 const TOGETHER = 20;
@@ -30,8 +30,8 @@ export async function inviteAll(platform: Platform, count: number): Promise<Invi
 
 async function inviteOne(platform: Platform, key: string): Promise<Invited> {
   const email = `load-${randomUUID()}@example.com`;
-  const answer = await call(`${platform.base_url}/v1/identity/invitations`, key, { email });
-  if (!answer.ok) throw new Error(`An invitation was answered ${answer.status}.`);
+  const owner = await publicApi(platform.base_url, key);
+  await owner.POST('/v1/identity/invitations', { body: { email } });
   const read = async <T>(path: string): Promise<T> =>
     (await fetch(platform.mail_url + path)).json() as Promise<T>;
   const { data } = await read<{ data: { id: string }[] }>(`/messages?to=${email}&limit=1&wait=30`);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Platform, get } from '@customer-platform/kit/platform.ts';
+import { adminOf, publicApi } from '@customer-platform/kit/public-api.ts';
 
 interface Timeline {
   data: { type: string; correlation_id: string }[];
@@ -29,18 +30,20 @@ export async function measureVisibility(platform: Platform, seconds: number): Pr
 }
 
 async function createProbe(platform: Platform, externalId: string): Promise<string> {
-  await post(platform, '/v1/core/identify', {
-    external_id: externalId,
-    idempotency_key: randomUUID(),
-    occurred_at: new Date().toISOString(),
-    traits: { email: `${externalId}@example.com`, first_name: 'Probe' },
+  const source = await publicApi(platform.base_url, platform.ingestion_key);
+  await source.POST('/v1/core/identify', {
+    body: {
+      external_id: externalId,
+      idempotency_key: randomUUID(),
+      occurred_at: new Date().toISOString(),
+      traits: { email: `${externalId}@example.com`, first_name: 'Probe' },
+    },
   });
+  const admin = await adminOf(platform);
+  const params = { query: { external_id: externalId } };
   const deadline = Date.now() + GIVE_UP_MS;
   for (;;) {
-    const events = await get<{ data: { contact_id: string }[] }>(
-      platform,
-      `/v1/core/events?external_id=${externalId}`,
-    );
+    const { data: events } = await admin.GET('/v1/core/events', { params });
     const found = events.data[0]?.contact_id;
     if (found !== undefined && found !== null) return found;
     if (Date.now() > deadline) throw new Error('the probe contact did not appear within 30 s');

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { FormBrowser } from '@customer-platform/kit/form-browser.ts';
-import { request, type Platform } from '@customer-platform/kit/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf, publicApi } from '@customer-platform/kit/public-api.ts';
 import type { Person, Subject } from './walk.ts';
 
 const BACK = 'https://app.example/back';
@@ -19,18 +20,12 @@ export interface Registered {
 /** An organization of its own below the demo's, with somebody in it who has a password, and with two clients. */
 export async function register(platform: Platform): Promise<Registered> {
   const name = `oidc-clients-${randomUUID()}`;
-  const founded = await post<{ id: string; api_key: { key: string } }>(
-    platform,
-    '/v1/identity/organizations',
-    {
-      name,
-      slug: name,
-      issue_api_key: true,
-    },
-  );
-  const own = { ...platform, admin_key: founded.api_key.key };
+  const admin = await adminOf(platform);
+  const body = { name, slug: name, issue_api_key: true };
+  const { data: founded } = await admin.POST('/v1/identity/organizations', { body });
+  const own = { ...platform, admin_key: founded.api_key?.key ?? '' };
   const remove = async () => {
-    await request(platform, 'DELETE', `/v1/identity/organizations/${founded.id}`);
+    await admin.DELETE('/v1/identity/organizations/{id}', { params: { path: { id: founded.id } } });
   };
   try {
     const email = `${name}@example.com`;
@@ -53,7 +48,8 @@ function aPerson({ base_url: home }: Platform, email: string, password: string):
 }
 
 async function join(platform: Platform, email: string, password: string): Promise<void> {
-  await post(platform, '/v1/identity/invitations', { email });
+  const owner = await adminOf(platform);
+  await owner.POST('/v1/identity/invitations', { body: { email } });
   const read = async <T>(path: string): Promise<T> =>
     (await fetch(platform.mail_url + path)).json() as Promise<T>;
   const list = `/messages?to=${email}&limit=1&wait=${String(MAIL_WITHIN_S)}`;
@@ -62,45 +58,39 @@ async function join(platform: Platform, email: string, password: string): Promis
   const token = /#token=(\S+)/.exec(text)?.[1];
   if (token === undefined) throw new Error(`An invitation’s mail has not come within ${MAIL_WITHIN_S} s.`);
   const body = { token, name: 'Somebody New', password };
-  const answer = await fetch(`${platform.base_url}/v1/identity/invitations/accept`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`An acceptance was answered ${answer.status}: ${await answer.text()}`);
+  const anybody = await publicApi(platform.base_url, undefined);
+  await anybody.POST('/v1/identity/invitations/accept', { body });
 }
 
 async function clients(platform: Platform): Promise<Omit<Subject, 'issuer' | 'email'>> {
+  const owner = await adminOf(platform);
   const path = '/v1/identity/oauth-clients';
-  type Shown = { id: string; client_secret: string };
-  const web = await post<Shown>(platform, path, {
-    name: 'Web',
-    type: 'confidential',
-    redirect_uris: [BACK],
-    post_logout_redirect_uris: [BYE],
+  const { data: web } = await owner.POST(path, {
+    body: {
+      name: 'Web',
+      type: 'confidential',
+      redirect_uris: [BACK],
+      post_logout_redirect_uris: [BYE],
+    },
   });
-  const role = await post<{ id: string }>(platform, '/v1/identity/roles', {
-    name: 'Reads roles',
-    kind: 'machine',
-    permissions: ['identity.roles.read'],
+  const { data: role } = await owner.POST('/v1/identity/roles', {
+    body: { name: 'Reads roles', kind: 'machine', permissions: ['identity.roles.read'] },
   });
-  const machine = await post<Shown>(platform, path, {
-    name: 'Machine',
-    type: 'confidential',
-    grant_types: ['client_credentials'],
-    role_id: role.id,
+  const { data: machine } = await owner.POST(path, {
+    body: {
+      name: 'Machine',
+      type: 'confidential',
+      grant_types: ['client_credentials'],
+      role_id: role.id,
+    },
   });
   return {
     client_id: web.id,
-    client_secret: web.client_secret,
+    client_secret: web.client_secret ?? '',
     redirect_uri: BACK,
     post_logout_redirect_uri: BYE,
     machine_id: machine.id,
-    machine_secret: machine.client_secret,
+    machine_secret: machine.client_secret ?? '',
     api: `${platform.base_url}/v1/identity/roles`,
   };
-}
-
-async function post<T>(platform: Platform, path: string, body: object): Promise<T> {
-  return (await request(platform, 'POST', path, body)).body as T;
 }

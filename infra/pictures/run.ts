@@ -11,7 +11,8 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { visitConsole } from '@customer-platform/kit/console-visit.ts';
-import { type Platform, runningPlatform, request } from '@customer-platform/kit/platform.ts';
+import { type Platform, runningPlatform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 import { startChromium, type Browser, type Page } from '@customer-platform/testing';
 import { keepEveryPage } from './every-page.ts';
 import { NEWSLETTER } from './newsletter.ts';
@@ -37,29 +38,29 @@ const CAUGHT_WITHIN_S = 10;
 
 /** @returns the catcher's id of the mail */
 async function sendNewsletter(platform: Platform): Promise<string> {
+  const admin = await adminOf(platform);
   const template = {
     name: `Pictures ${randomUUID()}`,
-    channel: 'email',
+    channel: 'email' as const,
     default_locale: 'es',
     locales: { es: NEWSLETTER },
   };
-  const made = await request(platform, 'POST', '/v1/messaging/templates', template);
-  const { id } = made.body as { id: string };
+  const { id } = (await admin.POST('/v1/messaging/templates', { body: template })).data;
   const correlationId = randomUUID();
   const send = {
-    channel: 'email',
+    channel: 'email' as const,
     recipient: { address: 'ana.rojas@example.com' },
     template_id: id,
-    category: 'marketing',
+    category: 'marketing' as const,
     data: { name: 'Ana', points: '1.240' },
   };
-  const headers = { 'idempotency-key': correlationId, 'x-correlation-id': correlationId };
-  await request(platform, 'POST', '/v1/messaging/sends', send, { headers });
+  const headers = { 'x-correlation-id': correlationId };
+  await admin.POST('/v1/messaging/sends', { body: send, headers });
   const query = `correlation_id=${correlationId}&limit=1&wait=${CAUGHT_WITHIN_S}`;
   const caught = (await (await fetch(`${platform.mail_url}/messages?${query}`)).json()) as {
     data: { id: string }[];
   };
-  await request(platform, 'DELETE', `/v1/messaging/templates/${id}`);
+  await admin.DELETE('/v1/messaging/templates/{id}', { params: { path: { id } } });
   const [mail] = caught.data;
   if (!mail) throw new Error(`The mail has not come within ${CAUGHT_WITHIN_S} s.`);
   return mail.id;
@@ -68,9 +69,9 @@ async function sendNewsletter(platform: Platform): Promise<string> {
 /** Where a sign-in for an application of the organization begins. @returns the address, and the client to remove */
 async function beginSignIn(platform: Platform): Promise<{ address: string; clientId: string }> {
   const redirectUri = 'https://shop.example/signed-in';
-  const client = { name: 'Example Shop', type: 'public', redirect_uris: [redirectUri] };
-  const made = await request(platform, 'POST', '/v1/identity/oauth-clients', client);
-  const { id: clientId } = made.body as { id: string };
+  const admin = await adminOf(platform);
+  const body = { name: 'Example Shop', type: 'public' as const, redirect_uris: [redirectUri] };
+  const { id: clientId } = (await admin.POST('/v1/identity/oauth-clients', { body })).data;
   const parameters = new URLSearchParams({
     client_id: clientId,
     response_type: 'code',
@@ -106,7 +107,8 @@ async function main(): Promise<void> {
     await keepConsole(platform, browser);
   } finally {
     await browser.close();
-    await request(platform, 'DELETE', `/v1/identity/oauth-clients/${clientId}`);
+    const admin = await adminOf(platform);
+    await admin.DELETE('/v1/identity/oauth-clients/{id}', { params: { path: { id: clientId } } });
   }
 }
 
@@ -150,9 +152,10 @@ async function trackPurchase(platform: Platform): Promise<string> {
     occurred_at: new Date().toISOString(),
     properties: { amount: 12_990, currency: 'CLP', invoice_id: 'B-1001' },
   };
-  await request(platform, 'POST', '/v1/core/track', event);
-  const found = await request(platform, 'GET', '/v1/core/contacts?external_id=customer-1001&limit=1');
-  const [contact] = (found.body as { data: { id: string }[] }).data;
+  const admin = await adminOf(platform);
+  await admin.POST('/v1/core/track', { body: event });
+  const query = { external_id: event.external_id, limit: 1 };
+  const [contact] = (await admin.GET('/v1/core/contacts', { params: { query } })).data.data;
   if (!contact) throw new Error('The demo organization has no customer-1001.');
   return contact.id;
 }

@@ -5,7 +5,9 @@
  */
 import { join } from 'node:path';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
-import { get, request, type Platform } from '@customer-platform/kit/platform.ts';
+import type { Client } from '@customer-platform/client';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 import { runMixed } from '../mixed-calls.ts';
 import { callLines, figuresOf, type CallFigures } from '../management/report.ts';
 import { walk } from '../timeline/walk.ts';
@@ -33,9 +35,11 @@ export interface ListsLoad {
 export async function runLists(load: ListsLoad, say: (line: string) => void): Promise<void> {
   const { platform, k6, rate, duration } = load;
   say(`lists: ${rate} requests/s on a list of ${MEMBERS.toLocaleString('en')} members, for ${duration} s`);
-  const contacts = await contactsOf(platform);
-  const path = `/v1/crm/lists/${await ensureList(platform)}/members`;
-  await fill(platform, path, contacts, say);
+  const admin = await adminOf(platform);
+  const contacts = await contactsOf(admin);
+  const list = await ensureList(admin);
+  const path = `/v1/crm/lists/${list}/members`;
+  await fill(admin, list, contacts, say);
   const pages = await walkWhole(platform, path);
   const { metrics, calls, dropped, failed } = await runMixed({
     k6,
@@ -50,47 +54,43 @@ export async function runLists(load: ListsLoad, say: (line: string) => void): Pr
   for (const line of [...callLines(figures, AIM_MS), depthLine(figures)]) say(line);
   say(`  ${calls} calls, ${dropped} dropped, ${failed} not answered as they should be`);
   // Whoever was removed last comes back, so that nobody may be missing, or there twice.
-  await add(platform, path, contacts.slice(-CHANGING));
+  await add(admin, list, contacts.slice(-CHANGING));
   await walkWhole(platform, path);
   say(`  afterwards ${MEMBERS.toLocaleString('en')} members again, each once`);
   if (failed > 0) process.exitCode = 1;
 }
 
-async function contactsOf(platform: Platform): Promise<string[]> {
+async function contactsOf(admin: Client): Promise<string[]> {
   const ids: string[] = [];
-  let cursor = '';
-  while (ids.length < MEMBERS) {
-    const page = await get<{ data: { id: string }[]; page: { next_cursor: string | null } }>(
-      platform,
-      `/v1/core/contacts?limit=200&sort=created_at${cursor}`,
-    );
-    ids.push(...page.data.map(({ id }) => id));
-    if (page.page.next_cursor === null) break;
-    cursor = `&cursor=${encodeURIComponent(page.page.next_cursor)}`;
+  const query = { limit: 200, sort: 'created_at' };
+  for await (const { id } of admin.items('/v1/core/contacts', { params: { query } })) {
+    ids.push(id);
+    if (ids.length === MEMBERS) break;
   }
   if (ids.length < MEMBERS)
     throw new Error(`There are ${ids.length} contacts of ${MEMBERS}: run "npm run load -- seed" first.`);
-  return ids.slice(0, MEMBERS);
+  return ids;
 }
 
-async function ensureList(platform: Platform): Promise<string> {
-  const path = `/v1/crm/lists?name=${encodeURIComponent(NAME)}`;
-  const { data } = await get<{ data: { id: string }[] }>(platform, path);
-  if (data[0]) return data[0].id;
-  const made = await request(platform, 'POST', '/v1/crm/lists', { name: NAME });
-  return (made.body as { id: string }).id;
+async function ensureList(admin: Client): Promise<string> {
+  const { data: lists } = await admin.GET('/v1/crm/lists', { params: { query: { name: NAME } } });
+  return lists.data[0]?.id ?? (await admin.POST('/v1/crm/lists', { body: { name: NAME } })).data.id;
 }
 
-async function add(platform: Platform, path: string, contactIds: readonly string[]): Promise<number> {
-  const { body } = await request(platform, 'POST', path, { contact_ids: contactIds });
-  const { added, rejected } = body as { added: number; rejected: unknown[] };
+async function add(admin: Client, list: string, contactIds: string[]): Promise<number> {
+  const params = { path: { id: list } };
+  const { data } = await admin.POST('/v1/crm/lists/{id}/members', {
+    params,
+    body: { contact_ids: contactIds },
+  });
+  const { added, rejected } = data;
   if (rejected.length > 0) throw new Error(`${rejected.length} contacts could not be added.`);
   return added;
 }
 
 async function fill(
-  platform: Platform,
-  path: string,
+  admin: Client,
+  list: string,
   contacts: readonly string[],
   say: (line: string) => void,
 ): Promise<void> {
@@ -99,7 +99,7 @@ async function fill(
   let added = 0;
   for (let at = 0; at < MEMBERS; at += AT_ONCE) {
     const began = performance.now();
-    added += await add(platform, path, contacts.slice(at, at + AT_ONCE));
+    added += await add(admin, list, contacts.slice(at, at + AT_ONCE));
     milliseconds.push(performance.now() - began);
     bar.show(at + AT_ONCE);
   }

@@ -1,4 +1,6 @@
-import { get, request, type Platform } from '@customer-platform/kit/platform.ts';
+import type { Client } from '@customer-platform/client';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf, idOfMade, orRefusal } from '@customer-platform/kit/public-api.ts';
 import { SEGMENT_NAME, type Sample } from './calls.js';
 
 const DAY_MS = 86_400_000;
@@ -11,72 +13,70 @@ const LETTER_WITHIN_MS = 30_000;
 /** An event whose points no number can carry, so that its letter is pending again after each replay. */
 const BEYOND = 'load_beyond_points';
 
-interface Page<T> {
-  data: T[];
-  page: { next_cursor: string | null };
-}
-
 /** Collects what the calls need, and makes what is missing: a contact with a national id, a segment. */
 export async function takeSample(platform: Platform, say: (line: string) => void): Promise<Sample> {
-  const { data: contacts } = await get<Page<Sample['contacts'][number]>>(
-    platform,
-    '/v1/core/contacts?limit=200&external_id[is_null]=false&email[is_null]=false&phone[is_null]=false',
-  );
-  const { data: events } = await get<Page<Sample['events'][number] & { occurred_at: string }>>(
-    platform,
-    '/v1/core/events?limit=200',
-  );
+  const admin = await adminOf(platform);
+  const contacts = await reachableContacts(admin);
+  const read = await admin.GET('/v1/core/events', { params: { query: { limit: LARGEST_PAGE } } });
+  const events = read.data.data;
   const [newest] = events;
   if (contacts.length === 0 || newest === undefined)
     throw new Error('There is nothing to read yet: run "npm run load -- seed" first.');
   say(`  walking to page ${DEEP_PAGE.toLocaleString('en')} of contacts and of events …`);
   return {
-    routes: await routesOf(platform),
+    routes: await routesOf(admin),
     contacts,
     events,
-    identified: await identifiedContact(platform),
-    segment: await readySegment(platform, say),
-    deadLetter: await lastingLetter(platform),
-    deepContacts: await deepPage(platform, '/v1/core/contacts'),
-    deepEvents: await deepPage(platform, '/v1/core/events'),
+    identified: await identifiedContact(admin),
+    segment: await readySegment(admin, say),
+    deadLetter: await lastingLetter(admin),
+    deepContacts: await deepPage(admin, '/v1/core/contacts'),
+    deepEvents: await deepPage(admin, '/v1/core/events'),
     recent: new Date(Date.parse(newest.occurred_at) - DAY_MS).toISOString(),
     longAgo: new Date(Date.now() - 398 * DAY_MS).toISOString().slice(0, 10),
   };
 }
 
-async function routesOf(platform: Platform): Promise<string[]> {
-  const { paths } = await get<{ paths: Record<string, object> }>(platform, '/v1/openapi.json');
+/** Contacts that can be looked up by each of their identifiers. */
+async function reachableContacts(admin: Client): Promise<Sample['contacts']> {
+  const known = { 'external_id[is_null]': false, 'email[is_null]': false, 'phone[is_null]': false };
+  const query = { limit: LARGEST_PAGE, ...known };
+  const { data: contacts } = await admin.GET('/v1/core/contacts', { params: { query } });
+  return contacts.data as Sample['contacts'];
+}
+
+async function routesOf(admin: Client): Promise<string[]> {
+  const { data } = await admin.GET('/v1/openapi.json');
+  const { paths } = data as unknown as { paths: Record<string, object> };
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
   );
 }
 
 /** A cursor is bound to filters and order, not to the limit: the way there is walked in the longest steps. */
-async function deepPage(platform: Platform, path: string): Promise<string> {
-  let query = '';
-  for (let rows = 0; rows < (DEEP_PAGE - 1) * PAGE; rows += LARGEST_PAGE) {
-    const { page } = await get<Page<unknown>>(platform, `${path}?limit=${LARGEST_PAGE}${query}`);
-    if (page.next_cursor === null) throw new Error(`${path} has no page ${DEEP_PAGE}: seed more.`);
-    query = `&cursor=${encodeURIComponent(page.next_cursor)}`;
+async function deepPage(admin: Client, path: '/v1/core/contacts' | '/v1/core/events'): Promise<string> {
+  let rows = 0;
+  for await (const { page } of admin.pages(path, { params: { query: { limit: LARGEST_PAGE } } })) {
+    if (page.next_cursor === null) break;
+    rows += LARGEST_PAGE;
+    if (rows >= (DEEP_PAGE - 1) * PAGE)
+      return `${path}?limit=${PAGE}&cursor=${encodeURIComponent(page.next_cursor)}`;
   }
-  return `${path}?limit=${PAGE}${query}`;
+  throw new Error(`${path} has no page ${DEEP_PAGE}: seed more.`);
 }
 
-async function identifiedContact(platform: Platform): Promise<string> {
-  const body = { external_id: 'load-identified', national_id: { type: 'CL_RUT', value: '12.345.678-5' } };
-  const answer = await request(platform, 'POST', '/v1/core/contacts', body, { allow: [409] });
-  const { id, conflicting_id: existing } = answer.body as { id?: string; conflicting_id?: string };
-  return id ?? existing ?? '';
+function identifiedContact(admin: Client): Promise<string> {
+  const national_id = { type: 'CL_RUT' as const, value: '12.345.678-5' };
+  return idOfMade(admin.POST('/v1/core/contacts', { body: { external_id: 'load-identified', national_id } }));
 }
 
-async function readySegment(platform: Platform, say: (line: string) => void): Promise<string> {
-  const rule = { attribute: 'attributes.plan', op: 'eq', value: 'pro' };
-  await request(platform, 'POST', '/v1/core/segments', { name: SEGMENT, rule }, { allow: [404, 409] });
-  const path = `/v1/core/segments?name=${encodeURIComponent(SEGMENT)}`;
+async function readySegment(admin: Client, say: (line: string) => void): Promise<string> {
+  const body = { name: SEGMENT, rule: { attribute: 'attributes.plan', op: 'eq' as const, value: 'pro' } };
+  await orRefusal(admin.POST('/v1/core/segments', { body }), 404, 409);
   const deadline = Date.now() + SEGMENT_READY_WITHIN_MS;
   for (;;) {
-    const { data } = await get<Page<{ id: string; state: string; member_count: number }>>(platform, path);
-    const [segment] = data;
+    const { data: found } = await admin.GET('/v1/core/segments', { params: { query: { name: SEGMENT } } });
+    const [segment] = found.data;
     if (segment === undefined) return '';
     if (segment.state === 'ready' || Date.now() > deadline) {
       say(`  the segment is ${segment.state} and has ${segment.member_count} members`);
@@ -86,25 +86,25 @@ async function readySegment(platform: Platform, say: (line: string) => void): Pr
   }
 }
 
-async function lastingLetter(platform: Platform): Promise<string> {
-  const formula = { type: 'per_amount', currency: 'CLP', per: 1, points: 1_000_000 };
-  const rule = { name: 'Load: more points than there are', event: BEYOND, formula };
-  await request(platform, 'POST', '/v1/loyalty/rules', rule, { allow: [409] });
+async function lastingLetter(admin: Client): Promise<string> {
+  const formula = { type: 'per_amount' as const, currency: 'CLP', per: 1, points: 1_000_000 };
+  const body = { name: 'Load: more points than there are', event: BEYOND, formula };
+  await orRefusal(admin.POST('/v1/loyalty/rules', { body }), 409);
   const find = async (): Promise<string | undefined> => {
-    const { data } = await get<Page<{ id: string }>>(
-      platform,
-      `/v1/core/dead-letters?stage=loyalty&external_id=${BEYOND}`,
-    );
-    return data[0]?.id;
+    const query = { stage: 'loyalty' as const, external_id: BEYOND };
+    const { data: letters } = await admin.GET('/v1/core/dead-letters', { params: { query } });
+    return letters.data[0]?.id;
   };
   const existing = await find();
   if (existing !== undefined) return existing;
-  await request(platform, 'POST', '/v1/core/track', {
-    event: BEYOND,
-    external_id: BEYOND,
-    idempotency_key: `${BEYOND}-${String(Date.now())}`,
-    occurred_at: new Date().toISOString(),
-    properties: { amount: Number.MAX_SAFE_INTEGER, currency: 'CLP' },
+  await admin.POST('/v1/core/track', {
+    body: {
+      event: BEYOND,
+      external_id: BEYOND,
+      idempotency_key: `${BEYOND}-${String(Date.now())}`,
+      occurred_at: new Date().toISOString(),
+      properties: { amount: Number.MAX_SAFE_INTEGER, currency: 'CLP' },
+    },
   });
   for (const deadline = Date.now() + LETTER_WITHIN_MS; Date.now() < deadline;) {
     const letter = await find();
@@ -116,14 +116,13 @@ async function lastingLetter(platform: Platform): Promise<string> {
 
 /** Takes away the segments that lives left behind when the time was over, of this run and of earlier ones. */
 export async function purgeSegments(platform: Platform): Promise<void> {
-  const { data } = await get<Page<{ id: string; name: string; deleted_at: string | null }>>(
-    platform,
-    '/v1/core/segments?limit=200&include_deleted=true',
-  );
-  for (const { id, deleted_at: deletedAt } of data.filter(({ name }) =>
-    name.startsWith(`${SEGMENT_NAME} `),
-  )) {
-    if (deletedAt === null) await request(platform, 'DELETE', `/v1/core/segments/${id}`);
-    await request(platform, 'DELETE', `/v1/core/segments/${id}/purge`);
+  const admin = await adminOf(platform);
+  const query = { limit: LARGEST_PAGE, include_deleted: true };
+  const { data: page } = await admin.GET('/v1/core/segments', { params: { query } });
+  for (const { id, name, deleted_at: deletedAt } of page.data) {
+    if (!name.startsWith(`${SEGMENT_NAME} `)) continue;
+    const params = { path: { id } };
+    if (deletedAt === null) await admin.DELETE('/v1/core/segments/{id}', { params });
+    await admin.DELETE('/v1/core/segments/{id}/purge', { params });
   }
 }

@@ -3,7 +3,9 @@
  * demo organization of the running platform; best after `npm run load -- seed`.
  */
 import { join } from 'node:path';
-import { get, request, type Platform } from '@customer-platform/kit/platform.ts';
+import type { Client } from '@customer-platform/client';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 import { runMixed } from '../mixed-calls.ts';
 import { callLines, figuresOf } from '../management/report.ts';
 
@@ -19,27 +21,27 @@ export interface MemberLoad {
   duration: number;
 }
 
-async function tokenOf(platform: Platform, externalId: string): Promise<string> {
-  const answer = await request(platform, 'POST', '/v1/core/members/token-exchange', {
-    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+async function tokenOf(admin: Client, externalId: string): Promise<string> {
+  const body = {
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' as const,
     subject_token: externalId,
-    subject_token_type: 'urn:customer-platform:token-type:external-id',
-  });
-  return (answer.body as { access_token: string }).access_token;
+    subject_token_type: 'urn:customer-platform:token-type:external-id' as const,
+  };
+  return (await admin.POST('/v1/core/members/token-exchange', { body })).data.access_token;
 }
 
 /** Runs it and prints the figures of each call. */
 export async function runMember(load: MemberLoad, say: (line: string) => void): Promise<void> {
   const { platform, k6, rate, duration } = load;
   say(`member: ${rate} requests/s of core's member routes, mixed, for ${duration} s`);
-  const { data } = await get<{ data: { external_id: string }[] }>(
-    platform,
-    `/v1/core/contacts?limit=${TOKENS}&external_id[is_null]=false`,
-  );
-  if (data.length === 0) throw new Error('There is no contact yet: run "npm run load -- seed" first.');
-  const externalIds = data.map(({ external_id: externalId }) => externalId);
+  const admin = await adminOf(platform);
+  const query = { limit: TOKENS, 'external_id[is_null]': false };
+  const { data: contacts } = await admin.GET('/v1/core/contacts', { params: { query } });
+  if (contacts.data.length === 0)
+    throw new Error('There is no contact yet: run "npm run load -- seed" first.');
+  const externalIds = contacts.data.map(({ external_id: externalId }) => externalId ?? '');
   const tokens = [];
-  for (const externalId of externalIds) tokens.push(await tokenOf(platform, externalId));
+  for (const externalId of externalIds) tokens.push(await tokenOf(admin, externalId));
   const { metrics, calls, dropped, failed } = await runMixed({
     k6,
     script: join(import.meta.dirname, 'member.k6.js'),

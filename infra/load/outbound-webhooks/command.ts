@@ -7,6 +7,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request, type Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf, orRefusal } from '@customer-platform/kit/public-api.ts';
+import { foundOrganization } from '../organizations.ts';
 import { Receivers } from './receivers.ts';
 
 /** What is loaded, and how. */
@@ -22,8 +24,8 @@ interface Organization {
   platform: Platform;
   /** The numbers of its endpoints. */
   endpoints: number[];
-  /** Their paths, to take them down by. */
-  paths: string[];
+  /** Their ids, to take them down by. */
+  ids: string[];
   /** Whom they are to be told of. */
   people: string[];
 }
@@ -71,19 +73,19 @@ export async function runOutboundWebhooks(
 
 /** An organization below the demo's, with its endpoints. */
 async function found(platform: Platform, receivers: Receivers, first: number): Promise<Organization> {
-  const name = `load-${randomUUID()}`;
-  const body = { name, slug: name, issue_api_key: true };
-  const answer = await request(platform, 'POST', '/v1/identity/organizations', body);
-  const { key } = (answer.body as { api_key: { key: string } }).api_key;
-  const own = { ...platform, admin_key: key };
+  const own = { ...platform, admin_key: await foundOrganization(platform) };
+  const owner = await adminOf(own);
   const endpoints = Array.from({ length: ENDPOINTS_EACH }, (_, at) => first + at);
-  const paths: string[] = [];
+  const ids: string[] = [];
   for (const number of endpoints) {
-    const endpoint = { name: `load-${number}`, url: receivers.url(number), events: ['core.contact.created'] };
-    const made = await request(own, 'POST', '/v1/messaging/webhook-endpoints', endpoint);
-    paths.push(`/v1/messaging/webhook-endpoints/${(made.body as { id: string }).id}`);
+    const body = {
+      name: `load-${number}`,
+      url: receivers.url(number),
+      events: ['core.contact.created' as const],
+    };
+    ids.push((await owner.POST('/v1/messaging/webhook-endpoints', { body })).data.id);
   }
-  return { platform: own, endpoints, paths, people: [] };
+  return { platform: own, endpoints, ids, people: [] };
 }
 
 interface Measured {
@@ -161,6 +163,12 @@ function conclude(
 
 /** Nothing of theirs is tried any more when their receivers are gone. */
 async function takeDown(organizations: readonly Organization[]): Promise<void> {
-  for (const { platform, paths } of organizations)
-    for (const path of paths) await request(platform, 'DELETE', path, undefined, { allow: [404] });
+  for (const { platform, ids } of organizations) {
+    const owner = await adminOf(platform);
+    for (const id of ids)
+      await orRefusal(
+        owner.DELETE('/v1/messaging/webhook-endpoints/{id}', { params: { path: { id } } }),
+        404,
+      );
+  }
 }

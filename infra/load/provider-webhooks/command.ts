@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Channel, setChannels } from '@customer-platform/kit/channel-settings.ts';
-import { type Platform, get, request } from '@customer-platform/kit/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 import { PushProvider } from '@customer-platform/kit/push-provider.ts';
 import { type CallFigures, callLines, figuresOf } from '../management/report.ts';
 import { runMixed } from '../mixed-calls.ts';
@@ -77,16 +78,16 @@ function pathOf(platform: Platform, webhookUrl: unknown): string {
 
 async function sendAll(platform: Platform, provider: PushProvider, count: number): Promise<void> {
   const run = randomBytes(8).toString('hex');
+  const admin = await adminOf(platform);
   let next = 0;
   const work = async (): Promise<void> => {
     for (let n = next++; n < count; n = next++) {
       const body = {
-        channel: 'push',
+        channel: 'push' as const,
         recipient: { address: `${run}-${n}` },
         content: { title: 'x', body: 'y' },
       };
-      const headers = { 'idempotency-key': `${run}-${n}` };
-      await request(platform, 'POST', '/v1/messaging/sends', body, { headers });
+      await admin.POST('/v1/messaging/sends', { body, idempotencyKey: `${run}-${n}` });
     }
   };
   await Promise.all(Array.from({ length: TOGETHER }, work));
@@ -112,20 +113,21 @@ async function wrongSends(
   const calls = figures.find(({ name }) => name === 'report')?.requests ?? 0;
   const reported = new Map(ids.map((id, place) => [id, reportedOf(place, ids.length, calls)]));
   const wrong: string[] = [];
+  const admin = await adminOf(platform);
   for (let from = 0; from < ids.length; from += 100) {
     const some = ids.slice(from, from + 100);
-    const path = `/v1/messaging/sends?id[in]=${some.join(',')}&limit=100`;
-    const { data } = await get<{ data: { id: string; state: string }[] }>(platform, path);
-    const states = new Map(data.map(({ id, state }) => [id, state]));
+    const query = { 'id[in]': some, limit: 100 };
+    const { data: sends } = await admin.GET('/v1/messaging/sends', { params: { query } });
+    const states = new Map<string, string>(sends.data.map(({ id, state }) => [id, state]));
     for (const id of some) {
       const highest = RISING.findLast((state) => state === 'sent' || reported.get(id)?.includes(state));
       if (states.get(id) !== highest) wrong.push(`${id} is ${states.get(id)}, not ${highest}`);
     }
   }
   for (const id of ids.slice(0, SAMPLED)) {
-    const path = `/v1/messaging/sends/${id}/history?limit=100`;
-    const { data } = await get<{ data: { state: string }[] }>(platform, path);
-    const steps = data.map(({ state }) => state).filter((state) => EVENTS.includes(state));
+    const params = { path: { id }, query: { limit: 100 } };
+    const { data: history } = await admin.GET('/v1/messaging/sends/{id}/history', { params });
+    const steps = history.data.map(({ state }): string => state).filter((state) => EVENTS.includes(state));
     if (steps.toSorted().join() !== reported.get(id)?.toSorted().join())
       wrong.push(`${id} has the steps ${steps.join(', ')}, not ${reported.get(id)?.join(', ')}`);
   }

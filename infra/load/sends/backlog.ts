@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Platform, request } from '@customer-platform/kit/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 import pg from 'pg';
 
 const FAR_MS = 86_400_000;
@@ -31,20 +32,18 @@ export async function leaveBacklog(platform: Platform, count: number): Promise<s
   if (server === undefined || databases?.['messaging'] === undefined)
     throw new Error('demo.json names no postgres_url or database of messaging; start the platform anew.');
   const prefix = `backlog-${randomUUID().slice(0, 8)}-`;
-  const { body } = await request(
-    platform,
-    'POST',
-    '/v1/messaging/sends',
-    {
+  const admin = await adminOf(platform);
+  const { data: sent } = await admin.POST('/v1/messaging/sends', {
+    body: {
       channel: 'email',
       recipient: { address: `${prefix}0@example.com` },
       content: { subject: 'Your order {{ data.order }}', html: '<p>It is on its way, {{ data.name }}.</p>' },
       data: { order: 'A-1', name: 'Ana' },
       not_before: new Date(Date.now() + FAR_MS).toISOString(),
     },
-    { headers: { 'idempotency-key': prefix } },
-  );
-  const { send_id: id } = body as { send_id: string };
+    idempotencyKey: prefix,
+  });
+  const { send_id: id } = sent;
   const url = new URL(server);
   url.pathname = new URL(databases['messaging']).pathname;
   const client = new pg.Client({ connectionString: url.href });

@@ -9,7 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { processesOf } from '@customer-platform/kit/app-processes.ts';
 import { pointMailAt } from '@customer-platform/kit/mail-settings.ts';
-import { type Platform, get } from '@customer-platform/kit/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 import { Sink } from '@customer-platform/kit/sink.ts';
 import { callLines, figuresOf } from '../management/report.ts';
 import { runMixed } from '../mixed-calls.ts';
@@ -36,6 +37,8 @@ const SLOWEST_DRAIN_PER_S = 20;
 const CONNECTIONS = 10;
 const FEWEST_ALONE = 2_000;
 const SAMPLE_MS = 250;
+/** States of a send that can still be handed off. */
+const OPEN = ['accepted', 'rendering', 'gated', 'dispatching'] as const;
 const execute = promisify(execFile);
 
 /** Runs it and prints what came of it. */
@@ -86,9 +89,10 @@ async function measureRate(load: SendsLoad, sink: Sink, say: Say): Promise<void>
 
 /** Waits until no send can still be handed off. */
 async function settled(platform: Platform): Promise<void> {
-  const open = '/v1/messaging/sends?state[in]=accepted,rendering,gated,dispatching&limit=1';
+  const admin = await adminOf(platform);
+  const params = { query: { 'state[in]': [...OPEN], limit: 1 } };
   for (const deadline = Date.now() + SETTLED_WITHIN_MS; Date.now() < deadline; await pause(SAMPLE_MS)) {
-    if ((await get<{ data: unknown[] }>(platform, open)).data.length === 0) return;
+    if ((await admin.GET('/v1/messaging/sends', { params })).data.data.length === 0) return;
   }
   throw new Error('Sends are still open after two minutes.');
 }

@@ -6,7 +6,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { FormBrowser } from '@customer-platform/kit/form-browser.ts';
-import { request, type Platform } from '@customer-platform/kit/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf, publicApi } from '@customer-platform/kit/public-api.ts';
 import * as oidc from 'openid-client';
 import { inviteAll } from '../invitations.ts';
 import { anEvent, call, type Figures, paced, percentile, printFigures } from '../paced.ts';
@@ -71,12 +72,12 @@ export async function runSignIn(load: SignInLoad, say: (line: string) => void): 
 
 async function peopleOf(platform: Platform): Promise<Person[]> {
   const invited = await inviteAll(platform, PEOPLE);
+  const anybody = await publicApi(platform.base_url, undefined);
   const people: Person[] = [];
   for (const { email, token } of invited) {
     const password = randomBytes(18).toString('base64url');
     const body = { token, name: 'Somebody New', password };
-    const answer = await call(`${platform.base_url}/v1/identity/invitations/accept`, undefined, body);
-    if (!answer.ok) throw new Error(`An acceptance was answered ${answer.status}: ${await answer.text()}`);
+    await anybody.POST('/v1/identity/invitations/accept', { body });
     people.push({ email, password });
   }
   return people;
@@ -110,9 +111,10 @@ class Program {
   }
 
   static async register(platform: Platform): Promise<Program> {
-    const body = { name: 'Load', type: 'public', organizations: 'tree', redirect_uris: [BACK] };
-    const made = await request(platform, 'POST', '/v1/identity/oauth-clients', body);
-    const { id } = made.body as { id: string };
+    const admin = await adminOf(platform);
+    const shape = { type: 'public', organizations: 'tree' } as const;
+    const body = { name: 'Load', ...shape, redirect_uris: [BACK] };
+    const { id } = (await admin.POST('/v1/identity/oauth-clients', { body })).data;
     const options = { execute: [oidc.allowInsecureRequests] };
     const issuer = new URL(platform.base_url);
     return new Program(platform, await oidc.discovery(issuer, id, undefined, oidc.None(), options));

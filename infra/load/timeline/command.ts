@@ -4,7 +4,9 @@
  * then the same while loyalty hangs. The items are written by the first run.
  */
 import { join } from 'node:path';
-import { get, request, type Platform } from '@customer-platform/kit/platform.ts';
+import type { Client } from '@customer-platform/client';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf, idOfMade } from '@customer-platform/kit/public-api.ts';
 import { runMixed, type MixedFigures } from '../mixed-calls.ts';
 import { callLines, figuresOf } from '../management/report.ts';
 import { ITEMS_TOGETHER, fillTimeline } from './fill.ts';
@@ -46,7 +48,8 @@ export async function runTimeline(load: TimelineLoad, say: (line: string) => voi
   const { platform, rate, duration } = load;
   const databaseUrl = adminUrls(platform);
   say(`timeline: ${rate} requests/s for ${duration} s`);
-  const contactId = await ensureContact(platform);
+  const admin = await adminOf(platform);
+  const contactId = await idOfMade(admin.POST('/v1/core/contacts', { body: { external_id: EXTERNAL_ID } }));
   const { organization_id: organizationId } = platform;
   await fillTimeline({ databaseUrl, organizationId, contactId, say });
   const calls = await callsOf(platform, contactId, say);
@@ -74,15 +77,8 @@ function adminUrls(platform: Platform): (module: string) => string {
   };
 }
 
-async function ensureContact(platform: Platform): Promise<string> {
-  const body = { external_id: EXTERNAL_ID };
-  const answer = await request(platform, 'POST', '/v1/core/contacts', body, { allow: [409] });
-  const { id, conflicting_id: existing } = answer.body as { id?: string; conflicting_id?: string };
-  return id ?? existing ?? '';
-}
-
 async function callsOf(platform: Platform, contactId: string, say: (line: string) => void): Promise<Call[]> {
-  const ordinary = (await ordinaryContacts(platform)).filter((id) => id !== contactId);
+  const ordinary = (await ordinaryContacts(await adminOf(platform))).filter((id) => id !== contactId);
   if (ordinary.length === 0)
     throw new Error('There is no contact with events yet: run "npm run load -- seed" first.');
   say(`  walking ${ITEMS_TOGETHER.toLocaleString('en')} items to their end …`);
@@ -115,17 +111,12 @@ async function callsOf(platform: Platform, contactId: string, say: (line: string
 }
 
 /** Contacts of the newest events. */
-async function ordinaryContacts(platform: Platform): Promise<string[]> {
+async function ordinaryContacts(admin: Client): Promise<string[]> {
   const ids = new Set<string>();
-  let cursor = '';
-  while (ids.size < 500) {
-    const page = await get<{ data: { contact_id: string }[]; page: { next_cursor: string | null } }>(
-      platform,
-      `/v1/core/events?limit=200&sort=-received_at${cursor}`,
-    );
-    for (const { contact_id: id } of page.data) ids.add(id);
-    if (page.page.next_cursor === null) break;
-    cursor = `&cursor=${encodeURIComponent(page.page.next_cursor)}`;
+  const query = { limit: 200, sort: '-received_at' };
+  for await (const { data } of admin.pages('/v1/core/events', { params: { query } })) {
+    for (const { contact_id: id } of data) ids.add(id);
+    if (ids.size >= 500) break;
   }
   return [...ids];
 }
