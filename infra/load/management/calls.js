@@ -53,6 +53,11 @@ export const READS = [
     'consents history',
     (s, n) => `${CONTACTS}/${pick(s.contacts, n).id}/consents?view=history`,
   ),
+  list(
+    `${CONTACTS}/{id}/segments`,
+    'segments of a contact',
+    (s, n) => `${CONTACTS}/${pick(s.contacts, n).id}/segments`,
+  ),
   list(`${CONTACTS}/{id}/national-id`, 'national id', (s) => `${CONTACTS}/${s.identified}/national-id`),
   list(EVENTS, 'events page 1', () => `${EVENTS}?limit=50`),
   list(EVENTS, 'events page 2000', (s) => s.deepEvents),

@@ -68,3 +68,13 @@ export class SegmentMemberDto {
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) left_at: string | null;
   @ApiProperty({ nullable: true, enum: CAUSES }) left_cause: Cause | null;
 }
+
+/** A segment that a contact is, or was, in. */
+export class ContactSegmentDto {
+  @ApiProperty({ format: 'uuid' }) segment_id: string;
+  @ApiProperty() name: string;
+  @ApiProperty({ format: 'date-time' }) entered_at: string;
+  @ApiProperty({ enum: CAUSES }) cause: Cause;
+  @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) left_at: string | null;
+  @ApiProperty({ nullable: true, enum: CAUSES }) left_cause: Cause | null;
+}

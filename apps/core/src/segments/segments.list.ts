@@ -17,6 +17,24 @@ export const SEGMENT_LIST: ListDefinition = {
   includeDeleted: true,
 };
 
+const STATUS: NonNullable<ListDefinition['extraParameters']>[string] = {
+  type: 'enum',
+  values: ['current', 'left'],
+  description: '`current` (default): stays that last. `left`: those that have ended.',
+};
+
+/** `GET /v1/core/contacts/{id}/segments` (core.md §13). */
+export const CONTACT_SEGMENT_LIST: ListDefinition = {
+  resource: 'core.contacts.segments',
+  filters: {
+    segment_id: { type: 'uuid', column: 'segment_id', ops: ['eq', 'ne', 'in'] },
+    entered_at: { type: 'time', column: 'entered_at' },
+  },
+  sorts: { entered_at: { type: 'time', column: 'entered_at' } },
+  defaultSort: '-entered_at',
+  extraParameters: { status: STATUS },
+};
+
 /** `GET /v1/core/segments/{id}/members` (core.md §13). */
 export const MEMBER_LIST: ListDefinition = {
   resource: 'core.segments.members',
@@ -26,11 +44,5 @@ export const MEMBER_LIST: ListDefinition = {
   },
   sorts: { entered_at: { type: 'time', column: 'entered_at' } },
   defaultSort: '-entered_at',
-  extraParameters: {
-    status: {
-      type: 'enum',
-      values: ['current', 'left'],
-      description: '`current` (default): who is in the segment. `left`: stays that have ended.',
-    },
-  },
+  extraParameters: { status: STATUS },
 };

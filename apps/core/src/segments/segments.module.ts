@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { SegmentBuilder } from './building/segment-builder.js';
+import { ContactSegmentsController } from './contact-segments.controller.js';
+import { ContactSegmentsService } from './contact-segments.service.js';
 import { Evaluation } from './evaluating/evaluation.js';
 import { EvaluatorShares } from './evaluating/evaluator-shares.js';
 import { FailedEvaluations } from './evaluating/failed-evaluations.js';
@@ -15,8 +17,9 @@ import { SegmentsService } from './segments.service.js';
 /** Contacts grouped by rules, followed through all that changes them. */
 @Module({
   imports: [ContactsModule, FollowingModule],
-  controllers: [SegmentsController],
+  controllers: [ContactSegmentsController, SegmentsController],
   providers: [
+    ContactSegmentsService,
     Evaluation,
     EvaluatorShares,
     FailedEvaluations,
