@@ -42,3 +42,8 @@ export function useApi(): Client {
   if (api === undefined) throw new Error('No ApiProvider is around');
   return api;
 }
+
+/** Whether the platform says that it has no such route: an older release than this page. */
+export function isUnknownRoute(error: unknown): boolean {
+  return error instanceof ProblemError && error.code === 'route_not_found';
+}

@@ -1,9 +1,8 @@
-import { ProblemError } from '@customer-platform/client';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { useApi } from '../api/api.tsx';
+import { isUnknownRoute, useApi } from '../api/api.tsx';
 import { usePerson } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -22,7 +21,7 @@ export function Explanation({ segment }: { segment: Segment }): ReactNode {
   const t = useTranslations('segments');
   const { contact } = segmentRoute.useSearch();
   const explained = useExplanation(segment, contact);
-  const missing = explained.error instanceof ProblemError && explained.error.code === 'route_not_found';
+  const missing = isUnknownRoute(explained.error);
   return (
     <Section title={t('rule')} lead={missing ? undefined : t('whyLead')}>
       {!missing && segment.deleted_at === null && <Ask key={contact} contact={contact ?? ''} />}

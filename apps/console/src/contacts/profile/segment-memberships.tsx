@@ -1,25 +1,25 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { isUnknownRoute } from '../../api/api.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
-import { useCurrentSegments } from '../timeline/use-chain.ts';
+import { useStays } from '../timeline/use-chain.ts';
 
-/** The segments that a contact is in now. */
+/** The segments that a contact is in now; nothing of a platform that cannot say yet. */
 export function SegmentMemberships({ contactId }: { contactId: string }): ReactNode {
   const t = useTranslations('contacts');
   const { organization = '' } = useParams({ strict: false });
-  const { data, error, refetch } = useCurrentSegments(contactId);
+  const { data, error, refetch } = useStays(contactId, 'current');
+  if (isUnknownRoute(error)) return null;
   return (
     <Section title={t('profile.segments')}>
       {data === undefined && error === null && <div aria-busy className="bones h-8" />}
       {error !== null && <Failure error={error} again={() => void refetch()} />}
-      {data !== undefined && data.current.length === 0 && (
-        <p className="text-soft">{t('profile.noSegments')}</p>
-      )}
-      {data !== undefined && data.current.length > 0 && (
+      {data !== undefined && data.data.length === 0 && <p className="text-soft">{t('profile.noSegments')}</p>}
+      {data !== undefined && data.data.length > 0 && (
         <ul className="flex flex-wrap gap-2">
-          {data.current.map(({ id, name }) => (
+          {data.data.map(({ segment_id: id, name }) => (
             <li key={id}>
               <Link
                 to="/o/$organization/segments/$segment"
@@ -32,7 +32,9 @@ export function SegmentMemberships({ contactId }: { contactId: string }): ReactN
           ))}
         </ul>
       )}
-      {data?.more === true && <p className="text-xs text-soft">{t('timeline.moreSegments')}</p>}
+      {data !== undefined && data.page.next_cursor !== null && (
+        <p className="text-xs text-soft">{t('timeline.moreSegments')}</p>
+      )}
     </Section>
   );
 }

@@ -31,7 +31,7 @@ export function ChainSteps({ contactId, chain: shown, all, now: listed }: ChainS
   const [limit, setLimit] = useState(STEPS_AT_FIRST);
   const { chain, silent, more, now } = useOpenedChain(contactId, shown, listed);
   const coming = comingOf(chain, now);
-  const { data: memberships } = useMemberships(contactId, coming.mayFollow && SEGMENTS_EVERY_MS);
+  const memberships = useMemberships(contactId, coming.mayFollow && SEGMENTS_EVERY_MS);
   const histories = useHistories(chain);
   const steps = stepsOf(chain, entriesOf(chain, all, memberships?.entries ?? []));
   return (

@@ -1,6 +1,6 @@
-import type { Client } from '@customer-platform/client';
-import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useApi } from '../../api/api.tsx';
+import type { Schemas } from '@customer-platform/client';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { isUnknownRoute, useApi } from '../../api/api.tsx';
 import { useMay, usePerson } from '../../session/use-session.tsx';
 import {
   chainsOf,
@@ -12,14 +12,11 @@ import {
   type SendStep,
   type Source,
 } from './chains.ts';
-import { readStays, TRUSTED_MS, type Status, type Stays } from './stays.ts';
 import { readTimeline } from './use-timeline.ts';
 
 const WHOLE = 200;
 const COMING_EVERY_MS = 2_000;
 const SILENT_EVERY_MS = 5_000;
-/** Memberships are asked of each segment; of more than these it would cost the organization's rate. */
-const SEGMENTS_ASKED = 40;
 const SETTLED: ReadonlySet<string> = new Set([
   'clicked',
   'bounced',
@@ -107,68 +104,46 @@ export function useHistories(chain: Chain): ReadonlyMap<string, SendHistory> {
 
 interface Memberships {
   entries: Entry[];
-  /** Those that the contact is in now. */
-  current: { id: string; name: string }[];
-  /** There are segments that were not asked, or did not answer. */
+  /** There are older stays than those that were read. */
   more: boolean;
 }
 
 /** Into which segments the contact went, and when; with those that it has left again. */
-export function useMemberships(contactId: string, refetchInterval: number | false = false) {
-  return useStays(contactId, ['current', 'left'], refetchInterval);
+export function useMemberships(
+  contactId: string,
+  refetchInterval: number | false = false,
+): Memberships | undefined {
+  const { data: current } = useStays(contactId, 'current', refetchInterval);
+  const { data: left } = useStays(contactId, 'left', refetchInterval);
+  if (current === undefined && left === undefined) return undefined;
+  const pages = [current, left].filter((page) => page !== undefined);
+  return {
+    entries: pages.flatMap(({ data }) => data.map(entryOf)),
+    more: pages.some(({ page }) => page.next_cursor !== null),
+  };
 }
 
-/** The segments that the contact is in now. */
-export function useCurrentSegments(contactId: string) {
-  return useStays(contactId, ['current'], false);
+function entryOf({ segment_id, name, entered_at, cause }: Schemas['ContactSegmentDto']): Entry {
+  return { segmentId: segment_id, name, at: entered_at, cause };
 }
 
-function useStays(contactId: string, statuses: readonly Status[], refetchInterval: number | false) {
+/** The newest stays of a contact in segments: those that last, or those that have ended. */
+export function useStays(
+  contactId: string,
+  status: 'current' | 'left',
+  refetchInterval: number | false = false,
+) {
   const api = useApi();
   const may = useMay();
-  const cache = useQueryClient();
   const { organization } = usePerson();
-  const queryKey = [organization.id, 'contacts', contactId, 'segments', statuses];
   return useQuery({
-    queryKey,
+    queryKey: [organization.id, 'contacts', contactId, 'segments', status],
     enabled: may('core.segments.read'),
-    queryFn: ({ signal }) =>
-      askSegments(api, contactId, statuses, cache.getQueryData<AskedSegments>(queryKey)?.stays, signal),
-    select: membershipsOf,
-    staleTime: TRUSTED_MS,
-    refetchInterval,
+    queryFn: async ({ signal }) => {
+      const params = { path: { id: contactId }, query: { status, limit: WHOLE } };
+      return (await api.GET('/v1/core/contacts/{id}/segments', { params, signal })).data;
+    },
+    // What a platform does not have yet is not asked for again and again.
+    refetchInterval: ({ state: { error } }) => (isUnknownRoute(error) ? false : refetchInterval),
   });
-}
-
-interface AskedSegments {
-  stays: Stays;
-  more: boolean;
-}
-
-async function askSegments(
-  api: Client,
-  contactId: string,
-  statuses: readonly Status[],
-  before: Stays | undefined,
-  signal: AbortSignal,
-): Promise<AskedSegments> {
-  const query = { limit: SEGMENTS_ASKED };
-  const { data: segments } = await api.GET('/v1/core/segments', { params: { query }, signal });
-  const ask = async (id: string, status: Status) => {
-    const params = { path: { id }, query: { contact_id: contactId, status } };
-    return (await api.GET('/v1/core/segments/{id}/members', { params, signal })).data.data;
-  };
-  const reading = { segments: segments.data, statuses, before, ask, now: Date.now() };
-  const { stays, silent } = await readStays(reading);
-  signal.throwIfAborted();
-  return { stays, more: segments.page.next_cursor !== null || silent > 0 };
-}
-
-function membershipsOf({ stays, more }: AskedSegments): Memberships {
-  const all = Object.entries(stays);
-  return {
-    entries: all.flatMap(([, { current, left }]) => [...current, ...left]),
-    current: all.filter(([, { current }]) => current.length > 0).map(([id, { name }]) => ({ id, name })),
-    more,
-  };
 }
