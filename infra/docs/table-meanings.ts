@@ -38,6 +38,8 @@ export const TABLES: Record<string, Record<string, string>> = {
     events: 'A stored event. Its id follows from organization and idempotency key.',
     identities: 'An identity by which events find a contact; `origin_id` is where it was before a merge.',
     identity_claimants: 'A contact that claimed a value which another contact has.',
+    import_errors: 'What was wrong with a row of an import, and keyed hashes of whom the row names.',
+    imports: 'An import of contacts, and how far it has come in its file.',
     member_assertions: 'A tenant token that was exchanged; it cannot be used twice.',
     merge_suggestions: 'A pair of contacts that may be one person, the smaller id first.',
     queue_positions:

@@ -16,6 +16,7 @@ import { SuggestionsModule } from './contacts/suggestions/suggestions.module.js'
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
 import { IdentitiesModule } from './identities/identities.module.js';
+import { ImportsModule } from './imports/imports.module.js';
 import { IngestionModule } from './ingestion/ingestion.module.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { MembersModule } from './members/members.module.js';
@@ -51,6 +52,7 @@ import { UsageModule } from './usage/usage.module.js';
     DeadLettersModule,
     EventsModule,
     IdentitiesModule,
+    ImportsModule,
     IngestionModule,
     MembersModule,
     MergesModule,

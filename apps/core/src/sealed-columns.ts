@@ -1,5 +1,6 @@
 import type { Keyring } from '@customer-platform/config';
-import { sealedSigningKeys, type SealedColumn } from '@customer-platform/database';
+import { KeySeal, sealedSigningKeys, type SealedColumn } from '@customer-platform/database';
+import { FILE_KEYS, placeOfKey } from './imports/files/import-files.js';
 import { NationalIdVault } from './contacts/national-id/national-id.vault.js';
 
 /** Contacts are merged by audited calls, so whoever has merges has a chain; workers do not see merges. */
@@ -25,7 +26,16 @@ export function sealedColumns(keyring: Keyring) {
     organizations: ORGANIZATIONS,
     renew: ({ organization_id: organization = '', content }) => renewWithin(vault, organization, content),
   };
-  return [contacts, merges, sealedSigningKeys('core', keyring)];
+  const keys = new KeySeal(keyring, FILE_KEYS);
+  const files: SealedColumn<string> = {
+    table: 'imports',
+    column: 'file_key',
+    key: ['organization_id', 'id'],
+    type: 'text',
+    renew: ({ organization_id: organization = '', id = '', content }) =>
+      keys.renew(placeOfKey(organization, id), content),
+  };
+  return [contacts, merges, files, sealedSigningKeys('core', keyring)];
 }
 
 /** What a merge made of a survivor holds the columns of a national id wherever it was one that changed. */

@@ -17,6 +17,7 @@ export {
   ledgerConfig,
   peersConfig,
   publicUrlsConfig,
+  importFilesConfig,
   redisConfig,
   secretsConfig,
   serviceConfig,

@@ -59,6 +59,12 @@ export const databaseConfig = z.object({
 /** What {@link databaseConfig} reads. */
 export type DatabaseConfig = z.infer<typeof databaseConfig>;
 
+/** Where the files of imports lie until they are carried out. */
+export const importFilesConfig = z.object({
+  /** A folder that all of core's processes see, on whatever machines; unless it is given, below the system's temporary one. */
+  IMPORT_DIRECTORY: z.string().optional(),
+});
+
 /** Where the instances of a module share what they count; unless it is given, in the module's database. */
 export const redisConfig = z.object({
   /** Redis or Valkey, one server or what stands before several. */

@@ -15,6 +15,7 @@ export { type EventFailure } from './delivery/event-delivery.js';
 export { keyHash } from './key-hash.js';
 export { OnEvent, type OnEventOptions } from './on-event.decorator.js';
 export { type NewDomainEvent, Outbox, type OutboxMessage } from './outbox/outbox.js';
+export { outboxAge } from './outbox/outbox.age.js';
 export { OutboxSignal } from './outbox/outbox.signal.js';
 export { ParkedEvents, type ParkedEvent, type ParkedFilter } from './parking/parked-events.js';
 export { Redelivery } from './parking/redelivery.js';

@@ -1,4 +1,5 @@
 export { clientAddress } from './context/client-address.js';
+export type { Once } from './context/request-state.js';
 export {
   AUTHENTICATOR,
   MEMBER_AUTHENTICATOR,
@@ -43,6 +44,7 @@ export {
   Id,
   IdempotencyKey,
   ListRequest,
+  OncePerKey,
   Origin,
   PathText,
   Query,

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Audit, type AuditContext } from '@customer-platform/audit';
 import { Clock, newId, type Transaction } from '@customer-platform/database';
-import { Outbox } from '@customer-platform/event-bus';
-import type { RequestContext } from '@customer-platform/http';
+import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import type { ConsentEventRow, ConsentStatus, Said } from './consent.js';
-import { ConsentsRepository } from './consents.repository.js';
+import { ConsentsRepository, type DecidedState } from './consents.repository.js';
 
 /** Clocks differ: what is dated so far ahead is taken as now (core.md §5). */
 const AHEAD_MS = 60_000;
@@ -51,6 +50,18 @@ export interface RecordingOptions {
 /** A consent that has been checked and can be recorded. */
 export type PreparedConsent = Omit<ConsentEventRow, 'contact_id'>;
 
+/** A consent, and whose it is. */
+export interface NewRecord {
+  readonly subject: ConsentSubject;
+  readonly prepared: PreparedConsent;
+}
+
+interface AppendOptions {
+  readonly cause: 'consent' | 'merge' | 'import';
+  readonly toldBefore?: ConsentStatus | undefined;
+  readonly onlyNews?: boolean;
+}
+
 /**
  * The pen of the consents. The caller holds the lock of the contact, so that what held before is what held before:
  * every path by which a consent comes in records it here.
@@ -69,7 +80,7 @@ export class ConsentRecorder {
    * Checks what needs no look at the contact, for errors come before existence.
    * @throws Problem `occurred_at_in_future`, `validation_failed`
    */
-  prepare(context: RequestContext, given: NewConsent): PreparedConsent {
+  prepare(context: AuditContext, given: NewConsent): PreparedConsent {
     const now = this.clock.now();
     const errors = errorsOf(given, now, '');
     if (errors.length > 0) throw Problem.validation(errors);
@@ -77,7 +88,7 @@ export class ConsentRecorder {
   }
 
   /** The same of a list that stands at `pointer` in the body, all errors told at once. @throws Problem as `prepare` */
-  prepareAll(context: RequestContext, given: readonly NewConsent[], pointer: string): PreparedConsent[] {
+  prepareAll(context: AuditContext, given: readonly NewConsent[], pointer: string): PreparedConsent[] {
     const now = this.clock.now();
     const errors = given.flatMap((one, at) => errorsOf(one, now, `${pointer}/${String(at)}`));
     if (errors.length > 0) throw Problem.validation(errors);
@@ -95,41 +106,78 @@ export class ConsentRecorder {
     prepared: PreparedConsent,
     { cause = 'consent', toldBefore }: RecordingOptions = {},
   ): Promise<ConsentEventRow> {
-    const row = { ...prepared, contact_id: subject.contactId };
-    const pair = { purpose: row.purpose, channel: row.channel };
-    // Others may have written while this one waited for the lock, by clocks that go before ours.
-    const now = new Date(Math.max(this.clock.now().getTime(), row.occurred_at.getTime()));
-    const before = await this.consents.stateOf(tx, subject.ids, pair, now);
-    await this.consents.append(tx, row, now);
-    const after = await this.consents.stateOf(tx, subject.ids, pair, now);
-    if (!after) throw new Error('A consent was recorded and cannot be found');
+    const [row] = await this.append(tx, context, [{ subject, prepared }], { cause, toldBefore });
+    if (!row) throw new Error('A consent was recorded and cannot be found');
     await this.audit.record(tx, context, {
       action: 'core.consents.write',
       resource: { type: 'consents', id: row.id },
       changedFields: ['purpose', 'channel', 'status'],
     });
-    await this.outbox.append(tx, {
-      type: 'core.consent.recorded.v1',
-      organizationId: context.organizationId,
-      key: subject.contactId,
-      subject: `contacts/${subject.contactId}`,
-      correlationId: context.correlationId,
-      time: after.occurred_at.toISOString(),
-      data: {
-        contact_id: subject.contactId,
-        ...pair,
-        status: after.status,
-        previous: toldBefore ?? before?.status ?? null,
-      },
-    });
-    const { contactId } = subject;
-    const purposes = [row.purpose];
-    const { correlationId } = context;
-    await this.segments.contactsChanged(tx, [{ contactId, cause, purposes, correlationId }]);
     return row;
   }
 
-  private prepared(context: RequestContext, given: NewConsent, now: Date): PreparedConsent {
+  /**
+   * As `record`, of many contacts in a few statements; audit is the caller's. What holds already by the same notice is not
+   * appended again: a file that comes every night would fill the history.
+   * @returns those that were appended
+   */
+  async recordAll(
+    tx: Transaction,
+    context: AuditContext,
+    given: readonly NewRecord[],
+  ): Promise<ConsentEventRow[]> {
+    const recorded: ConsentEventRow[] = [];
+    // What a contact says next is seen after what it said before.
+    for (let rest = given; rest.length > 0;) {
+      const turn = firstOfEach(rest);
+      recorded.push(...(await this.append(tx, context, [...turn], { cause: 'import', onlyNews: true })));
+      rest = rest.filter((one) => !turn.has(one));
+    }
+    return recorded;
+  }
+
+  /** At most one of each contact. */
+  private async append(
+    tx: Transaction,
+    context: AuditContext,
+    given: readonly NewRecord[],
+    { cause, toldBefore, onlyNews = false }: AppendOptions,
+  ): Promise<ConsentEventRow[]> {
+    // Others may have written while this one waited for the lock, by clocks that go before ours.
+    const latest = Math.max(...given.map(({ prepared }) => prepared.occurred_at.getTime()));
+    const now = new Date(Math.max(this.clock.now().getTime(), latest));
+    const all = given.map(({ subject, prepared }) => ({
+      ids: subject.ids,
+      row: { ...prepared, contact_id: subject.contactId },
+    }));
+    const pairs = all.map(({ ids, row: { purpose, channel } }) => ({ ids, purpose, channel }));
+    const befores = await this.consents.statesOf(tx, pairs, now);
+    const news = all
+      .map((one, at) => ({ ...one, before: befores[at] }))
+      .filter(({ row, before }) => !onlyNews || !isSaidAlready(row, before));
+    if (news.length === 0) return [];
+    await this.consents.append(
+      tx,
+      news.map(({ row }) => row),
+      now,
+    );
+    const told = news.map(({ ids, row: { purpose, channel } }) => ({ ids, purpose, channel }));
+    const afters = await this.consents.statesOf(tx, told, now);
+    const events = news.map(({ row, before }, at): NewDomainEvent => {
+      const after = afters[at];
+      if (!after) throw new Error('A consent was recorded and cannot be found');
+      return recordedEvent(context, row, after, toldBefore ?? before?.status ?? null);
+    });
+    await this.outbox.append(tx, events);
+    const { correlationId } = context;
+    await this.segments.contactsChanged(
+      tx,
+      news.map(({ row }) => ({ contactId: row.contact_id, cause, purposes: [row.purpose], correlationId })),
+    );
+    return news.map(({ row }) => row);
+  }
+
+  private prepared(context: AuditContext, given: NewConsent, now: Date): PreparedConsent {
     const { actor } = context;
     return {
       id: newId(),
@@ -158,6 +206,33 @@ export class ConsentRecorder {
       recorded_at: now,
     };
   }
+}
+
+function firstOfEach(given: readonly NewRecord[]): Set<NewRecord> {
+  const first = new Map<string, NewRecord>();
+  for (const one of given) if (!first.has(one.subject.contactId)) first.set(one.subject.contactId, one);
+  return new Set(first.values());
+}
+
+function isSaidAlready(row: ConsentEventRow, before: DecidedState | undefined): boolean {
+  return before?.status === row.status && before.notice_version === row.notice_version;
+}
+
+function recordedEvent(
+  { organizationId, correlationId }: AuditContext,
+  { contact_id, purpose, channel }: ConsentEventRow,
+  after: DecidedState,
+  previous: ConsentStatus | null,
+): NewDomainEvent {
+  return {
+    type: 'core.consent.recorded.v1',
+    organizationId,
+    key: contact_id,
+    subject: `contacts/${contact_id}`,
+    correlationId,
+    time: after.occurred_at.toISOString(),
+    data: { contact_id, purpose, channel, status: after.status, previous },
+  };
 }
 
 function occurrence(given: NewConsent, now: Date): Date {

@@ -102,7 +102,7 @@ describe('what holds, against the rules in plain words', () => {
           );
           await database.inOrganization({ organizationId }, async (tx) => {
             for (const said of history) {
-              await consents.append(tx, rowOf(contactId, organizationId, said), new Date());
+              await consents.append(tx, [rowOf(contactId, organizationId, said)], new Date());
             }
             const states = await consents.allStates(tx, [contactId], instant(now));
             const found = states.map((state) => [`${state.purpose} ${state.channel ?? '*'}`, state.status]);

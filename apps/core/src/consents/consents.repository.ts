@@ -9,14 +9,15 @@ const COLUMNS = `id, contact_id, purpose, channel, status, notice_version, notic
 
 const INSERT = `
   INSERT INTO consent_events (organization_id, ${COLUMNS})
-  SELECT $1, event.* FROM jsonb_to_record($2::jsonb) AS event (id uuid, contact_id uuid, purpose text, channel text,
+  SELECT $1, event.* FROM jsonb_to_recordset($2::jsonb) AS event (id uuid, contact_id uuid, purpose text, channel text,
     status text, notice_version text, notice_hash text, method text, legal_basis text, jurisdiction text,
     evidence jsonb, pii_categories text[], recipients text[], storage_locations text[], retention text,
     withdrawal_method text, expires_at timestamptz, occurred_at timestamptz, controller uuid, actor_type text,
     actor_id text, impersonator_id text, correlation_id uuid, recorded_at timestamptz)`;
 
 const EXPIRE_LATER = `
-  INSERT INTO consent_expirations (organization_id, event_id, contact_id, expires_at) VALUES ($1, $2, $3, $4)`;
+  INSERT INTO consent_expirations (organization_id, event_id, contact_id, expires_at)
+  SELECT $1, * FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[])`;
 
 const historyOf = (contactId: string): string => `
   SELECT ${COLUMNS} FROM consent_events
@@ -43,17 +44,20 @@ const STATES = `
                 said.id DESC
        LIMIT 1) AS decisive`;
 
-/** The state of one pair, whether or not it was ever named itself. */
-const STATE = `
-  SELECT id AS event_id, occurred_at, notice_version,
-         CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END AS status
-    FROM consent_events
-   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND purpose = $3 AND occurred_at <= $5
-     AND (channel IS NULL OR channel = $4)
-   ORDER BY occurred_at DESC,
-            array_position(ARRAY['withdrawn', 'denied', 'expired', 'granted'],
-              CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END), id DESC
-   LIMIT 1`;
+/** The state of each pair, whether or not it was ever named itself; of a contact all ids are given as one text. */
+const STATES_OF_PAIRS = `
+  SELECT pair.place::int AS place, decisive.*
+    FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS pair (ids, purpose, channel, place)
+   CROSS JOIN LATERAL (
+     SELECT id AS event_id, occurred_at, notice_version,
+            CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END AS status
+       FROM consent_events
+      WHERE organization_id = $1 AND contact_id = ANY(string_to_array(pair.ids, ',')::uuid[])
+        AND purpose = pair.purpose AND occurred_at <= $5 AND (channel IS NULL OR channel = pair.channel)
+      ORDER BY occurred_at DESC,
+               array_position(ARRAY['withdrawn', 'denied', 'expired', 'granted'],
+                 CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END), id DESC
+      LIMIT 1) AS decisive`;
 
 /** The latest event by which a pair had a state, whether said of the channel or of all. */
 const LATEST_WITH = `
@@ -69,6 +73,13 @@ const REFUSALS = `
      AND status IN ('withdrawn', 'denied') AND method IS DISTINCT FROM $4
    ORDER BY occurred_at, id`;
 
+/** What a consent is about, and of whom: all ids of one contact. */
+export interface ConsentPair {
+  readonly ids: readonly string[];
+  readonly purpose: string;
+  readonly channel: string | null;
+}
+
 /** What decides a pair at an instant. */
 export interface DecidedState {
   event_id: string;
@@ -80,11 +91,17 @@ export interface DecidedState {
 /** The table `consent_events`: appended to and read, nothing else. `ids` are all those of one contact. */
 @Injectable()
 export class ConsentsRepository {
-  /** Adds an event; one that will end by itself also to the queue of ends. */
-  async append(tx: Transaction, row: ConsentEventRow, now: Date): Promise<void> {
-    await tx.query(INSERT, [tx.organizationId, JSON.stringify(row)]);
-    if (row.expires_at === null || row.expires_at <= now) return;
-    await tx.query(EXPIRE_LATER, [tx.organizationId, row.id, row.contact_id, row.expires_at]);
+  /** Adds events; those that will end by themselves also to the queue of ends. */
+  async append(tx: Transaction, rows: readonly ConsentEventRow[], now: Date): Promise<void> {
+    await tx.query(INSERT, [tx.organizationId, JSON.stringify(rows)]);
+    const ending = rows.filter(({ expires_at: end }) => end !== null && end > now);
+    if (ending.length === 0) return;
+    await tx.query(EXPIRE_LATER, [
+      tx.organizationId,
+      ending.map(({ id }) => id),
+      ending.map(({ contact_id: contactId }) => contactId),
+      ending.map(({ expires_at: end }) => end),
+    ]);
   }
 
   /** One page of what was said, of what happened until `until`. */
@@ -147,11 +164,28 @@ export class ConsentsRepository {
   async stateOf(
     tx: Transaction,
     ids: readonly string[],
-    pair: { readonly purpose: string; readonly channel: string | null },
+    { purpose, channel }: { readonly purpose: string; readonly channel: string | null },
     at: Date,
   ): Promise<DecidedState | undefined> {
-    const { purpose, channel } = pair;
-    const [state] = await tx.query<DecidedState>(STATE, [tx.organizationId, ids, purpose, channel, at]);
+    const [state] = await this.statesOf(tx, [{ ids, purpose, channel }], at);
     return state;
+  }
+
+  /** What held for each pair at an instant; undefined for one about which nothing was ever said. */
+  async statesOf(
+    tx: Transaction,
+    pairs: readonly ConsentPair[],
+    at: Date,
+  ): Promise<(DecidedState | undefined)[]> {
+    if (pairs.length === 0) return [];
+    const rows = await tx.query<DecidedState & { place: number }>(STATES_OF_PAIRS, [
+      tx.organizationId,
+      pairs.map(({ ids }) => ids.join()),
+      pairs.map(({ purpose }) => purpose),
+      pairs.map(({ channel }) => channel),
+      at,
+    ]);
+    const states = new Map(rows.map(({ place, ...state }) => [place, state]));
+    return pairs.map((_, index) => states.get(index + 1));
   }
 }

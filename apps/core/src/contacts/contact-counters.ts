@@ -22,8 +22,8 @@ const COUNTS: Partial<Record<ChangeVerb, readonly [created: number, deleted: num
 @Injectable()
 export class ContactCounters {
   /** The last statement of a change that others of the organization could wait for. */
-  async count(tx: Transaction, verb: ChangeVerb, now: Date): Promise<void> {
-    const counts = COUNTS[verb];
+  async count(tx: Transaction, verb: ChangeVerb, now: Date, contacts = 1): Promise<void> {
+    const counts = COUNTS[verb]?.map((count) => count * contacts);
     if (counts) await tx.query(ADD, [tx.organizationId, now, ...counts]);
   }
 }

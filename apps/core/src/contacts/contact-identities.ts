@@ -21,7 +21,8 @@ export interface TakenField {
   readonly conflictingId: string;
 }
 
-interface FieldIdentity {
+/** An identity that a field of a contact names. */
+export interface FieldIdentity {
   readonly type: 'external_id' | 'email' | 'phone';
   readonly value: string;
   readonly normal: string;
@@ -168,7 +169,8 @@ function identifiersOf(contact: Partial<Contact>): Identifier[] {
   return [...own, ...nationalIdOf(contact)];
 }
 
-function identitiesOf({ externalId, email, emailNormal, phone }: Contact): FieldIdentity[] {
+/** What the fields of a contact name. */
+export function identitiesOf({ externalId, email, emailNormal, phone }: Contact): FieldIdentity[] {
   return [
     ...(externalId === null ? [] : [{ type: 'external_id' as const, value: externalId, normal: externalId }]),
     ...(email === null || emailNormal === null

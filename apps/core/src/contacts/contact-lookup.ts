@@ -36,6 +36,14 @@ const FAMILY = `
      WHERE merged.organization_id = $1)
   SELECT id FROM family`;
 
+const FAMILIES = `
+  WITH RECURSIVE family AS (
+    SELECT id AS holder, id FROM unnest($2::uuid[]) AS id
+    UNION
+    SELECT family.holder, merged.id FROM contacts AS merged JOIN family ON merged.merged_into = family.id
+     WHERE merged.organization_id = $1)
+  SELECT holder, array_agg(id) AS ids FROM family GROUP BY holder`;
+
 type Standing = Pick<ContactRow, 'id' | 'merged_into' | 'deleted_at' | 'erased_at'>;
 
 /** A contact named in a path: the ids under which its history stands, or the survivor to go to. */
@@ -59,6 +67,13 @@ export class ContactLookup {
   async familyOf(tx: Transaction, id: string): Promise<string[]> {
     const rows = await tx.query<{ id: string }>(FAMILY, [tx.organizationId, id]);
     return rows.map((row) => row.id);
+  }
+
+  /** The same of each of these. */
+  async familiesOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, string[]>> {
+    if (ids.length === 0) return new Map();
+    const rows = await tx.query<{ holder: string; ids: string[] }>(FAMILIES, [tx.organizationId, ids]);
+    return new Map(rows.map((row) => [row.holder, row.ids]));
   }
 
   /**

@@ -3,6 +3,7 @@ import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/conf
 import { DeclaredAttributesModule } from '../attributes/declared-attributes.module.js';
 import { BlocklistModule } from '../subject-requests/blocklist/blocklist.module.js';
 import { FollowingModule } from '../segments/following/following.module.js';
+import { ContactBatches } from './batch/contact-batches.js';
 import { ContactCounters } from './contact-counters.js';
 import { ContactIdentities } from './contact-identities.js';
 import { ContactLookup } from './contact-lookup.js';
@@ -20,6 +21,7 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
   controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
     { provide: MASTER_KEY, useFactory: () => keyringOf(readConfig(encryptionConfig)) },
+    ContactBatches,
     ContactCounters,
     ContactIdentities,
     ContactLookup,
@@ -28,6 +30,6 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
     NationalIdService,
     NationalIdVault,
   ],
-  exports: [ContactIdentities, ContactLookup, ContactsService],
+  exports: [ContactBatches, ContactIdentities, ContactLookup, ContactsService],
 })
 export class ContactsModule {}

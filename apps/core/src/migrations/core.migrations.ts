@@ -36,6 +36,7 @@ import { IndexEventsByCreation1767125100000 } from './1767125100000-index-events
 import { CreateSubjectRequests1767130000000 } from './1767130000000-create-subject-requests.js';
 import { CreateAttributeDefinitions1767131000000 } from './1767131000000-create-attribute-definitions.js';
 import { CreateTaxonomyInstallations1767132000000 } from './1767132000000-create-taxonomy-installations.js';
+import { CreateImports1767133000000 } from './1767133000000-create-imports.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -76,4 +77,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateSubjectRequests1767130000000,
   CreateAttributeDefinitions1767131000000,
   CreateTaxonomyInstallations1767132000000,
+  CreateImports1767133000000,
 ];

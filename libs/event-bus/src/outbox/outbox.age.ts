@@ -18,7 +18,7 @@ new Gauge({
   registers: [metrics],
   async collect() {
     try {
-      const ages = await Promise.all([...databases].map(ageIn));
+      const ages = await Promise.all([...databases].map(outboxAge));
       this.set(Math.max(0, ...ages));
     } catch (error) {
       log.debug({ err: error }, 'The age of the outbox could not be read');
@@ -32,7 +32,8 @@ export function watchAge(database: Database): () => void {
   return () => databases.delete(database);
 }
 
-async function ageIn(database: Database): Promise<number> {
+/** How long the oldest row of the outbox has waited to be published, in seconds; 0 while none does. */
+export async function outboxAge(database: Database): Promise<number> {
   return database.acrossOrganizations(
     (_, oldest) => Promise.resolve((oldest as { age: number } | undefined)?.age ?? 0),
     { settings: BY_INDEX, question: OLDEST },

@@ -18,7 +18,16 @@ export interface RequestState {
   /** The parsed body; undefined if none was sent. */
   body?: unknown;
   rawBody?: Buffer;
+  /** On routes that read their body themselves and take `Idempotency-Key`: see {@link Once}. */
+  once?: Once;
 }
+
+/**
+ * Runs an operation once for the key of the request, or answers what it answered then. `body` is what tells one request
+ * from another: of an upload its options and the digest of its file.
+ * @throws Problem `idempotency_key_reused`, `idempotency_in_progress`
+ */
+export type Once = (body: unknown, run: () => Promise<unknown>) => Promise<unknown>;
 
 const STATE = Symbol('request state');
 

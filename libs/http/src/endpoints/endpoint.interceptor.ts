@@ -25,8 +25,17 @@ export class EndpointInterceptor implements NestInterceptor {
     }
     await readBody(request, state, route);
     if (route.idempotency !== 'day') return next.handle();
+    const response = http.getResponse<Response>();
+    if (route.body === 'stream') {
+      // Nothing of the body is known yet: the handler tells when it has read it.
+      state.once = (body, run) => {
+        state.body = body;
+        return this.operations.once(request, response, route, run);
+      };
+      return next.handle();
+    }
     const run = () => lastValueFrom(next.handle(), { defaultValue: undefined });
-    return from(this.operations.once(request, http.getResponse<Response>(), route, run));
+    return from(this.operations.once(request, response, route, run));
   }
 }
 

@@ -9,7 +9,7 @@ import type { Request } from 'express';
 import { Problem } from '@customer-platform/problem-json';
 import { isStorableText } from '../json/inspect-json.js';
 import { originOf, type RequestContext, type RequestOrigin } from '../context/request-context.js';
-import { stateOf } from '../context/request-state.js';
+import { stateOf, type Once } from '../context/request-state.js';
 import { IDEMPOTENCY_KEY_SCHEMA, readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import { parseListRequest } from '../lists/parse-list-request.js';
 import type { ListDefinition, ListQuery } from '../lists/list-definition.js';
@@ -182,6 +182,16 @@ export function IdempotencyKey(options: { required: boolean } = { required: fals
       );
   };
 }
+
+/**
+ * What makes an operation happen once for its `Idempotency-Key`, on routes that read their body themselves
+ * (`body: 'stream'`).
+ */
+export const OncePerKey = createParamDecorator((_: unknown, execution: ExecutionContext): Once => {
+  const { once } = stateOf(requestOf(execution));
+  if (once) return once;
+  throw new Error('@OncePerKey() stands on a route whose body the platform reads, or that takes no key');
+});
 
 function declaredType(target: object, method: string | symbol, index: number): Dto | undefined {
   const types = Reflect.getMetadata('design:paramtypes', target, method) as Dto[] | undefined;

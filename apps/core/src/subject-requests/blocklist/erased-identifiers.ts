@@ -76,6 +76,11 @@ export class ErasedIdentifiers {
     return new Set(rows.flatMap(({ place }) => sought[Number(place) - 1] ?? []));
   }
 
+  /** The keyed hashes of identifiers, by which what is kept of a row is found again without keeping whom it names. */
+  hashesOf(organizationId: string, identifiers: readonly Identifier[]): Buffer[] {
+    return identifiers.map((each) => this.hashOf(organizationId, each));
+  }
+
   private hashOf(organizationId: string, { type, normal }: Identifier): Buffer {
     return createHmac('sha256', this.key).update(`${organizationId}\n${type}\n${normal}`).digest();
   }

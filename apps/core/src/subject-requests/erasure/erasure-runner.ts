@@ -10,7 +10,7 @@ import {
 import { signReceipt } from '@customer-platform/erasure';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { PollingJob, Setbacks } from '@customer-platform/http';
-import type { Identifier } from '../blocklist/erased-identifiers.js';
+import { ErasedIdentifiers, type Identifier } from '../blocklist/erased-identifiers.js';
 import { ErasureSignal } from './erasure.signal.js';
 import { Receipts } from './receipts.js';
 import { FIRST_STEP, runPiece, STEP_NAMES, type Erasure, type StepName } from './steps.js';
@@ -87,6 +87,7 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly keys: SigningKeys,
     private readonly outbox: Outbox,
     private readonly receipts: Receipts,
+    private readonly blocklist: ErasedIdentifiers,
     private readonly signal: ErasureSignal,
     private readonly clock: Clock,
   ) {
@@ -155,6 +156,7 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
       requestId: row.subject_request_id,
       contactIds: row.contact_ids,
       identifiers: row.identifiers,
+      hashes: this.blocklist.hashesOf(row.organization_id, row.identifiers),
       cursor: row.cursor_id,
     };
     const { more, cursor = null, counts = {} } = await runPiece(step, tx, erasure);

@@ -12,6 +12,8 @@ export interface Erasure {
   readonly requestId: string;
   readonly contactIds: readonly string[];
   readonly identifiers: readonly Identifier[];
+  /** Of the identifiers, as errors of imports keep them. */
+  readonly hashes: readonly Buffer[];
   readonly cursor: string | null;
 }
 
@@ -111,6 +113,16 @@ const OWN_ANSWERS = `
    WHERE organization_id = $1 AND body IS NOT NULL AND route = '${OWN_ROUTE}'
      AND EXISTS (SELECT FROM unnest($2::text[]) AS sought WHERE position(sought IN lower(body)) > 0)`;
 
+/** Of an import at a time: its errors may be a million. */
+const NEXT_IMPORT = `
+  SELECT id FROM imports WHERE organization_id = $1 AND errors > 0 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT 1`;
+
+const IMPORT_ERRORS = `
+  UPDATE import_errors SET value = NULL, subjects = '{}'
+   WHERE organization_id = $1 AND import_id = $2 AND value IS NOT NULL
+     AND (subjects && $3::bytea[] OR lower(btrim(value)) = ANY($4::text[]))
+  RETURNING 1`;
+
 const STEPS = {
   async events(tx, { contactIds }) {
     const gone = await tx.query<{ id: string }>(EVENTS, [tx.organizationId, contactIds]);
@@ -160,6 +172,14 @@ const STEPS = {
     const gone = await tx.query(ANSWERS, [tx.organizationId, needles]);
     await tx.query(OWN_ANSWERS, [tx.organizationId, needles]);
     return { more: false, counts: { kept_answers: gone.length } };
+  },
+
+  async imports(tx, { identifiers, hashes, cursor }) {
+    const [next] = await tx.query<{ id: string }>(NEXT_IMPORT, [tx.organizationId, cursor]);
+    if (!next) return { more: false };
+    const values = identifiers.map(({ normal }) => normal.toLowerCase());
+    const gone = await tx.query(IMPORT_ERRORS, [tx.organizationId, next.id, hashes, values]);
+    return { more: true, cursor: next.id, counts: { import_errors: gone.length } };
   },
 } as const satisfies Record<string, Step>;
 

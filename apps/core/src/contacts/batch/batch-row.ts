@@ -1,0 +1,50 @@
+import type { FieldError } from '@customer-platform/problem-json';
+import type { Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
+import { normalEmail, normalPhone } from '../../identities/identity-value.js';
+import type { CreateContactDto } from '../contact.dto.js';
+
+/** By what a row finds its contact. */
+export type MatchField = 'external_id' | 'email' | 'phone';
+
+/** A contact as it is said to be, its form checked. */
+export interface BatchRow {
+  readonly body: CreateContactDto;
+}
+
+/** How a batch is written. */
+export interface BatchOptions {
+  readonly matchBy: MatchField;
+  readonly onExisting: 'update' | 'skip' | 'fail';
+  /** What made the contacts that are new, as they show it. */
+  readonly source: 'import';
+  /** Decides all, and writes nothing. */
+  readonly dryRun: boolean;
+}
+
+/** What became of a row. */
+export type BatchOutcome =
+  | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'skipped'; readonly contactId: string }
+  | { readonly outcome: 'failed'; readonly errors: readonly FieldError[] };
+
+/**
+ * What a row names its contact by, in the form in which it is matched; what is malformed names nobody. Its form need not
+ * have been checked.
+ */
+export function identifiersNamed(body: CreateContactDto, country = countryOf(body)): Identifier[] {
+  const { external_id: externalId, email, phone } = body as Record<MatchField, unknown>;
+  const named: (readonly [MatchField, string | undefined])[] = [
+    ['external_id', typeof externalId === 'string' ? externalId : undefined],
+    ['email', typeof email === 'string' ? normalEmail(email.trim()) : undefined],
+    ['phone', typeof phone === 'string' ? normalPhone(phone, country) : undefined],
+  ];
+  return named.flatMap(([type, normal]) => (normal === undefined ? [] : [{ type, normal }]));
+}
+
+function countryOf({ country }: { readonly country?: unknown }): string | null {
+  return typeof country === 'string' ? country.trim().toUpperCase() : null;
+}
+
+/** Names an identifier among all of a batch. */
+export function keyOf({ type, normal }: Identifier): string {
+  return `${type} ${normal}`;
+}

@@ -1,0 +1,185 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditContext } from '@customer-platform/audit';
+import { Clock, type Transaction } from '@customer-platform/database';
+import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { SegmentFollower, type ContactChange } from '../../segments/following/segment-follower.js';
+import { ErasedIdentifiers, type Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
+import { ContactCounters } from '../contact-counters.js';
+import { changedFields, contactEvent } from '../contact.events.js';
+import { normalizeNationalId } from '../../national-ids/national-id.js';
+import { NationalIdVault } from '../national-id/national-id.vault.js';
+import { identifiersNamed, keyOf, type BatchOptions, type BatchOutcome, type BatchRow } from './batch-row.js';
+import { ContactDrafts, type DraftChange } from './contact-drafts.js';
+import { KnownContacts, type OwnedIdentity, type SoughtNationalId } from './known-contacts.js';
+import { writeDrafts } from './write-drafts.js';
+
+/** What became of a row, and whom it names. */
+export interface BatchResult {
+  readonly outcome: BatchOutcome;
+  /** Keyed hashes of the identifiers that the row names, for what is kept of it; none of an erased person. */
+  readonly subjects: readonly Buffer[];
+}
+
+/**
+ * Creates and changes contacts by the hundred: the rules of `POST` and `PATCH /v1/core/contacts`, in a few statements for
+ * all rows, and with segments told that nobody may be written to for it. Audit is the caller's: one row for many contacts.
+ */
+@Injectable()
+export class ContactBatches {
+  constructor(
+    private readonly vault: NationalIdVault,
+    private readonly blocklist: ErasedIdentifiers,
+    private readonly outbox: Outbox,
+    private readonly counters: ContactCounters,
+    private readonly segments: SegmentFollower,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The outcomes, in the order of the rows; one is refused by itself, the others go on.
+   * @throws RaceLost when others change the same contacts meanwhile: the same batch passes when it begins anew
+   */
+  async write(
+    tx: Transaction,
+    context: AuditContext,
+    rows: readonly BatchRow[],
+    options: BatchOptions,
+  ): Promise<BatchResult[]> {
+    const now = this.clock.now();
+    const named = rows.map(({ body }) => this.namedBy(tx.organizationId, body));
+    const known = new KnownContacts();
+    await known.findOwners(
+      tx,
+      named.flatMap(({ identifiers }) => identifiers),
+    );
+    await known.findNationalIds(
+      tx,
+      named.flatMap(({ nationalId }) => nationalId ?? []),
+    );
+    if (options.onExisting === 'update') await this.lockMatched(tx, known, rows, named, options);
+    const blocked = await this.blockedAmong(tx, named);
+    const drafts = new ContactDrafts(tx.organizationId, known, this.vault, options, now);
+    const outcomes = rows.map((row, at): BatchOutcome => (blocked.has(at) ? ERASED : drafts.apply(row)));
+    if (!options.dryRun) await this.keep(tx, context, drafts, options, now);
+    return outcomes.map((outcome, at) => ({
+      outcome,
+      subjects:
+        outcome.outcome === 'failed' && !blocked.has(at) ? this.subjectsOf(tx.organizationId, named[at]) : [],
+    }));
+  }
+
+  /** Whether the rows, of which no contact can be made, name erased people: then nothing of them is kept. */
+  async subjects(tx: Transaction, rows: readonly BatchRow[]): Promise<(readonly Buffer[] | 'erased')[]> {
+    const named = rows.map(({ body }) => this.namedBy(tx.organizationId, body));
+    const blocked = await this.blockedAmong(tx, named);
+    return named.map((each, at) => (blocked.has(at) ? 'erased' : this.subjectsOf(tx.organizationId, each)));
+  }
+
+  private async keep(
+    tx: Transaction,
+    context: AuditContext,
+    { drafts, changes, yielded }: ContactDrafts,
+    { source }: BatchOptions,
+    now: Date,
+  ): Promise<void> {
+    await writeDrafts(tx, { drafts: [...drafts.values()], changes, yielded, source, now });
+    await this.outbox.append(
+      tx,
+      changes.flatMap((change) => eventsOf(context, change)),
+    );
+    await this.segments.contactsChanged(
+      tx,
+      changes.map((change) => followed(context, change)),
+    );
+    const created = changes.filter(({ change }) => change.verb === 'created').length;
+    if (created > 0) await this.counters.count(tx, 'created', now, created);
+  }
+
+  private namedBy(organizationId: string, body: BatchRow['body']): Named {
+    const identifiers = identifiersNamed(body);
+    const { national_id: sent } = body;
+    const read = typeof sent?.value === 'string' ? normalizeNationalId(sent.type, sent.value) : undefined;
+    if (!sent || !read || !('value' in read)) return { identifiers };
+    const { index } = this.vault.seal(organizationId, sent.type, read.value);
+    return { identifiers, nationalId: { type: sent.type, index } };
+  }
+
+  /** The places of rows that name an erased person. Asked once the owners were read, as ever. */
+  private async blockedAmong(tx: Transaction, named: readonly Named[]): Promise<Set<number>> {
+    const { organizationId } = tx;
+    const sought = named.flatMap((each, at) =>
+      allOf(each).map(({ type, normal }) => ({ organizationId, type, normal, at })),
+    );
+    return new Set([...(await this.blocklist.blocked(tx, sought))].map(({ at }) => at));
+  }
+
+  private async lockMatched(
+    tx: Transaction,
+    known: KnownContacts,
+    rows: readonly BatchRow[],
+    named: Named[],
+    { matchBy }: BatchOptions,
+  ): Promise<void> {
+    const owners = named.flatMap(({ identifiers }, at) => {
+      const match = identifiers.find(({ type }) => type === matchBy);
+      const owner = match && known.owners.get(keyOf(match));
+      return owner && !owner.deleted ? [{ at, contactId: owner.contactId }] : [];
+    });
+    await known.lock(tx, [...new Set(owners.map(({ contactId }) => contactId))].sort());
+    // A national number without a country is one of the contact's own.
+    for (const { at, contactId } of owners) {
+      const { body } = rows[at] ?? {};
+      if (!body || body.country != null || body.phone == null) continue;
+      const identifiers = identifiersNamed(body, known.contacts.get(contactId)?.country ?? null);
+      named[at] = { ...named[at], identifiers };
+    }
+    await known.findOwners(
+      tx,
+      named.flatMap(({ identifiers }) => identifiers),
+    );
+  }
+
+  private subjectsOf(organizationId: string, named: Named | undefined): Buffer[] {
+    return named ? this.blocklist.hashesOf(organizationId, allOf(named)) : [];
+  }
+}
+
+interface Named {
+  readonly identifiers: readonly Identifier[];
+  readonly nationalId?: SoughtNationalId;
+}
+
+function allOf({ identifiers, nationalId }: Named): Identifier[] {
+  const own = nationalId ? [{ type: `national_id.${nationalId.type}`, normal: nationalId.index }] : [];
+  return [...identifiers, ...own];
+}
+
+const ERASED: BatchOutcome = {
+  outcome: 'failed',
+  errors: [{ pointer: '', code: 'subject_erased', detail: 'The person was erased.' }],
+};
+
+function eventsOf(context: AuditContext, { change, added, removed }: DraftChange): NewDomainEvent[] {
+  const { organizationId, correlationId } = context;
+  const identity = (verb: 'added' | 'removed', { id, contactId, type }: OwnedIdentity): NewDomainEvent => ({
+    type: `core.identity.${verb}.v1`,
+    organizationId,
+    key: contactId,
+    subject: `identities/${id}`,
+    correlationId,
+    data: { contact_id: contactId, identity_id: id, type },
+  });
+  const { type, key, subject, data } = contactEvent(change);
+  return [
+    { type, key, subject, data, organizationId, correlationId } as NewDomainEvent,
+    ...removed.map((own) => identity('removed', own)),
+    ...added.map((own) => identity('added', own)),
+  ];
+}
+
+/** Segments are kept up, and nothing that follows from it leads to a message (core.md §7). */
+function followed({ correlationId }: AuditContext, { change }: DraftChange): ContactChange {
+  const contactId = change.row.id;
+  if (change.verb === 'created') return { contactId, cause: 'import', correlationId };
+  return { contactId, cause: 'import', fields: changedFields(change), correlationId };
+}

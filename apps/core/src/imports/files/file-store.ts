@@ -1,0 +1,37 @@
+/** A file as it lies in a store. */
+export interface StoredFile {
+  readonly name: string;
+  /** When it was written last. */
+  readonly changedAt: Date;
+}
+
+/** A file that is being written; nobody finds it before `finish`. */
+export interface NewFile {
+  write(bytes: Buffer): Promise<void>;
+  /** Resolves when it is safely stored. */
+  finish(): Promise<void>;
+  /** Leaves nothing of it. */
+  abandon(): Promise<void>;
+}
+
+/**
+ * Where the files of imports lie until they are read. All instances of the module that carry out imports must see what
+ * any of them has taken. It knows nothing of what it keeps: bytes come sealed, and are read from any place on.
+ */
+export abstract class FileStore {
+  abstract create(name: string): Promise<NewFile>;
+  /**
+   * So many bytes from a place on, fewer where the file ends.
+   * @throws FileMissing
+   */
+  abstract read(name: string, from: number, length: number): Promise<Buffer>;
+  /** Succeeds where there is none. */
+  abstract remove(name: string): Promise<void>;
+  /** All files, those included that were never finished. */
+  abstract list(): Promise<StoredFile[]>;
+}
+
+/** The store has no such file, as far as this process sees it. */
+export class FileMissing extends Error {
+  override readonly name = 'FileMissing';
+}

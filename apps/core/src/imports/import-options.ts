@@ -1,0 +1,149 @@
+import { pointerToken, type RequestContext } from '@customer-platform/http';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { CONSENT_CHANNELS, isPurpose } from '../consents/consent.js';
+import { isNationalIdType, type NationalIdType } from '../national-ids/national-id-types.js';
+import { MATCHES, type ImportOptionsDto } from './import-options.dto.js';
+
+/** The fields of a contact that a column can fill by their own name. */
+const PLAIN_FIELDS = [
+  'external_id',
+  'email',
+  'phone',
+  'first_name',
+  'last_name',
+  'birth_date',
+  'locale',
+  'timezone',
+  'country',
+] as const;
+
+/** What all consents of a row share. */
+const CONSENT_DETAILS = ['notice_version', 'method', 'occurred_at'] as const;
+
+/** What a column fills. */
+export type Target =
+  | { readonly kind: 'field'; readonly field: (typeof PLAIN_FIELDS)[number] }
+  | { readonly kind: 'national_id'; readonly type: NationalIdType }
+  | { readonly kind: 'attribute'; readonly key: string }
+  | { readonly kind: 'consent'; readonly purpose: string; readonly channel: string | null }
+  | { readonly kind: 'consent_detail'; readonly detail: (typeof CONSENT_DETAILS)[number] };
+
+/** The options of an import, complete. */
+export type ImportOptions = Required<ImportOptionsDto>;
+
+/** Columns are looked through for each row. */
+const MOST_COLUMNS = 500;
+
+/**
+ * The options with what was left out.
+ * @throws Problem `invalid_mapping`; `permission_denied` where consents are mapped without `core.consents.write`
+ */
+export function completeOptions(context: RequestContext, given: ImportOptionsDto): ImportOptions {
+  const fields = checkedFields(given.mapping);
+  if (!context.can('core.consents.write') && fields.some((field) => field.startsWith('consents.'))) {
+    throw new Problem('permission_denied', {
+      detail: 'The credential lacks the permission `core.consents.write`, and consents are mapped.',
+      members: { permission: 'core.consents.write' },
+    });
+  }
+  const matchBy = given.match_by ?? MATCHES.find((field) => fields.includes(field));
+  if (matchBy === undefined || !fields.includes(matchBy)) {
+    const detail =
+      matchBy === undefined
+        ? 'A column must be mapped to one of `external_id`, `email` and `phone`.'
+        : `No column is mapped to \`${matchBy}\`, by which contacts are to be found.`;
+    throw invalid([{ pointer: '/mapping', code: 'invalid_mapping', detail }]);
+  }
+  return {
+    format: given.format ?? 'csv',
+    delimiter: given.delimiter ?? ',',
+    encoding: given.encoding ?? 'utf-8',
+    mapping: given.mapping,
+    match_by: matchBy,
+    on_existing: given.on_existing ?? 'update',
+    dry_run: given.dry_run ?? false,
+  };
+}
+
+/**
+ * The file's own columns must be those that are mapped.
+ * @throws Problem `invalid_mapping`
+ */
+export function demandMapped(columns: readonly string[], { mapping, format }: ImportOptions): void {
+  const errors: FieldError[] = [];
+  const refuse = (column: string, detail: string): void => {
+    errors.push({ pointer: `/mapping/${pointerToken(column)}`, code: 'invalid_mapping', detail });
+  };
+  if (new Set(columns).size < columns.length)
+    errors.push({ pointer: '/mapping', code: 'invalid_mapping', detail: 'Two columns have the same name.' });
+  for (const column of columns)
+    if (!Object.hasOwn(mapping, column))
+      refuse(column, `The column \`${column.slice(0, 100)}\` is not mapped.`);
+  // A line of JSON may leave out what others have.
+  const known = new Set(columns);
+  if (format === 'csv')
+    for (const column of Object.keys(mapping))
+      if (!known.has(column)) refuse(column, `The file has no column \`${column.slice(0, 100)}\`.`);
+  if (errors.length > 0) throw invalid(errors);
+}
+
+/** What a field of a mapping names; undefined where there is no such field. */
+export function targetOf(field: string): Target | undefined {
+  const plain = PLAIN_FIELDS.find((name) => name === field);
+  if (plain) return { kind: 'field', field: plain };
+  const [head = ''] = field.split('.', 1);
+  const rest = field.slice(head.length + 1);
+  if (rest === '') return undefined;
+  switch (head) {
+    case 'national_id':
+      return isNationalIdType(rest) ? { kind: 'national_id', type: rest } : undefined;
+    case 'attributes':
+      return FORBIDDEN_KEYS.has(rest) ? undefined : { kind: 'attribute', key: rest };
+    case 'consents':
+      return consentTarget(rest);
+    default:
+      return undefined;
+  }
+}
+
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+function consentTarget(text: string): Target | undefined {
+  const detail = CONSENT_DETAILS.find((name) => name === text);
+  if (detail) return { kind: 'consent_detail', detail };
+  const whole: unknown = text;
+  if (isPurpose(whole)) return { kind: 'consent', purpose: whole, channel: null };
+  const at = text.lastIndexOf('.');
+  const purpose = text.slice(0, at);
+  const channel = text.slice(at + 1);
+  const isChannel = (CONSENT_CHANNELS as readonly string[]).includes(channel);
+  return isChannel && isPurpose(purpose) ? { kind: 'consent', purpose, channel } : undefined;
+}
+
+function checkedFields(mapping: Record<string, unknown>): string[] {
+  const entries = Object.entries(mapping);
+  const errors: FieldError[] = [];
+  if (entries.length > MOST_COLUMNS) {
+    const detail = `At most ${MOST_COLUMNS} columns are mapped.`;
+    throw invalid([{ pointer: '/mapping', code: 'invalid_mapping', detail }]);
+  }
+  const seen = new Set<string>();
+  for (const [column, field] of entries) {
+    if (field === null) continue;
+    const target = typeof field === 'string' ? targetOf(field) : undefined;
+    const name = target?.kind === 'national_id' ? 'national_id' : field;
+    if (target && typeof name === 'string' && !seen.has(name)) {
+      seen.add(name);
+      continue;
+    }
+    const pointer = `/mapping/${pointerToken(column)}`;
+    const detail = target ? 'Two columns fill the same field.' : 'There is no such field of a contact.';
+    errors.push({ pointer, code: 'invalid_mapping', detail });
+  }
+  if (errors.length > 0) throw invalid(errors);
+  return entries.flatMap(([, field]) => (typeof field === 'string' ? [field] : []));
+}
+
+function invalid(errors: readonly FieldError[]): Problem {
+  return Problem.validation(errors);
+}

@@ -1,0 +1,73 @@
+import { newId } from '@customer-platform/database';
+import { expectStatus } from '@customer-platform/testing';
+import { START_MS } from '../core.fixture.js';
+import { ErasureWorld } from '../subject-requests/subject-request.fixture.js';
+import { imported, lines, told } from './import.fixture.js';
+
+let world: ErasureWorld;
+beforeAll(async () => {
+  world = await ErasureWorld.start();
+}, START_MS);
+afterAll(() => world.close());
+
+const MAPPING = { id: 'external_id', mail: 'email', rut: 'national_id.CL_RUT', born: 'birth_date' };
+
+describe('A person who was erased', () => {
+  it('is never made again by an import, and none of what names them is kept', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const mark = newId().slice(-10);
+    const contact = await world.contacts.created(caller, {
+      external_id: `ext-${mark}`,
+      email: `${mark}@example.com`,
+      national_id: { type: 'CL_RUT', value: '12.345.678-5' },
+    });
+    // Errors of rows that name them, by whatever they are named.
+    const before = await imported(
+      caller,
+      lines(
+        'id,mail,rut,born',
+        `ext-${mark},${mark}@example.com,,never-${mark}`,
+        `new-${mark},${mark}@example.com,,2000-01-01`,
+        `new-${mark},,12345678-5,soon-${mark}`,
+        `other-${mark},,,later`,
+      ),
+      { mapping: MAPPING },
+    );
+    expect(before.rows.failed).toBe(4);
+    const request = await world.erase(caller, { contact_id: contact.id });
+    await world.doneByCore(caller, request);
+    const kept = await world.contacts.query(
+      'SELECT line, value FROM import_errors WHERE organization_id = $1 ORDER BY place',
+      [organizationId],
+    );
+    expect(kept).toEqual([
+      { line: 2, value: null },
+      { line: 3, value: null },
+      { line: 4, value: null },
+      { line: 5, value: 'later' },
+    ]);
+    const after = await imported(
+      caller,
+      lines(
+        'id,mail,rut,born',
+        `ext-${mark},,,`,
+        `x-${mark},${mark.toUpperCase()}@example.com,,`,
+        `y-${mark},,12345678-5,`,
+        `ext-${mark},,,never-${mark}`,
+        `z-${mark},,,`,
+      ),
+      { mapping: MAPPING },
+    );
+    expect(told(after.errors)).toEqual([
+      '2 - subject_erased',
+      '3 - subject_erased',
+      '4 - subject_erased',
+      '5 - subject_erased',
+    ]);
+    expect(after.errors.data.every(({ value }) => value === null)).toBe(true);
+    expect(after.rows).toMatchObject({ total: 5, created: 1, failed: 4 });
+    const found = await caller.get<{ data: unknown[] }>(`/v1/core/contacts?external_id=ext-${mark}`);
+    expectStatus(found, 200);
+    expect(found.body.data).toEqual([]);
+  });
+});

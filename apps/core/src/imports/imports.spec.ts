@@ -1,0 +1,525 @@
+import { readdir } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { newId } from '@customer-platform/database';
+import { PERMISSIONS } from '@customer-platform/permissions';
+import {
+  DatabaseFault,
+  eventually,
+  expectProblem,
+  expectStatus,
+  type Caller,
+} from '@customer-platform/testing';
+import type { ContactDto } from '../contacts/contact.dto.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
+import {
+  aFolder,
+  ended,
+  imported,
+  IMPORTS,
+  lines,
+  MAPPING,
+  send,
+  sendParts,
+  told,
+} from './import.fixture.js';
+import type { ImportDto } from './import.dto.js';
+
+const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
+const NONE = { total: 0, created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 };
+
+let core: TestCore;
+let folder: Awaited<ReturnType<typeof aFolder>>;
+beforeAll(async () => {
+  folder = await aFolder();
+  core = await startCore({ IMPORT_DIRECTORY: folder.path });
+}, START_MS);
+afterAll(async () => {
+  await core.close();
+  await folder.remove();
+});
+
+function anOrganization(permissions: readonly (typeof PERMISSIONS)[number][] = ALL) {
+  const id = newId();
+  return { id, caller: core.app.as(id, permissions) };
+}
+
+async function contactsOf(caller: Caller): Promise<ContactDto[]> {
+  const answer = await caller.get<{ data: ContactDto[] }>('/v1/core/contacts?limit=200');
+  expectStatus(answer, 200);
+  return answer.body.data.reverse();
+}
+
+async function contactOf(caller: Caller, externalId: string): Promise<ContactDto> {
+  const answer = await caller.get<{ data: ContactDto[] }>(`/v1/core/contacts?external_id=${externalId}`);
+  const [contact] = answer.body.data;
+  if (!contact) throw new Error(`There is no contact ${externalId}`);
+  return contact;
+}
+
+const rowsOf = (count: number, prefix: string): string =>
+  lines(
+    'id,mail,name',
+    ...Array.from({ length: count }, (_, at) => `${prefix}-${at},${prefix}${at}@example.com,N${at}`),
+  );
+
+describe('POST /v1/core/imports', () => {
+  it('makes contacts by the rules of those that are created one by one', async () => {
+    const { id, caller } = anOrganization();
+    const done = await imported(
+      caller,
+      lines(
+        'id,mail,tel,rut,name,born,country,plan,note',
+        'a-1, Ana@Example.COM ,9 1234 5678,12.345.678-5,"Ana ""la"" Ñ",1990-05-17,cl,pro,x',
+        'a-2,,,,,,,,x',
+      ),
+      {
+        mapping: {
+          id: 'external_id',
+          mail: 'email',
+          tel: 'phone',
+          rut: 'national_id.CL_RUT',
+          name: 'first_name',
+          born: 'birth_date',
+          country: 'country',
+          plan: 'attributes.plan',
+          note: null,
+        },
+      },
+    );
+    expect(done.errors.data).toEqual([]);
+    expect(done).toMatchObject({ state: 'completed', rows: { ...NONE, total: 2, created: 2 } });
+    expect(done.file).toMatchObject({ rows: 2 });
+    const [first, second] = await contactsOf(caller);
+    expect(
+      [first, second].sort((a, b) => ((a?.external_id ?? '') < (b?.external_id ?? '') ? -1 : 1)),
+    ).toMatchObject([
+      {
+        external_id: 'a-1',
+        email: 'Ana@Example.COM',
+        phone: '+56912345678',
+        first_name: 'Ana "la" Ñ',
+        birth_date: '1990-05-17',
+        country: 'CL',
+        national_id: { type: 'CL_RUT', masked: '***5678-5' },
+        attributes: { plan: 'pro' },
+        source: 'import',
+        version: 1,
+      },
+      { external_id: 'a-2', email: null, attributes: {} },
+    ]);
+    const usage = await caller.get<{ totals: { contacts: { created: number } } }>('/v1/core/usage');
+    expect(usage.body.totals.contacts.created).toBe(2);
+    const search = await caller.get<{ data: unknown[] }>('/v1/core/contacts?q=ana');
+    expect(search.body.data).toHaveLength(1);
+    const identities = await core.database.query<{ type: string; source: string }>(
+      'SELECT type, source FROM identities WHERE organization_id = $1 ORDER BY type, value',
+      [id],
+    );
+    expect(identities.map(({ type }) => type)).toEqual(['email', 'external_id', 'external_id', 'phone']);
+    await eventually(async () => {
+      const rows = await core.database.query<{ action: string }>(
+        'SELECT action FROM audit_log WHERE organization_id = $1 ORDER BY seq',
+        [id],
+      );
+      expect(rows.map(({ action }) => action)).toEqual(['core.imports.create', 'core.imports.complete']);
+    });
+  });
+
+  it('changes, leaves or refuses those that are there, and sees within the file what it has made', async () => {
+    const { caller } = anOrganization();
+    const file = lines('id,mail,name', 'b-1,b1@example.com,One', 'b-2,b2@example.com,Two', 'b-1,,Uno');
+    expect((await imported(caller, file)).rows).toEqual({ ...NONE, total: 3, created: 2, updated: 1 });
+    expect(await contactOf(caller, 'b-1')).toMatchObject({
+      first_name: 'Uno',
+      email: 'b1@example.com',
+      version: 2,
+    });
+    const again = lines('id,mail,name', 'b-1,b1@example.com,Uno', 'b-2,,Dos', 'b-3,,Tres');
+    expect((await imported(caller, again, { on_existing: 'skip' })).rows).toEqual({
+      ...NONE,
+      total: 3,
+      created: 1,
+      skipped: 2,
+    });
+    const refused = await imported(caller, again, { on_existing: 'fail' });
+    expect(refused.rows).toEqual({ ...NONE, total: 3, failed: 3 });
+    expect(told(refused.errors)).toEqual([
+      '2 id duplicate_value',
+      '3 id duplicate_value',
+      '4 id duplicate_value',
+    ]);
+    expect((await imported(caller, again)).rows).toEqual({ ...NONE, total: 3, updated: 1, unchanged: 2 });
+    const other = await imported(
+      caller,
+      lines('id,mail,name', 'b-4,B2@example.com,Four', 'b-1,b9@example.com,'),
+    );
+    expect(other.rows).toEqual({ ...NONE, total: 2, updated: 1, failed: 1 });
+    expect(other.errors.data).toEqual([
+      { line: 2, column: 'mail', code: 'duplicate_value', value: 'B2@example.com' },
+    ]);
+    // What was replaced is free again.
+    const free = await imported(caller, lines('id,mail,name', 'b-5,b1@example.com,Five'));
+    expect(free.rows).toEqual({ ...NONE, total: 1, created: 1 });
+  });
+
+  it('takes what a soft-deleted contact had, as a new contact would', async () => {
+    const { caller } = anOrganization();
+    await imported(caller, lines('id,mail,name', 'd-1,d1@example.com,One'));
+    const { id } = await contactOf(caller, 'd-1');
+    expectStatus(await caller.delete(`/v1/core/contacts/${id}`), 204);
+    const done = await imported(caller, lines('id,mail,name', 'd-1,d1@example.com,New'));
+    expect(done.rows).toEqual({ ...NONE, total: 1, created: 1 });
+    expect((await contactOf(caller, 'd-1')).id).not.toBe(id);
+    expectProblem(await caller.post(`/v1/core/contacts/${id}/restore`), 409, 'restore_conflict');
+  });
+
+  it('tells every error with its line, and goes on behind it', async () => {
+    const { caller } = anOrganization();
+    const bytes = Buffer.concat([
+      Buffer.from(
+        lines(
+          'id,mail,name',
+          'e-1,nothing,"Two',
+          'lines"',
+          'e-2,e2@example.com',
+          'e-3,e3@example.com,"x"y',
+          'null,e4@example.com,Four',
+          '',
+          ',e5@example.com,Five',
+          'e-6,,A\0B',
+        ),
+      ),
+      Buffer.from('e-7,,Jos\xe9\n', 'latin1'),
+      Buffer.from(`e-8,,${'x'.repeat(10 * 1024 * 1024)}\n`),
+      Buffer.from('e-9,e9@example.com,Nine\ne-10,,"never closed\n'),
+    ]);
+    const done = await imported(caller, bytes);
+    expect(done.state).toBe('completed');
+    expect(told(done.errors)).toEqual([
+      '2 mail invalid_format',
+      '4 - wrong_column_count',
+      '5 - malformed_row',
+      '6 id placeholder_identifier',
+      '8 id required',
+      '9 name invalid_format',
+      '10 name invalid_encoding',
+      '11 - row_too_large',
+      '13 - malformed_row',
+    ]);
+    expect(done.rows).toEqual({ ...NONE, total: 10, created: 1, failed: 9 });
+    expect(done.file.rows).toBe(10);
+    expect((await contactsOf(caller)).map(({ external_id: id }) => id)).toEqual(['e-9']);
+  });
+
+  it('reads other encodings and delimiters, a byte order mark and gzip', async () => {
+    const { caller } = anOrganization();
+    const latin = Buffer.from('id;mail;name\r\nf-1;;Jos\xe9 \x80\r\n', 'latin1');
+    await imported(caller, latin, { delimiter: ';', encoding: 'windows-1252' });
+    await imported(caller, gzipSync(`\ufeff"id",mail,name\nf-2,,Ñandú`));
+    const names = await Promise.all(['f-1', 'f-2'].map((id) => contactOf(caller, id)));
+    expect(names.map(({ first_name: name }) => name)).toEqual(['José €', 'Ñandú']);
+  });
+
+  it('reads JSON lines, in which null clears and values keep their types', async () => {
+    const { caller } = anOrganization();
+    const mapping = {
+      id: 'external_id',
+      mail: 'email',
+      name: 'first_name',
+      plan: 'attributes.plan',
+      x: null,
+    };
+    const options = { format: 'jsonl', mapping };
+    const done = await imported(
+      caller,
+      lines(
+        JSON.stringify({ id: 'g-1', mail: 'g1@example.com', plan: { seats: 3 } }),
+        '[1]',
+        JSON.stringify({ id: 'g-2', other: 1 }),
+        JSON.stringify({ id: 5 }),
+        JSON.stringify({ id: 'g-1', mail: null, name: 'Ana' }),
+      ),
+      options,
+    );
+    expect(told(done.errors)).toEqual(['2 - malformed_row', '3 other unknown_field', '4 id wrong_type']);
+    expect(await contactOf(caller, 'g-1')).toMatchObject({
+      email: null,
+      first_name: 'Ana',
+      attributes: { plan: { seats: 3 } },
+    });
+  });
+
+  it('writes nothing in a dry run', async () => {
+    const { id, caller } = anOrganization();
+    const file = lines('id,mail,name', 'h-1,h1@example.com,One', 'h-1,,Uno', 'h-2,x,Two');
+    const dry = await imported(caller, file, { dry_run: true });
+    expect(dry.rows).toEqual({ ...NONE, total: 3, created: 1, updated: 1, failed: 1 });
+    expect(await contactsOf(caller)).toEqual([]);
+    const rows = await core.database.query('SELECT 1 FROM identities WHERE organization_id = $1', [id]);
+    expect(rows).toEqual([]);
+    expect((await imported(caller, file)).rows).toEqual(dry.rows);
+  });
+
+  it('records consents as said by import, and none again that holds', async () => {
+    const { caller } = anOrganization();
+    const mapping = {
+      id: 'external_id',
+      news: 'consents.marketing.email',
+      all: 'consents.marketing',
+      notice: 'consents.notice_version',
+    };
+    const file = lines(
+      'id,news,all,notice',
+      'i-1,granted,denied,v1',
+      'i-2,granted,,',
+      'i-3,perhaps,,v1',
+      'i-4,withdrawn,,',
+    );
+    const done = await imported(caller, file, { mapping });
+    expect(told(done.errors)).toEqual(['3 notice required', '4 news invalid_enum']);
+    expect(done.rows).toEqual({ ...NONE, total: 4, created: 2, failed: 2 });
+    const { id } = await contactOf(caller, 'i-1');
+    const history = `/v1/core/contacts/${id}/consents?view=history`;
+    const said = await caller.get<{ data: { status: string; method: string }[] }>(history);
+    expect(said.body.data.map(({ status, method }) => `${status} ${method}`).sort()).toEqual([
+      'denied import',
+      'granted import',
+    ]);
+    const again = await imported(caller, lines('id,news,all,notice', 'i-4,withdrawn,,'), { mapping });
+    expect(again.rows).toEqual({ ...NONE, total: 1, unchanged: 1 });
+    const changed = await imported(caller, lines('id,news,all,notice', 'i-4,granted,,v2'), { mapping });
+    expect(changed.rows).toEqual({ ...NONE, total: 1, updated: 1 });
+  });
+
+  it('keeps segments up, by a cause that triggers no message', async () => {
+    const { id, caller } = anOrganization();
+    const segment = await caller.post<{ id: string }>('/v1/core/segments', {
+      name: 'Pro',
+      rule: { attribute: 'attributes.plan', op: 'eq', value: 'pro' },
+    });
+    expectStatus(segment, 201);
+    await eventually(async () => {
+      const now = await caller.get<{ state: string }>(`/v1/core/segments/${segment.body.id}`);
+      expect(now.body.state).toBe('ready');
+    });
+    await imported(caller, lines('id,plan', 'j-1,pro', 'j-2,free'), {
+      mapping: { id: 'external_id', plan: 'attributes.plan' },
+    });
+    await eventually(async () => {
+      const rows = await core.database.query<{ cause: string }>(
+        'SELECT cause FROM segment_members WHERE organization_id = $1',
+        [id],
+      );
+      expect(rows).toEqual([{ cause: 'import' }]);
+    });
+  });
+
+  it('passes over a row that the database refuses, and does all others', async () => {
+    const { caller } = anOrganization();
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'contacts',
+      on: 'INSERT',
+      when: `NEW.first_name = 'poison'`,
+    });
+    const done = await imported(caller, lines('id,mail,name', 'k-1,,One', 'k-2,,poison', 'k-3,,Three'));
+    await fault.mend();
+    expect(done.rows).toEqual({ ...NONE, total: 3, created: 2, failed: 1 });
+    expect(told(done.errors)).toEqual(['3 - internal_error']);
+  });
+
+  it('begins a piece anew that was cut off, without a duplicate or a gap', async () => {
+    const { id, caller } = anOrganization();
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'imports',
+      on: 'UPDATE',
+      when: `NEW.organization_id = '${id}' AND NEW.position > 0`,
+      // As a connection that breaks: the piece before it is rolled back.
+      code: '57P01',
+      times: 2,
+    });
+    const bad = lines('l-x,nothing,', 'l-y,nothing,');
+    const done = await imported(caller, `${rowsOf(1_200, 'l')}${bad}`);
+    expect(await fault.tries()).toBeGreaterThanOrEqual(3);
+    await fault.mend();
+    expect(done.rows).toEqual({ ...NONE, total: 1_202, created: 1_200, failed: 2 });
+    expect(told(done.errors)).toEqual(['1202 mail invalid_format', '1203 mail invalid_format']);
+    const [row] = await core.database.query<{ contacts: number; told: number }>(
+      `SELECT count(*)::int AS contacts, count(DISTINCT external_id)::int AS told FROM contacts WHERE organization_id = $1`,
+      [id],
+    );
+    expect(row).toEqual({ contacts: 1_200, told: 1_200 });
+  });
+
+  it('gives each organization its turn', async () => {
+    const [large, small] = [anOrganization(), anOrganization()];
+    const first = await send(large.caller, rowsOf(5_000, 'm'));
+    const second = await send(small.caller, rowsOf(10, 'n'));
+    const [one, other] = [await ended(large.caller, first.body), await ended(small.caller, second.body)];
+    expect(Date.parse(other.ended_at ?? '')).toBeLessThan(Date.parse(one.ended_at ?? ''));
+  });
+
+  it('leaves no file behind', async () => {
+    const { caller } = anOrganization();
+    const done = await imported(caller, rowsOf(1, 'o'));
+    await eventually(async () => expect(await readdir(folder.path)).not.toContain(done.id));
+  });
+});
+
+describe('What is refused', () => {
+  const file = lines('id,mail,name', 'p-1,p1@example.com,One');
+
+  it.each([
+    ['a column that is not mapped', { mapping: { id: 'external_id', mail: 'email' } }],
+    ['a column that the file does not have', { mapping: { ...MAPPING, other: null } }],
+    ['a field that does not exist', { mapping: { ...MAPPING, name: 'nickname' } }],
+    ['two columns for one field', { mapping: { ...MAPPING, name: 'email' } }],
+    ['nothing to find contacts by', { mapping: { id: null, mail: null, name: 'first_name' } }],
+    ['a field to find them by that is not mapped', { match_by: 'phone' }],
+  ])('%s: 400 invalid_mapping', async (_, options) => {
+    const { caller } = anOrganization();
+    expectProblem(await send(caller, file, options), 400, 'invalid_mapping');
+  });
+
+  it('consents without core.consents.write: 403', async () => {
+    const { caller } = anOrganization(['core.imports.create']);
+    const mapping = { ...MAPPING, name: 'consents.marketing' };
+    expectProblem(await send(caller, file, { mapping }), 403, 'permission_denied');
+  });
+
+  it.each([
+    ['no file', [['options', JSON.stringify({ mapping: MAPPING })]], 400, 'malformed_request'],
+    ['no options', [['file', file]], 400, 'malformed_request'],
+    [
+      'options after the file',
+      [
+        ['file', file],
+        ['options', '{}'],
+      ],
+      400,
+      'malformed_request',
+    ],
+    [
+      'options that are no JSON',
+      [
+        ['options', '{'],
+        ['file', file],
+      ],
+      400,
+      'malformed_json',
+    ],
+    [
+      'an unknown option',
+      [
+        ['options', '{"mapping":{},"x":1}'],
+        ['file', file],
+      ],
+      400,
+      'validation_failed',
+    ],
+    [
+      'an empty file',
+      [
+        ['options', JSON.stringify({ mapping: MAPPING })],
+        ['file', ''],
+      ],
+      400,
+      'malformed_request',
+    ],
+    [
+      'broken gzip',
+      [
+        ['options', JSON.stringify({ mapping: MAPPING })],
+        ['file', Buffer.from([0x1f, 0x8b, 1, 2, 3, 4])],
+      ],
+      400,
+      'malformed_request',
+    ],
+    [
+      'what inflates beyond reason',
+      [
+        ['options', JSON.stringify({ mapping: MAPPING })],
+        ['file', gzipSync(Buffer.alloc(64 * 1024 * 1024, 'a\n'))],
+      ],
+      413,
+      'body_too_large',
+    ],
+    [
+      'UTF-16',
+      [
+        ['options', JSON.stringify({ mapping: MAPPING })],
+        ['file', Buffer.from('\ufeffid', 'utf16le')],
+      ],
+      400,
+      'malformed_request',
+    ],
+  ] as const)('%s', async (_, parts, status, code) => {
+    const { caller } = anOrganization();
+    const sent = parts.map(([name, content]) => [name, content as string] as const);
+    expectProblem(await sendParts(caller, sent), status, code);
+    const list = await caller.get<{ data: unknown[] }>(IMPORTS);
+    expect(list.body.data).toEqual([]);
+  });
+
+  it('more than a million rows', async () => {
+    const { caller } = anOrganization();
+    const rows = gzipSync(`id\n${Array.from({ length: 1_000_001 }, (_, at) => at).join('\n')}`);
+    expectProblem(await send(caller, rows, { mapping: { id: 'external_id' } }), 413, 'body_too_large');
+  });
+
+  it('another type of body: 415', async () => {
+    const { caller } = anOrganization();
+    expectProblem(await caller.post(IMPORTS, { mapping: MAPPING }), 415, 'unsupported_media_type');
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  it('is of options and content: the same answer again, another file 422', async () => {
+    const { caller } = anOrganization();
+    const key = { 'idempotency-key': newId() };
+    const file = lines('id,mail,name', 'q-1,q1@example.com,One');
+    const first = await send(caller, file, {}, key);
+    expectStatus(first, 202);
+    await ended(caller, first.body);
+    const again = await send(caller, gzipSync(file), {}, key);
+    expect([again.status, again.body.id, again.headers.get('idempotent-replay')]).toEqual([
+      202,
+      first.body.id,
+      'true',
+    ]);
+    expectProblem(await send(caller, `${file}q-2,,\n`, {}, key), 422, 'idempotency_key_reused');
+    expectProblem(await send(caller, file, { dry_run: true }, key), 422, 'idempotency_key_reused');
+    const list = await caller.get<{ data: ImportDto[] }>(IMPORTS);
+    expect(list.body.data).toMatchObject([{ id: first.body.id, state: 'completed' }]);
+  });
+});
+
+describe('GET /v1/core/imports/{id}', () => {
+  it('pages the errors, and gives all of them as CSV that no spreadsheet works out', async () => {
+    const { caller } = anOrganization();
+    const rows = Array.from({ length: 1_100 }, (_, at) => `r-${at},=cmd|${at},`);
+    const { id } = await imported(caller, lines('id,mail,name', ...rows));
+    const seen: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const path: string = `${IMPORTS}/${id}?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const { body } = await caller.get<ImportDto>(path);
+      seen.push(...body.errors.data.map(({ line }) => line));
+      cursor = body.errors.page.next_cursor;
+    }
+    expect(seen).toEqual(rows.map((_, at) => at + 2));
+    const csv = await caller.get<string>(`${IMPORTS}/${id}`, { headers: { accept: 'text/csv' } });
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const written = csv.body.split('\r\n');
+    expect(written.slice(0, 2)).toEqual(['line,column,code,value', "2,mail,invalid_format,'=cmd|0"]);
+    expect(written).toHaveLength(1_102);
+  });
+
+  it('of another organization: 404, as one that does not exist', async () => {
+    const { caller } = anOrganization();
+    const { id } = await imported(caller, rowsOf(1, 's'));
+    const other = anOrganization().caller;
+    expectProblem(await other.get(`${IMPORTS}/${id}`), 404, 'not_found');
+    expectProblem(await other.get(`${IMPORTS}/${newId()}`), 404, 'not_found');
+    expectProblem(await other.get(`${IMPORTS}/${id}`, { headers: { accept: 'text/csv' } }), 404, 'not_found');
+  });
+});

@@ -1,0 +1,194 @@
+import { inspect, pointerToken } from '@customer-platform/http';
+import type { FieldError } from '@customer-platform/problem-json';
+import { SAID, type Said } from '../../consents/consent.js';
+import type { NewConsent } from '../../consents/consent-recorder.js';
+import { CreateContactDto } from '../../contacts/contact.dto.js';
+import { targetOf, type ImportOptions, type Target } from '../import-options.js';
+import { readCsv, readJsonLine, type RecordFault } from './cells.js';
+import type { RawRecord } from './record-splitter.js';
+import { readAttributes } from './row-attributes.js';
+
+/** What is wrong with a row, and in which of its columns. */
+export interface RowError {
+  readonly column: string | null;
+  readonly code: FieldError['code'] | RecordFault;
+  /** What stands there, cut; null for what is shown to nobody. */
+  readonly value: string | null;
+}
+
+/** A row as it was read. */
+export interface ImportRow {
+  readonly line: number;
+  /** As far as it could be read, though it may have errors: whom the row names. */
+  readonly body: CreateContactDto;
+  readonly consents: readonly NewConsent[];
+  readonly errors: readonly RowError[];
+}
+
+/** So much of a value is repeated. */
+const MOST_VALUE = 200;
+
+interface Column {
+  readonly name: string;
+  readonly target: Target;
+}
+
+/** Reads rows of one file into what contacts are said to be. */
+export class ImportRows {
+  private readonly targets: readonly (Column | undefined)[];
+  private readonly byName = new Map<string, Column>();
+  /** The names of columns by the pointer of what they fill. */
+  private readonly columns = new Map<string, string>();
+
+  constructor(
+    private readonly options: ImportOptions,
+    private readonly header: readonly string[],
+  ) {
+    const { mapping, format } = options;
+    const names = format === 'csv' ? header : Object.keys(mapping);
+    this.targets = names.map((name) => {
+      const field = mapping[name] ?? null;
+      const target = field === null ? undefined : targetOf(field);
+      if (!target) return undefined;
+      const column = { name, target };
+      this.byName.set(name, column);
+      this.columns.set(pointerOf(target), name);
+      return column;
+    });
+  }
+
+  /** The rows of the records, in their order; one that is malformed has an error and names nobody. */
+  async read(records: readonly RawRecord[]): Promise<ImportRow[]> {
+    const rows = this.options.format === 'csv' ? this.fromCsv(records) : this.fromJson(records);
+    return Promise.all(rows.map((row) => this.check(row)));
+  }
+
+  /** The column that a pointer of the contact's body stands for. */
+  columnOf(pointer: string): Column | undefined {
+    const name = this.columns.get(pointer) ?? this.columns.get(pointer.split('/').slice(0, 2).join('/'));
+    return name === undefined ? undefined : this.byName.get(name);
+  }
+
+  /** What is wrong, as it is told of the row. */
+  toError(row: Pick<Gathered, 'given'>, { pointer = '', code }: FieldError): RowError {
+    const column = this.columnOf(pointer);
+    if (!column) return { column: null, code, value: null };
+    return { column: column.name, code, value: shown(column, row.given.get(column.name)) };
+  }
+
+  /** What stood in the columns, again: errors that come later name values, too. */
+  errorsOf(row: ImportRow, errors: readonly FieldError[]): RowError[] {
+    const given = (row as Gathered).given;
+    return errors.map((error) => this.toError({ given }, error));
+  }
+
+  private fromCsv(records: readonly RawRecord[]): Gathered[] {
+    const cells = readCsv(records, this.options, this.header.length);
+    return records.map(({ line }, at) => {
+      const read = cells[at] ?? { fault: 'malformed_row' };
+      if ('fault' in read) {
+        const name = read.column === undefined ? undefined : this.header[read.column];
+        return faulty(line, read.fault, name);
+      }
+      const given = new Map<string, unknown>();
+      for (const [index, column] of this.targets.entries()) {
+        // An empty cell says nothing.
+        if (column && read.cells[index] !== '') given.set(column.name, read.cells[index]);
+      }
+      return this.gather(line, given, []);
+    });
+  }
+
+  private fromJson(records: readonly RawRecord[]): Gathered[] {
+    const { mapping, encoding } = this.options;
+    return records.map((record) => {
+      const read = readJsonLine(record, encoding);
+      if ('fault' in read) return faulty(record.line, read.fault);
+      const given = new Map<string, unknown>();
+      const errors: RowError[] = [];
+      for (const [name, value] of Object.entries(read.row)) {
+        if (!Object.hasOwn(mapping, name))
+          errors.push({ column: cut(name), code: 'unknown_field', value: null });
+        else if (this.byName.has(name)) given.set(name, value);
+      }
+      return this.gather(record.line, given, errors);
+    });
+  }
+
+  private gather(line: number, given: Map<string, unknown>, errors: RowError[]): Gathered {
+    const body: Record<string, unknown> = {};
+    const attributes: Record<string, unknown> = {};
+    const consents: { purpose: string; channel: string | null; status: Said }[] = [];
+    const details: Record<string, string> = {};
+    const refuse = (name: string, code: RowError['code'], value: unknown): void => {
+      errors.push({ column: name, code, value: text(value) });
+    };
+    for (const [name, value] of given) {
+      const target = this.byName.get(name)?.target;
+      if (target?.kind === 'field') body[target.field] = value;
+      else if (target?.kind === 'national_id') {
+        body['national_id'] = value === null ? null : { type: target.type, value };
+      } else if (target?.kind === 'attribute') attributes[target.key] = value;
+      else if (value === null) continue;
+      else if (target?.kind === 'consent_detail') {
+        if (typeof value === 'string') details[target.detail] = value;
+        else refuse(name, 'wrong_type', value);
+      } else if (target) {
+        const status = SAID.find((said) => said === value);
+        if (status) consents.push({ purpose: target.purpose, channel: target.channel, status });
+        else refuse(name, 'invalid_enum', value);
+      }
+    }
+    const read = readAttributes(attributes);
+    if ('errors' in read) errors.push(...read.errors.map((error) => this.toError({ given }, error)));
+    else if (Object.keys(read.attributes).length > 0) body['attributes'] = read.attributes;
+    const said = consents.map((consent) => ({ method: 'import', ...consent, ...details }));
+    return { line, given, body: body as CreateContactDto, consents: said, errors };
+  }
+
+  private async check(row: Gathered): Promise<ImportRow> {
+    if (row.given.size === 0 && row.errors.length > 0) return row;
+    const { instance, errors } = await inspect(CreateContactDto, row.body);
+    const found = errors.named.map((error) => this.toError(row, error));
+    return { ...row, body: instance, errors: [...row.errors, ...found] };
+  }
+}
+
+interface Gathered extends ImportRow {
+  /** What stands in the columns that are mapped. */
+  readonly given: ReadonlyMap<string, unknown>;
+}
+
+function faulty(line: number, code: RecordFault, column: string | null = null): Gathered {
+  const errors = [{ column, code, value: null }];
+  return { line, given: new Map(), body: new CreateContactDto(), consents: [], errors };
+}
+
+function pointerOf(target: Target): string {
+  switch (target.kind) {
+    case 'field':
+      return `/${target.field}`;
+    case 'national_id':
+      return '/national_id';
+    case 'attribute':
+      return `/attributes/${pointerToken(target.key)}`;
+    case 'consent_detail':
+      return `/consents/${target.detail}`;
+    case 'consent':
+      return `/consents/${target.purpose} ${target.channel ?? ''}`;
+  }
+}
+
+/** A national id is shown to nobody. */
+function shown({ target }: Column, value: unknown): string | null {
+  return target.kind === 'national_id' ? null : text(value);
+}
+
+function text(value: unknown): string | null {
+  if (value === undefined) return null;
+  return cut(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function cut(value: string): string {
+  return value.length <= MOST_VALUE ? value : value.slice(0, MOST_VALUE).toWellFormed();
+}

@@ -1,0 +1,115 @@
+/** A record of a file: a row, or the header. */
+export interface RawRecord {
+  /** Without the end of its line; null where it is longer than a record may be. */
+  readonly bytes: Buffer | null;
+  /** The line of the file on which it begins, from 1. */
+  readonly line: number;
+  /** Where the next record begins, in bytes from the beginning of the file, and on which line. */
+  readonly next: { readonly at: number; readonly line: number };
+  /** The file ended within quotes. */
+  readonly unclosed: boolean;
+}
+
+/** How records of a file are told apart. */
+export interface RecordForm {
+  /** The byte between cells, where line breaks may stand in quotes; null where each line is a record. */
+  readonly delimiter: number | null;
+  /** No longer record is kept, in bytes; it is passed over to its end all the same. */
+  readonly most: number;
+}
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const QUOTE = 0x22;
+
+/** Where in a cell a byte stands. */
+const START = 0;
+const PLAIN = 1;
+const QUOTED = 2;
+/** After a quote within quotes: the end of them, or the first of two. */
+const CLOSED = 3;
+
+/**
+ * Tells the records of a file apart as its bytes come, so that reading can begin at any of them, and none, however long,
+ * takes more memory than it may. What the cells are is the parser's affair (RFC 4180); both encodings that are taken have
+ * line ends, quotes and delimiters as single bytes.
+ */
+export class RecordSplitter {
+  private cell = START;
+  private pieces: Buffer[] = [];
+  private length = 0;
+  private line: number;
+  private linesWithin = 0;
+
+  /** @param at where in the file the first byte stands that will be given, and on which line */
+  constructor(
+    private readonly form: RecordForm,
+    private at = 0,
+    line = 1,
+  ) {
+    this.line = line;
+  }
+
+  /** The records that end within these bytes. Blank lines are none. */
+  *push(chunk: Buffer): Generator<RawRecord> {
+    let start = 0;
+    for (let end = this.endFrom(chunk, 0); end !== -1; end = this.endFrom(chunk, start)) {
+      this.keep(chunk.subarray(start, end));
+      this.at += end + 1 - start;
+      start = end + 1;
+      const record = this.take(false);
+      if (record) yield record;
+    }
+    this.keep(chunk.subarray(start));
+    this.at += chunk.length - start;
+  }
+
+  /** The record that the end of the file ends, if it does not end with a line. */
+  end(): RawRecord | undefined {
+    return this.length > 0 ? this.take(this.cell === QUOTED) : undefined;
+  }
+
+  /** Where the line feed stands that ends the record. */
+  private endFrom(chunk: Buffer, from: number): number {
+    const { delimiter } = this.form;
+    if (delimiter === null) return chunk.indexOf(LINE_FEED, from);
+    let { cell } = this;
+    for (let at = from; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      if (cell === QUOTED) {
+        if (byte === QUOTE) cell = CLOSED;
+        else if (byte === LINE_FEED) this.linesWithin += 1;
+      } else if (byte === LINE_FEED) {
+        this.cell = START;
+        return at;
+      } else if (byte === delimiter) cell = START;
+      else if (byte === QUOTE && cell !== PLAIN) cell = QUOTED;
+      else cell = PLAIN;
+    }
+    this.cell = cell;
+    return -1;
+  }
+
+  private keep(bytes: Buffer): void {
+    this.length += bytes.length;
+    if (this.length > this.form.most) this.pieces = [];
+    else if (bytes.length > 0) this.pieces.push(bytes);
+  }
+
+  private take(unclosed: boolean): RawRecord | undefined {
+    const { length, pieces, line, at } = this;
+    this.line += this.linesWithin + 1;
+    const next = { at, line: this.line };
+    this.linesWithin = 0;
+    this.length = 0;
+    this.pieces = [];
+    this.cell = START;
+    if (length > this.form.most) return { bytes: null, line, next, unclosed };
+    const bytes = trimmed(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces));
+    return bytes.length === 0 ? undefined : { bytes, line, next, unclosed };
+  }
+}
+
+function trimmed(bytes: Buffer): Buffer {
+  return bytes.at(-1) === CARRIAGE_RETURN ? bytes.subarray(0, -1) : bytes;
+}

@@ -1,0 +1,269 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Audit } from '@customer-platform/audit';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { Outbox, outboxAge } from '@customer-platform/event-bus';
+import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
+import { RaceLost } from '../../processing/contact-state.js';
+import { FileMissing } from '../files/file-store.js';
+import { ImportFiles } from '../files/import-files.js';
+import { FileDamaged } from '../files/sealed-blocks.js';
+import { contextOfImport, IMPORT_COLUMNS, type ImportTableRow } from '../import.row.js';
+import { ImportPiece, type DonePiece, type KeptError } from './import-piece.js';
+import { ImportSignal } from './import.signal.js';
+
+/** As metrics and log lines call it. */
+const JOB = 'contact-import';
+const LOOK_EVERY_MS = 500;
+/** Of one transaction: some 100 ms, so that none is long and others come to their turn. */
+const ROWS_A_PIECE = 500;
+/** While events wait longer to be published nothing is added to them: those of live traffic stand in the same queue. */
+const OUTBOX_SECONDS = 1;
+/** So long a file that this process does not see is waited for: another may be the one that does. */
+const FILE_PATIENCE_MS = 3_600_000;
+/** So often a piece begins anew at once where it loses to others. */
+const RACES = 5;
+
+const SWEEP_EVERY_MS = 600_000;
+/** No upload takes so long, and no file is left for so long by an import that goes on. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
+/**
+ * Whose turn it is: of each organization its oldest, so that files are taken in the order in which they came; among these
+ * the one that waits longest. One of a million rows holds up nobody else's.
+ */
+const NEXT = `
+  SELECT ${IMPORT_COLUMNS} FROM imports AS import
+   WHERE state IN ('queued', 'running') AND id <> ALL($1::uuid[])
+     AND NOT EXISTS (
+           SELECT FROM imports AS earlier
+            WHERE earlier.organization_id = import.organization_id AND earlier.state IN ('queued', 'running')
+              AND (earlier.created_at, earlier.id) < (import.created_at, import.id)
+              AND earlier.id <> ALL($1::uuid[]))
+   ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+const ADVANCE = `
+  UPDATE imports
+     SET state = 'running', started_at = coalesce(started_at, $3), position = $4, line = $5,
+         created_rows = created_rows + $6, updated_rows = updated_rows + $7, unchanged_rows = unchanged_rows + $8,
+         skipped_rows = skipped_rows + $9, failed_rows = failed_rows + $10, errors = errors + $11,
+         moved_at = $3, updated_at = greatest($3, updated_at + interval '1 ms')
+   WHERE organization_id = $1 AND id = $2 RETURNING ${IMPORT_COLUMNS}`;
+
+const END = `
+  UPDATE imports
+     SET state = $3, failure_code = $4, file_key = NULL, ended_at = $5,
+         updated_at = greatest($5, updated_at + interval '1 ms')
+   WHERE organization_id = $1 AND id = $2`;
+
+const KEEP_ERRORS = `
+  INSERT INTO import_errors (organization_id, import_id, place, line, column_name, code, value, subjects)
+  SELECT $1, $2, $3 + error.place, line, column_name, code, value,
+         ARRAY(SELECT decode(hash, 'hex') FROM unnest(string_to_array(subjects, ',')) AS hash)
+    FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::text[]) WITH ORDINALITY
+      AS error (line, column_name, code, value, subjects, place)`;
+
+const OPEN = `SELECT id FROM imports WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'running')`;
+
+/**
+ * Carries out imports, a piece at a time: the rows of a piece, their errors, and how far the import has come are one
+ * transaction, so that a process may be killed at any moment, and another goes on exactly there. Runs where PROCESS_ROLE
+ * is not api.
+ */
+@Injectable()
+export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly sweeping = new PollingJob({
+    name: 'import-files',
+    everyMs: SWEEP_EVERY_MS,
+    pass: () => this.sweep(),
+  });
+  private readonly setbacks: Setbacks;
+  /** Imports of which a piece failed for no known reason: rows are taken one by one until it is behind. */
+  private readonly careful = new Map<string, { left: number; failures: number }>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly files: ImportFiles,
+    private readonly pieces: ImportPiece,
+    private readonly outbox: Outbox,
+    private readonly audit: Audit,
+    private readonly signal: ImportSignal,
+    private readonly clock: Clock,
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.signal.listen(() => this.job.wake());
+    this.job.start();
+    this.sweeping.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all([this.job.stop(), this.sweeping.stop()]);
+  }
+
+  /** Does all that can be done now. */
+  async runAll(): Promise<void> {
+    while (!this.job.stopping && (await this.isPublished()) && (await this.runNext())) await yieldLoop();
+  }
+
+  /** Removes files that no import reads any more, or that were never wholly taken. */
+  async sweep(): Promise<void> {
+    const left = await this.files.leftSince(new Date(this.clock.now().getTime() - ABANDONED_AFTER_MS));
+    const ids = left.map(({ id }) => id).filter((id) => UUID.test(id));
+    if (ids.length === 0) return;
+    const open = await this.database.acrossOrganizations((tx) => tx.query<{ id: string }>(OPEN, [ids]));
+    const read = new Set(open.map(({ id }) => id));
+    for (const file of left) if (ids.includes(file.id) && !read.has(file.id)) await file.remove();
+  }
+
+  private async isPublished(): Promise<boolean> {
+    return (await outboxAge(this.database)) <= OUTBOX_SECONDS;
+  }
+
+  /** Whether there was a piece. An import that fails is left for a while, and the next is taken. */
+  private async runNext(): Promise<boolean> {
+    for (let race = 1; ; race += 1) {
+      let row: ImportTableRow | undefined;
+      try {
+        await this.database.acrossOrganizations(async (tx) => {
+          [row] = await tx.query<ImportTableRow>(NEXT, [this.setbacks.waiting()]);
+          if (!row) return;
+          await tx.useOrganization(row.organization_id);
+          await this.advance(tx, row);
+        });
+        if (row) this.passed(row);
+        this.job.progressed();
+        return row !== undefined;
+      } catch (error) {
+        if (row && error instanceof RaceLost && race < RACES) continue;
+        if (row) await this.failed(row, error);
+        if (!row || isTransient(error)) throw error;
+        return true;
+      }
+    }
+  }
+
+  private async advance(tx: WorkerTransaction, row: ImportTableRow): Promise<void> {
+    const care = this.careful.get(row.id);
+    // A row that fails alone, too, is the one.
+    const isPoison = care !== undefined && care.failures > 1;
+    const piece = isPoison
+      ? await this.pieces.passOver(row)
+      : await this.pieces.run(tx, row, care ? 1 : ROWS_A_PIECE);
+    await this.keep(tx, row, piece);
+  }
+
+  private async keep(tx: WorkerTransaction, row: ImportTableRow, piece: DonePiece): Promise<void> {
+    const { tally, errors, next, ended } = piece;
+    const key = [row.organization_id, row.id];
+    await keepErrors(tx, row, errors);
+    const [after] = await tx.query<ImportTableRow>(ADVANCE, [
+      ...key,
+      this.clock.now(),
+      next.at,
+      next.line,
+      tally.created,
+      tally.updated,
+      tally.unchanged,
+      tally.skipped,
+      tally.failed,
+      errors.length,
+    ]);
+    if (ended && after) await this.end(tx, after, 'completed');
+  }
+
+  private async end(
+    tx: WorkerTransaction,
+    row: ImportTableRow,
+    state: 'completed' | 'failed',
+  ): Promise<void> {
+    const { organization_id: organizationId, id, correlation_id: correlationId } = row;
+    const failure = state === 'failed' ? 'file_unavailable' : null;
+    await tx.query(END, [organizationId, id, state, failure, this.clock.now()]);
+    await this.audit.record(tx, contextOfImport(row), {
+      action: 'core.imports.complete',
+      resource: { type: 'imports', id },
+      changedFields: ['state'],
+    });
+    await this.outbox.append(tx, {
+      type: 'core.import.completed.v1',
+      organizationId,
+      key: id,
+      subject: `imports/${id}`,
+      correlationId,
+      data: { import_id: id, state, counts: countsOf(row) },
+    });
+    // Should this not come to pass, the sweep removes it; nobody can read it any more.
+    tx.afterCommit(() => void this.removeFile(id));
+  }
+
+  private async removeFile(id: string): Promise<void> {
+    try {
+      await this.files.remove(id);
+    } catch (error) {
+      log.warn({ err: error, import: id }, 'The file of an ended import is left to the sweep');
+    }
+  }
+
+  private passed({ id }: ImportTableRow): void {
+    this.setbacks.passed(id);
+    const care = this.careful.get(id);
+    if (!care) return;
+    if (care.left <= 1) this.careful.delete(id);
+    else this.careful.set(id, { left: care.left - 1, failures: 1 });
+  }
+
+  private async failed(row: ImportTableRow, error: unknown): Promise<void> {
+    const isLost = error instanceof FileMissing && this.isLongAgo(row);
+    if (isLost || error instanceof FileDamaged) {
+      log.error({ err: error, import: row.id }, 'The file of an import cannot be read; the import ends');
+      await this.database.acrossOrganizations(async (tx) => {
+        await tx.useOrganization(row.organization_id);
+        await this.end(tx, row, 'failed');
+      });
+      return;
+    }
+    this.setbacks.failed(row.id, error);
+    if (isTransient(error) || error instanceof RaceLost || error instanceof FileMissing) return;
+    const care = this.careful.get(row.id) ?? { left: ROWS_A_PIECE, failures: 0 };
+    this.careful.set(row.id, { left: care.left, failures: care.failures + 1 });
+  }
+
+  private isLongAgo({ updated_at: at }: ImportTableRow): boolean {
+    return this.clock.now().getTime() - at.getTime() > FILE_PATIENCE_MS;
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+async function keepErrors(
+  tx: WorkerTransaction,
+  row: ImportTableRow,
+  errors: readonly KeptError[],
+): Promise<void> {
+  if (errors.length === 0) return;
+  await tx.query(KEEP_ERRORS, [
+    row.organization_id,
+    row.id,
+    row.errors,
+    errors.map(({ line }) => line),
+    errors.map(({ column }) => column),
+    errors.map(({ code }) => code),
+    errors.map(({ value }) => value),
+    errors.map(({ subjects }) => subjects.map((hash) => hash.toString('hex')).join()),
+  ]);
+}
+
+function countsOf(row: ImportTableRow): Record<string, number> {
+  return {
+    created: row.created_rows,
+    updated: row.updated_rows,
+    unchanged: row.unchanged_rows,
+    skipped: row.skipped_rows,
+    failed: row.failed_rows,
+  };
+}

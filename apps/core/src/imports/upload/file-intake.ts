@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '@customer-platform/problem-json';
+import { demandMapped, type ImportOptions } from '../import-options.js';
+import { readHeader, readJsonLine, recordForm } from '../reading/cells.js';
+import { RecordSplitter, type RawRecord } from '../reading/record-splitter.js';
+
+/** Of the content, after inflating (core.md §9). */
+export const MOST_FILE_BYTES = 512 * 1024 * 1024;
+/** Without the header and blank lines. */
+export const MOST_ROWS = 1_000_000;
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+const UTF_16 = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
+
+/** What was learned of a file while it came. */
+export interface TakenFile {
+  readonly columns: readonly string[];
+  readonly bytes: number;
+  readonly rows: number;
+  /** Of the content, in hexadecimal. */
+  readonly sha256: string;
+  /** Where the first row begins, and on which line. */
+  readonly start: { readonly at: number; readonly line: number };
+}
+
+/** Looks at the content of a file as it comes, and refuses what cannot be imported as soon as that is seen. */
+export class FileIntake {
+  private readonly hash = createHash('sha256');
+  private splitter: RecordSplitter | undefined;
+  /** Too few to tell whether there is a byte order mark. */
+  private first: Buffer | undefined = Buffer.alloc(0);
+  private columns: readonly string[] | undefined;
+  private start = { at: 0, line: 1 };
+  private bytes = 0;
+  private rows = 0;
+
+  constructor(private readonly options: ImportOptions) {}
+
+  /** @throws Problem `body_too_large`, `invalid_mapping`, `malformed_request` */
+  take(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    if (this.bytes > MOST_FILE_BYTES) throw tooLarge('The content of the file is larger than 512 MiB.');
+    this.hash.update(chunk);
+    if (this.first === undefined) return this.look(chunk);
+    this.first = Buffer.concat([this.first, chunk]);
+    if (this.first.length >= BOM.length) this.begin();
+  }
+
+  /** @throws Problem as `take` */
+  finish(): TakenFile {
+    this.begin();
+    const last = this.splitter?.end();
+    if (last) this.count(last);
+    if (this.columns === undefined) {
+      throw new Problem('malformed_request', { detail: 'The file is empty.' });
+    }
+    const { columns, bytes, rows, start } = this;
+    return { columns, bytes, rows, start, sha256: this.hash.digest('hex') };
+  }
+
+  private begin(): void {
+    const { first } = this;
+    if (first === undefined) return;
+    this.first = undefined;
+    if (UTF_16.some((mark) => first.subarray(0, 2).equals(mark))) {
+      throw new Problem('malformed_request', {
+        detail: 'The file is UTF-16; UTF-8 and windows-1252 are taken.',
+      });
+    }
+    const marked = first.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
+    this.start = { at: marked, line: 1 };
+    this.splitter = new RecordSplitter(recordForm(this.options), marked);
+    this.look(first.subarray(marked));
+  }
+
+  private look(chunk: Buffer): void {
+    for (const record of this.splitter?.push(chunk) ?? []) this.count(record);
+  }
+
+  private count(record: RawRecord): void {
+    if (this.columns === undefined) {
+      this.columns = this.columnsOf(record);
+      demandMapped(this.columns, this.options);
+      if (this.options.format === 'csv') {
+        this.start = record.next;
+        return;
+      }
+    }
+    this.rows += 1;
+    if (this.rows > MOST_ROWS) throw tooLarge('The file has more than 1,000,000 rows.');
+  }
+
+  private columnsOf(record: RawRecord): readonly string[] {
+    const { format, encoding } = this.options;
+    if (format === 'csv') return readHeader(record, this.options);
+    const read = readJsonLine(record, encoding);
+    if ('row' in read) return Object.keys(read.row);
+    throw new Problem('malformed_request', { detail: 'The first line of the file is no object of JSON.' });
+  }
+}
+
+export function tooLarge(detail: string): Problem {
+  return new Problem('body_too_large', { detail });
+}
