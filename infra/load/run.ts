@@ -11,7 +11,7 @@
  * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
  * `npm run load -- authorization [--organizations N]`
  * `npm run load -- taxonomies [--events N]`
- * `npm run load -- background-work [--rows N]`
+ * `npm run load -- background-work|import [--rows N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
@@ -26,8 +26,8 @@
  * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
  * consumes, `authorization` what keys and permissions cost, on an identity of its own, `taxonomies` what the schemas of
- * events cost ingestion, `background-work` what is done to
- * a million rows behind an answer, on a messaging of its own. `tenants` sends the same load from
+ * events cost ingestion, `background-work` what is done to a million rows behind an answer, on a messaging of its own,
+ * `import` what an import of contacts does beside `COPY`, on a core of its own. `tenants` sends the same load from
  * one organization, from a hundred and from a thousand. `inserts` prints what storing an event costs beside how many are
  * stored already, on a PostgreSQL of its own.
  */
@@ -48,6 +48,7 @@ import {
   runningPlatform,
 } from '@customer-platform/kit/platform.ts';
 import { runBackgroundWork } from './background-work.bench.ts';
+import { measureImports } from './imports/command.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
 import { runManagement } from './management/command.ts';
@@ -152,6 +153,7 @@ async function main(): Promise<void> {
   if (kind === 'authorization') return measureAuthorization(Number(values.organizations ?? '10000'));
   if (kind === 'loyalty') return measureLoyalty(Number(values.events ?? '30000'));
   if (kind === 'background-work') return runBackgroundWork(Number(values.rows), say);
+  if (kind === 'import') return measureImports(Number(values.rows));
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   if (kind === 'taxonomies') return measureTaxonomies(Number(values.events ?? '1000000'), say);
   const duration = secondsOf('duration', 1);
@@ -184,7 +186,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, tenants; ` +
-        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work.',
+        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import.',
     );
   await measureRates(found, duration);
 }

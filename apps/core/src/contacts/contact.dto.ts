@@ -164,7 +164,7 @@ export class ContactDto {
   @ApiProperty({ type: MaskedNationalIdDto, nullable: true }) national_id: MaskedNationalIdDto | null;
   @ApiProperty({ type: 'object', additionalProperties: true }) attributes: Record<string, unknown>;
   @ApiProperty({ minimum: 1, type: 'integer' }) version: number;
-  @ApiProperty({ description: 'What made it: `api`, `track` or `identify`.' }) source: string;
+  @ApiProperty({ description: 'What made it: `api`, `track`, `identify` or `import`.' }) source: string;
   @ApiProperty({ format: 'date-time', description: 'Of its latest event; of its creation before that.' })
   last_seen_at: string;
   @ApiProperty({ format: 'date-time' }) created_at: string;

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { encryptionConfig, importFilesConfig, keyringOf, readConfig } from '@customer-platform/config';
+import { databaseConfig, encryptionConfig, importFilesConfig, keyringOf, readConfig } from '@customer-platform/config';
 import { KeySeal } from '@customer-platform/database';
 import type { FileStore, NewFile } from './file-store.js';
 import { FolderStore } from './folder-store.js';
@@ -36,7 +37,7 @@ export class ImportFiles {
 
   constructor() {
     const { IMPORT_DIRECTORY: folder } = readConfig(importFilesConfig);
-    this.store = new FolderStore(folder ?? join(tmpdir(), 'customer-platform-imports'));
+    this.store = new FolderStore(folder ?? ownFolder());
     this.seal = new KeySeal(keyringOf(readConfig(encryptionConfig)), FILE_KEYS);
   }
 
@@ -82,6 +83,14 @@ export class ImportFiles {
   private keyOf(organizationId: string, id: string, sealed: string): Buffer {
     return Buffer.from(this.seal.open(placeOfKey(organizationId, id), sealed), 'base64');
   }
+}
+
+/** Of this installation alone, whose others on the machine know nothing of its imports: all with the same database. */
+function ownFolder(): string {
+  const { DATABASE_URL: url } = readConfig(databaseConfig);
+  const { host, pathname } = new URL(url);
+  const name = createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 16);
+  return join(tmpdir(), `customer-platform-imports-${name}`);
 }
 
 /** A file that is being taken: what is written to it lies sealed. */
