@@ -7,6 +7,7 @@ import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
 import { organizationAreaRoutes } from './organization/routes.ts';
 import { loyaltyRoutes } from './loyalty/routes.ts';
 import { messageRoutes } from './messages/routes.ts';
+import { privacyRoute } from './privacy/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { attributesRoute } from './attributes/routes.ts';
 import { auditRoute } from './audit/routes.ts';
@@ -48,6 +49,7 @@ const routeTree = rootRoute.addChildren([
     organizationAreaRoutes,
     ...messageRoutes,
     ...loyaltyRoutes,
+    privacyRoute,
   ]),
 ]);
 

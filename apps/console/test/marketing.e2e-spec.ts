@@ -203,6 +203,80 @@ describe('points', () => {
   });
 });
 
+describe('requests of persons', () => {
+  it('are taken down, extended, verified, and completed by four receipts, and the person is gone', async () => {
+    const { id, email } = await introduced({});
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('privacy');
+    await page.getByRole('button', { name: 'Nueva solicitud' }).click();
+    await dialog(page).getByRole('searchbox').fill(email);
+    await dialog(page)
+      .getByRole('button', { name: new RegExp(email) })
+      .click();
+    await dialog(page).getByLabel('Nota').fill(MARKUP);
+    await dialog(page).getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog(page).getByRole('heading', { name: 'Solicitud de supresión' }).waitFor();
+    await expectUnbroken(visitor);
+    await dialog(page).getByRole('button', { name: 'Prorrogar', exact: true }).click();
+    await dialog(page).getByLabel('Motivo').fill(`Feriado ${MARKUP}`);
+    await dialog(page).getByRole('button', { name: 'Prorrogar 30 días, una vez' }).click();
+    await dialog(page).getByText(`Feriado ${MARKUP}`).waitFor();
+    await dialog(page).getByRole('button', { name: 'Verificar', exact: true }).click();
+    await dialog(page).getByLabel('Cómo se verificó').fill('clave_unica');
+    await dialog(page).getByLabel('La persona se borra al instante').check();
+    await dialog(page).getByRole('button', { name: 'Verificar y borrar' }).click();
+    await dialog(page).getByText('completada').waitFor();
+    for (const module of ['core', 'crm', 'loyalty', 'messaging']) {
+      const receipt = dialog(page).getByRole('group', { name: `Recibo de ${module}` });
+      await receipt.getByText('verificado').waitFor();
+      await receipt.getByText('Firma').waitFor();
+    }
+    await expectUnbroken(visitor);
+    expect(await visitor.findings()).toEqual([]);
+    await dialog(page).getByRole('button', { name: 'Cerrar' }).click();
+    await visitor.open(`privacy?contact_id=${id}&state=completed`);
+    await page.getByRole('row').filter({ hasText: 'supresión' }).waitFor();
+    await visitor.open(`contacts?q=${email}`);
+    await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+    expect(await page.getByText(email).count()).toBe(0);
+    await visitor.close();
+  });
+
+  it('are rejected with a ground, found by an identity, and only read by who may only read', async () => {
+    const { id, email } = await introduced({});
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('privacy?open=new');
+    await dialog(page).getByLabel('La persona se nombra por').selectOption('identity');
+    await dialog(page).getByLabel('Identidad', { exact: true }).fill(`no-${email}`);
+    await dialog(page).getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog(page).getByText('There is no such contact.').first().waitFor();
+    await dialog(page).getByLabel('Identidad', { exact: true }).fill(email);
+    await dialog(page).getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog(page).getByRole('button', { name: 'Rechazar', exact: true }).click();
+    await dialog(page).getByLabel('Causal').selectOption('not_the_person');
+    await dialog(page).getByLabel('Qué decir al respecto').fill(MARKUP);
+    await dialog(page).getByRole('button', { name: 'Rechazar la solicitud' }).click();
+    await dialog(page).getByText('Dile a la persona por qué').waitFor();
+    await expectUnbroken(visitor);
+    await visitor.close();
+
+    const reader = await bench.signedIn(await bench.staffWith(tenant, ['core.subject_requests.read']));
+    await reader.page
+      .getByRole('navigation', { name: 'Menú' })
+      .getByRole('link', { name: 'Privacidad' })
+      .click();
+    await reader.open(`privacy?contact_id=${id}&closed=true`);
+    await reader.page.getByRole('cell', { name: 'rechazada' }).click();
+    await dialog(reader.page).getByText('no es la persona').waitFor();
+    expect(
+      await reader.page.getByRole('button', { name: /Nueva solicitud|Prorrogar|Verificar/ }).count(),
+    ).toBe(0);
+    await reader.close();
+  });
+});
+
 describe('who may see a part alone', () => {
   it('is led to it, finds nothing to press, and is told the permission of the rest', async () => {
     const visitor = await bench.signedIn(await bench.staffWith(tenant, ['loyalty.rules.read']));
@@ -238,6 +312,8 @@ describe('the pages', () => {
       'loyalty',
       'loyalty/rules',
       'loyalty/rules?open=new',
+      'privacy',
+      'privacy?open=new',
     ];
     for (const path of paths) {
       await visitor.open(path);

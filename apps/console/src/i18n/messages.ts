@@ -8,6 +8,7 @@ import type invitation from '../invitation/messages.en.json';
 import type organization from '../organization/messages.en.json';
 import type loyalty from '../loyalty/messages.en.json';
 import type messages from '../messages/messages.en.json';
+import type privacy from '../privacy/messages.en.json';
 import type segments from '../segments/messages.en.json';
 import type liveEvents from '../live-events/messages.en.json';
 import type taxonomies from '../taxonomies/messages.en.json';
@@ -26,6 +27,7 @@ export interface Messages {
   organization: typeof organization;
   loyalty: typeof loyalty;
   messages: typeof messages;
+  privacy: typeof privacy;
   segments: typeof segments;
   'live-events': typeof liveEvents;
   taxonomies: typeof taxonomies;

@@ -8,6 +8,7 @@ import {
   Mail,
   type LucideIcon,
   ScrollText,
+  ShieldUser,
   Tags,
   Users,
 } from 'lucide-react';
@@ -27,6 +28,7 @@ export interface MenuPage {
     | '/o/$organization/organization'
     | '/o/$organization/messages'
     | '/o/$organization/loyalty'
+    | '/o/$organization/privacy'
     | '/o/$organization/segments';
   name: keyof Messages['shell']['menu'];
   icon: LucideIcon;
@@ -56,6 +58,12 @@ export const MENU: readonly MenuPage[] = [
     name: 'loyalty',
     icon: Gift,
     permissions: ['loyalty.transactions.read', 'loyalty.rules.read'],
+  },
+  {
+    to: '/o/$organization/privacy',
+    name: 'privacy',
+    icon: ShieldUser,
+    permissions: ['core.subject_requests.read'],
   },
   {
     to: '/o/$organization/developers',

@@ -1,0 +1,172 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { ChooseContact } from '../contacts/merge/choose-contact.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { Id } from '../ui/details.tsx';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
+import { Failure } from '../ui/notices.tsx';
+import { problemAt } from '../ui/problem-at.ts';
+import { useSay } from '../ui/toasts.tsx';
+import { bodyOf, OFFERED_TYPES, type RequestDraft, type SubjectRequest } from './subject-request.ts';
+import { useCreateRequest } from './use-requests.ts';
+
+const LONGEST_NOTE = 2_000;
+
+const NOTHING: RequestDraft = {
+  type: OFFERED_TYPES[0],
+  by: 'contact',
+  contact: '',
+  identityType: 'email',
+  identityValue: '',
+  received: '',
+  note: '',
+};
+
+interface NewRequestPanelProps {
+  /** Whom it is about, where that is known already; else empty. */
+  contactId: string;
+  onClose: () => void;
+  onMade: (request: SubjectRequest) => void;
+}
+
+/** Takes a request down. Nothing begins before the person is verified, which is a step of its own. */
+export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelProps): ReactNode {
+  const t = useTranslations('privacy');
+  const say = useSay();
+  const [draft, setDraft] = useState({ ...NOTHING, contact: contactId });
+  const create = useCreateRequest((request) => {
+    say(t('requestMade'));
+    onMade(request);
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    create.mutate(bodyOf(draft));
+  };
+  const set = (changed: Partial<RequestDraft>): void => setDraft({ ...draft, ...changed });
+  const isNamed = draft.by === 'contact' ? draft.contact !== '' : draft.identityValue.trim() !== '';
+  return (
+    <Dialog open onClose={onClose} place="side" title={t('newRequest')} lead={t('newRequestLead')}>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <Select
+          label={t('type')}
+          hint={t(`typeLeads.${draft.type}`)}
+          value={draft.type}
+          options={OFFERED_TYPES.map((value) => ({ value, label: t(`types.${value}`) }))}
+          onChange={({ target }) =>
+            set({ type: OFFERED_TYPES.find((each) => each === target.value) ?? draft.type })
+          }
+        />
+        <Select
+          label={t('by')}
+          value={draft.by}
+          options={(['contact', 'identity'] as const).map((value) => ({
+            value,
+            label: t(`bys.${value}`),
+          }))}
+          onChange={({ target }) => set({ by: target.value === 'identity' ? 'identity' : 'contact' })}
+        />
+        {draft.by === 'contact' ? (
+          <Whose
+            contact={draft.contact}
+            error={problemAt(create.error, '/contact_id')}
+            onChange={(contact) => set({ contact })}
+          />
+        ) : (
+          <ByIdentity draft={draft} error={create.error} onChange={set} />
+        )}
+        <InstantField
+          label={t('received')}
+          hint={t('receivedHint')}
+          value={draft.received}
+          error={problemAt(create.error, '/received_at')}
+          onChange={(received) => set({ received })}
+        />
+        <TextArea
+          label={t('note')}
+          hint={t('noteHint')}
+          rows={3}
+          maxLength={LONGEST_NOTE}
+          value={draft.note}
+          error={problemAt(create.error, '/note')}
+          onChange={({ target }) => set({ note: target.value })}
+        />
+        {create.error !== null && <Failure error={create.error} />}
+        <DialogActions>
+          <Button type="submit" look="main" busy={create.isPending} disabled={!isNamed}>
+            {t('createRequest')}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ByIdentityProps {
+  draft: RequestDraft;
+  error: unknown;
+  onChange: (changed: Partial<RequestDraft>) => void;
+}
+
+function ByIdentity({ draft, error, onChange }: ByIdentityProps): ReactNode {
+  const t = useTranslations('privacy');
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <TextField
+        label={t('identityType')}
+        hint={t('identityTypeHint')}
+        required
+        value={draft.identityType}
+        error={problemAt(error, '/identity/type')}
+        onChange={({ target }) => onChange({ identityType: target.value })}
+      />
+      <TextField
+        label={t('identityValue')}
+        required
+        maxLength={500}
+        value={draft.identityValue}
+        error={problemAt(error, '/identity/value') ?? problemAt(error, '/identity')}
+        onChange={({ target }) => onChange({ identityValue: target.value })}
+      />
+    </div>
+  );
+}
+
+interface WhoseProps {
+  contact: string;
+  error: string | undefined;
+  onChange: (contact: string) => void;
+}
+
+/** By name, for who may look for contacts; else by the id. */
+function Whose({ contact, error, onChange }: WhoseProps): ReactNode {
+  const t = useTranslations('privacy');
+  const may = useMay();
+  if (!may('core.contacts.read'))
+    return (
+      <TextField
+        label={t('contactId')}
+        required
+        value={contact}
+        error={error}
+        onChange={({ target }) => onChange(target.value.trim())}
+      />
+    );
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-1">
+      <legend className="mb-1 text-xs font-medium">{t('contact')}</legend>
+      {contact === '' ? (
+        <ChooseContact except={undefined} onChoose={onChange} />
+      ) : (
+        <div className="flex flex-wrap items-center gap-2">
+          <Id value={contact} />
+          <Button look="quiet" onClick={() => onChange('')}>
+            {t('another')}
+          </Button>
+        </div>
+      )}
+      {error !== undefined && <p className="text-xs text-bad">{error}</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,164 @@
+import { Plus } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { ContactName } from '../segments/contact-name.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { Checkbox } from '../ui/form.tsx';
+import { useList } from '../ui/list.ts';
+import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Page } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
+import { NewRequestPanel } from './new-request.tsx';
+import { RequestPanel } from './request-panel.tsx';
+import { RequestState } from './request-state.tsx';
+import { privacyRoute, STATES, TYPES, type PrivacySearch } from './routes.ts';
+import { requestsQuery, type SubjectRequest } from './subject-request.ts';
+
+const NEW = 'new';
+const READ_EVERY_MS = 10_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What persons have asked for by law, and what has to be done by when. */
+export function PrivacyPage(): ReactNode {
+  const t = useTranslations('privacy');
+  const may = useMay();
+  const { open, contact_id: contact } = privacyRoute.useSearch();
+  const change = useChange();
+  if (!may('core.subject_requests.read')) return <Forbidden permission="core.subject_requests.read" />;
+  const mayCreate = may('core.subject_requests.create');
+  const known = contact !== undefined && UUID.test(contact);
+  const close = (): void => change({ open: undefined });
+  return (
+    <Page
+      title={t('title')}
+      lead={t('lead')}
+      actions={
+        mayCreate && (
+          <Button look="main" onClick={() => change({ open: NEW })}>
+            <Plus aria-hidden className="size-4" />
+            {t('newRequest')}
+          </Button>
+        )
+      }
+    >
+      <RequestFilters />
+      {contact === undefined || known ? <Requests /> : <Empty title={t('noId')}>{t('noIdLead')}</Empty>}
+      {open === NEW && mayCreate && (
+        <NewRequestPanel
+          contactId={known ? contact : ''}
+          onClose={close}
+          onMade={({ id }) => change({ open: id }, true)}
+        />
+      )}
+      {open !== undefined && open !== NEW && <RequestPanel key={open} id={open} onClose={close} />}
+    </Page>
+  );
+}
+
+function useChange(): (changed: PrivacySearch, replace?: boolean) => void {
+  const navigate = privacyRoute.useNavigate();
+  return (changed, replace = false) =>
+    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
+}
+
+function RequestFilters(): ReactNode {
+  const t = useTranslations('privacy');
+  const { type, state, overdue, closed, contact_id: contact } = privacyRoute.useSearch();
+  const change = useChange();
+  return (
+    <Filters>
+      <SearchField
+        main
+        label={t('contactId')}
+        value={contact ?? ''}
+        onChange={(typed) => change({ contact_id: typed.trim() || undefined }, true)}
+      />
+      <FilterSelect
+        label={t('type')}
+        value={type}
+        onChange={(value) => change({ type: TYPES.find((each) => each === value) }, true)}
+        options={TYPES.map((value) => ({ value, label: t(`types.${value}`) }))}
+      />
+      <FilterSelect
+        label={t('state')}
+        value={state}
+        onChange={(value) => change({ state: STATES.find((each) => each === value) }, true)}
+        options={STATES.map((value) => ({ value, label: t(`states.${value}`) }))}
+      />
+      <Checkbox
+        label={t('overdueOnly')}
+        checked={overdue === true}
+        onChange={({ target }) => change({ overdue: target.checked ? true : undefined }, true)}
+      />
+      <Checkbox
+        label={t('withClosed')}
+        checked={closed === true}
+        onChange={({ target }) => change({ closed: target.checked ? true : undefined }, true)}
+      />
+    </Filters>
+  );
+}
+
+function Requests(): ReactNode {
+  const t = useTranslations('privacy');
+  const api = useApi();
+  const change = useChange();
+  const { open, ...filters } = privacyRoute.useSearch();
+  // The same for all pages of the list: a cursor goes on in what it began with.
+  const [now] = useState(() => new Date().toISOString());
+  const list = useList<SubjectRequest>(
+    ['privacy', 'list', filters],
+    async (cursor, signal) => {
+      const query = { ...requestsQuery(filters, now), cursor };
+      return (await api.GET('/v1/core/subject-requests', { params: { query }, signal })).data;
+    },
+    { refetchInterval: READ_EVERY_MS },
+  );
+  const filtered = Object.values(filters).some((value) => value !== undefined);
+  return (
+    <DataTable
+      label={t('requests')}
+      list={list}
+      columns={useColumns()}
+      keyOf={({ id }) => id}
+      chosen={open}
+      onOpen={({ id }) => change({ open: id })}
+      empty={
+        filtered ? (
+          <Empty title={t('nothingMatches')} />
+        ) : (
+          <Empty title={t('noRequests')}>{t('noRequestsLead')}</Empty>
+        )
+      }
+    />
+  );
+}
+
+function useColumns(): Column<SubjectRequest>[] {
+  const t = useTranslations('privacy');
+  return [
+    {
+      id: 'due',
+      header: t('due'),
+      cell: ({ due_at: at, overdue }) => (
+        <span className="flex items-center gap-2">
+          <Time at={at} />
+          {overdue && <Badge tone="bad">{t('overdue')}</Badge>}
+        </span>
+      ),
+    },
+    { id: 'type', header: t('type'), cell: ({ type }) => t(`types.${type}`) },
+    { id: 'state', header: t('state'), cell: (request) => <RequestState request={request} /> },
+    {
+      id: 'contact',
+      header: t('contact'),
+      cell: ({ contact_id: id }) => <ContactName id={id} externalId={null} />,
+    },
+    { id: 'received', header: t('received'), cell: ({ received_at: at }) => <Time at={at} /> },
+  ];
+}

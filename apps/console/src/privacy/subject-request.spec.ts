@@ -1,0 +1,98 @@
+import { actsOf, bodyOf, nextOf, requestsQuery, type SubjectRequest } from './subject-request.ts';
+
+const NOW = '2026-11-23T10:00:00.000Z';
+const MODULES = ['core', 'crm', 'loyalty', 'messaging'] as const;
+
+const REQUEST: SubjectRequest = {
+  id: '01a2074e-df76-74aa-8a69-2190be04d175',
+  type: 'erasure',
+  state: 'in_progress',
+  contact_id: '01a2074e-df76-74aa-8a69-2190be04d176',
+  jurisdiction: 'CL',
+  received_at: NOW,
+  due_at: '2026-12-24T02:59:59.999Z',
+  overdue: false,
+  verification: { method: 'clave_unica', reference: null, verified_at: NOW },
+  extension: null,
+  rejection: null,
+  note: null,
+  receipts: MODULES.map((module) => ({ module, state: 'verified', counts: {}, signature: 'a.b.c' })),
+  completed_at: null,
+  residual_until: null,
+  created_at: NOW,
+  updated_at: NOW,
+};
+
+describe('the list of requests', () => {
+  it('shows those that somebody waits for, what is due first at the top', () => {
+    expect(requestsQuery({}, NOW)).toEqual({ 'state[in]': ['verifying', 'in_progress'], sort: 'due_at' });
+    expect(requestsQuery({ closed: true }, NOW)).toEqual({ sort: 'due_at' });
+    expect(requestsQuery({ state: 'rejected' }, NOW)).toEqual({ state: 'rejected', sort: 'due_at' });
+  });
+
+  it('takes for overdue only what is open, whatever else is asked for', () => {
+    const overdue = { 'state[in]': ['verifying', 'in_progress'], 'due_at[lt]': NOW };
+    expect(requestsQuery({ overdue: true, closed: true }, NOW)).toMatchObject(overdue);
+    expect(requestsQuery({ overdue: true, state: 'completed' }, NOW)).toMatchObject({
+      state: 'completed',
+      ...overdue,
+    });
+  });
+});
+
+describe('what comes next', () => {
+  const next = (changed: Partial<SubjectRequest>) => nextOf({ ...REQUEST, ...changed }, new Date(NOW));
+  const receipts = REQUEST.receipts.map((each) =>
+    each.module === 'crm' ? { ...each, state: 'pending' as const } : each,
+  );
+
+  it('is the verification, then the modules that have not answered, then the end', () => {
+    expect(next({ state: 'verifying', receipts: [] }).step).toBe('verify');
+    expect(next({ receipts })).toEqual({ step: 'erase', modules: ['crm'] });
+    expect(next({ state: 'completed', residual_until: '2026-11-30T10:00:00.000Z' }).step).toBe('residual');
+    expect(next({ state: 'completed', residual_until: NOW }).step).toBe('completed');
+    expect(next({ state: 'rejected' }).step).toBe('rejected');
+  });
+
+  it('names the module whose receipt was refused before those that are silent', () => {
+    const refused = receipts.map((each) =>
+      each.module === 'loyalty' ? { ...each, state: 'refused' as const } : each,
+    );
+    expect(next({ receipts: refused })).toEqual({ step: 'refused', modules: ['loyalty'] });
+  });
+
+  it('is the gathering where nothing is erased', () => {
+    expect(next({ type: 'access', receipts: [] }).step).toBe('gather');
+  });
+});
+
+describe('what one may do', () => {
+  it('ends with the request; it is extended once', () => {
+    expect(actsOf({ ...REQUEST, state: 'verifying' })).toEqual({ verify: true, extend: true, reject: true });
+    const extension = { reason: 'Holidays', extended_at: NOW };
+    expect(actsOf({ ...REQUEST, extension })).toEqual({ verify: false, extend: false, reject: false });
+    expect(actsOf({ ...REQUEST, state: 'completed' }).extend).toBe(false);
+  });
+});
+
+describe('a new request', () => {
+  const draft = {
+    type: 'erasure',
+    by: 'contact',
+    contact: REQUEST.contact_id,
+    identityType: 'email',
+    identityValue: ' ana@example.com ',
+    received: '',
+    note: ' ',
+  } as const;
+
+  it('names the person by one of the two, and nothing that was not written', () => {
+    expect(bodyOf(draft)).toEqual({ type: 'erasure', contact_id: REQUEST.contact_id });
+    expect(bodyOf({ ...draft, by: 'identity', received: NOW, note: 'By post' })).toEqual({
+      type: 'erasure',
+      identity: { type: 'email', value: 'ana@example.com' },
+      received_at: NOW,
+      note: 'By post',
+    });
+  });
+});

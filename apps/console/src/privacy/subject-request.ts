@@ -1,0 +1,106 @@
+import type { BodyOf, ItemOf } from '@customer-platform/client';
+import type { Tone } from '../ui/badge.tsx';
+import type { PrivacySearch } from './routes.ts';
+
+/** What a person has asked for by law. */
+export type SubjectRequest = ItemOf<'/v1/core/subject-requests'>;
+export type NewRequest = BodyOf<'post', '/v1/core/subject-requests'>;
+/** One of verification, extension and rejection. */
+export type RequestChange = BodyOf<'patch', '/v1/core/subject-requests/{id}'>;
+
+/** What the platform carries out; the other types are reserved. */
+export const OFFERED_TYPES = ['erasure'] as const;
+
+export const GROUNDS = [
+  'not_verified',
+  'not_the_person',
+  'legal_obligation',
+  'unfounded',
+  'repeated',
+  'other',
+] as const;
+
+export const STATE_TONES = {
+  verifying: 'accent',
+  in_progress: 'accent',
+  completed: 'good',
+  rejected: 'neutral',
+} as const satisfies Record<SubjectRequest['state'], Tone>;
+
+const OPEN: SubjectRequest['state'][] = ['verifying', 'in_progress'];
+
+/** Whether somebody still waits for it. */
+export function isOpen({ state }: Pick<SubjectRequest, 'state'>): boolean {
+  return OPEN.includes(state);
+}
+
+/** How the list is asked for, at an instant: what is due first stands first. */
+export function requestsQuery({ type, state, overdue, closed, contact_id }: PrivacySearch, now: string) {
+  const open = overdue === true || closed !== true;
+  return {
+    type,
+    contact_id,
+    ...(state !== undefined && { state }),
+    ...(open && (state === undefined || overdue === true) && { 'state[in]': OPEN }),
+    ...(overdue === true && { 'due_at[lt]': now }),
+    sort: 'due_at',
+  };
+}
+
+/** What has to happen now, and by which modules. */
+export interface NextStep {
+  step: 'verify' | 'erase' | 'refused' | 'gather' | 'residual' | 'completed' | 'rejected';
+  modules: readonly string[];
+}
+
+/** What comes next of a request, at an instant. */
+export function nextOf(request: SubjectRequest, now: Date): NextStep {
+  const modulesIn = (states: readonly string[]): string[] =>
+    request.receipts.filter(({ state }) => states.includes(state)).map(({ module }) => module);
+  switch (request.state) {
+    case 'verifying':
+      return { step: 'verify', modules: [] };
+    case 'rejected':
+      return { step: 'rejected', modules: [] };
+    case 'completed': {
+      const until = request.residual_until;
+      return { step: until !== null && new Date(until) > now ? 'residual' : 'completed', modules: [] };
+    }
+    default: {
+      if (request.type !== 'erasure') return { step: 'gather', modules: [] };
+      const refused = modulesIn(['refused']);
+      if (refused.length > 0) return { step: 'refused', modules: refused };
+      return { step: 'erase', modules: modulesIn(['pending', 'received']) };
+    }
+  }
+}
+
+/** What one may do with it, before the permission for it. */
+export function actsOf(request: SubjectRequest): { verify: boolean; extend: boolean; reject: boolean } {
+  const verifying = request.state === 'verifying';
+  return { verify: verifying, extend: isOpen(request) && request.extension === null, reject: verifying };
+}
+
+/** The form of a new request. */
+export interface RequestDraft {
+  type: NewRequest['type'];
+  by: 'contact' | 'identity';
+  contact: string;
+  identityType: string;
+  identityValue: string;
+  received: string;
+  note: string;
+}
+
+/** As the API takes it: of what was not written, nothing. */
+export function bodyOf(draft: RequestDraft): NewRequest {
+  const { type, by, contact, identityType, identityValue, received, note } = draft;
+  return {
+    type,
+    ...(by === 'contact'
+      ? { contact_id: contact }
+      : { identity: { type: identityType.trim(), value: identityValue.trim() } }),
+    ...(received !== '' && { received_at: received }),
+    ...(note.trim() !== '' && { note: note.trim() }),
+  };
+}
