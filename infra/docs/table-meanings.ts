@@ -62,6 +62,9 @@ export const TABLES: Record<string, Record<string, string>> = {
     segment_removals: 'A purged segment whose members are still to be removed.',
     segment_revisions: 'A number that every change of the segments of an organization raises.',
     segments: 'A segment and its rule.',
+    subject_archives:
+      'The archive of what is held of a person, and how far it has come; removed after its time.',
+    subject_archive_pieces: 'Sealed bytes of such an archive, in their order.',
     subject_request_receipts:
       'What a module answered to an erasure, and whether its signature was found right.',
     subject_requests: 'A request of a data subject, by when it is due and what became of it.',

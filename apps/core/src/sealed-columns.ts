@@ -2,6 +2,7 @@ import type { Keyring } from '@customer-platform/config';
 import { KeySeal, sealedSigningKeys, type SealedColumn } from '@customer-platform/database';
 import { FILE_KEYS, placeOfKey } from './imports/files/import-files.js';
 import { NationalIdVault } from './contacts/national-id/national-id.vault.js';
+import { placeOfArchive, sealOfArchives } from './subject-requests/archive/archive-seal.js';
 
 /** Contacts are merged by audited calls, so whoever has merges has a chain; workers do not see merges. */
 const ORGANIZATIONS = 'SELECT organization_id FROM audit_chains ORDER BY organization_id';
@@ -35,7 +36,15 @@ export function sealedColumns(keyring: Keyring) {
     renew: ({ organization_id: organization = '', id = '', content }) =>
       keys.renew(placeOfKey(organization, id), content),
   };
-  return [contacts, merges, files, sealedSigningKeys('core', keyring)];
+  const archives: SealedColumn<string> = {
+    table: 'subject_archives',
+    column: 'key_sealed',
+    key: ['organization_id', 'subject_request_id'],
+    type: 'text',
+    renew: ({ organization_id = '', subject_request_id = '', content }) =>
+      sealOfArchives(keyring).renew(placeOfArchive({ organization_id, subject_request_id }), content),
+  };
+  return [contacts, merges, files, archives, sealedSigningKeys('core', keyring)];
 }
 
 /** What a merge made of a survivor holds the columns of a national id wherever it was one that changed. */

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
-import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
+import { DatabaseModule, ReferencesModule, SubjectRowsModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { ActivitiesModule } from './activities/activities.module.js';
 import { ACTIVITIES_ON_CONTACTS } from './activities/activities.service.js';
@@ -17,6 +17,7 @@ import { Note } from './notes/note.entity.js';
 import { NotesModule } from './notes/notes.module.js';
 import { NOTES_ON_CONTACTS } from './notes/notes.service.js';
 import { ORGANIZATION_IN_CRM } from './organization-references.js';
+import { SUBJECT_TABLES } from './subject-tables.js';
 import { TimelineModule } from './timeline/timeline.module.js';
 
 const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS, LIST_MEMBERS_ON_CONTACTS];
@@ -37,6 +38,7 @@ const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS, LIST_MEMBERS_ON_
       references: [...ON_CONTACTS, ...ORGANIZATION_IN_CRM],
       ask: ['messaging'],
     }),
+    SubjectRowsModule.forRoot({ tables: SUBJECT_TABLES }),
     ContactRefsModule,
     NotesModule,
     ActivityTypesModule,

@@ -16,6 +16,7 @@ import {
   DatabaseModule,
   IdempotentCalls,
   ReferencesModule,
+  SubjectRowsModule,
 } from '@customer-platform/database';
 import { ErasureModule } from '@customer-platform/erasure';
 import { EventBusModule } from '@customer-platform/event-bus';
@@ -37,6 +38,7 @@ import { PostingsService } from './postings/postings.service.js';
 import { Reversals } from './postings/reversal.js';
 import { Rule } from './rules/rule.entity.js';
 import { RulesModule } from './rules/rules.module.js';
+import { SUBJECT_TABLES } from './subject-tables.js';
 
 /** Postings are remembered for ever, and so is the one key that outlives them. */
 function secretOfPostings(key: string): string {
@@ -55,6 +57,7 @@ function secretOfPostings(key: string): string {
       references: [TRANSACTIONS_OF_CONTACTS, ...ORGANIZATION_IN_LOYALTY],
     }),
     ErasureModule.forRoot({ module: 'loyalty' }),
+    SubjectRowsModule.forRoot({ tables: SUBJECT_TABLES }),
     RulesModule,
   ],
   controllers: [CoreEventsConsumer, LedgerController, PostingsController],

@@ -8,6 +8,7 @@ import {
   DatabaseModule,
   IdempotentCalls,
   ReferencesModule,
+  SubjectRowsModule,
 } from '@customer-platform/database';
 import { ErasureModule } from '@customer-platform/erasure';
 import { EventBusModule } from '@customer-platform/event-bus';
@@ -16,6 +17,7 @@ import { ChannelSettingsController } from './channels/channel-settings.controlle
 import { ChannelSettingsService } from './channels/channel-settings.service.js';
 import { EventsConsumer } from './consuming/events.consumer.js';
 import { ContactErasure } from './erasure/contact-erasure.js';
+import { SUBJECT_TABLES } from './erasure/subject-tables.js';
 import { ContactProjection } from './contacts/contact-projection.js';
 import { FoundationModule } from './foundation.module.js';
 import { GateModule } from './gate/gate.module.js';
@@ -67,6 +69,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
       references: [SENDS_TO_CONTACTS, ...ORGANIZATION_IN_MESSAGING],
     }),
     ErasureModule.forRoot({ module: 'messaging' }),
+    SubjectRowsModule.forRoot({ tables: SUBJECT_TABLES }),
     FoundationModule,
     GateModule,
     MembersModule,

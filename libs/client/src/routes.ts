@@ -15,7 +15,12 @@ export type PathWith<M extends Method> = {
 /** A route's operation, as the OpenAPI document describes it. */
 type Operation<M extends Method, P extends PathWith<M>> = paths[P][M & keyof paths[P]];
 
-type ContentOf<Answered> = Answered extends { content: infer Content } ? Content[keyof Content] : undefined;
+/** A route that answers a file, too, answers JSON to this client. */
+type ContentOf<Answered> = Answered extends { content: infer Content }
+  ? Content extends { 'application/json': infer Json }
+    ? Json
+    : Content[keyof Content]
+  : undefined;
 
 /** What a route answers: the parsed body, or `undefined` where there is none. */
 export type DataOf<M extends Method, P extends PathWith<M>> =

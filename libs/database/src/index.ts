@@ -90,5 +90,14 @@ export type {
 } from './resources/resource-definition.js';
 export { ResourceStore, type Patch, type UpdateOptions } from './resources/resource-store.js';
 export { ResourceStores } from './resources/resource-stores.js';
+export { SubjectRowsModule } from './subject-rows/subject-rows.module.js';
+export {
+  SubjectRows,
+  type SubjectPage,
+  type SubjectPlace,
+  type SubjectQuestion,
+} from './subject-rows/subject-rows.js';
+export { MOST_CONTACTS } from './subject-rows/subject-rows.dto.js';
+export type { SubjectTable } from './subject-rows/subject-table.js';
 export { SnakeCaseNaming } from './snake-case.naming.js';
 export type { Transaction, WorkerTransaction } from './transaction.js';

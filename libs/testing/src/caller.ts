@@ -71,6 +71,15 @@ export class Caller {
     throw new Error(`${response.status} ${await response.text()}`);
   }
 
+  /** The bytes of an answer, whatever it is. */
+  async download(
+    path: string,
+    accept: string,
+  ): Promise<{ status: number; headers: Headers; bytes: Uint8Array }> {
+    const response = await fetch(this.url + path, { headers: { ...this.credential(), accept } });
+    return { status: response.status, headers: response.headers, bytes: await response.bytes() };
+  }
+
   /** Any method; a redirect is an answer like another. */
   async call<T = Record<string, never>>(
     method: string,

@@ -30,6 +30,6 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
     NationalIdService,
     NationalIdVault,
   ],
-  exports: [ContactBatches, ContactIdentities, ContactLookup, ContactsService],
+  exports: [ContactBatches, ContactIdentities, ContactLookup, ContactsService, NationalIdVault],
 })
 export class ContactsModule {}

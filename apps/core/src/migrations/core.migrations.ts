@@ -37,6 +37,7 @@ import { CreateSubjectRequests1767130000000 } from './1767130000000-create-subje
 import { CreateAttributeDefinitions1767131000000 } from './1767131000000-create-attribute-definitions.js';
 import { CreateTaxonomyInstallations1767132000000 } from './1767132000000-create-taxonomy-installations.js';
 import { CreateImports1767133000000 } from './1767133000000-create-imports.js';
+import { CreateSubjectArchives1767134000000 } from './1767134000000-create-subject-archives.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -78,4 +79,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateAttributeDefinitions1767131000000,
   CreateTaxonomyInstallations1767132000000,
   CreateImports1767133000000,
+  CreateSubjectArchives1767134000000,
 ];

@@ -21,7 +21,7 @@ const WARN = `
              AND (warned_days IS NULL OR warned_days > $3)
            ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED) AS due
    WHERE request.organization_id = due.organization_id AND request.id = due.id
-  RETURNING request.organization_id, ${REQUEST_COLUMNS.replaceAll(/\b([a-z_]+)\b/g, 'request.$1')}`;
+  RETURNING request.organization_id, ${REQUEST_COLUMNS.replaceAll(/\b([a-z_][a-z_0-9]*)\b/g, 'request.$1')}`;
 
 /**
  * Tells of requests that are due in ten days, and in three: once each for a due date, however many instances look. One that

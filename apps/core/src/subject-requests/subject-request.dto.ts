@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsObject, IsString, IsUUID, Length, Matches, ValidateNested } from 'class-validator';
 import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { ARCHIVE_LOCALES, type ArchiveLocale } from './archive/texts.js';
 import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
 import { IsNoPlaceholder } from '../identities/no-placeholder.decorator.js';
 import { ERASING } from './erasure/receipts.js';
@@ -46,7 +47,10 @@ export class VerificationInputDto {
 
 /** Body of `POST /v1/core/subject-requests`. */
 export class CreateSubjectRequestDto {
-  @ApiProperty({ description: '`erasure`; the others are reserved: 422 `request_type_unavailable`.' })
+  @ApiProperty({
+    description:
+      '`access`, `erasure` or `portability`; the others are reserved: 422 `request_type_unavailable`.',
+  })
   @IsIn(REQUEST_TYPES)
   type: RequestType;
 
@@ -78,6 +82,14 @@ export class CreateSubjectRequestDto {
   @MayBeAbsent()
   @IsIn(JURISDICTION_CODES)
   jurisdiction?: JurisdictionCode;
+
+  @ApiProperty({
+    enum: ARCHIVE_LOCALES,
+    description: 'In which an archive explains itself; default the person’s own, else `es`.',
+  })
+  @MayBeAbsent()
+  @IsIn(ARCHIVE_LOCALES)
+  locale?: ArchiveLocale;
 
   @ApiProperty({ description: 'For whoever works on it; removed by an erasure.' })
   @MayBeAbsent()
@@ -166,6 +178,14 @@ export class ReceiptDto {
   signature: string | null;
 }
 
+/** The archive of an access or a portability, which the same GET answers with `Accept: application/zip`. */
+export class ResultDto {
+  @ApiProperty({ description: 'Of the file, in hexadecimal.' }) sha256: string;
+  @ApiProperty({ type: 'integer' }) bytes: number;
+  @ApiProperty({ format: 'date-time', description: 'From then on it is gone: 404 `result_expired`.' })
+  expires_at: string;
+}
+
 /** A request of a data subject. */
 export class SubjectRequestDto {
   @ApiProperty({ format: 'uuid' }) id: string;
@@ -181,6 +201,7 @@ export class SubjectRequestDto {
   @ApiProperty({ type: RejectionDto, nullable: true }) rejection: RejectionDto | null;
   @ApiProperty({ type: String, nullable: true }) note: string | null;
   @ApiProperty({ type: [ReceiptDto] }) receipts: ReceiptDto[];
+  @ApiProperty({ type: ResultDto, nullable: true }) result: ResultDto | null;
   @time() completed_at: string | null;
   @time('Until then topics may still hold what was told of the person.') residual_until: string | null;
   @ApiProperty({ format: 'date-time' }) created_at: string;

@@ -1,7 +1,13 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { newId } from '@customer-platform/database';
 import type { EventType } from '@customer-platform/events';
-import { domainEvent, eventually, expectStatus, type Caller } from '@customer-platform/testing';
+import {
+  domainEvent,
+  eventually,
+  expectStatus,
+  type Caller,
+  type InternalAnswer,
+} from '@customer-platform/testing';
 import { CompactSign } from 'jose';
 import { ContactWorld } from '../contacts/contact.fixture.js';
 import { ReceiptsConsumer } from './erasure/receipts.consumer.js';
@@ -14,6 +20,8 @@ export const REQUESTS = '/v1/core/subject-requests';
 export const OTHERS = ['crm', 'loyalty', 'messaging'] as const;
 type Other = (typeof OTHERS)[number];
 
+const NO_ROWS = { resource: null, rows: [], next: null };
+
 /** A verification that is right. */
 export const VERIFICATION = { method: 'clave_unica', reference: 'case 4711' };
 
@@ -22,6 +30,8 @@ export class ErasureWorld {
   private constructor(
     readonly contacts: ContactWorld,
     private readonly keys: ReadonlyMap<Other, { kid: string; privateKey: KeyObject }>,
+    /** What a module answers of the rows of a person; nothing unless told. */
+    readonly rows: Map<Other, InternalAnswer>,
   ) {}
 
   static async start(): Promise<ErasureWorld> {
@@ -31,13 +41,15 @@ export class ErasureWorld {
         { kid: newId(), ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
       ]),
     );
+    const rows = new Map<Other, InternalAnswer>();
     const contacts = await ContactWorld.start((module) => ({
+      'POST /internal/subject-rows': (body) => rows.get(module)?.(body) ?? NO_ROWS,
       'GET /internal/erasure/keys': () => {
         const pair = pairs.get(module);
         return { keys: [{ ...pair?.publicKey.export({ format: 'jwk' }), kid: pair?.kid, alg: 'ES256' }] };
       },
     }));
-    return new ErasureWorld(contacts, pairs);
+    return new ErasureWorld(contacts, pairs, rows);
   }
 
   /** Opens a request to erase; without words of another, verified. */

@@ -1,4 +1,5 @@
 import type { NewDomainEvent } from '@customer-platform/event-bus';
+import type { ArchiveLocale } from './archive/texts.js';
 import type { JurisdictionCode } from './jurisdictions.js';
 
 /** What people may ask for by law (core.md §10). */
@@ -12,7 +13,7 @@ export const REQUEST_TYPES = [
 ] as const;
 
 /** What is carried out; whatever else may be asked for is refused when it is opened. */
-export const AVAILABLE_TYPES: readonly RequestType[] = ['erasure'];
+export const AVAILABLE_TYPES: readonly RequestType[] = ['access', 'erasure', 'portability'];
 
 /** One of {@link REQUEST_TYPES}. */
 export type RequestType = (typeof REQUEST_TYPES)[number];
@@ -50,6 +51,11 @@ export interface SubjectRequestRow {
   correlation_id: string;
   completed_at: Date | null;
   residual_until: Date | null;
+  locale: ArchiveLocale | null;
+  result_sha256: string | null;
+  /** A bigint, as PostgreSQL's driver has it. */
+  result_bytes: string | null;
+  result_expires_at: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -57,7 +63,8 @@ export interface SubjectRequestRow {
 /** The columns of {@link SubjectRequestRow}. */
 export const REQUEST_COLUMNS = `id, type, state, contact_id, jurisdiction, received_at, due_at, verification_method,
   verification_reference, verified_at, extended_at, extension_reason, rejection_ground, rejection_detail, note,
-  correlation_id, completed_at, residual_until, created_at, updated_at`;
+  correlation_id, completed_at, residual_until, locale, result_sha256, result_bytes,
+  result_expires_at, created_at, updated_at`;
 
 /** `core.subject_request.<verb>`, with the request as it is now. */
 export function requestEvent(

@@ -1,4 +1,4 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Headers } from '@nestjs/common';
 import {
   Answer,
   Body,
@@ -12,6 +12,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
+import { ARCHIVE_TYPE, ArchiveDownload } from './archive/archive-download.js';
 import {
   CreateSubjectRequestDto,
   SubjectRequestDto,
@@ -22,7 +23,10 @@ import { SubjectRequestsService } from './subject-requests.service.js';
 
 @Controller('v1/core/subject-requests')
 export class SubjectRequestsController {
-  constructor(private readonly requests: SubjectRequestsService) {}
+  constructor(
+    private readonly requests: SubjectRequestsService,
+    private readonly downloads: ArchiveDownload,
+  ) {}
 
   @Endpoint({
     method: 'POST',
@@ -56,9 +60,19 @@ export class SubjectRequestsController {
   @GetEndpoint({
     permission: 'core.subject_requests.read',
     summary: 'Read a request of a data subject',
+    description:
+      'With `Accept: application/zip` the archive of an access or a portability, for 30 days; each time is audited. 409 ' +
+      '`invalid_state` while there is none, 404 `result_expired` afterwards.',
     response: SubjectRequestDto,
+    download: ARCHIVE_TYPE,
+    problems: ['invalid_state', 'result_expired'],
   })
-  async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
+  async get(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Headers('accept') accept?: string,
+  ): Promise<Answer> {
+    if (wantsArchive(accept)) return this.downloads.open(context, id);
     const { body, etag } = await this.requests.get(context, id);
     return Answer.tagged(body, etag);
   }
@@ -82,4 +96,9 @@ export class SubjectRequestsController {
     const { body: request, etag } = await this.requests.update(context, id, body);
     return Answer.tagged(request, etag);
   }
+}
+
+/** Named as such: whoever takes anything takes JSON. */
+function wantsArchive(accept = ''): boolean {
+  return accept.split(',').some((range) => range.split(';')[0]?.trim().toLowerCase() === ARCHIVE_TYPE);
 }

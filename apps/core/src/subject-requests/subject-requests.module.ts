@@ -1,6 +1,16 @@
 import { Module } from '@nestjs/common';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { MergesModule } from '../contacts/merge/merges.module.js';
+import { retentionOf, type RetentionOptions } from '@customer-platform/database';
+import { ArchiveDownload } from './archive/archive-download.js';
+import { ArchiveEnd } from './archive/archive-end.js';
+import { ArchiveGatherer } from './archive/archive-gatherer.js';
+import { ArchiveRunner } from './archive/archive-runner.js';
+import { ArchiveSeal } from './archive/archive-seal.js';
+import { ArchiveSources } from './archive/archive-sources.js';
+import { ArchiveStart } from './archive/archive-start.js';
+import { ArchiveWriter } from './archive/archive-writer.js';
+import { ArchiveSignal } from './archive/archive.signal.js';
 import { BlocklistModule } from './blocklist/blocklist.module.js';
 import { DueWarnings } from './due-warnings.js';
 import { ErasureRunner } from './erasure/erasure-runner.js';
@@ -14,11 +24,30 @@ import { ReceiptsConsumer } from './erasure/receipts.consumer.js';
 import { SubjectRequestsController } from './subject-requests.controller.js';
 import { SubjectRequestsService } from './subject-requests.service.js';
 
+/** With their pieces; of the request that asked for one, what it was stays. */
+export const EXPIRED_ARCHIVES: RetentionOptions = {
+  name: 'expired-subject-archives',
+  table: 'subject_archives',
+  where: 'old.expires_at <= $1',
+  oldestBy: 'expires_at',
+  keptMs: 0,
+};
+
 /** The rights of data subjects. */
 @Module({
   imports: [BlocklistModule, ContactsModule, MergesModule, ReceiptKeysModule],
   controllers: [ReceiptsConsumer, SubjectRequestsController],
   providers: [
+    ArchiveDownload,
+    ArchiveEnd,
+    ArchiveGatherer,
+    ArchiveRunner,
+    ArchiveSeal,
+    ArchiveSignal,
+    ArchiveSources,
+    ArchiveStart,
+    ArchiveWriter,
+    retentionOf(EXPIRED_ARCHIVES),
     DueWarnings,
     ErasureRunner,
     ErasureSignal,

@@ -4,6 +4,7 @@ import { Clock, Database, newId, pageOf, versionTag, type Transaction } from '@c
 import { Outbox } from '@customer-platform/event-bus';
 import { requireMatch, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { ArchiveStart } from './archive/archive-start.js';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { normalIdentity } from '../identities/identity-value.js';
 import { ErasureSignal } from './erasure/erasure.signal.js';
@@ -30,8 +31,8 @@ const LOCK = `${BY_ID} FOR NO KEY UPDATE`;
 
 const INSERT = `
   INSERT INTO subject_requests (organization_id, id, type, state, contact_id, jurisdiction, received_at, due_at, note,
-                                correlation_id, created_at, updated_at)
-  VALUES ($1, $2, $3, 'verifying', $4, $5, $6, $7, $8, $9, $10, $10)
+                                locale, correlation_id, created_at, updated_at)
+  VALUES ($1, $2, $3, 'verifying', $4, $5, $6, $7, $8, $9, $10, $11, $11)
   RETURNING ${REQUEST_COLUMNS}`;
 
 const CHANGED = `updated_at = greatest($3, updated_at + interval '1 ms')`;
@@ -67,7 +68,8 @@ export class SubjectRequestsService {
   constructor(
     private readonly database: Database,
     private readonly lookup: ContactLookup,
-    private readonly start: ErasureStart,
+    private readonly erasure: ErasureStart,
+    private readonly archive: ArchiveStart,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly signal: ErasureSignal,
@@ -99,13 +101,13 @@ export class SubjectRequestsService {
     if (!AVAILABLE_TYPES.includes(body.type)) throw new Problem('request_type_unavailable');
     const receivedAt = demandPast(body.received_at, '/received_at', now);
     const verifiedAt = demandPast(body.verification?.verified_at, '/verification/verified_at', now);
-    const { jurisdiction = 'CL', note = null, type } = body;
+    const { jurisdiction = 'CL', note = null, locale = null, type } = body;
     return this.database.inOrganization(context, async (tx) => {
       const contactId = await this.subjectOf(tx, body);
       const due = dueAt(jurisdiction, receivedAt);
       const [row] = await tx.query<SubjectRequestRow>(INSERT, [
         ...[tx.organizationId, newId(), type, contactId, jurisdiction, receivedAt, due, note],
-        ...[context.correlationId, now],
+        ...[locale, context.correlationId, now],
       ]);
       const opened = demandRow(row);
       await this.record(tx, context, opened, ['state', 'type', 'contact_id']);
@@ -150,9 +152,12 @@ export class SubjectRequestsService {
     const [row] = await tx.query<SubjectRequestRow>(VERIFY, [
       ...[tx.organizationId, id, now, method, reference, verifiedAt],
     ]);
-    await this.start.begin(tx, { id, contactId, correlationId });
-    tx.afterCommit(() => this.signal.raise());
-    return demandRow(row);
+    const verified = demandRow(row);
+    if (verified.type === 'erasure') {
+      await this.erasure.begin(tx, { id, contactId, correlationId });
+      tx.afterCommit(() => this.signal.raise());
+    } else await this.archive.begin(tx, verified);
+    return verified;
   }
 
   private async extend(tx: Transaction, row: SubjectRequestRow, reason: string): Promise<SubjectRequestRow> {

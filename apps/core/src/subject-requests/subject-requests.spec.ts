@@ -81,7 +81,7 @@ describe('POST /v1/core/subject-requests', () => {
       expectProblem(answer, 422, 'reference_not_found');
     }
     const own = await world.contacts.created(caller);
-    for (const type of ['access', 'portability', 'rectification', 'opposition', 'blocking']) {
+    for (const type of ['rectification', 'opposition', 'blocking']) {
       const answer = await caller.post(REQUESTS, { type, contact_id: own.id });
       expectProblem(answer, 422, 'request_type_unavailable');
     }

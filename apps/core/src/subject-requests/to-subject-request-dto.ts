@@ -1,6 +1,6 @@
 import type { Transaction } from '@customer-platform/database';
 import { ERASING } from './erasure/receipts.js';
-import type { ReceiptDto, SubjectRequestDto } from './subject-request.dto.js';
+import type { ReceiptDto, ResultDto, SubjectRequestDto } from './subject-request.dto.js';
 import type { SubjectRequestRow } from './subject-request.row.js';
 
 const RECEIPTS = `
@@ -35,6 +35,7 @@ function toDto(row: SubjectRequestRow, receipts: readonly ReceiptRow[], now: Dat
     ...said(row),
     note: row.note,
     receipts: row.type === 'erasure' && row.verified_at ? receiptsOf(receipts) : [],
+    result: resultOf(row),
     completed_at: row.completed_at?.toISOString() ?? null,
     residual_until: row.residual_until?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
@@ -51,6 +52,13 @@ function said(row: SubjectRequestRow): Pick<SubjectRequestDto, 'verification' | 
     extension: reason !== null && extended ? { reason, extended_at: extended.toISOString() } : null,
     rejection: ground === null ? null : { ground, detail },
   };
+}
+
+function resultOf(row: SubjectRequestRow): ResultDto | null {
+  const { result_sha256: sha256, result_bytes: bytes, result_expires_at: end } = row;
+  return sha256 === null || bytes === null || !end
+    ? null
+    : { sha256, bytes: Number(bytes), expires_at: end.toISOString() };
 }
 
 /** One of each module that has to answer. */

@@ -31,6 +31,7 @@ export type FurtherStatus = 200 | 307;
 interface DescriptionOptions {
   readonly description?: string;
   readonly response?: ResponseType | StreamType;
+  readonly download?: string;
   readonly request?: Dto;
   readonly also?: readonly FurtherStatus[];
 }
@@ -74,7 +75,7 @@ export function describeEndpoint(route: RouteDeclaration, options: DescriptionOp
       ...(route.body === 'json|form'
         ? [ApiConsumes('application/json', 'application/x-www-form-urlencoded')]
         : []),
-      ...success(route.success, options.response, 'Success'),
+      ...success(route.success, options.response, 'Success', options.download),
       ...(options.also ?? []).flatMap((status) => further(status, options.response)),
       ...idempotencyHeader(route),
     )(target, key, descriptor);
@@ -125,12 +126,20 @@ function success(
   status: number,
   response: ResponseType | StreamType | undefined,
   description: string,
+  download?: string,
 ): MethodDecorator[] {
   if (response === undefined)
     return [ApiResponse({ status, description: status === 204 ? 'Done' : description })];
   return [
     ApiExtraModels(...modelsOf(response)),
-    ApiResponse({ status, description, content: contentOf(response) }),
+    ApiResponse({
+      status,
+      description,
+      content: {
+        ...contentOf(response),
+        ...(download === undefined ? {} : { [download]: { schema: { type: 'string', format: 'binary' } } }),
+      },
+    }),
   ];
 }
 

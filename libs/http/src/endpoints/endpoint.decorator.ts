@@ -44,6 +44,8 @@ export type EndpointOptions = RouteAuthorization & {
   /** Credentials the route takes; default `api_key` for runtime routes, else `api_key|user`. */
   readonly accepts?: AcceptedCredential;
   readonly response?: ResponseType | StreamType;
+  /** The media type of a file that it answers instead, to whoever accepts it by name. */
+  readonly download?: string;
   /** Default: the type of the parameter marked `@Body()`. */
   readonly request?: Dto;
   /** What it answers beside its success: 200 for what was there already, 307 to where it is now. */

@@ -12,6 +12,8 @@ export interface ResourceEndpointOptions {
   /** Only where it differs from the common form. */
   readonly path?: string;
   readonly response?: ResponseType;
+  /** The media type of a file that it answers instead, to whoever accepts it by name. */
+  readonly download?: string;
   /** Default: the type of the parameter marked `@Body()`. */
   readonly request?: Dto;
   readonly problems?: readonly ProblemCode[];

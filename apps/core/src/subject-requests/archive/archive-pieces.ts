@@ -1,0 +1,56 @@
+import type { Database } from '@customer-platform/database';
+import type { ArchiveKey, ArchiveName } from './archive-seal.js';
+
+const RESOURCES = `
+  SELECT module, resource, sum(row_count)::int AS rows, array_agg(seq ORDER BY seq) AS pieces
+    FROM subject_archive_pieces
+   WHERE organization_id = $1 AND subject_request_id = $2 AND part = 'rows'
+   GROUP BY module, resource ORDER BY min(seq)`;
+
+const PIECE = `
+  SELECT sealed FROM subject_archive_pieces
+   WHERE organization_id = $1 AND subject_request_id = $2 AND part = $3 AND seq = $4`;
+
+/** A resource as it was gathered: how many rows, in which pieces. */
+export interface GatheredResource {
+  readonly module: string;
+  readonly resource: string;
+  readonly rows: number;
+  readonly pieces: readonly number[];
+}
+
+/** What is kept of an archive; of its pieces one at a time is in memory. */
+export class ArchivePieces {
+  constructor(
+    private readonly database: Database,
+    private readonly archive: ArchiveName,
+    private readonly key: ArchiveKey,
+  ) {}
+
+  resources(): Promise<GatheredResource[]> {
+    const { organization_id: organizationId, subject_request_id: requestId } = this.archive;
+    return this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query<GatheredResource>(RESOURCES, [organizationId, requestId]),
+    );
+  }
+
+  /** The rows of a resource as JSON texts. */
+  async *rowsOf({ pieces }: GatheredResource): AsyncGenerator<string> {
+    for (const seq of pieces) yield* (await this.open('rows', seq)).toString('utf8').split('\n');
+  }
+
+  /** The file, as far as it has pieces. */
+  async *file(pieces: number): AsyncGenerator<Buffer> {
+    for (let seq = 0; seq < pieces; seq += 1) yield await this.open('file', seq);
+  }
+
+  /** Throws where the piece is gone. */
+  private async open(part: 'rows' | 'file', seq: number): Promise<Buffer> {
+    const { organization_id: organizationId, subject_request_id: requestId } = this.archive;
+    const [row] = await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query<{ sealed: Buffer }>(PIECE, [organizationId, requestId, part, seq]),
+    );
+    if (!row) throw new Error('A piece of an archive is gone');
+    return this.key.open({ part, seq }, row.sealed);
+  }
+}

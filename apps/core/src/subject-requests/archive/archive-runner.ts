@@ -1,0 +1,100 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, isTransient, newId } from '@customer-platform/database';
+import { PollingJob, Setbacks } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { ArchiveGatherer } from './archive-gatherer.js';
+import { CLAIM_MS, ClaimLost, type ArchiveRow } from './archive-row.js';
+import { ArchiveWriter } from './archive-writer.js';
+import { ArchiveSignal } from './archive.signal.js';
+
+/** As metrics and log lines call it. */
+const JOB = 'subject-archive';
+const LOOK_EVERY_MS = 1_000;
+
+/** They take turns, a page each. While the person is being erased there is nothing to gather. */
+const CLAIM = `
+  UPDATE subject_archives AS archive SET claim = $1, claimed_until = $3
+    FROM (SELECT organization_id, subject_request_id FROM subject_archives AS open
+           WHERE step <> 'ready' AND claimed_until <= $2 AND subject_request_id <> ALL($4::uuid[])
+             AND NOT EXISTS (SELECT FROM contact_erasures AS erasure
+                              WHERE erasure.organization_id = open.organization_id
+                                AND erasure.contact_id = ANY(open.contact_ids) AND erasure.step <> 'done')
+           ORDER BY moved_at LIMIT 1 FOR UPDATE OF open SKIP LOCKED) AS next
+   WHERE archive.organization_id = next.organization_id AND archive.subject_request_id = next.subject_request_id
+  RETURNING archive.organization_id, archive.subject_request_id, contact_ids, portable, locale, correlation_id, step, module,
+            after, pieces, key_sealed, claim`;
+
+const RELEASE = `
+  UPDATE subject_archives SET claim = NULL, claimed_until = $4
+   WHERE organization_id = $1 AND subject_request_id = $2 AND claim = $3`;
+
+/**
+ * Makes archives: gathers page by page, then writes the file. A claim holds each for a minute, and is kept up while it
+ * is worked on; after a kill another goes on at the page, or begins the file anew. Runs where PROCESS_ROLE is not api.
+ */
+@Injectable()
+export class ArchiveRunner implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly setbacks: Setbacks;
+
+  constructor(
+    private readonly database: Database,
+    private readonly gatherer: ArchiveGatherer,
+    private readonly writer: ArchiveWriter,
+    private readonly signal: ArchiveSignal,
+    private readonly clock: Clock,
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.signal.listen(() => this.job.wake());
+    this.job.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.job.stop();
+  }
+
+  /** Does all that can be done now. */
+  async runAll(): Promise<void> {
+    while (!this.job.stopping && (await this.runNext())) continue;
+  }
+
+  /** Whether there was one. One that fails is left for a while, and the next is taken. */
+  private async runNext(): Promise<boolean> {
+    const archive = await this.claim();
+    this.job.progressed();
+    if (!archive) return false;
+    try {
+      if (archive.step === 'gather') await this.gatherer.takePage(archive);
+      else await this.writer.write(archive, this.job.signal);
+      this.setbacks.passed(archive.subject_request_id);
+    } catch (error) {
+      if (error instanceof ClaimLost) return true;
+      await this.release(archive);
+      if (this.job.stopping) return false;
+      this.setbacks.failed(archive.subject_request_id, error);
+      if (!(error instanceof Problem) && isTransient(error)) throw error;
+    }
+    return true;
+  }
+
+  private async claim(): Promise<ArchiveRow | undefined> {
+    const now = this.clock.now();
+    const until = new Date(now.getTime() + CLAIM_MS);
+    const [archive] = await this.database.acrossOrganizations((tx) =>
+      tx.query<ArchiveRow>(CLAIM, [newId(), now, until, this.setbacks.waiting()]),
+    );
+    return archive;
+  }
+
+  private async release(archive: ArchiveRow): Promise<void> {
+    const { organization_id: organizationId, subject_request_id: requestId, claim } = archive;
+    await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query(RELEASE, [organizationId, requestId, claim, this.clock.now()]),
+    );
+  }
+}

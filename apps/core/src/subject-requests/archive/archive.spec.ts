@@ -1,0 +1,359 @@
+import { createHash } from 'node:crypto';
+import { Clock, Database, newId, Retention } from '@customer-platform/database';
+import {
+  DatabaseFault,
+  eventually,
+  expectProblem,
+  expectStatus,
+  searchEverything,
+  unknownId,
+  type Caller,
+} from '@customer-platform/testing';
+import { strFromU8, unzipSync } from 'fflate';
+import { merge } from '../../contacts/merge/merge.fixture.js';
+import { accepted, aTrack, START_MS } from '../../core.fixture.js';
+import type { SubjectRequestDto } from '../subject-request.dto.js';
+import { ErasureWorld, REQUESTS, VERIFICATION } from '../subject-request.fixture.js';
+import { EXPIRED_ARCHIVES } from '../subject-requests.module.js';
+
+const ZIP = 'application/zip';
+const HOSTILE = `</td><script>alert(1)</script>`;
+const FORMULA = '=HYPERLINK("http://evil.example")';
+
+let world: ErasureWorld;
+beforeAll(async () => {
+  world = await ErasureWorld.start();
+}, START_MS);
+afterAll(() => world.close());
+afterEach(() => world.rows.clear());
+
+const database = () => world.contacts.core.database;
+
+async function ask(caller: Caller, body: Record<string, unknown>): Promise<SubjectRequestDto> {
+  const answer = await caller.post<SubjectRequestDto>(REQUESTS, {
+    type: 'access',
+    verification: VERIFICATION,
+    ...body,
+  });
+  expectStatus(answer, 202);
+  return answer.body;
+}
+
+async function asked(caller: Caller, body: Record<string, unknown>): Promise<SubjectRequestDto> {
+  return world.inState(caller, await ask(caller, body), 'completed');
+}
+
+/** The files of an archive, by their names. */
+async function archiveOf(
+  caller: Caller,
+  { id, result }: SubjectRequestDto,
+): Promise<{ files: Record<string, string>; headers: Headers }> {
+  const { status, headers, bytes } = await caller.download(`${REQUESTS}/${id}`, `${ZIP}, */*;q=0.1`);
+  expect([status, headers.get('content-type')]).toEqual([200, ZIP]);
+  expect(result).toMatchObject({
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    bytes: bytes.length,
+  });
+  const files = Object.entries(unzipSync(bytes)).map(([name, content]) => [name, strFromU8(content)]);
+  return { files: Object.fromEntries(files) as Record<string, string>, headers };
+}
+
+const rowsIn = (files: Record<string, string>, name: string): Record<string, unknown>[] =>
+  JSON.parse(files[`${name}.json`] ?? 'null') as Record<string, unknown>[];
+
+async function recorded(caller: Caller, externalId: string, count: number): Promise<void> {
+  for (let each = 0; each < count; each += 1) await accepted(caller, aTrack({ external_id: externalId }));
+  await eventually(async () => {
+    const { body } = await caller.get<{ data: object[] }>(`/v1/core/events?external_id=${externalId}`);
+    expect(body.data).toHaveLength(count);
+  });
+}
+
+/** Events of a contact, as they would stand after years. */
+async function remembered(organizationId: string, contactId: string, count: number): Promise<void> {
+  await database().query(
+    `INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at,
+                         payload, source, fingerprint, created_at)
+     SELECT $1, gen_random_uuid(), 'track', 'page_viewed', 'x', $2, 'k' || n, now() - n * interval '1 min', now(),
+            jsonb_build_object('n', n), 'api', gen_random_uuid(), now()
+       FROM generate_series(1, $3::int) AS n`,
+    [organizationId, contactId, count],
+  );
+}
+
+describe('access', () => {
+  it('hands over everything that every module holds, of merged contacts too, and nothing that runs', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const externalId = `ext-${newId()}`;
+    const survivor = await world.contacts.created(caller, {
+      external_id: externalId,
+      first_name: HOSTILE,
+      last_name: FORMULA,
+      locale: 'en-US',
+    });
+    const national_id = { type: 'CL_RUT', value: '12345678-5' };
+    const merged = await world.contacts.created(caller, { national_id });
+    const stranger = await world.contacts.created(caller, { email: `other-${newId()}@example.com` });
+    await merge(caller, survivor, merged);
+    await recorded(caller, externalId, 2);
+    const questions: unknown[] = [];
+    world.rows.set('crm', (body) => {
+      questions.push(body);
+      const { after_place: after } = body as { after_place?: string[] };
+      const next = after ? null : { resource: 'notes', contact_id: survivor.id, place: ['1'] };
+      return { resource: 'notes', rows: [`{"body":"note ${after ? 2 : 1}","n":12345678901234567890}`], next };
+    });
+
+    const request = await asked(caller, { contact_id: survivor.id });
+    const { files, headers } = await archiveOf(caller, request);
+    expect(headers.get('content-disposition')).toBe(
+      `attachment; filename="subject-request-${request.id}.zip"`,
+    );
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(rowsIn(files, 'core/contacts')).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: survivor.id, first_name: HOSTILE, locale: 'en-US' }),
+        expect.objectContaining({ id: merged.id, merged_into: survivor.id }),
+      ]),
+    );
+    expect(files['core/contacts.json']).toContain('"national_id":"123456785"');
+    expect(rowsIn(files, 'core/events')).toHaveLength(2);
+    expect(rowsIn(files, 'core/merges')).toMatchObject([{ merged_id: merged.id }]);
+    expect(rowsIn(files, 'core/subject_requests')).toMatchObject([{ id: request.id, type: 'access' }]);
+    // Word for word, and each page once.
+    expect(files['crm/notes.json']).toBe(
+      '[\n{"body":"note 1","n":12345678901234567890},\n{"body":"note 2","n":12345678901234567890}\n]\n',
+    );
+    expect(files['core/contacts.csv']).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+    expect(files['index.html']).toContain('<html lang="en">');
+    expect(files['index.html']).not.toContain('<script');
+    expect(JSON.stringify(files)).not.toContain(stranger.id);
+    expect(questions).toMatchObject([
+      { organization_id: organizationId, portable: false },
+      { after_resource: 'notes', after_contact_id: survivor.id, after_place: ['1'] },
+    ]);
+    expect([...(questions[0] as { contact_ids: string[] }).contact_ids].sort()).toEqual(
+      [survivor.id, merged.id].sort(),
+    );
+  }, 60_000);
+
+  it('is sealed at rest, downloaded as often as one likes, and audited each time', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const mark = `Mark${newId()}`;
+    const { id } = await world.contacts.created(caller, { first_name: mark });
+    const request = await asked(caller, { contact_id: id, locale: 'es' });
+    for (const _ of [1, 2]) expect((await archiveOf(caller, request)).files['index.html']).toContain(mark);
+    const pieces = await database().query<{ part: string; found: boolean }>(
+      `SELECT part, position($2::bytea IN sealed) > 0 AS found FROM subject_archive_pieces WHERE organization_id = $1`,
+      [organizationId, Buffer.from(mark)],
+    );
+    expect(pieces).toEqual([{ part: 'file', found: false }]);
+    const downloads = await database().query(
+      `SELECT resource_id FROM audit_entries WHERE organization_id = $1 AND action = 'core.subject_requests.download'`,
+      [organizationId],
+    );
+    expect(downloads).toEqual([{ resource_id: request.id }, { resource_id: request.id }]);
+    const { body } = await caller.get<SubjectRequestDto>(`${REQUESTS}/${request.id}`, {
+      headers: { accept: '*/*' },
+    });
+    expect(body.result?.sha256).toHaveLength(64);
+  }, 60_000);
+
+  it('is not there before its end, for anybody else, or of an erasure', async () => {
+    const { caller } = world.contacts.anOrganization();
+    const { id } = await world.contacts.created(caller);
+    const headers = { accept: ZIP };
+    const waiting = await ask(caller, { contact_id: id, verification: undefined });
+    expectProblem(await caller.get(`${REQUESTS}/${waiting.id}`, { headers }), 409, 'invalid_state');
+    const done = await asked(caller, { contact_id: id });
+    const { caller: other } = world.contacts.anOrganization();
+    for (const [who, path] of [
+      [other, done.id],
+      [caller, unknownId()],
+    ] as const)
+      expectProblem(await who.get(`${REQUESTS}/${path}`, { headers }), 404, 'not_found');
+    const erasure = await world.erase(caller, { contact_id: id });
+    expectProblem(await caller.get(`${REQUESTS}/${erasure.id}`, { headers }), 409, 'invalid_state');
+  }, 60_000);
+
+  it('expires, and is removed with its pieces', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const { id } = await world.contacts.created(caller);
+    const request = await asked(caller, { contact_id: id });
+    await database().query(
+      `UPDATE subject_archives SET expires_at = now() - interval '1 s' WHERE subject_request_id = $1`,
+      [request.id],
+    );
+    const headers = { accept: ZIP };
+    expectProblem(await caller.get(`${REQUESTS}/${request.id}`, { headers }), 404, 'result_expired');
+    await new Retention(
+      world.contacts.core.app.app.get(Database, { strict: false }),
+      new Clock(),
+      EXPIRED_ARCHIVES,
+    ).sweep();
+    const left = await database().query('SELECT 1 FROM subject_archive_pieces WHERE organization_id = $1', [
+      organizationId,
+    ]);
+    expect(left).toEqual([]);
+    expectProblem(await caller.get(`${REQUESTS}/${request.id}`, { headers }), 404, 'result_expired');
+    expect((await world.read(caller, request)).result?.sha256).toBe(request.result?.sha256);
+  }, 60_000);
+});
+
+describe('portability', () => {
+  it('hands over what the person gave alone', async () => {
+    const { caller } = world.contacts.anOrganization();
+    const externalId = `ext-${newId()}`;
+    const { id } = await world.contacts.created(caller, { external_id: externalId });
+    await recorded(caller, externalId, 1);
+    const questions: unknown[] = [];
+    world.rows.set('messaging', (body) => void questions.push(body));
+    const { files } = await archiveOf(caller, await asked(caller, { type: 'portability', contact_id: id }));
+    expect(questions).toMatchObject([{ portable: true }]);
+    const names = ['contacts', 'identities', 'events'].flatMap((each) => [
+      `core/${each}.csv`,
+      `core/${each}.json`,
+    ]);
+    expect(Object.keys(files).sort()).toEqual([...names, 'index.html'].sort());
+  }, 60_000);
+});
+
+describe('an archive that is broken off', () => {
+  it('goes on, whatever failed, and holds each row once', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const { id } = await world.contacts.created(caller);
+    await remembered(organizationId, id, 1_200);
+    const when = `NEW.organization_id = '${organizationId}'`;
+    const faults = await Promise.all([
+      DatabaseFault.in(database(), {
+        table: 'subject_archive_pieces',
+        on: 'INSERT',
+        when: `${when} AND NEW.part = 'rows' AND NEW.seq = 2`,
+        times: 1,
+      }),
+      DatabaseFault.in(database(), {
+        table: 'subject_archive_pieces',
+        on: 'INSERT',
+        when: `${when} AND NEW.part = 'file'`,
+        times: 1,
+      }),
+      DatabaseFault.in(database(), {
+        table: 'subject_archives',
+        on: 'UPDATE',
+        when: `${when} AND NEW.step = 'ready'`,
+        times: 1,
+      }),
+      DatabaseFault.in(database(), {
+        table: 'subject_requests',
+        on: 'UPDATE',
+        when: `${when} AND NEW.state = 'completed'`,
+        times: 1,
+      }),
+    ]);
+    world.contacts.peers.loyalty.outage(true);
+    const request = await ask(caller, { contact_id: id });
+    await eventually(async () => {
+      const [row] = await database().query<{ module: string }>(
+        'SELECT module FROM subject_archives WHERE subject_request_id = $1',
+        [request.id],
+      );
+      expect(row?.module).toBe('loyalty');
+    });
+    world.contacts.peers.loyalty.outage(false);
+    const done = await world.inState(caller, request, 'completed');
+    for (const fault of faults) expect(await fault.tries()).toBeGreaterThan(1);
+    await Promise.all(faults.map((fault) => fault.mend()));
+    const events = rowsIn((await archiveOf(caller, done)).files, 'core/events');
+    expect(new Set(events.map((event) => event['id'])).size).toBe(1_200);
+    expect(events).toHaveLength(1_200);
+  }, 120_000);
+
+  it('is written anew by another once whoever was killed has held it for its time', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const { id } = await world.contacts.created(caller);
+    // Of a process that is gone: it held the archive, and had written half of the file.
+    const killed = await DatabaseFault.in(database(), {
+      table: 'subject_archives',
+      on: 'UPDATE',
+      when: `NEW.organization_id = '${organizationId}' AND NEW.claim IS NOT NULL`,
+    });
+    const request = await ask(caller, { contact_id: id });
+    await eventually(async () => expect(await killed.tries()).toBeGreaterThan(0));
+    await database().query(
+      `UPDATE subject_archives SET step = 'write', claimed_until = now() + interval '1 hour' WHERE organization_id = $1`,
+      [organizationId],
+    );
+    await database().query(
+      `INSERT INTO subject_archive_pieces (organization_id, subject_request_id, part, seq, row_count, sealed)
+       SELECT $1, $2, 'file', n, 0, 'half' FROM generate_series(0, 4) AS n`,
+      [organizationId, request.id],
+    );
+    await killed.mend();
+    const headers = { accept: ZIP };
+    expectProblem(await caller.get(`${REQUESTS}/${request.id}`, { headers }), 409, 'invalid_state');
+    await database().query('UPDATE subject_archives SET claimed_until = now() WHERE organization_id = $1', [
+      organizationId,
+    ]);
+    await archiveOf(caller, await world.inState(caller, request, 'completed'));
+  }, 120_000);
+});
+
+describe('an archive of many rows', () => {
+  it('is made of pages, and written in pieces', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const { id } = await world.contacts.created(caller);
+    await remembered(organizationId, id, 20_000);
+    const counts = await DatabaseFault.in(database(), {
+      table: 'subject_archive_pieces',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${organizationId}' AND (NEW.row_count > 500 OR octet_length(NEW.sealed) > 5000000)`,
+    });
+    const done = await asked(caller, { contact_id: id });
+    expect(await counts.tries()).toBe(0);
+    await counts.mend();
+    expect(rowsIn((await archiveOf(caller, done)).files, 'core/events')).toHaveLength(20_000);
+  }, 120_000);
+});
+
+describe('an erasure', () => {
+  it('removes the person’s archives, and ends what is under way', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const mark = `mark${newId().slice(-12)}`;
+    const { id } = await world.contacts.created(caller, { email: `${mark}@example.com` });
+    const done = await asked(caller, { contact_id: id });
+    world.contacts.peers.crm.outage(true);
+    const underWay = await ask(caller, { contact_id: id, note: mark });
+    const erasure = await world.erase(caller, { contact_id: id });
+    world.contacts.peers.crm.outage(false);
+    const ended = await world.read(caller, underWay);
+    expect(ended).toMatchObject({ state: 'rejected', rejection: { ground: 'other' }, note: null });
+    const headers = { accept: ZIP };
+    expectProblem(await caller.get(`${REQUESTS}/${done.id}`, { headers }), 404, 'result_expired');
+    expect(
+      await database().query('SELECT 1 FROM subject_archives WHERE organization_id = $1', [organizationId]),
+    ).toEqual([]);
+    await world.doneByCore(caller, erasure);
+    expect((await searchEverything(database(), organizationId, [mark])).found).toEqual([]);
+    expect((await world.read(caller, underWay)).state).toBe('rejected');
+    // What is left of somebody who was erased waits until they are erased everywhere.
+    const after = await ask(caller, { contact_id: id });
+    expect((await world.read(caller, after)).state).toBe('in_progress');
+    await world.answerAll(organizationId, erasure.id);
+    await world.inState(caller, erasure, 'completed');
+    const { files } = await archiveOf(caller, await world.inState(caller, after, 'completed'));
+    expect(JSON.stringify(files)).not.toContain(mark);
+  }, 120_000);
+
+  it('is never begun by a request that asks for none, whichever release verifies it', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const { id } = await world.contacts.created(caller);
+    const request = await ask(caller, { contact_id: id, verification: undefined });
+    const begin = database().query(
+      `INSERT INTO contact_erasures (organization_id, subject_request_id, contact_id, correlation_id, step, contact_ids,
+                                     identifiers, counts, asked_at, moved_at, created_at)
+       VALUES ($1, $2, $3, $2, 'events', '{}', '[]', '{}', now(), now(), now())`,
+      [organizationId, request.id, id],
+    );
+    await expect(begin).rejects.toThrow('asks for no erasure');
+  });
+});
