@@ -18,7 +18,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): 
         <Link
           key={text}
           {...link}
-          activeOptions={{ exact: true, includeSearch: false }}
+          activeOptions={{ exact: isAbove(link, tabs), includeSearch: false }}
           className="border-b-2 border-transparent px-3 py-2 whitespace-nowrap text-soft -outline-offset-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink"
         >
           {text}
@@ -26,6 +26,11 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): 
       ))}
     </nav>
   );
+}
+
+/** The first tab often has the address that all begin with: it stands for itself alone, the others for what is below them, too. */
+function isAbove({ to }: LinkProps, tabs: readonly Tab[]): boolean {
+  return tabs.some(({ link }) => link.to !== to && String(link.to).startsWith(String(to)));
 }
 
 /** On a narrow screen the tabs scroll: the one that is open is in sight. */
