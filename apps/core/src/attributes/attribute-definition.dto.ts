@@ -48,7 +48,6 @@ export class DeclarationFieldsDto {
   @ApiProperty({
     type: 'array',
     items: { oneOf: [{ type: 'string' }, { type: 'number' }] },
-    nullable: true,
     default: null,
     example: ['free', 'pro'],
     description: 'The only values there are, of a list the only items. Of texts, lists and numbers.',

@@ -3,7 +3,6 @@ import {
   checkDeclared,
   convertDeclared,
   DECLARED_TYPES,
-  holdsInexactNumber,
   takesAllOf,
   type Declaration,
   type DeclaredType,
@@ -68,21 +67,12 @@ describe('bounds', () => {
       code: 'invalid_enum',
     });
     expect(checkDeclared(of('integer', { min: 1 }), 0)).toMatchObject({ code: 'out_of_range' });
-    expect(checkDeclared(of('number'), 2 ** 53)).toMatchObject({ code: 'out_of_range' });
+    expect(checkDeclared(of('number', { max: 1 }), 1.1)).toMatchObject({ code: 'out_of_range' });
     expect(takesAllOf(of('integer'), of('integer', { min: 1 }))).toBe(true);
     expect(takesAllOf(of('integer', { min: 1 }), of('integer'))).toBe(false);
     expect(takesAllOf(of('string', { enum: ['a', 'b'] }), of('string', { enum: ['a'] }))).toBe(true);
     expect(takesAllOf(of('string', { enum: ['a'] }), of('string'))).toBe(false);
     expect(takesAllOf(of('string', { max_length: 3 }), of('string', { max_length: 2 }))).toBe(true);
     expect(takesAllOf(of('number'), of('integer'))).toBe(false);
-  });
-});
-
-describe('a number that was rounded when it was read', () => {
-  it('is found wherever it is', () => {
-    expect(holdsInexactNumber({ a: [{ b: 2 ** 53 }] })).toBe(true);
-    expect(holdsInexactNumber({ a: [{ b: 2 ** 53 - 1, c: 0.1, d: '9007199254740993', e: null }] })).toBe(
-      false,
-    );
   });
 });

@@ -27,10 +27,9 @@ export interface Declaration {
 }
 
 /** A value as it is stored, or why it cannot be. */
-export type Checked =
-  { readonly value: unknown } | { readonly code: FieldCode & string; readonly detail: string };
+export type Checked = { readonly value: unknown } | { readonly code: FieldCode; readonly detail: string };
 
-/** Beyond ±(2^53 − 1) JSON carries no number exactly. */
+/** Beyond ±(2^53 − 1) not every integer is a number; what is none no body may hold. */
 export const MOST_EXACT = Number.MAX_SAFE_INTEGER;
 
 const DAY = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
@@ -88,13 +87,6 @@ export function takesAllOf(after: Declaration, before: Declaration): boolean {
   );
 }
 
-/** A number anywhere in a value that JSON cannot carry exactly: reading it has rounded it already. */
-export function holdsInexactNumber(value: unknown): boolean {
-  if (typeof value === 'number') return Math.abs(value) > MOST_EXACT;
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some(holdsInexactNumber);
-}
-
 function converted(type: DeclaredType, value: unknown): unknown {
   switch (type) {
     case 'string':
@@ -139,13 +131,15 @@ function checkText({ enum: known, max_length: longest }: Declaration, value: str
 
 function checkNumber({ type, enum: known, min, max }: Declaration, value: unknown): Checked {
   if (typeof value !== 'number') return mismatch(type === 'integer' ? 'an integer' : 'a number');
-  const [least, most] = [min ?? -MOST_EXACT, max ?? MOST_EXACT];
-  // Beyond what is exact a number is out of range, whether or not it was whole before it was read.
-  if (Math.abs(value) <= MOST_EXACT && type === 'integer' && !Number.isInteger(value))
-    return mismatch('an integer');
-  if (value < least || value > most)
-    return { code: 'out_of_range', detail: `It must be from ${String(least)} to ${String(most)}.` };
+  if (type === 'integer' && !Number.isInteger(value)) return mismatch('an integer');
+  const outside = rangeFault(value, min, max);
+  if (outside !== undefined) return { code: 'out_of_range', detail: outside };
   return known === null || known.includes(value) ? { value } : notAmong(known);
+}
+
+function rangeFault(value: number, min: number | null, max: number | null): string | undefined {
+  if (min !== null && value < min) return `It must be at least ${String(min)}.`;
+  return max !== null && value > max ? `It must be at most ${String(max)}.` : undefined;
 }
 
 function checkList(declaration: Declaration, value: unknown): Checked {

@@ -1,10 +1,4 @@
-import {
-  checkDeclared,
-  convertDeclared,
-  holdsInexactNumber,
-  type Checked,
-  type Declaration,
-} from './declaration.js';
+import { checkDeclared, convertDeclared, type Checked, type Declaration } from './declaration.js';
 
 /** An attribute that has a definition. */
 export interface DeclaredAttribute {
@@ -30,14 +24,11 @@ export const NOTHING_DECLARED: DeclaredAttributes = new Map();
 
 /**
  * A value that somebody sends for an attribute, as it is stored. A declared type wins; what has no definition is kept
- * as sent, but for numbers that were rounded when they were read.
+ * as sent. Numbers that reading would round were refused with the body.
  */
 export function acceptAttribute(attributes: DeclaredAttributes, key: string, value: unknown): Checked {
   const attribute = attributes.get(key);
-  if (!attribute) {
-    if (!holdsInexactNumber(value)) return { value };
-    return { code: 'out_of_range', detail: 'It holds a number beyond ±(2^53 − 1); send it as text.' };
-  }
+  if (!attribute) return { value };
   const checked = checkDeclared(attribute.declared, value);
   if ('code' in checked || !attribute.next) return checked;
   return convertDeclared(attribute.next, checked.value);
