@@ -15,8 +15,8 @@ const COLUMNS = 'slug, version, mode, overrides, updated_at';
 const ALL = `SELECT ${COLUMNS} FROM taxonomy_installations WHERE organization_id = $1`;
 const OF_SLUG = `${ALL} AND slug = $2`;
 
-/** Whoever installs the same at the same time waits here, so that each knows what was before. */
-const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('taxonomy ' || $1 || ' ' || $2, 0))`;
+/** Whoever installs for the same organization at the same time waits here, so that each knows what was before. */
+const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('taxonomies ' || $1, 0))`;
 
 /** The time is the database's, and later than that of any row before: instances look for what is new by it. */
 const PUT = `
@@ -101,7 +101,7 @@ export class TaxonomiesService {
 
   private put(context: RequestContext, taxonomy: Taxonomy, wish: Wish): Promise<InstalledTaxonomyDto> {
     return this.database.inOrganization(context, async (tx) => {
-      await tx.query(LOCK, [tx.organizationId, taxonomy.slug]);
+      await tx.query(LOCK, [tx.organizationId]);
       const before = await installedOf(tx, taxonomy);
       const fields = changedFields(taxonomy, wish, before);
       const row = fields.length === 0 ? before : await this.write(tx, context, taxonomy, { wish, fields });
@@ -137,7 +137,10 @@ export class TaxonomiesService {
       correlationId: context.correlationId,
       data: { taxonomy_id: id, slug, version, mode },
     });
-    tx.afterCommit(() => this.enforcements.forget(tx.organizationId));
+    const { organizationId } = tx;
+    const all = await tx.query<InstallationRow>(ALL, [organizationId]);
+    const installations = all.map((each) => ({ organizationId, ...each }));
+    tx.afterCommit(() => this.enforcements.put(organizationId, installations));
     return row;
   }
 }

@@ -190,7 +190,7 @@ describe('POST /v1/core/taxonomies/{id}/install', () => {
     const reader = core.app.as(other.id, ['core.taxonomies.read']);
     expectProblem(await reader.post(foreign, {}), 403, 'permission_denied');
     await install(mine.caller, 'saas', { mode: 'strict' });
-    expect((await listed(other.caller)).map(({ installed }) => installed)).toEqual([null, null, null]);
+    expect((await listed(other.caller)).every(({ installed }) => installed === null)).toBe(true);
   });
 
   it('installs another version in place of the one before', async () => {
@@ -272,7 +272,7 @@ describe('a dry run', () => {
         ?.map(({ pointer }) => pointer)
         .sort(),
     ).toEqual(BROKEN);
-    expect((await listed(caller)).map(({ installed }) => installed)).toEqual([null, null, null]);
+    expect((await listed(caller)).every(({ installed }) => installed === null)).toBe(true);
     expect(await recorded(id)).toEqual([]);
     const blind = core.app.as(id, ['core.taxonomies.read', 'core.taxonomies.install']);
     expect(await install(blind, 'ecommerce', { dry_run: true })).toMatchObject({ judgement: null });

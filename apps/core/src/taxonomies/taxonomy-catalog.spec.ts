@@ -53,6 +53,29 @@ describe('the shipped taxonomies', () => {
   });
 });
 
+describe('compiled schemas', () => {
+  it('are compiled once, and five hundred are kept', () => {
+    const catalog = new TaxonomyCatalog();
+    const many = {
+      slug: 'many',
+      version: '1.0.0',
+      shippedAt: '2026-01-01T00:00:00.000Z',
+      events: Array.from({ length: 501 }, (_, at) => ({
+        name: `event_${String(at)}`,
+        schema: { type: 'object' } as const,
+        example: {},
+      })),
+    };
+    catalog.add(many);
+    const first = catalog.schemaOf(many, 'event_0');
+    for (const { name } of many.events.slice(1, 500)) catalog.schemaOf(many, name);
+    expect(catalog.schemaOf({ slug: 'many', version: '1.0.0' }, 'event_0')).toBe(first);
+    catalog.schemaOf(many, 'event_500');
+    expect(catalog.schemaOf(many, 'event_0')).not.toBe(first);
+    expect(catalog.schemaOf(many, 'event_501')).toBeUndefined();
+  });
+});
+
 describe.each(events)('$name of $taxonomy', ({ schema, example, name }) => {
   it('has a schema within the limits, whose example holds it', () => {
     checkSchema(schema);

@@ -32,6 +32,8 @@ const CHANGED = `
 
 interface Kept {
   readonly enforcement: Enforcement;
+  /** When the read began; nothing older takes its place. Milliseconds of the process's monotonic clock. */
+  readonly readAt: number;
   /** What is kept of an earlier age is read anew when it is asked for. */
   readonly age: number;
 }
@@ -106,9 +108,10 @@ export class Enforcements implements OnApplicationBootstrap, OnModuleDestroy {
     return this.byOrganization(await tx.prepared<Installation>(OF_ALL, [asked]));
   }
 
-  /** This instance has installed something: it is read anew at the next event. */
-  forget(organizationId: string): void {
-    this.kept.delete(organizationId);
+  /** This instance has installed something; these are all that the organization has since the commit. */
+  put(organizationId: string, installations: readonly Installation[]): void {
+    const enforcement = new Enforcement(this.catalog, installations);
+    this.keep(organizationId, { enforcement, readAt: performance.now(), age: this.age });
   }
 
   /** @throws what says that the database is away */
@@ -122,7 +125,8 @@ export class Enforcements implements OnApplicationBootstrap, OnModuleDestroy {
     for (const [organizationId, enforcement] of this.byOrganization(rows)) {
       // Its place among the others is that of the last event.
       const kept = this.kept.get(organizationId);
-      if (kept) this.kept.set(organizationId, { enforcement, age: kept.age });
+      if (kept && kept.readAt <= began)
+        this.kept.set(organizationId, { enforcement, readAt: began, age: kept.age });
     }
   }
 
@@ -137,12 +141,15 @@ export class Enforcements implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async readAll(organizationIds: readonly string[]): Promise<Enforcement[]> {
     const { age } = this;
+    const readAt = performance.now();
     const asked = uuids([...new Set(organizationIds)]);
     const rows = await this.database.acrossOrganizations((tx) => tx.prepared<Installation>(OF_ALL, [asked]));
     const found = this.byOrganization(rows);
     return organizationIds.map((id) => {
+      const kept = this.kept.get(id);
+      if (kept && kept.readAt > readAt) return kept.enforcement;
       const enforcement = found.get(id) ?? this.nothing;
-      this.keep(id, { enforcement, age });
+      this.keep(id, { enforcement, readAt, age });
       return enforcement;
     });
   }
