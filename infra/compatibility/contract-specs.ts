@@ -37,6 +37,7 @@ export const CONTRACT_SPECS: Record<AppName, readonly string[]> = {
     'consents/consents',
     'events/events',
     'dead-letters/{dead-letters,late-stages}',
+    'taxonomies/taxonomies',
     'segments/{building,following,segments.controller,contacts-of-segments,merged-contacts}',
     'members/{members,token-exchange}',
     'catalogs/catalogs',
