@@ -172,6 +172,15 @@ describe('one app', () => {
     }
   });
 
+  it('is ready anew before it is gone, the Console with all of its pods at once', () => {
+    for (const [overlay, resources] of overlays)
+      for (const { kind, spec } of resources) {
+        if (kind !== 'Deployment') continue;
+        const maxSurge = appOf(overlay) === 'console' ? '100%' : 1;
+        expect(spec).toMatchObject({ strategy: { rollingUpdate: { maxSurge, maxUnavailable: 0 } } });
+      }
+  });
+
   it('rolls alone when its configuration changes', async () => {
     const changed = await Manifests.copied();
     try {

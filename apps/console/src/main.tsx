@@ -4,19 +4,21 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
 import { router } from './router.tsx';
-import { readConfiguration } from './session/configuration.ts';
 import { Gate } from './session/gate.tsx';
 import { Session } from './session/session.ts';
 import { SessionProvider } from './session/use-session.tsx';
+import { watchFiles } from './shell/missing-files.ts';
 import { applyTheme } from './shell/theme.ts';
 import './ui/theme.css';
 
 applyTheme();
+watchFiles(window);
 
 // A page that the browser kept whole shows what was there before one signed out: it begins anew.
 window.addEventListener('pageshow', ({ persisted }) => persisted && window.location.reload());
 
-const session = new Session(await readConfiguration());
+// Until something is drawn the page shows what index.html has for that.
+const session = new Session();
 const root = createRoot(document.getElementById('root') as HTMLElement);
 const goOn = await session.start(window.location);
 // Never with two slashes, which would name a host.

@@ -60,7 +60,7 @@ export const router = createRouter({
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
   defaultNotFoundComponent: NotFound,
-  // Of each page by itself: the menu stays. A page whose file a newer release has replaced loads anew by itself, once.
+  // Of each page by itself: the menu stays.
   defaultErrorComponent: PageFailure,
 });
 

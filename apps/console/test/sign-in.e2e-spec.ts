@@ -112,3 +112,63 @@ describe('who signs in to the Console', () => {
     await visitor.close();
   });
 });
+
+describe('who has a page open while a newer release comes', () => {
+  /** Answers the file of the page as a server that has only the other release's. */
+  const GONE = { status: 404, contentType: 'application/problem+json', body: '{}' };
+
+  it('gets it anew at the address that was asked for, once, and is told where that does not help', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    let loads = 0;
+    page.on('domcontentloaded', () => (loads += 1));
+    await page.route(/\/assets\/segments-page-/, (route) => route.fulfill(GONE));
+    await page.getByRole('link', { name: 'Segmentos' }).click();
+    await page.getByText('Una parte de la Consola no llegó').waitFor();
+    expect([loads, new URL(page.url()).pathname]).toEqual([1, `/console/o/${tenant.slug}/segments`]);
+    await page.unroute(/\/assets\/segments-page-/);
+    await page.getByRole('button', { name: 'Recargar' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Segmentos' }).waitFor();
+    expect(loads).toBe(2);
+    await visitor.close();
+  });
+
+  it('keeps the page that is there without a network, and goes on when it is back', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    let loads = 0;
+    page.on('domcontentloaded', () => (loads += 1));
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Segmentos' }).click();
+    await page.getByText('Una parte de la Consola no llegó').waitFor();
+    await page.getByRole('button', { name: 'Recargar' }).click();
+    await page.getByText('No se alcanza desde aquí').waitFor();
+    await page.getByRole('link', { name: 'Inicio' }).click();
+    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
+    expect(loads).toBe(0);
+    await page.context().setOffline(false);
+    await page.getByRole('link', { name: 'Segmentos' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Segmentos' }).waitFor();
+    await visitor.close();
+  });
+});
+
+describe('a page that waits for the platform', () => {
+  it('shows at once that it loads, and nothing of it stays or moves', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    const held = Promise.withResolvers<void>();
+    await page.route('**/console/config.json', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.reload({ waitUntil: 'load' });
+    const waiting = page.getByRole('status').filter({ hasText: 'Cargando' });
+    await waiting.waitFor();
+    held.resolve();
+    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
+    expect(await waiting.isVisible()).toBe(false);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});

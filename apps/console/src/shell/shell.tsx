@@ -7,7 +7,7 @@ import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { AccountButton } from './account-button.tsx';
 import { menuFor } from './menu.ts';
-import { PageFailure } from './page-failure.tsx';
+import { PartFailure } from './page-failure.tsx';
 import { useKeys } from './use-keys.ts';
 
 // What only a few presses need comes after the first screen.
@@ -61,7 +61,7 @@ export function Shell(): ReactNode {
 /** A part whose file comes later; where it does not come, that part alone says so. */
 function Late({ fallback, children }: { fallback?: ReactNode; children: ReactNode }): ReactNode {
   return (
-    <CatchBoundary getResetKey={() => 'late'} errorComponent={PageFailure}>
+    <CatchBoundary getResetKey={() => 'late'} errorComponent={PartFailure}>
       <Suspense fallback={fallback}>{children}</Suspense>
     </CatchBoundary>
   );
