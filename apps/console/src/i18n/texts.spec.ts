@@ -1,16 +1,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import compile from 'icu-minify/compile';
+import { IntlMessageFormat } from 'intl-messageformat';
+import formatCompiled from 'use-intl/format-message/format-only';
+import { compiledTexts, type WrittenTexts } from './compiled-texts.ts';
 
 const SOURCES = resolve(import.meta.dirname, '..');
 
-type Texts = { [name: string]: string | Texts };
-
-function readTexts(path: string): Texts {
-  return JSON.parse(readFileSync(join(SOURCES, path), 'utf8')) as Texts;
+function readTexts(path: string): WrittenTexts {
+  return JSON.parse(readFileSync(join(SOURCES, path), 'utf8')) as WrittenTexts;
 }
 
 /** `a.b` → the text, for all of them. */
-function flat(texts: Texts, above = ''): Map<string, string> {
+function flat(texts: WrittenTexts, above = ''): Map<string, string> {
   return new Map(
     Object.entries(texts).flatMap(([name, text]) =>
       typeof text === 'string' ? [[above + name, text] as const] : [...flat(text, `${above}${name}.`)],
@@ -44,5 +46,43 @@ describe.each(folders)('the texts of %s', (folder) => {
   it('are given the same in both', () => {
     for (const [name, text] of english)
       expect([name, given(spanish.get(name) ?? '')]).toEqual([name, given(text)]);
+  });
+
+  it.each([
+    ['es-CL', spanish],
+    ['en', english],
+  ])('say compiled what they say as they are written, in %s', (locale, texts) => {
+    for (const [name, text] of texts)
+      for (const number of [0, 1, 2, 1_234_567, -3]) {
+        const values = Object.fromEntries(given(text).map((value) => [value, valueFor(text, value, number)]));
+        const tags = { strong: (parts: unknown) => `*${String(parts)}*` };
+        const plain = new IntlMessageFormat(text, locale).format<string>({ ...values, ...tags });
+        const said = Array.isArray(plain) ? plain.join('') : plain;
+        expect([name, filled(text, locale, { ...values, ...tags })]).toEqual([name, said]);
+      }
+  });
+});
+
+/** A number where the text has one to count or to write, else a word. */
+function valueFor(text: string, name: string, number: number): number | string {
+  return new RegExp(`\\{${name}, ?(?:plural|number)`).test(text) ? number : `${name}!`;
+}
+
+function filled(text: string, locale: string, values: Record<string, unknown>): unknown {
+  const formatters = {
+    getNumberFormat: (...given: ConstructorParameters<typeof Intl.NumberFormat>) =>
+      new Intl.NumberFormat(...given),
+    getPluralRules: (...given: ConstructorParameters<typeof Intl.PluralRules>) =>
+      new Intl.PluralRules(...given),
+  };
+  const options = { locale, formatters, cache: {}, timeZone: 'UTC' } as unknown;
+  type Arguments = Parameters<typeof formatCompiled>;
+  const answer = formatCompiled('text', compile(text), values as Arguments[2], options as Arguments[3]);
+  return Array.isArray(answer) ? answer.join('') : answer;
+}
+
+describe('a text that is no ICU message', () => {
+  it('ends the build', () => {
+    expect(() => compiledTexts({ page: { title: 'All {count, plural, one {page}' } })).toThrow();
   });
 });

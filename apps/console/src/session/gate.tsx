@@ -1,9 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { CatchBoundary } from '@tanstack/react-router';
 import { LogIn } from 'lucide-react';
 import { Fragment, lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ApiProvider } from '../api/api.tsx';
-import { Speaking, TEXTS } from '../i18n/language.tsx';
+import { Speaking } from '../i18n/language.tsx';
+import { PageFailure } from '../shell/page-failure.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
@@ -24,9 +26,11 @@ export function Gate({ children }: { children: ReactNode }): ReactNode {
     return (
       <Speaking language={languageOf(navigator.language)}>
         {window.location.pathname === INVITATION && state.kind === 'signed-out' ? (
-          <Suspense>
-            <InvitationPage />
-          </Suspense>
+          <CatchBoundary getResetKey={() => INVITATION} errorComponent={PageFailure}>
+            <Suspense>
+              <InvitationPage />
+            </Suspense>
+          </CatchBoundary>
         ) : (
           <Outside state={state} />
         )}
@@ -84,8 +88,7 @@ function Outside({ state }: { state: OutsideState }): ReactNode {
 function useForgetting(title: string): void {
   const queries = useQueryClient();
   useEffect(() => {
-    queries.removeQueries({ predicate: ({ queryKey: [of] }) => of !== TEXTS });
-    queries.getMutationCache().clear();
+    queries.clear();
   }, [queries]);
   useEffect(() => {
     document.title = `${title} · Console`;

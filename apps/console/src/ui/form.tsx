@@ -1,4 +1,3 @@
-import { Switch as BaseSwitch } from '@base-ui/react/switch';
 import { useId, type ComponentProps, type ReactNode } from 'react';
 import { fromLocal, toLocal } from './local-instant.ts';
 
@@ -129,14 +128,14 @@ interface SwitchProps {
 export function Switch({ label, checked, onChange, disabled }: SwitchProps): ReactNode {
   return (
     <label className="flex min-h-7 items-center gap-2">
-      <BaseSwitch.Root
+      <input
+        type="checkbox"
+        role="switch"
         checked={checked}
         disabled={disabled}
-        onCheckedChange={onChange}
-        className="flex h-5 w-9 items-center rounded-full border border-edge bg-canvas p-0.5 data-checked:border-accent data-checked:bg-accent"
-      >
-        <BaseSwitch.Thumb className="size-3.5 rounded-full bg-edge transition-transform duration-100 data-checked:translate-x-4 data-checked:bg-on-accent" />
-      </BaseSwitch.Root>
+        onChange={(event) => onChange(event.target.checked)}
+        className="flex h-5 w-9 shrink-0 appearance-none items-center rounded-full border border-edge bg-canvas p-0.5 before:size-3.5 before:rounded-full before:bg-edge before:transition-transform before:duration-100 checked:border-accent checked:bg-accent checked:before:translate-x-4 checked:before:bg-on-accent"
+      />
       <span>{label}</span>
     </label>
   );

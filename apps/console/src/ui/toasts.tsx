@@ -1,50 +1,41 @@
-import { Toast } from '@base-ui/react/toast';
-import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { createContext, lazy, Suspense, useContext, useEffect, useState, type ReactNode } from 'react';
+import { CatchBoundary } from '@tanstack/react-router';
+import { Sayings } from './sayings.ts';
+
+// Nothing is said before something was done: it comes after the first screen.
+const ToastStack = lazy(async () => ({ default: (await import('./toast-stack.tsx')).ToastStack }));
+const LOADED_AFTER_MS = 3_000;
+
+const SayingsContext = createContext<Sayings | undefined>(undefined);
 
 /** Says in a corner what was done; with a step back where there is one. */
 export function Toasts({ children }: { children: ReactNode }): ReactNode {
+  const [sayings] = useState(() => new Sayings());
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => {
+    const want = (): void => setWanted(true);
+    const later = setTimeout(want, LOADED_AFTER_MS);
+    sayings.onFirst(want);
+    return () => clearTimeout(later);
+  }, [sayings]);
   return (
-    <Toast.Provider>
+    <SayingsContext value={sayings}>
       {children}
-      <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2">
-          <Shown />
-        </Toast.Viewport>
-      </Toast.Portal>
-    </Toast.Provider>
+      {wanted && (
+        // What was done is done, whether or not it can be said.
+        <CatchBoundary getResetKey={() => 'toasts'} errorComponent={() => null}>
+          <Suspense>
+            <ToastStack sayings={sayings} />
+          </Suspense>
+        </CatchBoundary>
+      )}
+    </SayingsContext>
   );
 }
 
-function Shown(): ReactNode {
-  const { toasts } = Toast.useToastManager();
-  const t = useTranslations('ui');
-  return toasts.map((toast) => (
-    <Toast.Root
-      key={toast.id}
-      toast={toast}
-      className="rounded-panel border border-line bg-raised p-3 shadow-lg data-ending-style:opacity-0"
-    >
-      <Toast.Content className="flex items-start gap-3">
-        <div className="min-w-0 grow">
-          <Toast.Title className="font-medium wrap-anywhere" />
-          <Toast.Description className="text-soft" />
-        </div>
-        <Toast.Action className="control shrink-0 px-2 font-medium text-accent hover:bg-hover" />
-        <Toast.Close aria-label={t('close')} className="control px-1 text-soft hover:bg-hover">
-          <X aria-hidden className="size-4" />
-        </Toast.Close>
-      </Toast.Content>
-    </Toast.Root>
-  ));
-}
-
-/** Says that something was done; `undo` takes it back. */
+/** Says that something was done; `undo` takes it back. @throws outside of the signed-in part of the Console */
 export function useSay(): (title: string, undo?: () => void) => void {
-  const { add } = Toast.useToastManager();
-  const t = useTranslations('ui');
-  return (title, undo) => {
-    add({ title, ...(undo === undefined ? {} : { actionProps: { children: t('undo'), onClick: undo } }) });
-  };
+  const sayings = useContext(SayingsContext);
+  if (sayings === undefined) throw new Error('No Toasts are around');
+  return (title, undo) => sayings.say({ title, undo });
 }

@@ -1,0 +1,32 @@
+/** That something was done. */
+export interface Saying {
+  title: string;
+  /** Takes it back. */
+  undo: (() => void) | undefined;
+}
+
+/** What is said before somebody is there to show it is kept until then, in its order. */
+export class Sayings {
+  private readonly waiting: Saying[] = [];
+  private show: ((saying: Saying) => void) | undefined;
+  private first: (() => void) | undefined;
+
+  say(saying: Saying): void {
+    if (this.show !== undefined) return this.show(saying);
+    this.waiting.push(saying);
+    this.first?.();
+  }
+
+  /** Called when something waits to be shown. */
+  onFirst(called: () => void): void {
+    this.first = called;
+    if (this.waiting.length > 0) called();
+  }
+
+  /** Shows all of it from now on. Answers how to end that. */
+  shownBy(show: (saying: Saying) => void): () => void {
+    this.show = show;
+    for (const saying of this.waiting.splice(0)) show(saying);
+    return () => (this.show = undefined);
+  }
+}
