@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { type Browser, buildAll, startChromium } from '@customer-platform/testing';
+import { type Browser, buildAll, runtimes, startChromium, wordsFor } from '@customer-platform/testing';
 import { HostileServer, ok, problem, raw } from './hostile-server.fixture.js';
 
 const run = promisify(execFile);
@@ -152,17 +152,6 @@ function expectCredentials(): void {
   expect(sent[5]).toBe(sent[4]);
 }
 
-/** The programs of these names on the PATH, each once: a machine may have several of Node. */
-async function found(...names: string[]): Promise<[name: string, path: string][]> {
-  const programs = new Map<string, string>();
-  for (const directory of (process.env['PATH'] ?? '').split(delimiter))
-    for (const name of names) {
-      const path = await realpath(join(directory, name)).catch(() => '');
-      if (path !== '') programs.set(path, name);
-    }
-  return [...programs].map(([path, name]) => [name, path]);
-}
-
 describe('the client runs', () => {
   beforeEach(answersTheWalk);
 
@@ -171,11 +160,10 @@ describe('the client runs', () => {
     const calls = `import { createClient } from '@customer-platform/client';
 console.log(JSON.stringify(await walk(createClient, '${server.url}')));`;
     await writeFile(program, WALK + calls);
-    const programs = await found('node', 'bun', 'deno');
-    expect(programs.length).toBeGreaterThan(0);
-    for (const [name, path] of programs) {
+    for (const runtime of await runtimes()) {
       answersTheWalk();
-      const words = name === 'deno' ? ['run', '--allow-net', '--allow-env', '--allow-read'] : [];
+      const { path } = runtime;
+      const words = wordsFor(runtime, 'net', 'env', 'read');
       const { stdout } = await run(path, [...words, program], { cwd: folder, env: { PATH: '/usr/bin' } });
       expect([path, JSON.parse(stdout)]).toEqual([path, WALKED]);
       expectCredentials();

@@ -22,6 +22,7 @@ export {
   type Module,
   type Tenant,
 } from './platform-under-test.js';
+export { runtimes, wordsFor, type Runtime } from './programs.js';
 export { rowsRead, type PlanNode } from './plan-node.js';
 export { peerModule, serviceToken } from './peer-module.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { buildAll, eventually, startChromium, type Browser } from '@customer-platform/testing';
+import {
+  buildAll,
+  eventually,
+  runtimes,
+  startChromium,
+  wordsFor,
+  type Browser,
+  type Runtime,
+} from '@customer-platform/testing';
 import { bundled } from './page.fixture.js';
 import { Receiver } from './receiver.fixture.js';
 
@@ -109,12 +117,58 @@ describe('the examples of the README', () => {
   });
   afterAll(() => browser.close());
 
-  it('run in Node', async () => {
+  it('run in every Node, Bun and Deno of this machine', async () => {
     const [example = ''] = await examples('In Node');
     await writeFile(join(folder, 'example.mjs'), `${example}\nawait tracker.close();\n`);
-    const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: folder, env: {} });
-    expect(stdout).toBe('stored\n');
-    expect(receiver.events).toMatchObject([{ event: 'invoice_paid', external_id: 'customer-1' }]);
+    const delivered: unknown[] = [];
+    const expected: unknown[] = [];
+    for (const runtime of await runtimes()) {
+      const words = wordsFor(runtime, 'net', 'env', 'read', 'write', 'sys');
+      const { stdout } = await run(runtime.path, [...words, 'example.mjs'], { cwd: folder, env: {} });
+      delivered.push([runtime.path, stdout, receiver.events.length]);
+      expected.push([runtime.path, 'stored\n', expected.length + 1]);
+    }
+    expect(delivered).toEqual(expected);
+    for (const event of receiver.events)
+      expect(event).toMatchObject({ event: 'invoice_paid', external_id: 'customer-1' });
+  });
+
+  it('keep a queue to one process, whichever of them runs it', async () => {
+    const holding = `import { createFileTracker } from '@customer-platform/track/node';
+const [, , file, holds] = process.argv;
+const said = await createFileTracker({ url: '${receiver.url}', key: 'k', file }).then(
+  async (tracker) => {
+    if (holds) await new Promise((resolve) => process.stdin.once('data', resolve));
+    await tracker.close();
+    return 'opened';
+  },
+  (error) => error.name,
+);
+console.log(said);
+process.exit();\n`;
+    await writeFile(join(folder, 'holding.mjs'), holding);
+    const options = { cwd: folder, env: {} };
+    const all = await runtimes();
+    for (const [number, holder] of all.entries()) {
+      const file = `held-${number}.queue`;
+      const words = (runtime: Runtime) => [
+        ...wordsFor(runtime, 'net', 'env', 'read', 'write', 'sys'),
+        'holding.mjs',
+        file,
+      ];
+      const held = execFile(holder.path, [...words(holder), 'holds'], options);
+      const ended = new Promise((resolve) => held.once('exit', resolve));
+      try {
+        await eventually(async () => expect(await readdir(folder)).toContain(`${file}.lock.1`));
+        for (const other of all) {
+          const { stdout } = await run(other.path, words(other), options);
+          expect([holder.name, other.name, stdout]).toEqual([holder.name, other.name, 'QueueInUseError\n']);
+        }
+      } finally {
+        held.stdin?.write('go on\n');
+        await ended;
+      }
+    }
   });
 
   it('run in a page, from the files as they are installed', async () => {
