@@ -86,3 +86,16 @@ describe('a text that is no ICU message', () => {
     expect(() => compiledTexts({ page: { title: 'All {count, plural, one {page}' } })).toThrow();
   });
 });
+
+describe('a file that shows texts', () => {
+  it('names their folder where it asks for them, by which the build brings them', () => {
+    const calls = globSync('**/*.{ts,tsx}', { cwd: SOURCES, exclude: ['**/*.spec.ts'] }).flatMap((path) =>
+      [...readFileSync(join(SOURCES, path), 'utf8').matchAll(/\buseTranslations\((.*?)\)/g)].map(
+        ([, asked = '']) => ({ path, asked }),
+      ),
+    );
+    expect(calls.length).toBeGreaterThan(100);
+    const known = new Set(folders.map((folder) => `'${folder}'`));
+    expect(calls.filter(({ asked }) => !known.has(asked))).toEqual([]);
+  });
+});
