@@ -1,5 +1,6 @@
 import type { ConsoleVisit } from '@customer-platform/kit/console-visit.ts';
-import { request, type Platform } from '@customer-platform/kit/platform.ts';
+import type { Platform } from '@customer-platform/kit/platform.ts';
+import { adminOf } from '@customer-platform/kit/public-api.ts';
 
 /** More than an answer of the platform has: what is measured here is scrolling, and not the way there. */
 const PAGE_OF = 5_000;
@@ -66,8 +67,10 @@ export async function scrollFigures(
   items: number,
 ): Promise<string[]> {
   const { contact_id: contact = '' } = platform;
-  const { body } = await request(platform, 'GET', `/v1/crm/contacts/${contact}/timeline?limit=50`);
-  const { data: models } = body as { data: Item[] };
+  const admin = await adminOf(platform);
+  const params = { path: { id: contact }, query: { limit: 50 } };
+  const { data: timeline } = await admin.GET('/v1/crm/contacts/{id}/timeline', { params });
+  const models = timeline.data as unknown as Item[];
   await page.route(/\/v1\/crm\/contacts\/[^/]+\/timeline\?/, (route) => {
     const asked = new URL(route.request().url()).searchParams;
     const from = Number(asked.get('cursor') ?? 0);

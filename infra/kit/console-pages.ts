@@ -1,4 +1,5 @@
-import { request, type Platform } from './platform.ts';
+import type { Platform } from './platform.ts';
+import { adminOf } from './public-api.ts';
 
 /** Pages that need no row. */
 const PAGES = [
@@ -50,10 +51,11 @@ const ROWS = [
 
 /** Every page of the Console, with the first row of each kind that the demo organization has. */
 export async function pagesOf(platform: Platform): Promise<string[]> {
+  const admin = await adminOf(platform);
   const pages = [...PAGES];
   for (const { from, path, parts } of ROWS) {
-    const { body } = await request(platform, 'GET', `${from}?limit=1`);
-    const [row] = (body as { data?: { id: string }[] }).data ?? [];
+    const { data: rows } = await admin.GET(from, { params: { query: { limit: 1 } } });
+    const [row] = rows.data;
     if (row !== undefined) pages.push(...parts.map((part) => `${path}/${row.id}${part}`));
   }
   return pages;
