@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { accountRoute } from './account/routes.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import { homeRoute } from './home/routes.ts';
+import { importsRoute } from './imports/routes.ts';
 import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
 import { organizationAreaRoutes } from './organization/routes.ts';
 import { loyaltyRoutes } from './loyalty/routes.ts';
@@ -40,6 +41,7 @@ const routeTree = rootRoute.addChildren([
     homeRoute,
     accountRoute,
     ...contactRoutes,
+    importsRoute,
     ...segmentRoutes,
     attributesRoute,
     eventsRoute,

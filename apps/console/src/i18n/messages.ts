@@ -4,6 +4,7 @@ import type audit from '../audit/messages.en.json';
 import type account from '../account/messages.en.json';
 import type contacts from '../contacts/messages.en.json';
 import type home from '../home/messages.en.json';
+import type imports from '../imports/messages.en.json';
 import type invitation from '../invitation/messages.en.json';
 import type organization from '../organization/messages.en.json';
 import type loyalty from '../loyalty/messages.en.json';
@@ -23,6 +24,7 @@ export interface Messages {
   account: typeof account;
   contacts: typeof contacts;
   home: typeof home;
+  imports: typeof imports;
   invitation: typeof invitation;
   organization: typeof organization;
   loyalty: typeof loyalty;

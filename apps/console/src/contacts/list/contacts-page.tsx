@@ -39,6 +39,11 @@ export function ContactsPage(): ReactNode {
           {t('suggestions.title')}
         </ButtonLink>
       )}
+      {may('core.imports.read') && (
+        <ButtonLink to="/o/$organization/contacts/imports" params={{ organization }}>
+          {t('imports')}
+        </ButtonLink>
+      )}
       {may('core.contacts.create') && (
         <Button look="main" onClick={() => change({ form: true })}>
           <Plus aria-hidden className="size-4" />

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { databaseConfig, encryptionConfig, importFilesConfig, keyringOf, readConfig } from '@customer-platform/config';
+import {
+  databaseConfig,
+  encryptionConfig,
+  importFilesConfig,
+  keyringOf,
+  readConfig,
+} from '@customer-platform/config';
 import { KeySeal } from '@customer-platform/database';
 import type { FileStore, NewFile } from './file-store.js';
 import { FolderStore } from './folder-store.js';

@@ -63,5 +63,5 @@ async function* inflated(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 function isZlib(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
+  return typeof error === 'object' && error !== null && 'code' in error && /^Z_/.test(String(error.code));
 }
