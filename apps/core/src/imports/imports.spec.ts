@@ -10,7 +10,7 @@ import {
   type Caller,
 } from '@customer-platform/testing';
 import type { ContactDto } from '../contacts/contact.dto.js';
-import { startCore, START_MS, type TestCore } from '../core.fixture.js';
+import { accepted, aTrack, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import {
   aFolder,
   ended,
@@ -32,6 +32,7 @@ let folder: Awaited<ReturnType<typeof aFolder>>;
 beforeAll(async () => {
   folder = await aFolder();
   core = await startCore({ IMPORT_DIRECTORY: folder.path });
+  await processing(core);
 }, START_MS);
 afterAll(async () => {
   await core.close();
@@ -348,6 +349,29 @@ describe('POST /v1/core/imports', () => {
       [id],
     );
     expect(row).toEqual({ contacts: 1_200, told: 1_200 });
+  });
+
+  it('makes one contact of what comes by an event at the same time', async () => {
+    const { id, caller } = anOrganization();
+    const ids = Array.from({ length: 60 }, (_, at) => `t-${at}`);
+    const mapping = { id: 'external_id', name: 'first_name' };
+    const file = lines('id,name', ...ids.map((each) => `${each},Imported`));
+    const events = ids.map((each) => accepted(caller, aTrack({ external_id: each })));
+    const [done] = await Promise.all([imported(caller, file, { mapping }), ...events]);
+    expect(done.rows).toMatchObject({ total: 60, failed: 0 });
+    await eventually(
+      async () => {
+        const [row] = await core.database.query(
+          `SELECT (SELECT count(*)::int FROM events WHERE organization_id = $1) AS events,
+                  count(*)::int AS contacts, count(DISTINCT external_id)::int AS distinct,
+                  count(*) FILTER (WHERE first_name = 'Imported')::int AS named
+             FROM contacts WHERE organization_id = $1`,
+          [id],
+        );
+        expect(row).toEqual({ events: 60, contacts: 60, distinct: 60, named: 60 });
+      },
+      { within: 60_000 },
+    );
   });
 
   it('gives each organization its turn', async () => {
