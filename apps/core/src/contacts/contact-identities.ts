@@ -11,7 +11,7 @@ import {
   type ClaimResult,
   type WantedIdentity,
 } from '../identities/identity-owners.js';
-import { identityLimit } from '../identities/identity-value.js';
+import { IDENTITIES_OF_CONTACT, identityLimit } from '../identities/identity-value.js';
 import type { Contact } from './contact.entity.js';
 
 /** A field whose value is an identity of another contact. */
@@ -32,8 +32,8 @@ const RELEASE = `
   DELETE FROM identities
    WHERE organization_id = $1 AND contact_id = $2 AND type = $3 AND normal_value = $4 RETURNING id`;
 const COUNT = `
-  SELECT count(*)::int AS count FROM identities
-   WHERE organization_id = $1 AND contact_id = $2 AND type = $3 AND yielded_at IS NULL`;
+  SELECT count(*) FILTER (WHERE type = $3)::int AS "ofType", count(*)::int AS "ofAll" FROM identities
+   WHERE organization_id = $1 AND contact_id = $2 AND yielded_at IS NULL`;
 const REMOVE_ALL = 'DELETE FROM identities WHERE organization_id = $1 AND contact_id = $2';
 const ANY_LEFT = 'SELECT 1 FROM identities WHERE organization_id = $1 AND contact_id = $2 LIMIT 1';
 
@@ -77,7 +77,7 @@ export class ContactIdentities {
 
   /**
    * Makes an identity the contact's own, whose row is locked.
-   * @throws Problem `limit_reached` where it would be one too many of its type, `subject_erased`
+   * @throws Problem `limit_reached` where it would be one too many of its type or of all, `subject_erased`
    */
   async claim(
     tx: Transaction,
@@ -90,14 +90,21 @@ export class ContactIdentities {
     if ('taken' in result || result.owned === 'already') return result;
     // Asked once the value is had: an erasure that let go of it meanwhile has blocked it.
     await this.demandNotErased(tx, [wanted]);
-    const [row] = await tx.query<{ count: number }>(COUNT, [tx.organizationId, contactId, wanted.type]);
-    const limit = identityLimit(wanted.type);
-    if ((row?.count ?? 0) > limit) {
-      const detail = `A contact has at most ${limit} identities of this type.`;
-      throw new Problem('limit_reached', { detail, members: { limit } });
-    }
+    await this.demandWithinLimits(tx, contactId, wanted.type);
     await this.tell(tx, context, 'added', contactId, result.id, wanted.type);
     return result;
+  }
+
+  private async demandWithinLimits(tx: Transaction, contactId: string, type: string): Promise<void> {
+    const [counts] = await tx.query<{ ofType: number; ofAll: number }>(COUNT, [
+      tx.organizationId,
+      contactId,
+      type,
+    ]);
+    const limit = identityLimit(type);
+    if (counts && counts.ofType > limit) throw limitReached(limit, 'identities of this type');
+    if (counts && counts.ofAll > IDENTITIES_OF_CONTACT)
+      throw limitReached(IDENTITIES_OF_CONTACT, 'identities');
   }
 
   /** Claims what the fields of a contact name and nobody has; what another has stays with it, and in the field. */
@@ -178,6 +185,13 @@ export function identitiesOf({ externalId, email, emailNormal, phone }: Contact)
       : [{ type: 'email' as const, value: email, normal: emailNormal }]),
     ...(phone === null ? [] : [{ type: 'phone' as const, value: phone, normal: phone }]),
   ];
+}
+
+function limitReached(limit: number, what: string): Problem {
+  return new Problem('limit_reached', {
+    detail: `A contact has at most ${limit} ${what}.`,
+    members: { limit },
+  });
 }
 
 function isSame(one: FieldIdentity, other: FieldIdentity): boolean {

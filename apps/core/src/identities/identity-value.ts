@@ -61,6 +61,9 @@ export function identityLimit(type: string): number {
   }
 }
 
+/** How many identities one contact may have, of all types together; also by a merge. */
+export const IDENTITIES_OF_CONTACT = 500;
+
 /** How many a contact may come to have by a merge: external ids are one only until then. */
 export function mergedIdentityLimit(type: string): number {
   return type === 'external_id' ? 100 : identityLimit(type);

@@ -42,6 +42,12 @@ export function kindOf(item: unknown): EventKind {
   return named ? 'identify' : 'track';
 }
 
+/** Whether it has the shape of an event, sent alone or as an item of a batch; what it means is not judged. */
+export function isShaped(kind: EventKind, body: unknown): boolean {
+  const item = kind === 'identify' ? SHAPES.identifyItem : SHAPES.trackItem;
+  return SHAPES[kind](body) || item(body);
+}
+
 interface Subject {
   body: unknown;
   text: string;

@@ -38,6 +38,8 @@ import { CreateAttributeDefinitions1767131000000 } from './1767131000000-create-
 import { CreateTaxonomyInstallations1767132000000 } from './1767132000000-create-taxonomy-installations.js';
 import { CreateImports1767133000000 } from './1767133000000-create-imports.js';
 import { CreateSubjectArchives1767134000000 } from './1767134000000-create-subject-archives.js';
+import { KeepPositionsOfErasures1767135000000 } from './1767135000000-keep-positions-of-erasures.js';
+import { IndexWhatErasuresSeek1767135100000 } from './1767135100000-index-what-erasures-seek.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -80,4 +82,6 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateTaxonomyInstallations1767132000000,
   CreateImports1767133000000,
   CreateSubjectArchives1767134000000,
+  KeepPositionsOfErasures1767135000000,
+  IndexWhatErasuresSeek1767135100000,
 ];

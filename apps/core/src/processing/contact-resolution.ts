@@ -78,21 +78,23 @@ export async function resolveContacts(
   given: readonly WorkItem[],
   blocklist: ErasedIdentifiers,
 ): Promise<ResolvedContacts> {
-  const owners = await ownersOf(tx, [...namedContacts(given).values()]);
-  const owned = new Set(owners.map(({ organizationId, normal }) => within(organizationId, normal)));
-  const isOwned = (item: WorkItem): boolean => owned.has(within(item.organizationId, item.body.external_id));
-  const erased = await eventsOfErased(tx, blocklist, given, isOwned);
-  const items = erased.size === 0 ? given : given.filter((item) => !erased.has(item));
-  const named = namedContacts(items);
-  const found = owners.filter(({ organizationId, normal }) => named.has(within(organizationId, normal)));
-  const states = await loadStates(tx, found, named);
-  await demandStillTheirs(tx, found);
-  const byExternalId = new Map<string, ContactState>();
-  for (const identity of found) {
+  const known = namedContacts(given);
+  const owners = await ownersOf(tx, [...known.values()]);
+  const states = await loadStates(tx, owners, known);
+  await demandStillTheirs(tx, owners);
+  const owned = new Map<string, ContactState>();
+  for (const identity of owners) {
     const state = states.get(identity.contactId);
     if (!state) throw new RaceLost('A contact was merged, purged or erased while its event was processed');
-    byExternalId.set(within(identity.organizationId, identity.normal), state);
+    owned.set(within(identity.organizationId, identity.normal), state);
   }
+  const contactOf = ({ organizationId, body }: WorkItem): ContactState | undefined =>
+    owned.get(within(organizationId, body.external_id));
+  const erased = await eventsOfErased(tx, blocklist, given, contactOf);
+  const items = erased.size === 0 ? given : given.filter((item) => !erased.has(item));
+  const named = erased.size === 0 ? known : namedContacts(items);
+  const found = owners.filter(({ organizationId, normal }) => named.has(within(organizationId, normal)));
+  const byExternalId = new Map([...owned].filter(([name]) => named.has(name)));
   for (const item of items) {
     const name = within(item.organizationId, item.body.external_id);
     if (!byExternalId.has(name)) byExternalId.set(name, newContact(item, named.get(name)?.seenAt));

@@ -1,10 +1,15 @@
+import type { Transaction } from '@customer-platform/database';
+import { applyTraits, emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
 import { normalIdentity } from '../identities/identity-value.js';
 import type { IdentifyBody } from '../ingestion/event-schemas.js';
+import { isShaped } from '../ingestion/event-validation.js';
 import type {
   ErasedIdentifiers,
+  Identifier,
   SoughtIdentifier,
 } from '../subject-requests/blocklist/erased-identifiers.js';
-import type { Transaction } from '@customer-platform/database';
+import { within, type ContactState } from './contact-state.js';
+import { namedBy, normalPhones, signsIn } from './named-values.js';
 import type { FailedItem, Failure, WorkItem } from './work-item.js';
 
 /** Code of what comes of a person who was erased (core.md §6). */
@@ -47,11 +52,7 @@ export async function withoutErased(
   blocklist: ErasedIdentifiers,
   dead: readonly FailedItem[],
 ): Promise<FailedItem[]> {
-  const named = dead.flatMap((item) =>
-    item.externalId === undefined
-      ? []
-      : [{ organizationId: item.organizationId, type: 'external_id', normal: item.externalId, item }],
-  );
+  const named = dead.flatMap((item) => identifiersOfFailed(item).map((each) => ({ ...each, item })));
   const blocked = new Set([...(await blocklist.blocked(tx, named))].map(({ item }) => item));
   return dead.map((item) =>
     blocked.has(item)
@@ -64,38 +65,152 @@ function closed(failure: Failure): Failure {
   return { ...failure, closed: failure.closed ?? SUBJECT_ERASED };
 }
 
-interface Named extends SoughtIdentifier {
-  readonly item: WorkItem;
+/** All by which the event names a person; of what is no event, what looks like an address or a number. */
+function identifiersOfFailed({ organizationId, externalId, kind, raw }: FailedItem): SoughtIdentifier[] {
+  if (raw.length === 0) return [];
+  const text = raw.toString('utf8');
+  const body = parsed(text);
+  const { values, country } = namedBy(body);
+  const identifiers = values.flatMap(({ type, value }) => normals(type, value, new Set([country, null])));
+  if (externalId !== undefined) identifiers.push({ type: 'external_id', normal: externalId });
+  if (!isShaped(kind, body)) {
+    const { emails, numbers } = signsIn(text);
+    for (const email of emails) identifiers.push(...normals('email', email, []));
+    for (const number of numbers) identifiers.push(...normals('phone', number, [null]));
+  }
+  return identifiers.map((each) => ({ organizationId, ...each }));
 }
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined; // no JSON: it is read as a text
+  }
+}
+
+function normals(type: string, value: string, countries: Iterable<string | null>): Identifier[] {
+  if (type === 'phone') return normalPhones(value, countries).map((normal) => ({ type, normal }));
+  const normal = normalIdentity(type, value, null);
+  return normal === undefined ? [] : [{ type, normal }];
+}
+
+/** An identifier by which an event names somebody. */
+export interface NamedByEvent extends SoughtIdentifier {
+  readonly item: WorkItem;
+  /** As the event writes it. */
+  readonly value: string;
+}
+
+/** The contact of an event, as it was before the event. */
+export type ContactBefore = Pick<ContactState, 'id' | 'deleted' | 'profile'>;
+
+/** Of blocked identifiers, those that the contact itself has: they are not another's. */
+const OWN = `
+  SELECT wanted.place
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) WITH ORDINALITY
+           AS wanted (organization_id, contact_id, type, normal, place)
+   WHERE EXISTS (SELECT FROM identities AS own
+                  WHERE own.organization_id = wanted.organization_id AND own.contact_id = wanted.contact_id
+                    AND own.type = wanted.type AND own.normal_value = wanted.normal)
+      OR EXISTS (SELECT FROM contacts AS own
+                  WHERE own.organization_id = wanted.organization_id AND own.id = wanted.contact_id
+                    AND wanted.normal = CASE wanted.type WHEN 'email' THEN own.email_normal WHEN 'phone' THEN own.phone END)`;
 
 /**
  * The events that name an erased person. Asked of those alone that would make a contact or claim an identity, for all
- * of a chunk at once: an event of a contact that is there is not asked for. It must be asked after the owners of the
+ * of a chunk at once: a track of a contact that is there is not asked for. It must be asked after the owners of the
  * external ids were read: whoever saw an identity no more sees that it is blocked.
- * @param isKnown whether there is a contact of the event's external id
+ * @param items in the order in which they are applied
+ * @param contactOf the contact of the event's external id, with its profile where one of the events is an identify
  */
 export async function eventsOfErased(
   tx: Transaction,
   blocklist: ErasedIdentifiers,
   items: readonly WorkItem[],
-  isKnown: (item: WorkItem) => boolean,
+  contactOf: (item: WorkItem) => ContactBefore | undefined,
 ): Promise<Set<WorkItem>> {
-  const named = items.flatMap((item) => identifiersOf(item, isKnown(item)));
-  const blocked = await blocklist.blocked(tx, named);
-  return new Set([...blocked].map(({ item }) => item));
+  const erased = new Set<WorkItem>();
+  for (;;) {
+    const left = items.filter((item) => !erased.has(item));
+    const named = await blockedIn(tx, blocklist, left, contactOf);
+    for (const { item } of named) erased.add(item);
+    // By the country that such an event says no number of another is read: then they are asked for anew.
+    if (!named.some(({ item }) => saysCountry(item))) return erased;
+  }
 }
 
-function identifiersOf(item: WorkItem, isKnown: boolean): Named[] {
-  const { organizationId, body, kind } = item;
-  const of = (type: string, normal: string | undefined): Named[] =>
-    normal === undefined ? [] : [{ organizationId, type, normal, item }];
-  const named = isKnown ? [] : of('external_id', body.external_id);
-  if (kind !== 'identify') return named;
-  const { traits, identities = [] } = body as IdentifyBody;
-  const { email, phone, country: said } = traits;
-  const country = typeof said === 'string' ? said.toUpperCase() : null;
-  for (const [type, value] of Object.entries({ email, phone }))
-    if (typeof value === 'string') named.push(...of(type, normalIdentity(type, value, country)));
-  for (const { type, value } of identities) named.push(...of(type, normalIdentity(type, value, country)));
-  return named;
+/** The blocked identifiers that the events name, and that are not their contact's own. */
+export async function blockedIn(
+  tx: Transaction,
+  blocklist: ErasedIdentifiers,
+  items: readonly WorkItem[],
+  contactOf: (item: WorkItem) => ContactBefore | undefined,
+): Promise<NamedByEvent[]> {
+  const blocked = [...(await blocklist.blocked(tx, namesOf(items, contactOf)))];
+  const known = blocked.flatMap((named) => {
+    const contact = contactOf(named.item);
+    return contact ? { ...named, named, contactId: contact.id } : [];
+  });
+  if (known.length === 0) return blocked;
+  const rows = await tx.query<{ place: string }>(OWN, [
+    known.map(({ organizationId }) => organizationId),
+    known.map(({ contactId }) => contactId),
+    known.map(({ type }) => type),
+    known.map(({ normal }) => normal),
+  ]);
+  const own = new Set(rows.map(({ place }) => known[Number(place) - 1]?.named));
+  return blocked.filter((named) => !own.has(named));
+}
+
+function namesOf(
+  items: readonly WorkItem[],
+  contactOf: (item: WorkItem) => ContactBefore | undefined,
+): NamedByEvent[] {
+  const countries = new Countries();
+  return items.flatMap((item) => {
+    const { organizationId, kind, body } = item;
+    const contact = contactOf(item);
+    const { external_id: externalId } = body;
+    if (kind === 'track')
+      return contact
+        ? []
+        : [{ organizationId, type: 'external_id', normal: externalId, value: externalId, item }];
+    const { values, country: said } = namedBy(body);
+    const read = new Set([countries.after(item, contact), said]);
+    const asked = contact ? values.slice(1) : values;
+    return asked.flatMap(({ type, value }) =>
+      normals(type, value, read).map((each) => ({ organizationId, ...each, value, item })),
+    );
+  });
+}
+
+/** The country of each contact as identifies change it, by which their numbers are read. */
+class Countries {
+  private readonly profiles = new Map<string, ContactProfile>();
+
+  /** As it is once the identify is applied. */
+  after(item: WorkItem, contact: ContactBefore | undefined): string | null {
+    const { organizationId, body, occurredAt } = item;
+    const name = contact?.id ?? within(organizationId, body.external_id);
+    const profile = this.profiles.get(name) ?? countryOf(contact?.profile);
+    this.profiles.set(name, profile);
+    if (saysCountry(item) && contact?.deleted !== true) {
+      const { country } = (body as IdentifyBody).traits;
+      applyTraits(profile, { country }, occurredAt);
+    }
+    return profile.country;
+  }
+}
+
+function countryOf(known: ContactProfile | undefined): ContactProfile {
+  const profile = emptyProfile();
+  const at = known?.times.fields['country'];
+  if (at !== undefined) profile.times.fields['country'] = at;
+  profile.country = known?.country ?? null;
+  return profile;
+}
+
+function saysCountry({ kind, body }: WorkItem): boolean {
+  return kind === 'identify' && Object.hasOwn((body as IdentifyBody).traits, 'country');
 }

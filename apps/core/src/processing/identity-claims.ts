@@ -1,6 +1,11 @@
 import { newId, type Transaction } from '@customer-platform/database';
 import type { KnownTrait } from '../contacts/known-traits.js';
-import { identityLimit, makesRoom, normalIdentity } from '../identities/identity-value.js';
+import {
+  IDENTITIES_OF_CONTACT,
+  identityLimit,
+  makesRoom,
+  normalIdentity,
+} from '../identities/identity-value.js';
 import type { IdentifyBody } from '../ingestion/event-schemas.js';
 import { later, within, type ContactState, type IdentityState } from './contact-state.js';
 import { ownersOf, toIdentityState, type IdentityRow } from './contact-resolution.js';
@@ -93,7 +98,8 @@ export function claimsOf(
 
 /**
  * Decides the claims in their order: one owner per (type, normal value), so a value of another contact stays with it;
- * beyond its limit a contact gives up its least recently seen anonymous or device id, and gains no other (core.md §3).
+ * beyond the limit of a type, or of all together, a contact gives up its least recently seen anonymous or device id for
+ * another of the type, and gains no other (core.md §3).
  */
 export async function decideClaims(tx: Transaction, claims: readonly Claim[]): Promise<ClaimOutcome[]> {
   if (claims.length === 0) return [];
@@ -149,8 +155,8 @@ function decide(claim: Claim, owners: Map<string, IdentityState>, held: Identity
     return { claim, seen: owner };
   }
   const ofType = held.filter((own) => own.type === type);
-  const full = ofType.length >= identityLimit(type);
-  if (full && !makesRoom(type)) return { claim, refused: 'limit_reached' };
+  const full = ofType.length >= identityLimit(type) || held.length >= IDENTITIES_OF_CONTACT;
+  if (full && !(makesRoom(type) && ofType.length > 0)) return { claim, refused: 'limit_reached' };
   const evicted = full ? leastRecentlySeen(ofType) : undefined;
   if (evicted) {
     held.splice(held.indexOf(evicted), 1);

@@ -4,12 +4,15 @@ import { Outbox } from '@customer-platform/event-bus';
 import type { DeclaredAttributes } from '../attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../attributes/declared-attributes.reader.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
+import type { IdentifyBody } from '../ingestion/event-schemas.js';
+import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 import { attempted, type Setback } from './careful-processor.js';
 import { applyEvent, noEffect, storedEvent, type Effect } from './chunk-effects.js';
 import { warningsOf, type Progress } from './chunk-processor.js';
 import { lockContactOf } from './contact-resolution.js';
 import { identityChanges, writeContacts, writeIdentities } from './contact-writer.js';
 import { ContestedIdentities, type Contests } from './contested-identities.js';
+import { blockedIn, type NamedByEvent } from './erased-people.js';
 import { addWarnings } from './event-writer.js';
 import { claimsOf, decideClaims, type Claim } from './identity-claims.js';
 import { comesBefore, lateDomainEvents, remainderOf, together } from './remainder.js';
@@ -30,6 +33,7 @@ export class LateStages {
     private readonly segments: SegmentFollower,
     private readonly outbox: Outbox,
     private readonly declared: DeclaredAttributesReader,
+    private readonly blocklist: ErasedIdentifiers,
   ) {}
 
   /**
@@ -75,7 +79,10 @@ export class LateStages {
     await this.contested.settle(tx, contests);
   }
 
-  /** The profile, if it failed there; and the claims of what others have, which were left until all is told. */
+  /**
+   * The profile, if it failed there; and the claims of what others have, which were left until all is told. What a person
+   * had who was erased since the event was stored is passed over.
+   */
   private async applyRest(
     tx: WorkerTransaction,
     { item, stage, remainder }: StoredItem,
@@ -83,11 +90,15 @@ export class LateStages {
     declared: DeclaredAttributes,
   ): Promise<{ effect: Effect; remainder: Remainder; contests: Contests }> {
     const { eventId } = item;
+    const blocked = await blockedIn(tx, this.blocklist, [item], () => contact);
     const effect =
       stage === 'profile'
-        ? applyEvent(item, contact, declared)
+        ? applyEvent(withoutTraits(item, blocked), contact, declared)
         : { ...noEffect(item, contact), claims: contestedClaims(item, contact, remainder) };
-    const decided = await decideClaims(tx, effect.claims);
+    const free = effect.claims.filter(
+      ({ type, normal }) => !blocked.some((each) => each.type === type && each.normal === normal),
+    );
+    const decided = await decideClaims(tx, free);
     const contests = await this.contested.judge(tx, decided);
     await writeContacts(tx, [contact]);
     await writeIdentities(tx, identityChanges([contact], [], decided));
@@ -95,6 +106,16 @@ export class LateStages {
     const now = { ...remainderOf(effect, decided), onDeleted: remainder.onDeleted };
     return { effect, remainder: together(remainder, now), contests };
   }
+}
+
+/** The event without the address and the number that its contact is not to have. */
+function withoutTraits(item: WorkItem, blocked: readonly NamedByEvent[]): WorkItem {
+  if (blocked.length === 0) return item;
+  const body = item.body as IdentifyBody;
+  const traits = Object.entries(body.traits).filter(
+    ([name, sent]) => !blocked.some(({ type, value }) => type === name && value === sent),
+  );
+  return { ...item, body: { ...body, traits: Object.fromEntries(traits) } };
 }
 
 function contestedClaims(item: WorkItem, contact: Effect['contact'], { contested }: Remainder): Claim[] {

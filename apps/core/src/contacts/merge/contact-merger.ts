@@ -3,7 +3,7 @@ import type { AuditContext } from '@customer-platform/audit';
 import { Clock, newId, type Transaction } from '@customer-platform/database';
 import type { DeclaredAttributes } from '../../attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../../attributes/declared-attributes.reader.js';
-import { mergedIdentityLimit } from '../../identities/identity-value.js';
+import { IDENTITIES_OF_CONTACT, mergedIdentityLimit } from '../../identities/identity-value.js';
 import { ContactLookup } from '../contact-lookup.js';
 import type { Contact } from '../contact.entity.js';
 import { SuggestionsRepository } from '../suggestions/suggestions.repository.js';
@@ -146,10 +146,12 @@ export class ContactMerger {
   ): Promise<MergeBlocker[]> {
     const counts = await this.merges.identitiesByType(tx, [survivorId, mergedId]);
     const over = [...counts].filter(([type, count]) => count > mergedIdentityLimit(type));
+    const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     const erasure = await this.merges.isErasureOpen(tx, [...families.survivor, ...families.merged]);
     const merges = families.survivor.length - 1 + families.merged.length;
     return [
       ...over.map(([type]) => ({ code: 'limit_reached', field: `identities.${type}` })),
+      ...(total > IDENTITIES_OF_CONTACT ? [{ code: 'limit_reached', field: 'identities' }] : []),
       ...(erasure ? [{ code: 'erasure_open', field: null }] : []),
       ...(merges > MERGES_LIMIT ? [{ code: 'merge_limit_reached', field: null }] : []),
     ];

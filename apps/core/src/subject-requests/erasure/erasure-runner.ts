@@ -13,7 +13,8 @@ import { PollingJob, Setbacks } from '@customer-platform/http';
 import { ErasedIdentifiers, type Identifier } from '../blocklist/erased-identifiers.js';
 import { ErasureSignal } from './erasure.signal.js';
 import { Receipts } from './receipts.js';
-import { FIRST_STEP, runPiece, STEP_NAMES, type Erasure, type StepName } from './steps.js';
+import { SoughtPerson } from './sought-person.js';
+import { FIRST_STEP, runPiece, STEP_NAMES, type Position, type StepName } from './steps.js';
 
 /** As metrics and log lines call it. */
 const JOB = 'contact-erasure';
@@ -25,8 +26,8 @@ const FENCE_LASTS_MS = 3_600_000;
 
 /** They take turns: one of a person with a million events holds up nobody else's. */
 const NEXT = `
-  SELECT organization_id, subject_request_id, contact_id, correlation_id, step, round, cursor_id, fence, contact_ids,
-         identifiers, counts, asked_at, created_at
+  SELECT organization_id, subject_request_id, contact_id, correlation_id, step, round, cursor, fence, contact_ids, counts,
+         jsonb_array_length(identifiers) AS identifier_count
     FROM contact_erasures
    WHERE step <> 'done' AND subject_request_id <> ALL($1::uuid[])
      AND (step <> 'fence' OR fence IS NULL OR created_at < $2
@@ -35,16 +36,19 @@ const NEXT = `
    ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const SAVE = `
-  UPDATE contact_erasures SET step = $3, round = $4, cursor_id = $5, counts = $6, moved_at = now()
+  UPDATE contact_erasures SET step = $3, round = $4, cursor = $5, cursor_id = NULL, counts = $6, moved_at = now()
    WHERE organization_id = $1 AND subject_request_id = $2`;
 
 const SET_FENCE = `
   UPDATE contact_erasures SET step = 'fence', fence = pg_current_xact_id()::text
    WHERE organization_id = $1 AND subject_request_id = $2`;
 
+const IDENTIFIERS = `
+  SELECT identifiers FROM contact_erasures WHERE organization_id = $1 AND subject_request_id = $2`;
+
 /** Nothing of whom it was is needed any more. */
 const FORGET = `
-  UPDATE contact_erasures SET step = 'asked', identifiers = '[]', contact_ids = '{}', cursor_id = NULL
+  UPDATE contact_erasures SET step = 'asked', identifiers = '[]', contact_ids = '{}', cursor = NULL, cursor_id = NULL
    WHERE organization_id = $1 AND subject_request_id = $2`;
 
 const FORGET_WORDS = `
@@ -64,12 +68,28 @@ interface ErasureRow {
   /** A step; `fence` between the two rounds, `asked` until all modules have answered, then `done`. */
   step: StepName | 'fence' | 'receipt' | 'asked';
   round: number;
-  cursor_id: string | null;
+  cursor: Cursor | null;
   fence: string | null;
   contact_ids: string[];
-  identifiers: Identifier[];
+  identifier_count: number;
   counts: Record<string, number>;
 }
+
+/** How far a step of a round came; of another one it says nothing. */
+interface Cursor {
+  readonly step: StepName;
+  readonly round: number;
+  readonly position: Position;
+}
+
+/** Whom an erasure seeks. Identifiers are only ever taken away from one, so that their number says which they are. */
+interface Sought {
+  readonly identifiers: readonly Identifier[];
+  readonly person: SoughtPerson;
+}
+
+/** Of so many erasures what is sought is kept between pieces. */
+const SOUGHT_KEPT = 8;
 
 /**
  * Carries out erasures, a piece at a time: each piece and how far it came are one transaction, so that a process may be
@@ -81,6 +101,7 @@ interface ErasureRow {
 export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
   private readonly setbacks: Setbacks;
+  private readonly sought = new Map<string, Sought>();
 
   constructor(
     private readonly database: Database,
@@ -151,27 +172,43 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async takeAway(tx: WorkerTransaction, row: ErasureRow, step: StepName): Promise<void> {
-    const erasure: Erasure = {
-      organizationId: row.organization_id,
-      requestId: row.subject_request_id,
+    const { organization_id: organizationId, subject_request_id: requestId, round, cursor } = row;
+    const isHere = cursor?.step === step && cursor.round === round;
+    const piece = await runPiece(step, tx, {
+      organizationId,
+      requestId,
       contactIds: row.contact_ids,
-      identifiers: row.identifiers,
-      hashes: this.blocklist.hashesOf(row.organization_id, row.identifiers),
-      cursor: row.cursor_id,
-    };
-    const { more, cursor = null, counts = {} } = await runPiece(step, tx, erasure);
+      identifiers: async () => (await this.soughtBy(tx, row)).identifiers,
+      hashes: async () => this.blocklist.hashesOf(organizationId, (await this.soughtBy(tx, row)).identifiers),
+      sought: async () => (await this.soughtBy(tx, row)).person,
+      position: isHere ? cursor.position : undefined,
+    });
+    const { next: position, counts = {} } = piece;
     const all = { ...row.counts };
     for (const [name, count] of Object.entries(counts)) all[name] = (all[name] ?? 0) + count;
-    const next = more ? step : STEP_NAMES[STEP_NAMES.indexOf(step) + 1];
-    const after = next ?? (row.round === 1 ? 'fence' : 'receipt');
-    await tx.query(SAVE, [
+    const following = STEP_NAMES[STEP_NAMES.indexOf(step) + 1] ?? (round === 1 ? 'fence' : 'receipt');
+    const after = position
+      ? { step, cursor: { step, round, position } satisfies Cursor }
+      : { step: following };
+    const { step: then, cursor: there = null } = after;
+    await tx.query(SAVE, [organizationId, requestId, then, round, there && JSON.stringify(there), all]);
+  }
+
+  /** Read once for all pieces that seek: it may be long. */
+  private async soughtBy(tx: WorkerTransaction, row: ErasureRow): Promise<Sought> {
+    const name = `${row.subject_request_id} ${row.identifier_count}`;
+    const known = this.sought.get(name);
+    if (known) return known;
+    const [read] = await tx.query<{ identifiers: Identifier[] }>(IDENTIFIERS, [
       row.organization_id,
       row.subject_request_id,
-      after,
-      row.round,
-      more ? cursor : null,
-      all,
     ]);
+    const identifiers = read?.identifiers ?? [];
+    const sought = { identifiers, person: new SoughtPerson(row.contact_ids, identifiers) };
+    const [oldest] = this.sought.keys();
+    if (oldest !== undefined && this.sought.size >= SOUGHT_KEPT) this.sought.delete(oldest);
+    this.sought.set(name, sought);
+    return sought;
   }
 
   /** Core's part is done: its own receipt, and what it tells of the contacts. */
@@ -194,6 +231,7 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
       contacts.map((contact) => erasedEvent(row, contact)),
     );
     await tx.query(FORGET, [organizationId, requestId]);
+    for (const name of this.sought.keys()) if (name.startsWith(requestId)) this.sought.delete(name);
     await tx.query(FORGET_WORDS, [organizationId, requestId, now]);
     await this.receipts.keepOwn(tx, { requestId, counts, signature });
   }

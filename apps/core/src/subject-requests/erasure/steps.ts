@@ -1,44 +1,61 @@
 import type { Transaction } from '@customer-platform/database';
+import type { EventKind } from '../../ingestion/event-schemas.js';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
+import type { SoughtPerson } from './sought-person.js';
+
+/** As kept answers name the route by which a request is opened. */
+export const OWN_ROUTE = 'POST /v1/core/subject-requests';
 
 /** Rows of one transaction, so that none is long. */
 const AT_ONCE = 1_000;
-/** Letters that are read through, of which each may be as large as an event. */
-const LETTERS_AT_ONCE = 200;
+/** Letters and answers that are read through, of which each may be as large as an event. */
+const READ_AT_ONCE = 200;
+
+/** How far a step came: values by which its next piece begins, as texts. */
+export type Position = readonly string[];
 
 /** An erasure, as far as its steps need to know of it. */
 export interface Erasure {
   readonly organizationId: string;
   readonly requestId: string;
   readonly contactIds: readonly string[];
-  readonly identifiers: readonly Identifier[];
+  /** What the person is sought by; read where a step asks for it, for it may be long. */
+  readonly identifiers: () => Promise<readonly Identifier[]>;
   /** Of the identifiers, as errors of imports keep them. */
-  readonly hashes: readonly Buffer[];
-  readonly cursor: string | null;
+  readonly hashes: () => Promise<readonly Buffer[]>;
+  readonly sought: () => Promise<SoughtPerson>;
+  /** Where the step goes on; undefined where it begins. */
+  readonly position: Position | undefined;
 }
 
-/** What a piece of a step did; `more` is false once the step has nothing left. */
+/** What a piece of a step did; without `next` the step has nothing left. */
 export interface Piece {
-  readonly more: boolean;
-  readonly cursor?: string | null;
+  readonly next?: Position;
   readonly counts?: Readonly<Record<string, number>>;
 }
 
 type Step = (tx: Transaction, erasure: Erasure) => Promise<Piece>;
 
-/** Events are counted as erased on the day on which they were accepted; they stay among the stored (core.md §6). */
+/**
+ * Events are counted as erased on the day on which they were accepted; they stay among the stored (core.md §6). One
+ * contact's after the other, in the order of an index and from where the piece before ended: what was deleted is not read
+ * again.
+ */
 const EVENTS = `
-  WITH gone AS (
-    DELETE FROM events
-     WHERE organization_id = $1 AND id IN (
-             SELECT id FROM events WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) LIMIT ${AT_ONCE})
-    RETURNING id, (received_at AT TIME ZONE 'UTC')::date AS day
+  WITH sought AS (
+    SELECT id FROM events
+     WHERE organization_id = $1 AND contact_id = $2
+       AND ($3::timestamptz IS NULL OR (occurred_at, id) > ($3::timestamptz, $4::uuid))
+     ORDER BY occurred_at, id LIMIT ${AT_ONCE}
+  ), gone AS (
+    DELETE FROM events WHERE organization_id = $1 AND id IN (SELECT id FROM sought)
+    RETURNING id, occurred_at, (received_at AT TIME ZONE 'UTC')::date AS day
   ), counted AS (
     INSERT INTO usage_days AS total (organization_id, day, partition, erased)
     SELECT $1, day, -1, count(*) FROM gone GROUP BY day ORDER BY day
     ON CONFLICT (organization_id, day, partition) DO UPDATE SET erased = total.erased + excluded.erased
   )
-  SELECT id FROM gone`;
+  SELECT id, occurred_at AS at FROM gone ORDER BY occurred_at, id`;
 
 /** Nothing of them is run again, and nothing of whom they are about is left. */
 const CLOSE = `
@@ -53,7 +70,7 @@ const CLOSE_OF_EVENTS = `${CLOSE} AND event_id = ANY($2::uuid[]) AND payload IS 
 const CLOSE_OF_PERSON = `
   ${CLOSE} AND id IN (
     SELECT id FROM dead_letters WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])
-    UNION ALL
+    UNION
     SELECT id FROM dead_letters WHERE organization_id = $1 AND external_id = ANY($3::text[])
     LIMIT ${AT_ONCE})
   RETURNING 1`;
@@ -61,17 +78,31 @@ const CLOSE_OF_PERSON = `
 const CLOSE_THESE = `${CLOSE} AND id = ANY($2::uuid[]) RETURNING 1`;
 
 /** Letters that may be of anybody: what was no event has no external id, and an identify may name somebody else. */
-const TO_READ = `
-  SELECT id, payload FROM dead_letters
+const LETTERS = `
+  SELECT id, type, payload FROM dead_letters
    WHERE organization_id = $1 AND payload IS NOT NULL AND ($2::uuid IS NULL OR id > $2)
-   ORDER BY id LIMIT ${LETTERS_AT_ONCE}`;
+   ORDER BY id LIMIT ${READ_AT_ONCE}`;
 
 /** The evaluation's own lock: what it has read of the contacts it does not write afterwards. */
 const EVALUATOR = `SELECT pg_advisory_xact_lock(hashtextextended('segments:evaluate:' || $1::text, 0))`;
 
-const SEGMENT_ROWS = ['segment_changes', 'segment_dues', 'segment_matches'].map(
-  (table) => `DELETE FROM ${table} WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`,
+const QUEUED = ['segment_changes', 'segment_dues'].map(
+  (table) => `
+  DELETE FROM ${table} WHERE organization_id = $1 AND ctid = ANY(ARRAY(
+    SELECT ctid FROM ${table} WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) LIMIT ${AT_ONCE}))
+  RETURNING 1`,
 );
+
+/** Of each condition the contact's are found by the key. */
+const MATCHES = `
+  DELETE FROM segment_matches WHERE organization_id = $1 AND ctid = ANY(ARRAY(
+    SELECT match.ctid
+      FROM segment_conditions AS condition, unnest($2::uuid[]) AS contact (id),
+           LATERAL (SELECT ctid FROM segment_matches
+                     WHERE organization_id = $1 AND condition_id = condition.id AND contact_id = contact.id
+                     LIMIT ${AT_ONCE}) AS match
+     WHERE condition.organization_id = $1 LIMIT ${AT_ONCE}))
+  RETURNING 1`;
 
 const LOCK_SEGMENTS = `
   SELECT 1 FROM segments
@@ -82,7 +113,8 @@ const LOCK_SEGMENTS = `
 
 const MEMBERSHIPS = `
   WITH gone AS (
-    DELETE FROM segment_members WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])
+    DELETE FROM segment_members WHERE organization_id = $1 AND id = ANY(ARRAY(
+      SELECT id FROM segment_members WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) LIMIT ${AT_ONCE}))
     RETURNING segment_id, left_at
   ), counted AS (
     UPDATE segments AS segment SET member_count = member_count - present.count
@@ -98,20 +130,30 @@ const EVIDENCE = `
   UPDATE consent_events SET evidence = NULL
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND evidence IS NOT NULL RETURNING 1`;
 
-/** The answers to the request itself stay, without what was noted of the person. */
-const OWN_ROUTE = 'POST /v1/core/subject-requests';
-
+/** In the order of the key. */
 const ANSWERS = `
-  DELETE FROM idempotency_keys
-   WHERE organization_id = $1 AND body IS NOT NULL AND route <> '${OWN_ROUTE}'
-     AND EXISTS (SELECT FROM unnest($2::text[]) AS sought WHERE position(sought IN lower(body)) > 0)
-  RETURNING 1`;
+  SELECT route, encode(key_hash, 'hex') AS key, body FROM idempotency_keys
+   WHERE organization_id = $1
+     AND ($2::text IS NULL OR (route, key_hash) > ($2::text, decode($3::text, 'hex')))
+   ORDER BY route, key_hash LIMIT ${READ_AT_ONCE}`;
 
-const OWN_ANSWERS = `
+const OF_THESE = `
+  organization_id = $1 AND (route, key_hash) IN (
+    SELECT route, decode(key, 'hex') FROM unnest($2::text[], $3::text[]) AS found (route, key)) AND body IS NOT NULL`;
+
+const FORGET_ANSWERS = `DELETE FROM idempotency_keys WHERE ${OF_THESE} RETURNING 1`;
+
+/** The answers to the request itself stay, without what was noted of the person. */
+const FORGET_NOTES = `
   UPDATE idempotency_keys
      SET body = jsonb_set(body::jsonb || '{"note": null}', '{verification,reference}', 'null', false)::text
-   WHERE organization_id = $1 AND body IS NOT NULL AND route = '${OWN_ROUTE}'
-     AND EXISTS (SELECT FROM unnest($2::text[]) AS sought WHERE position(sought IN lower(body)) > 0)`;
+   WHERE ${OF_THESE}`;
+
+interface AnswerRow {
+  route: string;
+  key: string;
+  body: string | null;
+}
 
 /** Of an import at a time: its errors may be a million. */
 const NEXT_IMPORT = `
@@ -124,62 +166,80 @@ const IMPORT_ERRORS = `
   RETURNING 1`;
 
 const STEPS = {
-  async events(tx, { contactIds }) {
-    const gone = await tx.query<{ id: string }>(EVENTS, [tx.organizationId, contactIds]);
-    const ids = gone.map(({ id }) => id);
+  async events(tx, { contactIds, position = [] }) {
+    const [contactId = contactIds[0], at = null, id = null] = position;
+    if (contactId === undefined) return {};
+    const gone = await tx.query<{ id: string; at: Date }>(EVENTS, [tx.organizationId, contactId, at, id]);
+    const ids = gone.map((event) => event.id);
     const letters = ids.length === 0 ? [] : await tx.query(CLOSE_OF_EVENTS, [tx.organizationId, ids]);
-    return {
-      more: gone.length === AT_ONCE,
-      counts: { events: gone.length, dead_letters: letters.length },
-    };
+    const last = gone.at(-1);
+    const following = contactIds[contactIds.indexOf(contactId) + 1];
+    const counts = { events: gone.length, dead_letters: letters.length };
+    if (last && gone.length === AT_ONCE) return { next: [contactId, last.at.toISOString(), last.id], counts };
+    return following === undefined ? { counts } : { next: [following], counts };
   },
 
   async segments(tx, { contactIds }) {
     await tx.query(EVALUATOR, [tx.organizationId]);
-    await tx.query(LOCK_SEGMENTS, [tx.organizationId, contactIds]);
-    for (const statement of SEGMENT_ROWS) await tx.query(statement, [tx.organizationId, contactIds]);
-    const gone = await tx.query(MEMBERSHIPS, [tx.organizationId, contactIds]);
-    return { more: false, counts: { segment_memberships: gone.length } };
+    const of = [tx.organizationId, contactIds];
+    await tx.query(LOCK_SEGMENTS, of);
+    const gone = await tx.query(MEMBERSHIPS, of);
+    const deleted = [gone.length];
+    for (const statement of [...QUEUED, MATCHES]) deleted.push((await tx.query(statement, of)).length);
+    const counts = { segment_memberships: gone.length };
+    return deleted.includes(AT_ONCE) ? { next: [], counts } : { counts };
   },
 
   async consents(tx, { contactIds }) {
     await tx.query(EXPIRATIONS, [tx.organizationId, contactIds]);
     const cleared = await tx.query(EVIDENCE, [tx.organizationId, contactIds]);
-    return { more: false, counts: { consent_evidence: cleared.length } };
+    return { counts: { consent_evidence: cleared.length } };
   },
 
   async letters(tx, { contactIds, identifiers }) {
-    const externalIds = identifiers.filter(({ type }) => type === 'external_id').map(({ normal }) => normal);
+    const named = await identifiers();
+    const externalIds = named.filter(({ type }) => type === 'external_id').map(({ normal }) => normal);
     const closed = await tx.query(CLOSE_OF_PERSON, [tx.organizationId, contactIds, externalIds]);
-    return { more: closed.length === AT_ONCE, counts: { dead_letters: closed.length } };
+    const counts = { dead_letters: closed.length };
+    return closed.length === AT_ONCE ? { next: [], counts } : { counts };
   },
 
-  async payloads(tx, { contactIds, identifiers, cursor }) {
-    const rows = await tx.query<{ id: string; payload: Buffer }>(TO_READ, [tx.organizationId, cursor]);
-    const needles = needlesOf(contactIds, identifiers);
-    const theirs = rows.filter(({ payload }) => isAbout(payload.toString('utf8').toLowerCase(), needles));
-    const ids = theirs.map(({ id }) => id);
+  async payloads(tx, { sought, position = [] }) {
+    const person = await sought();
+    const [after = null] = position;
+    const rows = await tx.query<{ id: string; type: EventKind; payload: Buffer }>(LETTERS, [
+      tx.organizationId,
+      after,
+    ]);
+    const ids = rows.filter(({ type, payload }) => person.isInLetter(type, payload)).map(({ id }) => id);
     if (ids.length > 0) await tx.query(CLOSE_THESE, [tx.organizationId, ids]);
-    return {
-      more: rows.length === LETTERS_AT_ONCE,
-      cursor: rows.at(-1)?.id ?? null,
-      counts: { dead_letters: ids.length },
-    };
+    const last = rows.at(-1);
+    const counts = { dead_letters: ids.length };
+    return last && rows.length === READ_AT_ONCE ? { next: [last.id], counts } : { counts };
   },
 
-  async answers(tx, { contactIds, identifiers }) {
-    const needles = needlesOf(contactIds, identifiers);
-    const gone = await tx.query(ANSWERS, [tx.organizationId, needles]);
-    await tx.query(OWN_ANSWERS, [tx.organizationId, needles]);
-    return { more: false, counts: { kept_answers: gone.length } };
+  async answers(tx, { sought, position = [] }) {
+    const person = await sought();
+    const [route = null, key = null] = position;
+    const rows = await tx.query<AnswerRow>(ANSWERS, [tx.organizationId, route, key]);
+    const theirs = rows.filter(({ body }) => body !== null && person.isInAnswer(body));
+    const { true: own = [], false: others = [] } = Object.groupBy(theirs, (row) =>
+      row.route === OWN_ROUTE ? 'true' : 'false',
+    );
+    const gone = others.length === 0 ? [] : await tx.query(FORGET_ANSWERS, keysOf(tx, others));
+    if (own.length > 0) await tx.query(FORGET_NOTES, keysOf(tx, own));
+    const last = rows.at(-1);
+    const counts = { kept_answers: gone.length };
+    return last && rows.length === READ_AT_ONCE ? { next: [last.route, last.key], counts } : { counts };
   },
 
-  async imports(tx, { identifiers, hashes, cursor }) {
-    const [next] = await tx.query<{ id: string }>(NEXT_IMPORT, [tx.organizationId, cursor]);
-    if (!next) return { more: false };
-    const values = identifiers.map(({ normal }) => normal.toLowerCase());
-    const gone = await tx.query(IMPORT_ERRORS, [tx.organizationId, next.id, hashes, values]);
-    return { more: true, cursor: next.id, counts: { import_errors: gone.length } };
+  async imports(tx, { identifiers, hashes, position = [] }) {
+    const [after = null] = position;
+    const [next] = await tx.query<{ id: string }>(NEXT_IMPORT, [tx.organizationId, after]);
+    if (!next) return {};
+    const values = (await identifiers()).map(({ normal }) => normal.toLowerCase());
+    const gone = await tx.query(IMPORT_ERRORS, [tx.organizationId, next.id, await hashes(), values]);
+    return { next: [next.id], counts: { import_errors: gone.length } };
   },
 } as const satisfies Record<string, Step>;
 
@@ -197,15 +257,6 @@ export function runPiece(name: StepName, tx: Transaction, erasure: Erasure): Pro
   return STEPS[name](tx, erasure);
 }
 
-/**
- * What is sought in JSON, in lower case: ids as they are, values as whole texts, for one such as `1` stands in anybody's.
- * A national id has no value here: its index is sought nowhere.
- */
-function needlesOf(contactIds: readonly string[], identifiers: readonly Identifier[]): string[] {
-  const values = identifiers.filter(({ type }) => !type.startsWith('national_id.'));
-  return [...contactIds, ...values.map(({ normal }) => JSON.stringify(normal).toLowerCase())];
-}
-
-function isAbout(text: string, needles: readonly string[]): boolean {
-  return needles.some((needle) => text.includes(needle));
+function keysOf({ organizationId }: Transaction, rows: readonly AnswerRow[]): unknown[] {
+  return [organizationId, rows.map(({ route }) => route), rows.map(({ key }) => key)];
 }
