@@ -8,6 +8,8 @@ import { ErasedIdentifiers, type Identifier } from '../subject-requests/blocklis
 import {
   claimIdentity,
   takeBackIdentities,
+  takeBackWhatIsFree,
+  type BlockedAmong,
   type ClaimResult,
   type WantedIdentity,
 } from '../identities/identity-owners.js';
@@ -107,13 +109,18 @@ export class ContactIdentities {
       throw limitReached(IDENTITIES_OF_CONTACT, 'identities');
   }
 
-  /** Claims what the fields of a contact name and nobody has; what another has stays with it, and in the field. */
+  /**
+   * Claims what the fields of a contact name and nobody has; what another has stays with it, and in the field. What a
+   * person had who was erased is nobody's.
+   */
   async claimFree(tx: Transaction, context: AuditContext, contact: Contact, now: Date): Promise<void> {
     for (const wanted of identitiesOf(contact)) {
       const result = await claimIdentity(tx, contact.id, wanted, now);
-      if ('owned' in result && result.owned === 'new') {
-        await this.tell(tx, context, 'added', contact.id, result.id, wanted.type);
-      }
+      if ('taken' in result || result.owned === 'already') continue;
+      // Asked once the value is had, as by `claim`.
+      if (await this.blocklist.isAnyBlocked(tx, [wanted]))
+        await tx.query(RELEASE, [tx.organizationId, contact.id, wanted.type, wanted.normal]);
+      else await this.tell(tx, context, 'added', contact.id, result.id, wanted.type);
     }
   }
 
@@ -135,8 +142,23 @@ export class ContactIdentities {
 
   /** On a restore: answers who has one of the yielded identities now, if somebody does. */
   takeBack(tx: Transaction, contactId: string): Promise<string | undefined> {
-    return takeBackIdentities(tx, contactId);
+    return takeBackIdentities(tx, contactId, this.blockedAmong);
   }
+
+  /** As `takeBack`, but what another has now is left to it. */
+  takeBackFree(tx: Transaction, contactId: string): Promise<void> {
+    return takeBackWhatIsFree(tx, contactId, this.blockedAmong);
+  }
+
+  private readonly blockedAmong: BlockedAmong = async (tx, identities) => {
+    const { organizationId } = tx;
+    return [
+      ...(await this.blocklist.blocked(
+        tx,
+        identities.map((each) => ({ ...each, organizationId })),
+      )),
+    ];
+  };
 
   /** With the contact itself. */
   async remove(tx: Transaction, contactId: string): Promise<void> {

@@ -71,23 +71,48 @@ export async function claimIdentity(
   return { taken: last.contact_id };
 }
 
+/** Those among identities that nobody may have any more. */
+export type BlockedAmong = <T extends WantedIdentity>(
+  tx: Transaction,
+  identities: readonly T[],
+) => Promise<readonly T[]>;
+
 /** Takes back what a contact yielded while it was soft-deleted; answers who has one of them now, if somebody does. */
-export async function takeBackIdentities(tx: Transaction, contactId: string): Promise<string | undefined> {
+export async function takeBackIdentities(
+  tx: Transaction,
+  contactId: string,
+  blockedAmong: BlockedAmong,
+): Promise<string | undefined> {
   const yielded = await tx.query<WantedIdentity & { id: string }>(YIELDED, [tx.organizationId, contactId]);
   for (const identity of yielded) {
     const owner = await takeBack(tx, identity);
     if (owner !== undefined) return owner;
   }
+  await giveUpBlocked(tx, yielded, blockedAmong);
   return undefined;
 }
 
+/** Asked once they are had: an erasure that let go of one meanwhile has blocked it. */
+async function giveUpBlocked(
+  tx: Transaction,
+  had: readonly (WantedIdentity & { id: string })[],
+  blockedAmong: BlockedAmong,
+): Promise<void> {
+  for (const { id } of await blockedAmong(tx, had)) await tx.query(GIVE_UP, [tx.organizationId, id]);
+}
+
 /** As `takeBackIdentities`, but what another has now is left to it. */
-export async function takeBackWhatIsFree(tx: Transaction, contactId: string): Promise<void> {
+export async function takeBackWhatIsFree(
+  tx: Transaction,
+  contactId: string,
+  blockedAmong: BlockedAmong,
+): Promise<void> {
   const yielded = await tx.query<WantedIdentity & { id: string }>(YIELDED, [tx.organizationId, contactId]);
   for (const identity of yielded) {
     const owner = await takeBack(tx, identity);
     if (owner !== undefined) await tx.query(GIVE_UP, [tx.organizationId, identity.id]);
   }
+  await giveUpBlocked(tx, yielded, blockedAmong);
 }
 
 async function takeBack(

@@ -31,6 +31,9 @@ export type JurisdictionCode = keyof typeof JURISDICTIONS;
 /** The codes of the table. */
 export const JURISDICTION_CODES = Object.keys(JURISDICTIONS) as JurisdictionCode[];
 
+/** Nothing that a request says happened earlier: calendars of such years are not those of today's zones. */
+export const EARLIEST = new Date('1970-01-01T00:00:00.000Z');
+
 const DAY_MS = 86_400_000;
 /** No zone is further from UTC. */
 const FURTHEST_MS = 15 * 3_600_000;

@@ -9,7 +9,7 @@ import { ContactLookup } from '../contacts/contact-lookup.js';
 import { normalIdentity } from '../identities/identity-value.js';
 import { ErasureSignal } from './erasure/erasure.signal.js';
 import { ErasureStart } from './erasure/erasure-start.js';
-import { dueAt, extendedDueAt } from './jurisdictions.js';
+import { dueAt, EARLIEST, extendedDueAt } from './jurisdictions.js';
 import type {
   CreateSubjectRequestDto,
   RejectionInputDto,
@@ -260,8 +260,9 @@ function demandSubject({ contact_id: contactId, identity }: CreateSubjectRequest
 
 function demandPast(given: string | undefined, pointer: string, now: Date): Date {
   const at = given === undefined ? now : new Date(given);
-  if (at <= now) return at;
-  const error: FieldError = { pointer, code: 'out_of_range', detail: 'It lies in the future.' };
+  if (at >= EARLIEST && at <= now) return at;
+  const detail = at > now ? 'It lies in the future.' : `It lies before ${EARLIEST.toISOString()}.`;
+  const error: FieldError = { pointer, code: 'out_of_range', detail };
   throw Problem.validation([error]);
 }
 

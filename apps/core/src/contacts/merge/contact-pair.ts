@@ -9,6 +9,10 @@ const LOCK_ACTIVITY = `
   SELECT contact_id, last_seen_at FROM contact_activity
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) ORDER BY contact_id FOR UPDATE`;
 
+const SET_PATIENCE = `
+  WITH former AS MATERIALIZED (SELECT current_setting('lock_timeout') AS value)
+  SELECT former.value, set_config('lock_timeout', $1, true) FROM former`;
+
 /** Shorter than Postgres waits before it looks for a deadlock and ends one of those who are in it. */
 const PATIENCE_MS = 300;
 const TRIES = 15;
@@ -46,12 +50,12 @@ export class ContactPair {
     for (let left = TRIES; ; left -= 1) {
       try {
         return await tx.savepoint(async () => {
-          await setPatience(tx, PATIENCE_MS);
+          const before = await setPatience(tx, `${PATIENCE_MS}ms`);
           const rows = await tx.query<{ contact_id: string; last_seen_at: Date }>(LOCK_ACTIVITY, [
             tx.organizationId,
             ids,
           ]);
-          await setPatience(tx, 0);
+          await setPatience(tx, before);
           return new Map(rows.map((row) => [row.contact_id, row.last_seen_at]));
         });
       } catch (error) {
@@ -66,6 +70,8 @@ export class ContactPair {
   }
 }
 
-async function setPatience(tx: Transaction, ms: number): Promise<void> {
-  await tx.query(`SELECT set_config('lock_timeout', $1, true)`, [String(ms)]);
+/** Of this transaction's locks, until it ends or another is set. @returns that of before */
+async function setPatience(tx: Transaction, patience: string): Promise<string> {
+  const [former] = await tx.query<{ value: string }>(SET_PATIENCE, [patience]);
+  return former?.value ?? '0';
 }

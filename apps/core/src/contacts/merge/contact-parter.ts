@@ -4,7 +4,6 @@ import { Clock, postgresFailure, type Transaction } from '@customer-platform/dat
 import { Problem } from '@customer-platform/problem-json';
 import type { DeclaredAttributes } from '../../attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../../attributes/declared-attributes.reader.js';
-import { takeBackWhatIsFree } from '../../identities/identity-owners.js';
 import { ContactIdentities } from '../contact-identities.js';
 import { ContactLookup } from '../contact-lookup.js';
 import { Contact } from '../contact.entity.js';
@@ -75,7 +74,7 @@ export class ContactParter {
     const mergedVersion = contacts.merged.version + 1;
     const merged = await this.comeBack(tx, contacts.merged, mergedVersion + 1, now);
     await this.merges.moveBack(tx, survivor.id, merged.id, family);
-    await takeBackWhatIsFree(tx, merged.id);
+    await this.identities.takeBackFree(tx, merged.id);
     await this.identities.claimFree(tx, context, merged, now);
     const seen = await this.seeAgain(tx, survivor.id, merged.id, merge.seenBefore);
     await this.merges.undone(tx, merge.id, now);

@@ -18,6 +18,14 @@ const BLOCK = `
 const LIFT = `
   DELETE FROM erased_identifiers WHERE organization_id = $1 AND hash = ANY($2::bytea[]) RETURNING hash`;
 
+const SEEK_NO_MORE = `
+  UPDATE contact_erasures
+     SET identifiers = coalesce((
+           SELECT jsonb_agg(sought) FROM jsonb_array_elements(identifiers) AS sought
+            WHERE NOT EXISTS (SELECT FROM jsonb_array_elements($2::jsonb) AS lifted
+                               WHERE lifted->'type' = sought->'type' AND lifted->'normal' = sought->'normal')), '[]')
+   WHERE organization_id = $1 AND step NOT IN ('asked', 'done')`;
+
 /** Row by row, however few rows the planner takes the table to have. */
 const BLOCKED = `
   SELECT wanted.place
@@ -49,11 +57,17 @@ export class ErasedIdentifiers {
     await tx.query(BLOCK, [tx.organizationId, hashes, requestId, this.clock.now()]);
   }
 
-  /** Those of the person are taken again. @returns how many were blocked */
+  /**
+   * Those of the person are taken again, and erasures that are under way seek them no more: what comes of the person from
+   * now on stays. It waits for the piece of such an erasure that runs just now.
+   * @returns how many were blocked
+   */
   async lift(tx: Transaction, identifiers: readonly Identifier[]): Promise<number> {
     if (identifiers.length === 0) return 0;
     const hashes = identifiers.map((each) => this.hashOf(tx.organizationId, each));
-    return (await tx.query(LIFT, [tx.organizationId, hashes])).length;
+    const lifted = await tx.query(LIFT, [tx.organizationId, hashes]);
+    if (lifted.length > 0) await tx.query(SEEK_NO_MORE, [tx.organizationId, JSON.stringify(identifiers)]);
+    return lifted.length;
   }
 
   /** Whether one of these is blocked. */

@@ -24,14 +24,19 @@ const ASK_AGAIN_MS = 86_400_000;
 /** No transaction of the platform takes so long: what is older is one that somebody forgot. */
 const FENCE_LASTS_MS = 3_600_000;
 
-/** They take turns: one of a person with a million events holds up nobody else's. */
+/**
+ * The second round begins when what was under way has ended: transactions, and calls whose answer is kept once they are
+ * through, at the latest when their lease ends. They take turns: one of a person with a million events holds up nobody else's. */
 const NEXT = `
   SELECT organization_id, subject_request_id, contact_id, correlation_id, step, round, cursor, fence, contact_ids, counts,
          jsonb_array_length(identifiers) AS identifier_count
     FROM contact_erasures
    WHERE step <> 'done' AND subject_request_id <> ALL($1::uuid[])
      AND (step <> 'fence' OR fence IS NULL OR created_at < $2
-          OR fence::xid8 < pg_snapshot_xmin(pg_current_snapshot()))
+          OR fence::xid8 < pg_snapshot_xmin(pg_current_snapshot()) AND NOT EXISTS (
+               SELECT FROM idempotency_keys AS open
+                WHERE open.organization_id = contact_erasures.organization_id AND open.status IS NULL
+                  AND open.created_at <= contact_erasures.created_at AND open.lease_until > $4))
      AND (step <> 'asked' OR asked_at < $3)
    ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
@@ -140,6 +145,7 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
           this.setbacks.waiting(),
           new Date(now - FENCE_LASTS_MS),
           new Date(now - ASK_AGAIN_MS),
+          new Date(now),
         ]);
         if (!row) return;
         await tx.useOrganization(row.organization_id);

@@ -1,9 +1,16 @@
 import type { Transaction } from '@customer-platform/database';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
 
+/** The fields that several contacts may have alike, each by its index. */
+const ELSEWHERE = [
+  ['external_id', 'external_id'],
+  ['email', 'email_normal'],
+  ['phone', 'phone'],
+] as const;
+
 /**
  * What names the contacts, in their fields and among their identities, those that they yielded included. What somebody
- * else has as an identity by now is theirs: to block it would erase them too.
+ * else has, as an identity, one that was yielded included, or in a field, is theirs too: to block it would erase them.
  */
 const IDENTIFIERS = `
   WITH named AS (
@@ -17,7 +24,16 @@ const IDENTIFIERS = `
   SELECT type, normal FROM named
    WHERE NOT EXISTS (SELECT FROM identities AS other
                       WHERE other.organization_id = $1 AND other.type = named.type AND other.normal_value = named.normal
-                        AND other.yielded_at IS NULL AND other.contact_id <> ALL($2::uuid[]))`;
+                        AND other.yielded_at IS NULL AND other.contact_id <> ALL($2::uuid[]))
+     AND NOT EXISTS (SELECT FROM identities AS other
+                      WHERE other.organization_id = $1 AND other.type = named.type AND other.normal_value = named.normal
+                        AND other.yielded_at IS NOT NULL AND other.contact_id <> ALL($2::uuid[]))
+     ${ELSEWHERE.map(
+       ([type, column]) => `
+     AND NOT EXISTS (SELECT FROM contacts AS other
+                      WHERE named.type = '${type}' AND other.organization_id = $1 AND other.${column} = named.normal
+                        AND other.id <> ALL($2::uuid[]))`,
+     ).join('')}`;
 
 const DROP = {
   identities:

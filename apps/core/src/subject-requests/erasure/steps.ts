@@ -1,4 +1,5 @@
 import type { Transaction } from '@customer-platform/database';
+import { withdrawValues } from '../../contacts/suggestions/withdrawn-values.js';
 import type { EventKind } from '../../ingestion/event-schemas.js';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
 import type { SoughtPerson } from './sought-person.js';
@@ -130,6 +131,13 @@ const EVIDENCE = `
   UPDATE consent_events SET evidence = NULL
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND evidence IS NOT NULL RETURNING 1`;
 
+/** What was suggested of the contacts while they were taken out of the profile. */
+const SUGGESTIONS = `
+  DELETE FROM merge_suggestions
+   WHERE organization_id = $1 AND (first_id = ANY($2::uuid[]) OR second_id = ANY($2::uuid[])) RETURNING 1`;
+const CLAIMANTS =
+  'DELETE FROM identity_claimants WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])';
+
 /** In the order of the key. */
 const ANSWERS = `
   SELECT route, encode(key_hash, 'hex') AS key, body FROM idempotency_keys
@@ -194,6 +202,13 @@ const STEPS = {
     await tx.query(EXPIRATIONS, [tx.organizationId, contactIds]);
     const cleared = await tx.query(EVIDENCE, [tx.organizationId, contactIds]);
     return { counts: { consent_evidence: cleared.length } };
+  },
+
+  async suggestions(tx, { contactIds, identifiers }) {
+    const deleted = await tx.query(SUGGESTIONS, [tx.organizationId, contactIds]);
+    await tx.query(CLAIMANTS, [tx.organizationId, contactIds]);
+    await withdrawValues(tx, await identifiers());
+    return { counts: { suggestions: deleted.length } };
   },
 
   async letters(tx, { contactIds, identifiers }) {
