@@ -1,5 +1,7 @@
+import { Database, newId } from '@customer-platform/database';
 import { expectStatus, type Caller } from '@customer-platform/testing';
 import { SegmentWorld, type Given } from '../segments/segment.fixture.js';
+import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 
 interface Letter extends Record<string, unknown> {
   id: string;
@@ -295,5 +297,32 @@ describe('an event that fails after it is stored', () => {
     expect(await replay(caller)).toMatchObject({ state: 'replayed' });
     expect(await told(id)).toEqual(before);
     expect(await outcome(id)).toMatchObject({ contacts: [{ row: ['ana', 'Ana', {}, true] }, {}] });
+  });
+
+  it('gives its contact no value of a person who was erased meanwhile', async () => {
+    const { id, caller } = await anOrganization();
+    await fault(id, { stage: 'profile', pattern: '%Anna%' });
+    const traits = { first_name: 'Anna', email: 'Gone@example.com' };
+    const identities = [
+      { type: 'custom.card', value: 'gone' },
+      { type: 'custom.card', value: 'stays' },
+    ];
+    await world.storeCarefully(id, [first, { externalId: 'ana', at: NOW, traits, identities }]);
+    await mend(id);
+    const app = world.core.app.app;
+    await app.get(Database, { strict: false }).acrossOrganizations(async (tx) => {
+      await tx.useOrganization(id);
+      await app.get(ErasedIdentifiers, { strict: false }).block(tx, newId(), [
+        { type: 'email', normal: 'gone@example.com' },
+        { type: 'custom.card', normal: 'gone' },
+      ]);
+    });
+    expect(await replay(caller)).toMatchObject({ state: 'replayed' });
+    const rows = await world.core.database.query(
+      `SELECT first_name, email, ARRAY(SELECT normal_value FROM identities WHERE contact_id = contacts.id ORDER BY 1) AS held
+         FROM contacts WHERE organization_id = $1 AND external_id = 'ana'`,
+      [id],
+    );
+    expect(rows).toEqual([{ first_name: 'Anna', email: null, held: ['ana', 'stays'] }]);
   });
 });

@@ -25,6 +25,14 @@ const NO_ROWS = { resource: null, rows: [], next: null };
 /** A verification that is right. */
 export const VERIFICATION = { method: 'clave_unica', reference: 'case 4711' };
 
+const LETTER = `
+  INSERT INTO dead_letters (organization_id, id, event_id, type, stage, code, detail, attempts, payload, external_id, state,
+                            fingerprint, received_at, first_failed_at, last_failed_at)
+  VALUES ($1, $2, $3, $4, 'store', 'internal_error', 'It failed.', 1, $5, $6, 'pending', $7, now(), now(), now())`;
+
+const FENCED = `
+  SELECT FROM contact_erasures WHERE subject_request_id = $1 AND step = 'fence' AND fence IS NOT NULL`;
+
 /** Core between modules that sign receipts of erasures, as far as a spec tells them to. */
 export class ErasureWorld {
   private constructor(
@@ -76,6 +84,27 @@ export class ErasureWorld {
         const now = await this.read(caller, request);
         expect(now.receipts.find(({ module }) => module === 'core')?.state).toBe('verified');
         return now;
+      },
+      { within: 30_000 },
+    );
+  }
+
+  /** Keeps an event as a dead letter, an identify if it has traits. @returns the letter's id */
+  async letter(organizationId: string, body: unknown, externalId: string | null = null): Promise<string> {
+    const id = newId();
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const kind = text.includes('"traits"') ? 'identify' : 'track';
+    const values = [organizationId, id, newId(), kind, Buffer.from(text), externalId, newId()];
+    await this.contacts.query(LETTER, values);
+    return id;
+  }
+
+  /** Waits until the first round of the request's steps is through, and the second may begin. */
+  async beforeRoundTwo({ id }: { id: string }): Promise<void> {
+    await eventually(
+      async () => {
+        const rows = await this.contacts.query(FENCED, [id]);
+        expect(rows).toHaveLength(1);
       },
       { within: 30_000 },
     );

@@ -87,6 +87,18 @@ describe('POST /v1/core/subject-requests', () => {
     }
   });
 
+  it('400 out_of_range long before there were such requests', async () => {
+    const { caller } = world.contacts.anOrganization();
+    const { id } = await world.contacts.created(caller);
+    for (const received_at of ['0999-12-31T12:00:00Z', '0001-01-01T00:00:00Z', '1969-12-31T23:59:59Z']) {
+      const answer = await caller.post(REQUESTS, { type: 'erasure', contact_id: id, received_at });
+      const problem = expectProblem(answer, 400, 'validation_failed');
+      expect(problem.errors).toEqual([
+        expect.objectContaining({ pointer: '/received_at', code: 'out_of_range' }),
+      ]);
+    }
+  });
+
   it('400 without a person, with two, in the future', async () => {
     const { caller } = world.contacts.anOrganization();
     const { id } = await world.contacts.created(caller);
