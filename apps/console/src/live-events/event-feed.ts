@@ -23,6 +23,8 @@ const PAGE = 100;
 const PAGES_AT_ONCE = 5;
 /** The platform sends a comment every 15 s: a connection that is silent for longer leads nowhere. */
 const SILENCE_MS = 40_000;
+/** A stream that was open for so long and then ends in good order is asked for again at once, and nobody need know. */
+const LASTED_MS = 10_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 /** All streams of the organization are taken: in a minute one may be free. */
@@ -42,7 +44,8 @@ export async function followEvents(
   let pollFor: number | undefined;
   while (!signal.aborted) {
     try {
-      if (pollFor === undefined) await readStream(source, buffer, reading, signal);
+      // Streams end after two minutes or so, as do those of a platform that is updated.
+      if (pollFor === undefined) while (await readStream(source, buffer, reading, signal)) continue;
       else await pollEvents(source, buffer, signal, pollFor);
       pollFor = undefined;
     } catch (error) {
@@ -62,24 +65,31 @@ interface Reading {
   failures: number;
 }
 
+/**
+ * Until the platform ends it in good order. @returns whether to go on at once
+ * @throws where it broke, or ended hardly begun
+ */
 async function readStream(
   source: FeedSource,
   buffer: LiveBuffer,
   reading: Reading,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const silence = new AbortController();
   const ended = AbortSignal.any([signal, silence.signal]);
   const response = await openStream(source, reading.position, ended);
   // What was stored before the stream began is in the list, and what is in both is shown once.
   if (reading.position === undefined) await catchUp(source, buffer, ended);
   buffer.become({ connection: 'streamed' });
-  for await (const event of serverSentEvents(watched(response.body, silence))) {
+  const began = performance.now();
+  const reached = (id: string): void => {
+    reading.position = id;
+  };
+  for await (const event of serverSentEvents(watched(response.body, silence), reached)) {
     reading.failures = 0;
-    reading.position = event.id ?? reading.position;
     await take(event, source, buffer, ended);
   }
-  // Ended in good order, as a platform that is updated does.
+  if (performance.now() - began >= LASTED_MS) return true;
   throw new NetworkError({ method: 'GET', path: PATH }, 'unreachable');
 }
 

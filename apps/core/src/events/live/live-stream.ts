@@ -23,6 +23,8 @@ export interface LiveStreamOptions {
   readonly stream: EventStream;
   readonly filter: LiveFilter;
   readonly position: Position;
+  /** When it ends, in milliseconds since the epoch: its reader comes back. */
+  readonly endsAt: number;
 }
 
 /** One reader of an organization's events. */
@@ -31,6 +33,7 @@ export class LiveStream {
   readonly organizationId: string;
   readonly stream: EventStream;
   readonly filter: LiveFilter;
+  readonly endsAt: number;
   /** All up to here was told, passed over by the filter, or counted as dropped. */
   position: Position;
   /** Whether it is given what the feed reads; until then it reads by itself what was before. */
@@ -47,12 +50,13 @@ export class LiveStream {
   /** It was waited for in vain, and has not taken what waits since. */
   private slow = false;
 
-  constructor({ id, context, stream, filter, position }: LiveStreamOptions) {
+  constructor({ id, context, stream, filter, position, endsAt }: LiveStreamOptions) {
     this.id = id;
     this.organizationId = context.organizationId;
     this.stream = stream;
     this.filter = filter;
     this.position = position;
+    this.endsAt = endsAt;
     this.seesLetters = context.can('core.jobs.read');
   }
 

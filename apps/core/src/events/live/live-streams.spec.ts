@@ -1,4 +1,5 @@
-import { newId } from '@customer-platform/database';
+import { jest } from '@jest/globals';
+import { Clock, newId } from '@customer-platform/database';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import {
   eventually,
@@ -80,6 +81,13 @@ async function letter(organizationId: string, payload: string): Promise<void> {
              convert_to($2, 'UTF8'), 'ana', 'pending', gen_random_uuid(), now(), now(), now())`,
     [organizationId, payload],
   );
+}
+
+/** What a metric of this process says; of both instances. */
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`${world.core.app.url}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.split(' ')[1]);
 }
 
 describe('GET /v1/core/events/stream', () => {
@@ -274,6 +282,8 @@ describe('GET /v1/core/events/stream', () => {
       expect(answer.body).toMatchObject({ scope: 'organization' });
       expect(answer.headers.get('retry-after')).toBe('5');
     }
+    expect(await metric('event_streams_open')).toBe(5);
+    expect(await metric('event_streams_refused_total{scope="organization"}')).toBeGreaterThanOrEqual(2);
     await open[0]?.close();
     await listen(there);
     await listen(world.anOrganization().caller);
@@ -321,6 +331,31 @@ describe('GET /v1/core/events/stream', () => {
       } finally {
         registry.outage(false);
       }
+    });
+
+    it('after two minutes or so, and whoever comes back goes on there, all places being taken', async () => {
+      const { id, caller } = world.anOrganization();
+      const readers = await Promise.all(Array.from({ length: 5 }, () => listen(caller)));
+      const [reader] = readers as [EventReader];
+      await stored(id, 'e0');
+      await eventually(() => expect(names(reader)).toEqual(['e0']));
+      const clock = world.core.app.app.get(Clock);
+      let later = 89_000;
+      const now = jest.spyOn(clock, 'now').mockImplementation(() => new Date(Date.now() + later));
+      try {
+        await stored(id, 'e1');
+        await eventually(() => expect(names(reader)).toEqual(['e0', 'e1']));
+        expect(readers.some(({ ended }) => ended)).toBe(false);
+        later = 151_000;
+        await eventually(() => expect(readers.every(({ ended }) => ended)).toBe(true));
+      } finally {
+        now.mockRestore();
+      }
+      expect(readers.map(({ cutOff }) => cutOff)).toEqual(Array(5).fill(undefined));
+      expect(await world.count('event_streams', id)).toBe(0);
+      await stored(id, 'e2');
+      const again = await listen(beside.as(id, CORE), '', reader.lastEventId);
+      await eventually(() => expect(names(again)).toEqual(['e2']));
     });
 
     it('when the app does, at once, and its place comes free', async () => {

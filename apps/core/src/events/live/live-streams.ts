@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Database, type Transaction } from '@customer-platform/database';
+import { Clock, Database, type Transaction } from '@customer-platform/database';
 import {
   AUTHENTICATOR,
   EventStream,
   log,
+  metrics,
   PollingJob,
   type Authenticator,
   type RequestContext,
 } from '@customer-platform/http';
+import { Gauge } from 'prom-client';
 import { ContactLookup } from '../../contacts/contact-lookup.js';
 import { LiveFeed } from './live-feed.js';
 import { beginningOf, comparePositions, readPosition, type Position } from './live-position.js';
@@ -25,9 +27,22 @@ const PAGE = 100;
 /** Of all organizations on this instance: each holds a socket and what its reader has not taken. */
 const MOST_STREAMS = 500;
 
+/**
+ * A stream ends by itself after so long and up to so much more: of a reader that vanished without a word nothing is heard
+ * for a quarter of an hour, and those who came together do not come back together.
+ */
+const LASTS_MS = 90_000;
+const LASTS_LONGER_MS = 60_000;
+
 const CHECK_EVERY_MS = 300;
 const BEAT_EVERY_MS = 15_000;
 const RENEW_EVERY_MS = 3_000;
+
+const open = new Gauge({
+  name: 'event_streams_open',
+  help: 'Streams of events that are read on this instance',
+  registers: [metrics],
+});
 
 /** Where a stream begins. */
 interface Beginning {
@@ -58,12 +73,13 @@ export class LiveStreams implements OnModuleDestroy {
     private readonly database: Database,
     private readonly lookup: ContactLookup,
     private readonly feed: LiveFeed,
+    private readonly clock: Clock,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {}
 
   /**
    * Answers with the organization's events from now on, or from where the reader was, until the credential or the right
-   * to read them ends, the reader goes or the app is to end.
+   * to read them ends, the reader goes, its time is over or the app is to end.
    * @throws Problem `rate_limited`, `shutting_down`
    */
   async open(
@@ -85,7 +101,8 @@ export class LiveStreams implements OnModuleDestroy {
       await this.release(held);
       throw error;
     }
-    const live = new LiveStream({ id: slot, context, stream, filter, position });
+    const endsAt = this.clock.now().getTime() + LASTS_MS + Math.random() * LASTS_LONGER_MS;
+    const live = new LiveStream({ id: slot, context, stream, filter, position, endsAt });
     live.contactIds = contactIds;
     this.join(live, request);
     stream.onEnd(() => this.leave(live));
@@ -124,6 +141,7 @@ export class LiveStreams implements OnModuleDestroy {
 
   private join(live: LiveStream, request: IncomingMessage): void {
     this.requests.set(live, request);
+    open.inc();
     this.feed.add(live);
     if (this.timers.length > 0) return;
     this.renewal.start(RENEW_EVERY_MS);
@@ -135,6 +153,7 @@ export class LiveStreams implements OnModuleDestroy {
 
   private leave(live: LiveStream): void {
     this.requests.delete(live);
+    open.dec();
     this.feed.remove(live);
     this.keep(this.release(live));
   }
@@ -210,6 +229,7 @@ export class LiveStreams implements OnModuleDestroy {
     if (this.beingChecked.has(live)) return;
     this.beingChecked.add(live);
     try {
+      if (live.endsAt <= this.clock.now().getTime()) return await this.conclude(live);
       const caller = await this.authenticator.authenticate(request, 'api_key|user');
       const may = !caller.restriction && caller.permissions.has('core.events.read');
       live.seesLetters = caller.permissions.has('core.jobs.read');
@@ -221,6 +241,12 @@ export class LiveStreams implements OnModuleDestroy {
     } finally {
       this.beingChecked.delete(live);
     }
+  }
+
+  /** Its time is over. The place comes free first: a reader that comes back at once finds it. */
+  private async conclude(live: LiveStream): Promise<void> {
+    await this.release(live);
+    live.stream.end();
   }
 
   /** A place that another took, while this instance could not say that it holds it, is lost. */

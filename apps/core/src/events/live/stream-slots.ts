@@ -1,8 +1,17 @@
 import { newId, type Transaction, type WorkerTransaction } from '@customer-platform/database';
+import { metrics } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { Counter } from 'prom-client';
 
 /** Of an organization, over all instances. */
 const MOST_STREAMS = 5;
+
+const refused = new Counter({
+  name: 'event_streams_refused_total',
+  help: 'Streams of events answered 429, by whose bound was reached: organization, platform',
+  labelNames: ['scope'],
+  registers: [metrics],
+});
 
 /** One after another: who counts sees what the last one took. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('event-streams:' || $1::text, 0))`;
@@ -59,6 +68,7 @@ export async function releaseSlots(tx: WorkerTransaction, slots: readonly HeldSl
 
 /** There are as many streams as there may be. */
 export function tooMany(scope: 'organization' | 'platform', detail: string): Problem {
+  refused.inc({ scope });
   return new Problem('rate_limited', { detail, headers: { 'Retry-After': '5' }, members: { scope } });
 }
 
