@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { NOTHING_DECLARED, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
+import { DeclaredAttributesReader } from '../../attributes/declared-attributes.reader.js';
 import { SegmentFollower, type ContactChange } from '../../segments/following/segment-follower.js';
 import { ErasedIdentifiers, type Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
 import { ContactCounters } from '../contact-counters.js';
@@ -33,13 +35,26 @@ export class ContactBatches {
     private readonly counters: ContactCounters,
     private readonly segments: SegmentFollower,
     private readonly clock: Clock,
+    private readonly declared: DeclaredAttributesReader,
   ) {}
 
   /**
    * The outcomes, in the order of the rows; one is refused by itself, the others go on.
    * @throws RaceLost when others change the same contacts meanwhile: the same batch passes when it begins anew
    */
-  async write(
+  write(
+    tx: Transaction,
+    context: AuditContext,
+    rows: readonly BatchRow[],
+    options: BatchOptions,
+  ): Promise<BatchResult[]> {
+    const work = (declared: DeclaredAttributes): Promise<BatchResult[]> =>
+      this.writeBy(declared, tx, context, rows, options);
+    return rows.some(({ body }) => body.attributes) ? this.declared.within(tx, work) : work(NOTHING_DECLARED);
+  }
+
+  private async writeBy(
+    declared: DeclaredAttributes,
     tx: Transaction,
     context: AuditContext,
     rows: readonly BatchRow[],
@@ -58,7 +73,7 @@ export class ContactBatches {
     );
     if (options.onExisting === 'update') await this.lockMatched(tx, known, rows, named, options);
     const blocked = await this.blockedAmong(tx, named);
-    const drafts = new ContactDrafts(tx.organizationId, known, this.vault, options, now);
+    const drafts = new ContactDrafts(tx.organizationId, known, this.vault, options, now, declared);
     const outcomes = rows.map((row, at): BatchOutcome => (blocked.has(at) ? ERASED : drafts.apply(row)));
     if (!options.dryRun) await this.keep(tx, context, drafts, options, now);
     return outcomes.map((outcome, at) => ({

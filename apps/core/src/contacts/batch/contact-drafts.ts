@@ -1,7 +1,8 @@
 import { newId, sameJson, Whole, type ResourceChange } from '@customer-platform/database';
 import { Problem, type FieldError, type ProblemCode } from '@customer-platform/problem-json';
 import { identityLimit } from '../../identities/identity-value.js';
-import { changedContact, newContact } from '../contact-changes.js';
+import type { DeclaredAttributes } from '../../attributes/declared-attributes.js';
+import { changedContact, newContact, type Moment } from '../contact-changes.js';
 import type { CreateContactDto } from '../contact.dto.js';
 import { identitiesOf, type FieldIdentity } from '../contact-identities.js';
 import { Contact } from '../contact.entity.js';
@@ -40,6 +41,7 @@ export class ContactDrafts {
     private readonly vault: NationalIdVault,
     private readonly options: BatchOptions,
     private readonly now: Date,
+    private readonly declared: DeclaredAttributes,
   ) {}
 
   apply({ body }: BatchRow): BatchOutcome {
@@ -64,8 +66,12 @@ export class ContactDrafts {
     return this.update(owner.contactId, body);
   }
 
+  private moment(): Moment {
+    return { now: this.now.toISOString(), declared: this.declared };
+  }
+
   private create(body: CreateContactDto): BatchOutcome {
-    const content = newContact(this.vault, this.organizationId, body, this.now.toISOString());
+    const content = newContact(this.vault, this.organizationId, body, this.moment());
     const { now } = this;
     const contact = Object.assign(new Contact(), EMPTY, content, {
       organizationId: this.organizationId,
@@ -87,7 +93,7 @@ export class ContactDrafts {
   private update(contactId: string, body: CreateContactDto): BatchOutcome {
     const draft = this.drafts.get(contactId) ?? this.draftOf(contactId);
     const before = draft.contact;
-    const { patch, times } = changedContact(this.vault, before, body, this.now.toISOString());
+    const { patch, times } = changedContact(this.vault, before, body, this.moment());
     const after = Object.assign(new Contact(), before, { fieldTimes: times });
     const changed: string[] = [];
     for (const [property, given] of Object.entries(patch)) {
