@@ -53,6 +53,12 @@ export class TaxonomyCatalog {
     return this.compiled.get(event) ?? this.compile(event);
   }
 
+  /** Compiles one schema, of any event: the first takes several times as long as others, and no request shall wait for it. */
+  prepare(): void {
+    const [event] = SHIPPED[0]?.events ?? [];
+    if (event) this.compile(event);
+  }
+
   private compile(event: DescribedEvent): CompiledSchema {
     const compiled = compileSchema(event.schema);
     if (this.compiled.size >= MOST_COMPILED) {

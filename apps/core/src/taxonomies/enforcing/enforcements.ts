@@ -68,6 +68,7 @@ export class Enforcements implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
+    this.catalog.prepare();
     if (readConfig(serviceConfig).PROCESS_ROLE !== 'worker') this.job.start();
   }
 

@@ -106,7 +106,7 @@ function checkValue(schema: unknown, at: string, depth: number, counter: { schem
   if (schema['type'] === undefined) throw new SchemaRefused(at, 'it names no type');
   checkBounds(schema, at);
   const { properties, items, additionalProperties: others } = schema;
-  for (const [name, property] of Object.entries((properties ?? {}) as object)) {
+  for (const [name, property] of Object.entries(properties ?? {})) {
     if (!isText(name) || name === '__proto__')
       throw new SchemaRefused(`${at}/properties`, 'a name is not taken');
     checkValue(property, `${at}/properties/${pointerToken(name)}`, depth + 1, counter);
