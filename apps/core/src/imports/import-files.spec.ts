@@ -24,7 +24,10 @@ beforeAll(async () => {
   // Nothing is carried out by itself.
   core = await startCore({ IMPORT_DIRECTORY: folder.path, PROCESS_ROLE: 'api' });
   const { app } = core.app;
+  // But what it tells is published: it waits for that.
+  process.env['DATABASE_URL'] = core.database.url;
   app.get(OutboxRelay, { strict: false }).start();
+  Reflect.deleteProperty(process.env, 'DATABASE_URL');
   files = app.get(ImportFiles, { strict: false });
   runner = app.get(ImportRunner, { strict: false });
 }, START_MS);
