@@ -48,7 +48,7 @@ import {
   runningPlatform,
 } from '@customer-platform/kit/platform.ts';
 import { runBackgroundWork } from './background-work.bench.ts';
-import { measureImports } from './imports/command.ts';
+import { measureImports } from './imports.bench.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
 import { runManagement } from './management/command.ts';

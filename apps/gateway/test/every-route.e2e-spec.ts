@@ -22,6 +22,7 @@ import {
   type AllCredentials,
 } from './credential-classes.fixture.js';
 import { obtainCredentials, PASSWORD } from './credentials.fixture.js';
+import { importContacts } from './imports.fixture.js';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
 
 interface Page {
@@ -104,7 +105,7 @@ async function fill(): Promise<void> {
   const rule = { attribute: 'email', op: 'exists', value: true };
   await made('/v1/core/segments', { name: 'With an address', rule });
   await made('/v1/core/attribute-definitions', { key: 'plan', type: 'string' });
-  await importContacts();
+  await importContacts(mine.admin);
   const erasure = { type: 'erasure', contact_id: contact };
   expect((await mine.admin.post('/v1/core/subject-requests', erasure)).status).toBe(202);
   await fillIdentity();
@@ -112,16 +113,6 @@ async function fill(): Promise<void> {
     if (collection.endsWith('/contacts')) ids.set(collection, contact);
     else if (!ids.has(collection)) ids.set(collection, await firstOf(collection));
   }
-}
-
-async function importContacts(): Promise<void> {
-  const form = new FormData();
-  form.append('options', JSON.stringify({ mapping: { id: 'external_id' } }));
-  form.append('file', new Blob(['id\nimported-1\n']), 'contacts.csv');
-  const sent = new Response(form);
-  const bytes = new Uint8Array(await sent.arrayBuffer());
-  const headers = { 'content-type': sent.headers.get('content-type') ?? '' };
-  expect((await mine.admin.call('POST', '/v1/core/imports', { bytes, headers })).status).toBe(202);
 }
 
 /** Somebody of `mine`, by a token exchanged for the external id. */

@@ -68,6 +68,8 @@ export class FolderStore extends FileStore {
 }
 
 class FolderFile implements NewFile {
+  private closed = false;
+
   constructor(
     private readonly file: FileHandle,
     private readonly unfinished: string,
@@ -86,7 +88,7 @@ class FolderFile implements NewFile {
   /** The content is on the disk before the name is, and the name before anybody is told of it. */
   async finish(): Promise<void> {
     await this.file.sync();
-    await this.file.close();
+    await this.close();
     await rename(this.unfinished, this.path);
     const folder = await open(this.folder, 'r');
     try {
@@ -97,8 +99,14 @@ class FolderFile implements NewFile {
   }
 
   async abandon(): Promise<void> {
-    await this.file.close().catch(() => undefined);
+    await this.close();
     await rm(this.unfinished, { force: true });
+  }
+
+  private async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await this.file.close();
   }
 }
 

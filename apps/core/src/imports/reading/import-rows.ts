@@ -143,7 +143,7 @@ export class ImportRows {
     if ('errors' in read) errors.push(...read.errors.map((error) => this.toError({ given }, error)));
     else if (Object.keys(read.attributes).length > 0) body['attributes'] = read.attributes;
     const said = consents.map((consent) => ({ method: 'import', ...consent, ...details }));
-    return { line, given, body: body as CreateContactDto, consents: said, errors };
+    return { line, given, body, consents: said, errors };
   }
 
   private async check(row: Gathered): Promise<ImportRow> {

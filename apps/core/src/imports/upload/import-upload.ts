@@ -35,7 +35,7 @@ export class ImportUpload {
     const parts = partsOf(request);
     const taking = new Taking(context, this.files);
     const { promise, resolve, reject } = Promise.withResolvers<Upload>();
-    const fail = (error: unknown): void => reject(error as Error);
+    const fail = (error: unknown): void => reject(error);
     const gone = (): void => {
       if (!request.complete) fail(new RequestAborted('The caller closed the connection'));
     };
@@ -57,7 +57,7 @@ export class ImportUpload {
     parts.on('error', (error) =>
       fail(new Problem('malformed_request', { detail: 'The body is no multipart form.', cause: error })),
     );
-    parts.on('close', () => taking.finished().then(resolve, fail));
+    parts.on('close', () => void taking.finished().then(resolve, fail));
     request.once('close', gone);
     request.pipe(parts);
     try {
@@ -136,7 +136,7 @@ class Taking {
   }
 
   async abandon(): Promise<void> {
-    await this.writing?.catch(() => undefined);
+    await Promise.allSettled([this.writing]);
     await this.sealed?.abandon();
     await this.files.remove(this.id);
   }

@@ -18,16 +18,16 @@ export async function* plainContent(file: AsyncIterable<Buffer>): AsyncGenerator
   const pieces = file[Symbol.asyncIterator]();
   let first: Buffer = Buffer.alloc(0);
   while (first.length < GZIP.length) {
-    const { value, done } = await pieces.next();
-    if (done) break;
-    first = Buffer.concat([first, value]);
+    const next = await pieces.next();
+    if (next.done === true) break;
+    first = Buffer.concat([first, next.value]);
   }
   const rest = async function* (): AsyncGenerator<Buffer> {
     if (first.length > 0) yield first;
     for (;;) {
-      const { value, done } = await pieces.next();
-      if (done) return;
-      yield value;
+      const next = await pieces.next();
+      if (next.done === true) return;
+      yield next.value;
     }
   };
   if (GZIP.every((byte, at) => first[at] === byte)) yield* inflated(rest());
@@ -43,9 +43,7 @@ async function* inflated(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       yield chunk;
     }
   };
-  const feeding = pipeline(Readable.from(counted(), { objectMode: false }), gunzip);
-  // Told by the reading of it, below.
-  feeding.catch(() => undefined);
+  const feeding = Promise.allSettled([pipeline(Readable.from(counted(), { objectMode: false }), gunzip)]);
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       count.made += chunk.length;
@@ -53,7 +51,8 @@ async function* inflated(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
         throw tooLarge('The file inflates to more than 200 times what was sent.');
       yield chunk;
     }
-    await feeding;
+    const [fed] = await feeding;
+    if (fed.status === 'rejected') throw fed.reason as Error;
   } catch (error) {
     if (!isZlib(error)) throw error;
     throw new Problem('malformed_request', { detail: 'The file is not gzip.', cause: error });

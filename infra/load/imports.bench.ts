@@ -16,9 +16,9 @@ import { newId, type MigrationClass } from '@customer-platform/database';
 import { startTestProcess, testDatabase, TestRegistry, type TestDatabase } from '@customer-platform/testing';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import startTestServices, { endTestServices } from '../../test/global-setup.ts';
+import startTestServices, { endTestServices } from '../test/global-setup.ts';
 
-const ROOT = resolve(import.meta.dirname, '../../..');
+const ROOT = resolve(import.meta.dirname, '../..');
 const LOOK_EVERY_MS = 250;
 const ROWS_A_CHUNK = 1_000;
 const BOUNDARY = 'an-import-of-contacts';
@@ -126,7 +126,7 @@ export async function measureImports(rows: number): Promise<void> {
       headers: { authorization, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
       body: ReadableStream.from(bodyOf(rows)),
       duplex: 'half',
-    } as RequestInit);
+    });
     const opened = (await sent.json()) as { id: string };
     if (sent.status !== 202)
       throw new Error(`The import was answered ${sent.status}: ${JSON.stringify(opened)}`);
