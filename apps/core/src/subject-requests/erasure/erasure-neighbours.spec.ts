@@ -83,11 +83,11 @@ describe('what an erased person had in common with others', () => {
     const { id, caller } = world.contacts.anOrganization();
     const living = await world.contacts.created(caller, { external_id: 'living', email: 'own@example.com' });
     await block(id, 'email', 'own@example.com');
-    const own = { traits: { email: 'own@example.com', first_name: 'Eva' } };
+    const own = { traits: { email: 'own@example.com', last_name: 'Eva' } };
     await accepted(caller, anIdentify({ ...own, external_id: 'living' }), IDENTIFY);
     await accepted(caller, anIdentify({ ...own, external_id: 'somebody' }), IDENTIFY);
     expect(await storedOf(id, 2)).toBe(1);
-    expect((await read(caller, living)).first_name).toBe('Eva');
+    expect((await read(caller, living)).last_name).toBe('Eva');
   }, 60_000);
 });
 
