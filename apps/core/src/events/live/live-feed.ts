@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { PollingJob } from '@customer-platform/http';
 import { beginningOf, comparePositions, type Position } from './live-position.js';
-import { FIRST_SPAN_MS, horizon, readLive, type LiveItem, type Stretch } from './live-rows.js';
+import { FIRST_SPAN_MS, horizon, readLive, type Horizon, type LiveItem, type Stretch } from './live-rows.js';
 import type { LiveStream } from './live-stream.js';
 
 const READ_EVERY_MS = 400;
@@ -14,6 +14,8 @@ const STEPS_FOR_ROOM = 10;
 const MOST_STEPS = 50;
 /** Somebody looks at what is to come: an outage is asked about again soon. */
 const LONGEST_PAUSE_MS = 2_000;
+/** Longer than any transaction of ours should last. */
+const TRANSACTIONS_WAITED_FOR_MS = 30_000;
 /** Nobody is waited for by a feed that is so far behind already: the readers of others would be it, too. */
 const BEHIND_MS = 5_000;
 /** A feed that is so far behind goes on with the present. */
@@ -26,6 +28,8 @@ const MOST_BEHIND_MS = 5 * 60_000;
 @Injectable()
 export class LiveFeed {
   readonly streams = new Set<LiveStream>();
+  /** For so long an open transaction keeps back what was stored after it began. */
+  waitedForMs = TRANSACTIONS_WAITED_FOR_MS;
   private readonly job = new PollingJob({
     name: 'live-events',
     everyMs: READ_EVERY_MS,
@@ -120,18 +124,18 @@ export class LiveFeed {
   private async readOn(): Promise<boolean> {
     const organizations = [...new Set([...this.streams].map(({ organizationId }) => organizationId))];
     const { reached, spanMs } = this;
-    const read = await this.database.acrossOrganizations(
-      async (tx): Promise<Stretch & { before: number }> => {
-        const before = await horizon(tx);
-        if (!reached || reached.at < before - MOST_BEHIND_MS)
-          return { items: [], until: beginningOf(before), more: false, spanMs: FIRST_SPAN_MS, before };
-        return {
-          ...(await readLive(tx, organizations, { after: reached, before, spanMs, most: PAGE })),
-          before,
-        };
-      },
-    );
+    const read = await this.database.acrossOrganizations(async (tx): Promise<Stretch & Horizon> => {
+      const { before, late } = await horizon(tx, this.waitedForMs);
+      if (!reached || reached.at < before - MOST_BEHIND_MS)
+        return { items: [], until: beginningOf(before), more: false, spanMs: FIRST_SPAN_MS, before, late };
+      return {
+        ...(await readLive(tx, organizations, { after: reached, before, spanMs, most: PAGE })),
+        before,
+        late,
+      };
+    });
     this.spanMs = read.spanMs;
+    for (const live of this.streams) live.sees(read.late);
     if (reached && comparePositions(read.until, reached) < 0) return false;
     if (reached && reached.at < read.before - MOST_BEHIND_MS)
       for (const live of this.streams) if (live.live) live.gap(read.until);

@@ -7,13 +7,17 @@ import { beginningOf, comparePositions, type Position } from './live-position.js
  * Up to here everything is there: whatever is still to be committed began later. In a statement before that which reads.
  * The clock is that of the beginning of the own transaction, read before anybody is looked at: by a later one whoever
  * began between the two would be passed over. A transaction is seen here a moment after the time it gives itself: half
- * a second is left for it. One that has gone on for longer than any of ours may is not waited for.
+ * a second is left for it. One that has gone on for longer than any of ours should is not waited for, but named: whatever it
+ * stored comes too late to be told. Also one that has not stored anything yet, for it may at its very end.
  */
 const HORIZON = `
-  SELECT floor(extract(epoch FROM least(min(xact_start), now() - interval '500 milliseconds')) * 1000)::float8 AS at
-    FROM pg_stat_activity
-   WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
-     AND xact_start > now() - interval '30 seconds'`;
+  SELECT floor(extract(epoch FROM least(min(xact_start) FILTER (WHERE NOT late), now() - interval '500 milliseconds'))
+               * 1000)::float8 AS before,
+         coalesce(array_agg(pid || ' ' || extract(epoch FROM xact_start)) FILTER (WHERE late), '{}') AS late
+    FROM (SELECT pid, xact_start, xact_start <= now() - $1::float8 * interval '1 millisecond' AS late
+            FROM pg_stat_activity
+           WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+             AND xact_start IS NOT NULL) AS open`;
 
 const EVENTS = `
   SELECT organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload,
@@ -63,10 +67,18 @@ export const FIRST_SPAN_MS = 2_000;
 const SHORTEST_SPAN_MS = 250;
 const LONGEST_SPAN_MS = 60_000;
 
-/** The instant before which everything is there, in milliseconds by the database's clock. */
-export async function horizon(tx: Transaction): Promise<number> {
-  const [row] = await tx.query<{ at: number }>(HORIZON);
-  return row?.at ?? 0;
+/** How far can be read. */
+export interface Horizon {
+  /** The instant before which everything is there, but for what is late; in milliseconds by the database's clock. */
+  readonly before: number;
+  /** The open transactions that are not waited for, each by a name of its own. */
+  readonly late: readonly string[];
+}
+
+/** How far can be read now, if a transaction is waited for so long. */
+export async function horizon(tx: Transaction, waitedForMs: number): Promise<Horizon> {
+  const [row] = await tx.query<Horizon>(HORIZON, [waitedForMs]);
+  return row ?? { before: 0, late: [] };
 }
 
 /** What organizations stored, in the order of its positions. */

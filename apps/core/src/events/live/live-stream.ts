@@ -46,6 +46,8 @@ export class LiveStream {
   contactIds: ReadonlySet<string> | undefined;
   /** Whether dead letters are shown whole. */
   seesLetters: boolean;
+  /** The transactions that are not waited for, as it saw them last. */
+  private late: ReadonlySet<string> = new Set();
   private dropped = 0;
   /** It was waited for in vain, and has not taken what waits since. */
   private slow = false;
@@ -58,6 +60,14 @@ export class LiveStream {
     this.position = position;
     this.endsAt = endsAt;
     this.seesLetters = context.can('core.jobs.read');
+  }
+
+  /** Told of the transactions that are not waited for: what one that has ended stored comes too late to be told. */
+  sees(late: readonly string[]): void {
+    const now = new Set(late);
+    const ended = [...this.late].some((each) => !now.has(each));
+    this.late = now;
+    if (ended) this.gap(this.position);
   }
 
   /** Tells an item that it has not seen, as far as the reader takes any; what it does not take is counted. */
@@ -103,13 +113,13 @@ export class LiveStream {
   /** Where it begins, so that a reader who hears nothing yet has something to come back with. */
   begin(): void {
     this.stream.comment();
-    this.stream.send({ id: positionText(this.position) });
+    this.stream.send({ id: this.place() });
   }
 
-  /** What lies between is not told: from here on. */
+  /** Something before is not told, and what is told goes on from here. */
   gap(from: Position): void {
     this.position = from;
-    this.stream.send({ id: positionText(from), event: 'gap', data: '{}' });
+    this.stream.send({ id: this.place(), event: 'gap', data: '{}' });
   }
 
   /** Says how much was dropped as soon as the reader takes anything again. */
@@ -121,7 +131,7 @@ export class LiveStream {
   beat(): void {
     if (this.stream.waiting > MOST_WAITING) return;
     this.stream.comment();
-    if (this.live && this.dropped === 0) this.stream.send({ id: positionText(this.position) });
+    if (this.live && this.dropped === 0) this.stream.send({ id: this.place() });
   }
 
   private wants({ event, externalId, contactId }: LiveItem): boolean {
@@ -132,7 +142,12 @@ export class LiveStream {
   }
 
   private tell({ position, kind, data }: LiveItem): void {
-    this.stream.send({ id: positionText(position), event: kind, data: data(this.seesLetters) });
+    this.stream.send({ id: this.place(position), event: kind, data: data(this.seesLetters) });
+  }
+
+  /** What the reader comes back with. */
+  private place({ at, id } = this.position): string {
+    return positionText({ at, id, late: this.late.size > 0 });
   }
 
   private tellDropped(): void {

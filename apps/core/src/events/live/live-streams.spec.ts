@@ -1,5 +1,4 @@
-import { jest } from '@jest/globals';
-import { Clock, newId } from '@customer-platform/database';
+import { newId } from '@customer-platform/database';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import {
   eventually,
@@ -227,6 +226,71 @@ describe('GET /v1/core/events/stream', () => {
     await eventually(() => expect(names(reader)).toEqual(['e0', 'before', 'after']));
   });
 
+  describe('where a transaction lasts longer than is waited for', () => {
+    /** One that stores an event at its very end, when events that were stored meanwhile have been told. */
+    async function lasting(id: string): Promise<{ commit: () => Promise<void> }> {
+      const client = new Client({ connectionString: world.core.database.url });
+      await client.connect();
+      await client.query('BEGIN');
+      await client.query(`SELECT set_config('app.organization_id', $1, true)`, [id]);
+      const commit = async () => {
+        await client.query(
+          `INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at,
+                               received_at, payload, source, fingerprint)
+           VALUES ($1, gen_random_uuid(), 'track', 'late', 'ana', gen_random_uuid(), $2, now(), now(), '{}', 'api',
+                   gen_random_uuid())`,
+          [id, newId()],
+        );
+        await client.query('COMMIT');
+        await client.end();
+      };
+      return { commit };
+    }
+    const kinds = (reader: EventReader) =>
+      reader.events.map(({ event, data }) =>
+        event === 'recorded' ? (JSON.parse(data) as EventDto).event : event,
+      );
+
+    beforeEach(() => {
+      for (const { app } of [world.core.app, beside])
+        app.get(LiveFeed, { strict: false }).waitedForMs = 2_000;
+    });
+    afterEach(() => {
+      for (const { app } of [world.core.app, beside])
+        app.get(LiveFeed, { strict: false }).waitedForMs = 30_000;
+    });
+
+    it('says that there is a gap when it has ended, and tells what comes', async () => {
+      const { id, caller } = world.anOrganization();
+      const reader = await listen(caller);
+      const { commit } = await lasting(id);
+      await stored(id, 'meanwhile');
+      await eventually(() => expect(kinds(reader)).toEqual(['meanwhile']));
+      await commit();
+      await eventually(() => expect(kinds(reader)).toEqual(['meanwhile', 'gap']));
+      await stored(id, 'after');
+      await eventually(() => expect(kinds(reader)).toEqual(['meanwhile', 'gap', 'after']));
+    });
+
+    it('says so to who came while it was open, and to who was away when it ended, on any instance', async () => {
+      const { id, caller } = world.anOrganization();
+      const before = await listen(caller);
+      const { commit } = await lasting(id);
+      await stored(id, 'meanwhile');
+      await eventually(() => expect(kinds(before)).toEqual(['meanwhile']));
+      const during = await listen(beside.as(id, CORE));
+      await before.close();
+      await commit();
+      await eventually(() => expect(kinds(during)).toEqual(['gap']));
+      await stored(id, 'after');
+      const again = await listen(beside.as(id, CORE), '', before.lastEventId);
+      await eventually(() => expect(kinds(again)).toEqual(['gap', 'after']));
+      const third = await listen(caller, '', again.lastEventId);
+      await stored(id, 'last');
+      await eventually(() => expect(kinds(third)).toEqual(['last']));
+    });
+  });
+
   it.each([
     ['no position', 'nonsense'],
     ['a position of six minutes ago', () => positionText({ at: Date.now() - 6 * 60_000, id: newId() })],
@@ -282,7 +346,7 @@ describe('GET /v1/core/events/stream', () => {
       expect(answer.body).toMatchObject({ scope: 'organization' });
       expect(answer.headers.get('retry-after')).toBe('5');
     }
-    expect(await metric('event_streams_open')).toBe(5);
+    await eventually(async () => expect(await metric('event_streams_open')).toBe(5));
     expect(await metric('event_streams_refused_total{scope="organization"}')).toBeGreaterThanOrEqual(2);
     await open[0]?.close();
     await listen(there);
@@ -339,17 +403,16 @@ describe('GET /v1/core/events/stream', () => {
       const [reader] = readers as [EventReader];
       await stored(id, 'e0');
       await eventually(() => expect(names(reader)).toEqual(['e0']));
-      const clock = world.core.app.app.get(Clock);
-      let later = 89_000;
-      const now = jest.spyOn(clock, 'now').mockImplementation(() => new Date(Date.now() + later));
+      const opened = Date.now();
+      world.stopClock(opened + 89_000);
       try {
         await stored(id, 'e1');
         await eventually(() => expect(names(reader)).toEqual(['e0', 'e1']));
         expect(readers.some(({ ended }) => ended)).toBe(false);
-        later = 151_000;
+        world.stopClock(opened + 151_000);
         await eventually(() => expect(readers.every(({ ended }) => ended)).toBe(true));
       } finally {
-        now.mockRestore();
+        world.stopClock();
       }
       expect(readers.map(({ cutOff }) => cutOff)).toEqual(Array(5).fill(undefined));
       expect(await world.count('event_streams', id)).toBe(0);

@@ -48,8 +48,9 @@ const open = new Gauge({
 interface Beginning {
   readonly slot: string;
   readonly position: Position;
-  /** Whether what the reader has seen last lies too far back, or is nothing that was given. */
+  /** Whether what the reader saw last lies too far back, is nothing that was given, or something from before came since. */
   readonly gap: boolean;
+  readonly late: readonly string[];
   readonly contactIds: ReadonlySet<string> | undefined;
 }
 
@@ -92,7 +93,7 @@ export class LiveStreams implements OnModuleDestroy {
     if (request.method === 'HEAD') return EventStream.open(request, response).end();
     if (this.feed.streams.size >= MOST_STREAMS)
       throw tooMany('platform', 'As many streams as may be are open on this instance.');
-    const { slot, position, gap, contactIds } = await this.begin(context, filter, request);
+    const { slot, position, gap, late, contactIds } = await this.begin(context, filter, request);
     const held = { organizationId: context.organizationId, id: slot };
     let stream: EventStream;
     try {
@@ -104,6 +105,7 @@ export class LiveStreams implements OnModuleDestroy {
     const endsAt = this.clock.now().getTime() + LASTS_MS + Math.random() * LASTS_LONGER_MS;
     const live = new LiveStream({ id: slot, context, stream, filter, position, endsAt });
     live.contactIds = contactIds;
+    live.sees(late);
     this.join(live, request);
     stream.onEnd(() => this.leave(live));
     live.begin();
@@ -124,12 +126,13 @@ export class LiveStreams implements OnModuleDestroy {
     const last = typeof header === 'string' && header !== '' ? header : undefined;
     return this.database.inOrganization(context, async (tx) => {
       const slot = await takeSlot(tx);
-      const now = await horizon(tx);
+      const { before: now, late } = await horizon(tx, this.feed.waitedForMs);
       const given = last === undefined ? undefined : readPosition(last);
       const known = given && given.at >= now - RESUMED_WITHIN_MS && given.at <= now + CLOCK_MAY_GO_BACK_MS;
       const position = known ? given : beginningOf(now);
       const contactIds = await this.contactIdsOf(tx, filter);
-      return { slot, position, gap: last !== undefined && !known, contactIds };
+      const gap = last !== undefined && (!known || given.late === true);
+      return { slot, position, gap, late, contactIds };
     });
   }
 
@@ -204,7 +207,8 @@ export class LiveStreams implements OnModuleDestroy {
     const { organizationId } = live;
     const read = (): Promise<Stretch> =>
       this.database.inOrganization({ organizationId }, async (tx) => {
-        const before = await horizon(tx);
+        const { before, late } = await horizon(tx, this.feed.waitedForMs);
+        live.sees(late);
         if (live.position.at < before - RESUMED_WITHIN_MS) live.gap(beginningOf(before));
         return readLive(tx, [organizationId], {
           after: live.position,
