@@ -16,6 +16,7 @@ const FAILED = 2;
 const MODULES_WITH: Readonly<Record<string, readonly ModuleName[]>> = {
   audit: ['core'],
   balances: ['loyalty'],
+  erasures: ['core'],
   events: MODULES.filter((module) => module !== 'identity'),
   factors: ['identity'],
   keys: ['identity'],

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { deadLetters, migrate, runPlatform, secrets, signingKeys } from '@customer-platform/cli';
 import { audit } from './audit-log/audit.command.js';
+import { erasures } from './operator/erasures.command.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { sealedColumns } from './sealed-columns.js';
 
@@ -10,6 +11,7 @@ process.exitCode = await runPlatform({
     migrate(CORE_MIGRATIONS),
     audit,
     deadLetters(async () => (await import('./core.module.js')).CoreModule),
+    erasures,
     secrets(sealedColumns),
     signingKeys({ purpose: 'member_tokens', lifeMinutes: 15 }),
   ],

@@ -12,6 +12,7 @@ const COMMANDS: Record<Module, string[]> = {
   core: [
     'migrate',
     'audit verify',
+    'erasures ask-again',
     'events dead-letters list',
     'events dead-letters redeliver',
     'secrets reencrypt',
@@ -232,6 +233,14 @@ describe('platform of identity', () => {
 });
 
 describe('platform of core and loyalty', () => {
+  it('ask for erasures again, of which there are none', async () => {
+    const since = ['--since', '2026-11-21T09:30:00Z', '--module', 'crm'];
+    expect(await platform.command('core', 'erasures', 'ask-again', ...since)).toEqual({
+      status: 0,
+      output: 'Asked for 0 erasures again\n',
+    });
+  });
+
   it('verify the audit logs and rebuild the balances', async () => {
     const audit = await json<{ unreadable: number }>('core', 'audit', 'verify');
     expect(audit).toMatchObject({ status: 0, lines: [{ unreadable: 0 }] });

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '@customer-platform/database';
+import { Outbox, OutboxSignal } from '@customer-platform/event-bus';
+import { CORE_MIGRATIONS } from '../migrations/core.migrations.js';
+import { ErasuresAgain } from './erasures-again.js';
+
+/** What the commands on erasures need: the database, and nothing that listens or consumes. */
+@Module({
+  imports: [DatabaseModule.forRoot({ module: 'core', entities: [], migrations: CORE_MIGRATIONS })],
+  providers: [Outbox, OutboxSignal, ErasuresAgain],
+})
+export class ErasuresModule {}
