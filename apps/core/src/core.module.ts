@@ -21,6 +21,7 @@ import { IngestionModule } from './ingestion/ingestion.module.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { MembersModule } from './members/members.module.js';
 import { ORGANIZATION_IN_CORE } from './organization-references.js';
+import { ErasureWatch } from './operator/erasure-watch.js';
 import { ProcessingModule } from './processing/processing.module.js';
 import { Segment } from './segments/segment.entity.js';
 import { SegmentsModule } from './segments/segments.module.js';
@@ -63,5 +64,6 @@ import { UsageModule } from './usage/usage.module.js';
     TaxonomiesModule,
     UsageModule,
   ],
+  providers: [ErasureWatch],
 })
 export class CoreModule {}
