@@ -46,9 +46,12 @@ export class CoreEventsConsumer {
   /** The ledger keeps what was earned and spent, without whose it was (loyalty.md §5). */
   @OnEvent('core.erasure.requested.v1')
   erase(requests: ErasureRequested[]): Promise<void> {
-    return this.erasures.perform(requests, async (tx, contactId) => {
-      await this.contacts.erase(tx, [contactId]);
-      return { transactions: await eraseSubjects(tx, contactId, this.clock.now()) };
+    return this.erasures.perform(requests, {
+      family: (tx, contactId) => this.contacts.withMerged(tx, contactId),
+      erase: async (tx, contactId) => {
+        await this.contacts.erase(tx, [contactId]);
+        return { transactions: await eraseSubjects(tx, contactId, this.clock.now()) };
+      },
     });
   }
 

@@ -89,6 +89,13 @@ export class ContactRefs {
     await tx.query(this.statements.remove, [organizationId, uuids(family)]);
   }
 
+  /** The contact, and those that were merged into it and are known still. */
+  async withMerged(tx: Transaction, id: string): Promise<string[]> {
+    const values = [tx.organizationId, uuids([id])];
+    const rows = await tx.query<{ id: string }>(this.statements.mergedInto, values);
+    return rows.map((row) => row.id);
+  }
+
   /** Of these, by `contactKey`, those that have been erased. */
   async erased(tx: Transaction, contacts: readonly ContactId[]): Promise<Set<string>> {
     if (contacts.length === 0) return new Set();

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Database, SigningKeys, type Transaction } from '@customer-platform/database';
-import { Outbox } from '@customer-platform/event-bus';
+import { forgetParked, Outbox } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { signReceipt, type ErasedCounts, type ErasingModule } from './receipts.js';
 
@@ -18,6 +18,13 @@ const FIND = `
 const INSERT = `
   INSERT INTO erasure_receipts (organization_id, subject_request_id, counts, receipt, completed_at)
   VALUES ($1, $2, $3, $4, $5)`;
+
+/** What a module does of an erasure by itself; all in the erasure's transaction. */
+export interface OwnErasure {
+  /** The contact and all who were merged into it, as far as the module knows; asked before anything is erased. */
+  family(tx: Transaction, contactId: string): Promise<readonly string[]>;
+  erase(tx: Transaction, contactId: string): Promise<ErasedCounts>;
+}
 
 interface Receipt {
   readonly counts: ErasedCounts;
@@ -39,19 +46,22 @@ export class Erasures {
   ) {}
 
   /**
-   * Runs `erase` for each contact, in a transaction of its own, unless there is a receipt already. It is never refused:
-   * whatever points to the contact goes, or is cleared.
+   * Runs `own.erase` for each contact, in a transaction of its own, unless there is a receipt already. It is never refused:
+   * whatever points to the contact goes, or is cleared. Parked events that name the contact go in any case: one may
+   * have been parked since.
    */
-  async perform(
-    requests: readonly ErasureRequested[],
-    erase: (tx: Transaction, contactId: string) => Promise<ErasedCounts>,
-  ): Promise<void> {
+  async perform(requests: readonly ErasureRequested[], own: OwnErasure): Promise<void> {
     for (const request of requests) {
       await this.database.inOrganization({ organizationId: request.organizationid }, async (tx) => {
         const { subject_request_id: requestId, contact_id: contactId } = request.data;
         await tx.query(LOCK, [`erasure:${tx.organizationId}:${requestId}`]);
+        await forgetParked(tx, [...new Set([contactId, ...(await own.family(tx, contactId))])]);
         const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
-        await this.tell(tx, request, known ?? (await this.sign(tx, requestId, await erase(tx, contactId))));
+        await this.tell(
+          tx,
+          request,
+          known ?? (await this.sign(tx, requestId, await own.erase(tx, contactId))),
+        );
       });
     }
   }

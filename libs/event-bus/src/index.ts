@@ -17,6 +17,7 @@ export { OnEvent, type OnEventOptions } from './on-event.decorator.js';
 export { type NewDomainEvent, Outbox, type OutboxMessage } from './outbox/outbox.js';
 export { outboxAge } from './outbox/outbox.age.js';
 export { OutboxSignal } from './outbox/outbox.signal.js';
+export { forgetParked } from './parking/forget-parked.js';
 export { ParkedEvents, type ParkedEvent, type ParkedFilter } from './parking/parked-events.js';
 export { Redelivery } from './parking/redelivery.js';
 export { OutboxRelay } from './outbox/outbox.relay.js';

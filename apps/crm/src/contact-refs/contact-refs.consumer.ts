@@ -30,11 +30,14 @@ export class ContactRefsConsumer {
   /** The contact is marked first: whoever still writes for it is waited for, whoever comes later is refused. */
   @OnEvent('core.erasure.requested.v1')
   erase(requests: ErasureRequested[]): Promise<void> {
-    return this.erasures.perform(requests, async (tx, contactId) => {
-      await this.refs.erase(tx, [contactId]);
-      const counts = await this.countsOf(tx, contactId);
-      for (const rows of this.rows.all()) await rows.remove?.(tx, [contactId]);
-      return counts;
+    return this.erasures.perform(requests, {
+      family: (tx, contactId) => this.refs.withMerged(tx, contactId),
+      erase: async (tx, contactId) => {
+        await this.refs.erase(tx, [contactId]);
+        const counts = await this.countsOf(tx, contactId);
+        for (const rows of this.rows.all()) await rows.remove?.(tx, [contactId]);
+        return counts;
+      },
     });
   }
 

@@ -137,6 +137,42 @@ describe('the erasure of a contact', () => {
     expect(told[0]?.data.counts).toMatchObject({ notes: 1 });
   });
 
+  it('takes what is parked of the contact and of those merged into it, also when it was parked since', async () => {
+    const world = new World();
+    const [contact, merged, other] = [await world.contact(), await world.contact(), await world.contact()];
+    await crm.database.query(
+      `UPDATE contact_refs SET state = 'merged', merged_into = $3 WHERE organization_id = $1 AND id = $2`,
+      [world.organizationId, merged, contact],
+    );
+    const parked = async () => {
+      for (const [key, payload] of Object.entries({
+        [contact]: {},
+        [other]: {},
+        list: { merged_id: merged },
+      }))
+        await crm.database.query(
+          `INSERT INTO parked_events (organization_id, id, consumer, topic, key, event_id, event_type, payload, error,
+                                      attempts)
+           VALUES ($1, gen_random_uuid(), 'c', 't', $2, gen_random_uuid(), 'core.contact.updated.v1', $3, 'E', 1)`,
+          [world.organizationId, key, JSON.stringify(payload)],
+        );
+    };
+    const keys = async () => {
+      const rows = await crm.database.query<{ key: string }>(
+        'SELECT key FROM parked_events WHERE organization_id = $1',
+        [world.organizationId],
+      );
+      return rows.map(({ key }) => key);
+    };
+    const request = world.request(contact);
+    await parked();
+    await consumer.erase([request]);
+    expect(await keys()).toEqual([other]);
+    await parked();
+    await consumer.erase([request]);
+    expect(await keys()).toEqual([other, other]);
+  });
+
   it('asked for by another request finds nothing, and says so', async () => {
     const world = new World();
     const contact = await world.contact();

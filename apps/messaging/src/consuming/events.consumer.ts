@@ -50,7 +50,7 @@ export class EventsConsumer {
   @OnEvent('core.erasure.requested.v1')
   async erase(requests: ErasureRequested[]): Promise<void> {
     for (const { organizationid, data } of requests) await this.erasure.stop(organizationid, data.contact_id);
-    await this.erasures.perform(requests, (tx, contactId) => this.erasure.erase(tx, contactId));
+    await this.erasures.perform(requests, this.erasure);
   }
 
   @OnEvent(CONTACTS_MERGED)

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, ReferenceHolds, type Transaction } from '@customer-platform/database';
-import type { ErasedCounts } from '@customer-platform/erasure';
+import type { ErasedCounts, OwnErasure } from '@customer-platform/erasure';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { checkAddress } from '../addresses/address.js';
 import { CHANNELS } from '../addresses/channel.js';
@@ -51,7 +51,7 @@ const DROP_CAPS = 'DELETE FROM cap_counters WHERE organization_id = $1 AND conta
  * the person goes out of everything that was, suppressions and opt-outs stay as keyed hashes and still block.
  */
 @Injectable()
-export class ContactErasure {
+export class ContactErasure implements OwnErasure {
   constructor(
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
@@ -76,6 +76,11 @@ export class ContactErasure {
       return person;
     });
     await this.gate.write(where, [...addressKeys, ...subjectsOf(contactIds)], () => Promise.resolve());
+  }
+
+  /** The contact and all who were merged into it. */
+  family(tx: Transaction, contactId: string): Promise<readonly string[]> {
+    return this.contacts.family(tx, contactId);
   }
 
   /** Erases the contact and all who were merged into it, in the caller's transaction, after {@link stop}. */
