@@ -48,8 +48,8 @@ export class EventsController {
     description:
       'Server-sent events: `recorded` with an item of this list, `dead_lettered` with one of the dead letters (`event_id` ' +
       'and `code` alone for callers without `core.jobs.read`), `dropped` with the `count` that a slow reader has missed, ' +
-      '`gap` where what was missed is not known. A comment comes every 15 s. It ends with the credential; up to five of an ' +
-      'organization are open at once.',
+      '`gap` where what was missed is not known. A comment comes every 15 s. It ends with the credential, and after some ' +
+      'two minutes: come back with `Last-Event-ID`. Up to five of an organization are open at once.',
     response: { events: [EventDto, DeadLetterDto], example: LIVE_EXAMPLE },
   })
   stream(
