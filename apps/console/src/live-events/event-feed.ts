@@ -23,8 +23,10 @@ const PAGE = 100;
 const PAGES_AT_ONCE = 5;
 /** The platform sends a comment every 15 s: a connection that is silent for longer leads nowhere. */
 const SILENCE_MS = 40_000;
-/** A stream that was open for so long and then ends in good order is asked for again at once, and nobody need know. */
+/** A stream that was open for so long and then ends in good order is asked for again, and nobody need know. */
 const LASTED_MS = 10_000;
+/** Within so long: a platform that is updated ends the streams of all pages at once. */
+const AGAIN_WITHIN_MS = 1_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 /** All streams of the organization are taken: in a minute one may be free. */
@@ -66,7 +68,7 @@ interface Reading {
 }
 
 /**
- * Until the platform ends it in good order. @returns whether to go on at once
+ * Until the platform ends it in good order. @returns whether to go on
  * @throws where it broke, or ended hardly begun
  */
 async function readStream(
@@ -89,7 +91,10 @@ async function readStream(
     reading.failures = 0;
     await take(event, source, buffer, ended);
   }
-  if (performance.now() - began >= LASTED_MS) return true;
+  if (performance.now() - began >= LASTED_MS) {
+    await pause(Math.random() * AGAIN_WITHIN_MS, signal);
+    return true;
+  }
   throw new NetworkError({ method: 'GET', path: PATH }, 'unreachable');
 }
 
