@@ -77,7 +77,11 @@ export class Caller {
     accept: string,
   ): Promise<{ status: number; headers: Headers; bytes: Uint8Array }> {
     const response = await fetch(this.url + path, { headers: { ...this.credential(), accept } });
-    return { status: response.status, headers: response.headers, bytes: await response.bytes() };
+    return {
+      status: response.status,
+      headers: response.headers,
+      bytes: new Uint8Array(await response.arrayBuffer()),
+    };
   }
 
   /** Any method; a redirect is an answer like another. */

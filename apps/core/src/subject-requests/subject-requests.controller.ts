@@ -1,4 +1,5 @@
-import { Controller, Headers } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import { Controller, Req } from '@nestjs/common';
 import {
   Answer,
   Body,
@@ -70,9 +71,9 @@ export class SubjectRequestsController {
   async get(
     @Context() context: RequestContext,
     @Id() id: string,
-    @Headers('accept') accept?: string,
+    @Req() request: IncomingMessage,
   ): Promise<Answer> {
-    if (wantsArchive(accept)) return this.downloads.open(context, id);
+    if (wantsArchive(request.headers.accept)) return this.downloads.open(context, id);
     const { body, etag } = await this.requests.get(context, id);
     return Answer.tagged(body, etag);
   }

@@ -26,13 +26,16 @@ export interface SubjectRow {
   readonly place: string[];
 }
 
+/** A name that no table has for a column. */
+const ROW = 'row_of_subject';
+
 /** As text, rows come exactly as they are stored: no figure passes through one of JavaScript's. */
 export function subjectStatements({ from, columns, where, order }: SubjectTable): SubjectStatements {
   const keys = order.map(([expression]) => expression);
   const reached = order.map(([, type], at) => `($4::text[])[${String(at + 1)}]::${type}`);
   const read = (further: string): string => `
-    SELECT row_to_json(shown)::text AS row, ARRAY[${keys.map((key) => `(${key})::text`).join(', ')}] AS place
-      FROM ${from}, LATERAL (SELECT ${columns.join(', ')}) AS shown
+    SELECT row_to_json(${ROW}.*)::text AS row, ARRAY[${keys.map((key) => `(${key})::text`).join(', ')}] AS place
+      FROM ${from}, LATERAL (SELECT ${columns.join(', ')}) AS ${ROW}
      WHERE own.organization_id = $1 AND (${where}) ${further}
      ORDER BY ${keys.join(', ')} LIMIT $3`;
   return { first: read(''), after: read(`AND (${keys.join(', ')}) > (${reached.join(', ')})`) };
