@@ -210,6 +210,7 @@ describe('requests of persons', () => {
     const { page } = visitor;
     await visitor.open('privacy');
     await page.getByRole('button', { name: 'Nueva solicitud' }).click();
+    await dialog(page).getByLabel('Tipo', { exact: true }).selectOption('erasure');
     await dialog(page).getByRole('searchbox').fill(email);
     await dialog(page)
       .getByRole('button', { name: new RegExp(email) })
@@ -240,6 +241,25 @@ describe('requests of persons', () => {
     await visitor.open(`contacts?q=${email}`);
     await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
     expect(await page.getByText(email).count()).toBe(0);
+    await visitor.close();
+  });
+
+  it('for access end in a file to hand over', async () => {
+    const { id } = await introduced({});
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open(`privacy?contact_id=${id}&open=new`);
+    await dialog(page).getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog(page).getByRole('button', { name: 'Verificar', exact: true }).click();
+    await dialog(page).getByLabel('Cómo se verificó').fill('clave_unica');
+    await dialog(page).getByRole('button', { name: 'Verificar y reunir' }).click();
+    const coming = page.waitForEvent('download');
+    await dialog(page).getByRole('button', { name: 'Descargar' }).click();
+    const file = await coming;
+    expect(file.suggestedFilename()).toMatch(/^subject-request-[0-9a-f-]{36}\.zip$/);
+    expect(await file.failure()).toBeNull();
+    await expectUnbroken(visitor);
+    expect(await visitor.findings()).toEqual([]);
     await visitor.close();
   });
 

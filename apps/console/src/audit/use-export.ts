@@ -2,6 +2,7 @@ import type { Client } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../api/api.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { auditQuery, headOf, lineOf, type Format } from './audit-log.ts';
 import type { AuditFilters } from './routes.ts';
 
@@ -27,7 +28,7 @@ export function useExport() {
       setRows(0);
       const { parts, ...exported } = await readAll(api, filters, format, end.signal, setRows);
       const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
-      save(new Blob(parts, { type: `${type};charset=utf-8` }), `audit-log.${format}`);
+      saveFile(new Blob(parts, { type: `${type};charset=utf-8` }), `audit-log.${format}`);
       return exported;
     },
   });
@@ -52,13 +53,4 @@ async function readAll(
     if (rows >= MOST_ROWS) return { parts, rows, cut: true };
   }
   return { parts, rows, cut: false };
-}
-
-function save(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // Once the browser has taken it over; at once would take it away from some.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

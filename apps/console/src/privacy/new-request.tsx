@@ -9,7 +9,7 @@ import { InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { useSay } from '../ui/toasts.tsx';
-import { bodyOf, OFFERED_TYPES, type RequestDraft, type SubjectRequest } from './subject-request.ts';
+import { bodyOf, LOCALES, OFFERED_TYPES, type RequestDraft, type SubjectRequest } from './subject-request.ts';
 import { useCreateRequest } from './use-requests.ts';
 
 const LONGEST_NOTE = 2_000;
@@ -21,6 +21,7 @@ const NOTHING: RequestDraft = {
   identityType: 'email',
   identityValue: '',
   received: '',
+  locale: '',
   note: '',
 };
 
@@ -83,6 +84,17 @@ export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelP
           error={problemAt(create.error, '/received_at')}
           onChange={(received) => set({ received })}
         />
+        {draft.type !== 'erasure' && (
+          <Select
+            label={t('archiveLocale')}
+            value={draft.locale}
+            options={(['', ...LOCALES] as const).map((value) => ({
+              value,
+              label: t(`archiveLocales.${value === '' ? 'own' : value}`),
+            }))}
+            onChange={({ target }) => set({ locale: LOCALES.find((each) => each === target.value) ?? '' })}
+          />
+        )}
         <TextArea
           label={t('note')}
           hint={t('noteHint')}

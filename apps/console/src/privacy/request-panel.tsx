@@ -8,6 +8,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
+import { Archive } from './archive.tsx';
 import { Receipts } from './receipts.tsx';
 import { RequestActs } from './request-acts.tsx';
 import { RequestState } from './request-state.tsx';
@@ -35,6 +36,7 @@ function Opened({ read }: { read: Reading<SubjectRequest> }): ReactNode {
     <>
       <Next request={request} />
       <Facts request={request} />
+      {request.result !== null && <Archive request={request} />}
       {request.receipts.length > 0 && <Receipts receipts={request.receipts} />}
       {may('core.subject_requests.create') && <RequestActs read={read} />}
     </>
@@ -45,6 +47,7 @@ const NEXT_TONES = {
   verify: 'neutral',
   erase: 'neutral',
   gather: 'neutral',
+  hand_over: 'good',
   refused: 'warn',
   residual: 'good',
   completed: 'good',

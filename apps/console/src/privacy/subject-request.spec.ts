@@ -16,6 +16,7 @@ const REQUEST: SubjectRequest = {
   extension: null,
   rejection: null,
   note: null,
+  result: null,
   receipts: MODULES.map((module) => ({ module, state: 'verified', counts: {}, signature: 'a.b.c' })),
   completed_at: null,
   residual_until: null,
@@ -61,8 +62,13 @@ describe('what comes next', () => {
     expect(next({ receipts: refused })).toEqual({ step: 'refused', modules: ['loyalty'] });
   });
 
-  it('is the gathering where nothing is erased', () => {
-    expect(next({ type: 'access', receipts: [] }).step).toBe('gather');
+  it('is the gathering where nothing is erased, then the file while it is there', () => {
+    const access: Partial<SubjectRequest> = { type: 'access', receipts: [] };
+    expect(next(access).step).toBe('gather');
+    const result = { sha256: 'f', bytes: 1, expires_at: '2026-12-23T10:00:00.000Z' };
+    expect(next({ ...access, state: 'completed', result }).step).toBe('hand_over');
+    const expired = { ...result, expires_at: NOW };
+    expect(next({ ...access, state: 'completed', result: expired }).step).toBe('completed');
   });
 });
 
@@ -83,6 +89,7 @@ describe('a new request', () => {
     identityType: 'email',
     identityValue: ' ana@example.com ',
     received: '',
+    locale: 'en',
     note: ' ',
   } as const;
 
@@ -94,5 +101,10 @@ describe('a new request', () => {
       received_at: NOW,
       note: 'By post',
     });
+  });
+
+  it('says the language of an archive alone', () => {
+    expect(bodyOf({ ...draft, type: 'access' })).toMatchObject({ locale: 'en' });
+    expect(bodyOf({ ...draft, type: 'access', locale: '' })).not.toHaveProperty('locale');
   });
 });

@@ -9,7 +9,10 @@ export type NewRequest = BodyOf<'post', '/v1/core/subject-requests'>;
 export type RequestChange = BodyOf<'patch', '/v1/core/subject-requests/{id}'>;
 
 /** What the platform carries out; the other types are reserved. */
-export const OFFERED_TYPES = ['erasure'] as const;
+export const OFFERED_TYPES = ['access', 'portability', 'erasure'] as const;
+
+/** The languages in which an archive explains itself. */
+export const LOCALES = ['es', 'en'] as const;
 
 export const GROUNDS = [
   'not_verified',
@@ -49,7 +52,7 @@ export function requestsQuery({ type, state, overdue, closed, contact_id }: Priv
 
 /** What has to happen now, and by which modules. */
 export interface NextStep {
-  step: 'verify' | 'erase' | 'refused' | 'gather' | 'residual' | 'completed' | 'rejected';
+  step: 'verify' | 'erase' | 'refused' | 'gather' | 'hand_over' | 'residual' | 'completed' | 'rejected';
   modules: readonly string[];
 }
 
@@ -63,6 +66,7 @@ export function nextOf(request: SubjectRequest, now: Date): NextStep {
     case 'rejected':
       return { step: 'rejected', modules: [] };
     case 'completed': {
+      if (request.result !== null && isKept(request.result, now)) return { step: 'hand_over', modules: [] };
       const until = request.residual_until;
       return { step: until !== null && new Date(until) > now ? 'residual' : 'completed', modules: [] };
     }
@@ -73,6 +77,11 @@ export function nextOf(request: SubjectRequest, now: Date): NextStep {
       return { step: 'erase', modules: modulesIn(['pending', 'received']) };
     }
   }
+}
+
+/** Whether an archive is still there, at an instant. */
+export function isKept({ expires_at: end }: NonNullable<SubjectRequest['result']>, now: Date): boolean {
+  return new Date(end) > now;
 }
 
 /** What one may do with it, before the permission for it. */
@@ -89,18 +98,21 @@ export interface RequestDraft {
   identityType: string;
   identityValue: string;
   received: string;
+  /** Of an archive; empty for the person's own. */
+  locale: '' | (typeof LOCALES)[number];
   note: string;
 }
 
 /** As the API takes it: of what was not written, nothing. */
 export function bodyOf(draft: RequestDraft): NewRequest {
-  const { type, by, contact, identityType, identityValue, received, note } = draft;
+  const { type, by, contact, identityType, identityValue, received, locale, note } = draft;
   return {
     type,
     ...(by === 'contact'
       ? { contact_id: contact }
       : { identity: { type: identityType.trim(), value: identityValue.trim() } }),
     ...(received !== '' && { received_at: received }),
+    ...(locale !== '' && type !== 'erasure' && { locale }),
     ...(note.trim() !== '' && { note: note.trim() }),
   };
 }
