@@ -656,6 +656,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/core/contacts/{id}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the segments that a contact is or was in
+         * @description Stays in soft-deleted segments are left out: nobody is followed there. The id of a merged contact redirects (307) to its survivor.
+         */
+        get: operations["core.ContactSegments.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/core/contacts/merge": {
         parameters: {
             query?: never;
@@ -790,7 +810,7 @@ export interface paths {
         };
         /**
          * Follow the events as they are stored
-         * @description Server-sent events: `recorded` with an item of this list, `dead_lettered` with one of the dead letters (`event_id` and `code` alone for callers without `core.jobs.read`), `dropped` with the `count` that a slow reader has missed, `gap` where what was missed is not known. A comment comes every 15 s. It ends with the credential; up to five of an organization are open at once.
+         * @description Server-sent events: `recorded` with an item of this list, `dead_lettered` with one of the dead letters (`event_id` and `code` alone for callers without `core.jobs.read`), `dropped` with the `count` that a slow reader has missed, `gap` where what was missed is not known. A comment comes every 15 s. It ends with the credential, and after some two minutes: come back with `Last-Event-ID`. Up to five of an organization are open at once.
          */
         get: operations["core.Events.stream"];
         put?: never;
@@ -812,6 +832,47 @@ export interface paths {
         put?: never;
         /** Take what is known of a contact */
         post: operations["core.Ingestion.identify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/core/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the imports of contacts */
+        get: operations["core.Imports.list"];
+        put?: never;
+        /**
+         * Import contacts from a file
+         * @description Multipart: `options` as JSON first, then `file`, at most 512 MiB and 1,000,000 rows after inflating; of CSV line 1 names the columns. Every column is mapped, to a field or to null; consents need `core.consents.write`. Rows are done one after another, each whole or not at all; none of it triggers a message.
+         */
+        post: operations["core.Imports.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/core/imports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an import of contacts
+         * @description `limit` and `cursor` page its errors, in the order of the file.
+         */
+        get: operations["core.Imports.get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1095,7 +1156,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a request of a data subject */
+        /**
+         * Read a request of a data subject
+         * @description With `Accept: application/zip` the archive of an access or a portability, for 30 days; each time is audited. 409 `invalid_state` while there is none, 404 `result_expired` afterwards.
+         */
         get: operations["core.SubjectRequests.get"];
         put?: never;
         post?: never;
@@ -1107,6 +1171,46 @@ export interface paths {
          * @description One of the three. `verification` begins an erasure, which cannot be taken back; one that waits can be rejected, one that is open be extended once.
          */
         patch: operations["core.SubjectRequests.update"];
+        trace?: never;
+    };
+    "/v1/core/taxonomies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the event taxonomies
+         * @description Each in its newest version, with what the organization has installed of it.
+         */
+        get: operations["core.Taxonomies.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/core/taxonomies/{id}/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Install an event taxonomy, or change how it is enforced
+         * @description The body is the whole of what is wanted: `mode` is `warn` and `overrides` are none where they are absent. The id of another version installs that one in its place. It counts on every instance within two seconds. With `dry_run` the newest stored events are held against it, for two seconds at most, and few are worked on at once: `429` says when to come back.
+         */
+        post: operations["core.Taxonomies.install"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/core/track": {
@@ -3575,12 +3679,25 @@ export interface components {
             locale: string | null;
             national_id: components["schemas"]["MaskedNationalIdDto"] | null;
             phone: string | null;
-            /** @description What made it: `api`, `track` or `identify`. */
+            /** @description What made it: `api`, `track`, `identify` or `import`. */
             source: string;
             timezone: string | null;
             /** Format: date-time */
             updated_at: string;
             version: number;
+        };
+        ContactSegmentDto: {
+            /** @enum {string} */
+            cause: "event" | "attribute" | "consent" | "time" | "merge" | "rule_change" | "restore" | "import";
+            /** Format: date-time */
+            entered_at: string;
+            /** Format: date-time */
+            left_at: string | null;
+            /** @enum {string|null} */
+            left_cause: "event" | "attribute" | "consent" | "time" | "merge" | "rule_change" | "restore" | "import" | null;
+            name: string;
+            /** Format: uuid */
+            segment_id: string;
         };
         ContactUsageDto: {
             /** @description Neither deleted nor merged nor erased, at the end of the period. */
@@ -4373,6 +4490,11 @@ export interface components {
              * @enum {string}
              */
             jurisdiction?: "CL";
+            /**
+             * @description In which an archive explains itself; default the person’s own, else `es`.
+             * @enum {string}
+             */
+            locale?: "es" | "en";
             /** @description For whoever works on it; removed by an erasure. */
             note?: string | null;
             /**
@@ -4381,7 +4503,7 @@ export interface components {
              */
             received_at?: string;
             /**
-             * @description `erasure`; the others are reserved: 422 `request_type_unavailable`.
+             * @description `access`, `erasure` or `portability`; the others are reserved: 422 `request_type_unavailable`.
              * @enum {string}
              */
             type: "access" | "erasure" | "portability" | "rectification" | "opposition" | "blocking";
@@ -4601,6 +4723,36 @@ export interface components {
             min: number | null;
             /** @enum {string} */
             type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "string_list";
+        };
+        DescribedEventDto: {
+            /**
+             * @description Properties that hold the schema.
+             * @example {
+             *       "order_id": "O-50017"
+             *     }
+             */
+            example: {
+                [key: string]: unknown;
+            };
+            /** @example order_completed */
+            name: string;
+            /**
+             * @description JSON Schema 2020-12 of the properties.
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "order_id"
+             *       ],
+             *       "properties": {
+             *         "order_id": {
+             *           "type": "string"
+             *         }
+             *       }
+             *     }
+             */
+            schema: {
+                [key: string]: unknown;
+            };
         };
         DeviceDto: {
             /** @example Firefox 145.0 */
@@ -4869,6 +5021,218 @@ export interface components {
              */
             user_id: string;
         };
+        ImportDto: {
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was completed or failed.
+             */
+            ended_at: string | null;
+            errors: components["schemas"]["ImportErrorsDto"];
+            /**
+             * @description Why it failed: its file was lost or damaged. What was done by then stays.
+             * @enum {string|null}
+             */
+            failure_code: "file_unavailable" | null;
+            file: components["schemas"]["ImportFileDto"];
+            /** Format: uuid */
+            id: string;
+            options: components["schemas"]["ImportOptionsDto"];
+            rows: components["schemas"]["ImportRowsDto"];
+            /**
+             * Format: date-time
+             * @description When its first rows were taken.
+             */
+            started_at: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "completed" | "failed";
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ImportErrorDto: {
+            /** @example invalid_format */
+            code: string;
+            /** @description Null where it is the row as a whole. */
+            column: string | null;
+            /** @description Of the file, on which the row begins. */
+            line: number;
+            /** @description The first 200 characters of what stands there; null for national ids, and of erased people. */
+            value: string | null;
+        };
+        ImportErrorPageDto: {
+            limit: number;
+            next_cursor: string | null;
+        };
+        ImportErrorsDto: {
+            data: components["schemas"]["ImportErrorDto"][];
+            page: components["schemas"]["ImportErrorPageDto"];
+        };
+        ImportFileDto: {
+            /** @description Of its content. */
+            bytes: number;
+            /** @description All of its rows, without the header. */
+            rows: number;
+            /**
+             * @description Of its content, in hexadecimal.
+             * @example e3b0c44298fc1c149afbf4c8996fb924
+             */
+            sha256: string;
+        };
+        ImportOptionsDto: {
+            /**
+             * @description Of CSV.
+             * @default ,
+             * @enum {string}
+             */
+            delimiter?: "," | ";" | "\t" | "|";
+            /**
+             * @description Counts and checks, and writes nothing.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * @default utf-8
+             * @enum {string}
+             */
+            encoding?: "utf-8" | "windows-1252";
+            /**
+             * @default csv
+             * @enum {string}
+             */
+            format?: "csv" | "jsonl";
+            /**
+             * @description For each column the field that it fills, null to leave it out. Fields: `external_id`, `email`, `phone`, `first_name`, `last_name`, `birth_date`, `locale`, `timezone`, `country`, `national_id.<type>`, `attributes.<key>`, `consents.<purpose>` and `consents.<purpose>.<channel>` (granted, denied or withdrawn), `consents.notice_version`, `consents.method`, `consents.occurred_at`.
+             * @example {
+             *       "Customer no": "external_id",
+             *       "E-mail": "email",
+             *       "Plan": "attributes.plan",
+             *       "Internal": null
+             *     }
+             */
+            mapping: {
+                [key: string]: string | null;
+            };
+            /**
+             * @description The first of these that is mapped, unless given.
+             * @enum {string}
+             */
+            match_by?: "external_id" | "email" | "phone";
+            /**
+             * @default update
+             * @enum {string}
+             */
+            on_existing?: "update" | "skip" | "fail";
+        };
+        ImportRowsDto: {
+            created: number;
+            /** @description Have an error at least. */
+            failed: number;
+            /** @description There already, and `on_existing` is `skip`. */
+            skipped: number;
+            /** @description All that were done: the sum of the others. */
+            total: number;
+            /** @description There already, as the row says. */
+            unchanged: number;
+            updated: number;
+        };
+        ImportSummaryDto: {
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was completed or failed.
+             */
+            ended_at: string | null;
+            /**
+             * @description Why it failed: its file was lost or damaged. What was done by then stays.
+             * @enum {string|null}
+             */
+            failure_code: "file_unavailable" | null;
+            file: components["schemas"]["ImportFileDto"];
+            /** Format: uuid */
+            id: string;
+            options: components["schemas"]["ImportOptionsDto"];
+            rows: components["schemas"]["ImportRowsDto"];
+            /**
+             * Format: date-time
+             * @description When its first rows were taken.
+             */
+            started_at: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "completed" | "failed";
+            /** Format: date-time */
+            updated_at: string;
+        };
+        InstalledDto: {
+            /** @enum {string} */
+            mode: "off" | "warn" | "strict";
+            /**
+             * @example {
+             *       "product_shared": "off",
+             *       "order_completed": "strict"
+             *     }
+             */
+            overrides: {
+                [key: string]: "off" | "warn" | "strict";
+            };
+            /** @example 1.0.0 */
+            version: string;
+        };
+        InstalledTaxonomyDto: {
+            /** @description Whether anything is otherwise than before. */
+            changed: boolean;
+            /**
+             * Format: date-time
+             * @description When the version was shipped.
+             */
+            created_at: string;
+            dry_run: boolean;
+            events: components["schemas"]["DescribedEventDto"][];
+            /**
+             * Format: uuid
+             * @description Of this version, for this organization.
+             */
+            id: string;
+            /** @description What the organization has installed, perhaps of an older version; null: nothing. */
+            installed: components["schemas"]["InstalledDto"] | null;
+            /** @description Of a dry run: what stored events would have come to. Null for callers without `core.events.read`. */
+            judgement: components["schemas"]["JudgementDto"] | null;
+            /** @description What was installed before. */
+            previous: components["schemas"]["InstalledDto"] | null;
+            /** @example ecommerce */
+            slug: string;
+            /**
+             * Format: date-time
+             * @description When it was installed last, else when it was shipped.
+             */
+            updated_at: string;
+            /** @example 1.0.0 */
+            version: string;
+        };
+        InstallTaxonomyDto: {
+            /**
+             * @description Shows what it would come to, and writes nothing.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * @description What becomes of events that break a schema: `off` nothing, `warn` a warning on the stored event, `strict` a refusal with `schema_violation` before the event is taken.
+             * @default warn
+             * @enum {string}
+             */
+            mode?: "off" | "warn" | "strict";
+            /**
+             * @description Modes of single events, by their names; all others have `mode`.
+             * @example {
+             *       "product_shared": "off",
+             *       "order_completed": "strict"
+             *     }
+             */
+            overrides?: {
+                [key: string]: "off" | "warn" | "strict";
+            };
+        };
         InvitationDto: {
             /** Format: date-time */
             accepted_at: string | null;
@@ -4926,6 +5290,29 @@ export interface components {
             status: "active" | "expiring" | "expired" | "revoked";
             /** Format: date-time */
             updated_at: string;
+        };
+        JudgedEventDto: {
+            /** @example order_completed */
+            event: string;
+            /** @description The newest ones, 1,000 at most. */
+            judged: number;
+            /**
+             * @description The mode that it would have.
+             * @enum {string}
+             */
+            mode: "off" | "warn" | "strict";
+            samples: components["schemas"]["ViolatingEventDto"][];
+            violating: number;
+        };
+        JudgementDto: {
+            /** @description Whether there was time for the newest 1,000 of every listed event. */
+            complete: boolean;
+            /** @description Of the events that were stored at all. */
+            events: components["schemas"]["JudgedEventDto"][];
+            /** @description Events that were held against their schema. */
+            judged: number;
+            /** @description Those of them that break it. */
+            violating: number;
         };
         LineDto: {
             /**
@@ -5772,6 +6159,16 @@ export interface components {
              */
             locale?: string | null;
         };
+        ResultDto: {
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description From then on it is gone: 404 `result_expired`.
+             */
+            expires_at: string;
+            /** @description Of the file, in hexadecimal. */
+            sha256: string;
+        };
         RoleAssignmentDto: {
             /** Format: date-time */
             created_at: string;
@@ -6189,6 +6586,7 @@ export interface components {
              * @description Until then topics may still hold what was told of the person.
              */
             residual_until: string | null;
+            result: components["schemas"]["ResultDto"] | null;
             /** @enum {string} */
             state: "verifying" | "in_progress" | "completed" | "rejected";
             /** @enum {string} */
@@ -6231,6 +6629,30 @@ export interface components {
             scope: "address" | "domain";
             /** Format: date-time */
             updated_at: string;
+        };
+        TaxonomyDto: {
+            /**
+             * Format: date-time
+             * @description When the version was shipped.
+             */
+            created_at: string;
+            events: components["schemas"]["DescribedEventDto"][];
+            /**
+             * Format: uuid
+             * @description Of this version, for this organization.
+             */
+            id: string;
+            /** @description What the organization has installed, perhaps of an older version; null: nothing. */
+            installed: components["schemas"]["InstalledDto"] | null;
+            /** @example ecommerce */
+            slug: string;
+            /**
+             * Format: date-time
+             * @description When it was installed last, else when it was shipped.
+             */
+            updated_at: string;
+            /** @example 1.0.0 */
+            version: string;
         };
         TemplateDto: {
             /** @enum {string} */
@@ -7027,6 +7449,22 @@ export interface components {
             factor_id?: string;
             /** @example 4F9A2C-0B3D5E-6G7H8J-9KMNPQ */
             recovery_code?: string;
+        };
+        ViolatingEventDto: {
+            /** Format: uuid */
+            event_id: string;
+            /** Format: date-time */
+            occurred_at: string;
+            violations: components["schemas"]["ViolationDto"][];
+        };
+        ViolationDto: {
+            /** @example This property is required. */
+            detail: string;
+            /**
+             * @description JSON pointer into the event as it was sent.
+             * @example /properties/order_id
+             */
+            pointer: string;
         };
         WebhookDeliveryDto: {
             /** Format: date-time */
@@ -8989,6 +9427,74 @@ export interface operations {
             };
         };
     };
+    "core.ContactSegments.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                entered_at?: string;
+                "entered_at[gt]"?: string;
+                "entered_at[gte]"?: string;
+                "entered_at[in]"?: string[];
+                "entered_at[is_null]"?: boolean;
+                "entered_at[lt]"?: string;
+                "entered_at[lte]"?: string;
+                "entered_at[ne]"?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                segment_id?: string;
+                "segment_id[in]"?: string[];
+                "segment_id[ne]"?: string;
+                /** @description Fields, with a minus descending, separated by commas: entered_at */
+                sort?: string;
+                /** @description `current` (default): stays that last. `left`: those that have ended. */
+                status?: "current" | "left";
+            };
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "segment_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "name": "Name",
+                     *           "entered_at": "2026-11-21T09:30:00.000Z",
+                     *           "cause": "event",
+                     *           "left_at": null,
+                     *           "left_cause": "event"
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ContactSegmentDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
     "core.Merges.merge": {
         parameters: {
             query?: never;
@@ -9582,6 +10088,283 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AcceptedEventDto"];
+                };
+            };
+        };
+    };
+    "core.Imports.list": {
+        parameters: {
+            query?: {
+                created_at?: string;
+                "created_at[gt]"?: string;
+                "created_at[gte]"?: string;
+                "created_at[in]"?: string[];
+                "created_at[is_null]"?: boolean;
+                "created_at[lt]"?: string;
+                "created_at[lte]"?: string;
+                "created_at[ne]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: created_at */
+                sort?: string;
+                state?: "queued" | "running" | "completed" | "failed";
+                "state[in]"?: ("queued" | "running" | "completed" | "failed")[];
+                "state[is_null]"?: boolean;
+                "state[ne]"?: "queued" | "running" | "completed" | "failed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "state": "queued",
+                     *           "options": {
+                     *             "format": "csv",
+                     *             "delimiter": ",",
+                     *             "encoding": "utf-8",
+                     *             "mapping": {
+                     *               "Customer no": "external_id",
+                     *               "E-mail": "email",
+                     *               "Plan": "attributes.plan",
+                     *               "Internal": null
+                     *             },
+                     *             "match_by": "external_id",
+                     *             "on_existing": "update",
+                     *             "dry_run": false
+                     *           },
+                     *           "file": {
+                     *             "bytes": 1,
+                     *             "rows": 1,
+                     *             "sha256": "e3b0c44298fc1c149afbf4c8996fb924"
+                     *           },
+                     *           "rows": {
+                     *             "total": 1,
+                     *             "created": 1,
+                     *             "updated": 1,
+                     *             "unchanged": 1,
+                     *             "skipped": 1,
+                     *             "failed": 1
+                     *           },
+                     *           "failure_code": "file_unavailable",
+                     *           "started_at": null,
+                     *           "ended_at": null,
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "updated_at": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ImportSummaryDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "core.Imports.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "options": {
+                 *         "mapping": {
+                 *           "Customer no": "external_id",
+                 *           "E-mail": "email",
+                 *           "Plan": "attributes.plan",
+                 *           "Internal": null
+                 *         }
+                 *       },
+                 *       "file": "File"
+                 *     }
+                 */
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description CSV or JSON lines, gzip or not.
+                     */
+                    file: string;
+                    options: components["schemas"]["ImportOptionsDto"];
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "state": "queued",
+                     *       "options": {
+                     *         "format": "csv",
+                     *         "delimiter": ",",
+                     *         "encoding": "utf-8",
+                     *         "mapping": {
+                     *           "Customer no": "external_id",
+                     *           "E-mail": "email",
+                     *           "Plan": "attributes.plan",
+                     *           "Internal": null
+                     *         },
+                     *         "match_by": "external_id",
+                     *         "on_existing": "update",
+                     *         "dry_run": false
+                     *       },
+                     *       "file": {
+                     *         "bytes": 1,
+                     *         "rows": 1,
+                     *         "sha256": "e3b0c44298fc1c149afbf4c8996fb924"
+                     *       },
+                     *       "rows": {
+                     *         "total": 1,
+                     *         "created": 1,
+                     *         "updated": 1,
+                     *         "unchanged": 1,
+                     *         "skipped": 1,
+                     *         "failed": 1
+                     *       },
+                     *       "failure_code": "file_unavailable",
+                     *       "started_at": null,
+                     *       "ended_at": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "errors": {
+                     *         "data": [
+                     *           {
+                     *             "line": 1,
+                     *             "column": null,
+                     *             "code": "invalid_format",
+                     *             "value": null
+                     *           }
+                     *         ],
+                     *         "page": {
+                     *           "limit": 1,
+                     *           "next_cursor": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportDto"];
+                };
+            };
+        };
+    };
+    "core.Imports.get": {
+        parameters: {
+            query?: {
+                code?: string;
+                "code[in]"?: string[];
+                "code[is_null]"?: boolean;
+                "code[ne]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: line */
+                sort?: string;
+            };
+            header?: {
+                /** @description `text/csv`: all errors as a file, in place of the import. */
+                Accept?: string;
+            };
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "state": "queued",
+                     *       "options": {
+                     *         "format": "csv",
+                     *         "delimiter": ",",
+                     *         "encoding": "utf-8",
+                     *         "mapping": {
+                     *           "Customer no": "external_id",
+                     *           "E-mail": "email",
+                     *           "Plan": "attributes.plan",
+                     *           "Internal": null
+                     *         },
+                     *         "match_by": "external_id",
+                     *         "on_existing": "update",
+                     *         "dry_run": false
+                     *       },
+                     *       "file": {
+                     *         "bytes": 1,
+                     *         "rows": 1,
+                     *         "sha256": "e3b0c44298fc1c149afbf4c8996fb924"
+                     *       },
+                     *       "rows": {
+                     *         "total": 1,
+                     *         "created": 1,
+                     *         "updated": 1,
+                     *         "unchanged": 1,
+                     *         "skipped": 1,
+                     *         "failed": 1
+                     *       },
+                     *       "failure_code": "file_unavailable",
+                     *       "started_at": null,
+                     *       "ended_at": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "errors": {
+                     *         "data": [
+                     *           {
+                     *             "line": 1,
+                     *             "column": null,
+                     *             "code": "invalid_format",
+                     *             "value": null
+                     *           }
+                     *         ],
+                     *         "page": {
+                     *           "limit": 1,
+                     *           "next_cursor": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportDto"];
                 };
             };
         };
@@ -10424,7 +11207,7 @@ export interface operations {
                 limit?: number;
                 /** @description Fields, with a minus descending, separated by commas: entered_at */
                 sort?: string;
-                /** @description `current` (default): who is in the segment. `left`: stays that have ended. */
+                /** @description `current` (default): stays that last. `left`: those that have ended. */
                 status?: "current" | "left";
             };
             header?: never;
@@ -10694,6 +11477,11 @@ export interface operations {
                      *               "signature": null
                      *             }
                      *           ],
+                     *           "result": {
+                     *             "sha256": "Sha256",
+                     *             "bytes": 1,
+                     *             "expires_at": "2026-11-21T09:30:00.000Z"
+                     *           },
                      *           "completed_at": null,
                      *           "residual_until": null,
                      *           "created_at": "2026-11-21T09:30:00.000Z",
@@ -10774,6 +11562,11 @@ export interface operations {
                      *           "signature": null
                      *         }
                      *       ],
+                     *       "result": {
+                     *         "sha256": "Sha256",
+                     *         "bytes": 1,
+                     *         "expires_at": "2026-11-21T09:30:00.000Z"
+                     *       },
                      *       "completed_at": null,
                      *       "residual_until": null,
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -10835,6 +11628,11 @@ export interface operations {
                      *           "signature": null
                      *         }
                      *       ],
+                     *       "result": {
+                     *         "sha256": "Sha256",
+                     *         "bytes": 1,
+                     *         "expires_at": "2026-11-21T09:30:00.000Z"
+                     *       },
                      *       "completed_at": null,
                      *       "residual_until": null,
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -10842,6 +11640,8 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SubjectRequestDto"];
+                    /** @example  */
+                    "application/zip": string;
                 };
             };
         };
@@ -10901,6 +11701,11 @@ export interface operations {
                      *           "signature": null
                      *         }
                      *       ],
+                     *       "result": {
+                     *         "sha256": "Sha256",
+                     *         "bytes": 1,
+                     *         "expires_at": "2026-11-21T09:30:00.000Z"
+                     *       },
                      *       "completed_at": null,
                      *       "residual_until": null,
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -10908,6 +11713,190 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SubjectRequestDto"];
+                };
+            };
+        };
+    };
+    "core.Taxonomies.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: slug */
+                sort?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "slug": "ecommerce",
+                     *           "version": "1.0.0",
+                     *           "events": [
+                     *             {
+                     *               "name": "order_completed",
+                     *               "schema": {
+                     *                 "type": "object",
+                     *                 "required": [
+                     *                   "order_id"
+                     *                 ],
+                     *                 "properties": {
+                     *                   "order_id": {
+                     *                     "type": "string"
+                     *                   }
+                     *                 }
+                     *               },
+                     *               "example": {
+                     *                 "order_id": "O-50017"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "installed": {
+                     *             "version": "1.0.0",
+                     *             "mode": "off",
+                     *             "overrides": {
+                     *               "product_shared": "off",
+                     *               "order_completed": "strict"
+                     *             }
+                     *           },
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "updated_at": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TaxonomyDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "core.Taxonomies.install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overrides": {
+                 *         "product_shared": "off",
+                 *         "order_completed": "strict"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["InstallTaxonomyDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "slug": "ecommerce",
+                     *       "version": "1.0.0",
+                     *       "events": [
+                     *         {
+                     *           "name": "order_completed",
+                     *           "schema": {
+                     *             "type": "object",
+                     *             "required": [
+                     *               "order_id"
+                     *             ],
+                     *             "properties": {
+                     *               "order_id": {
+                     *                 "type": "string"
+                     *               }
+                     *             }
+                     *           },
+                     *           "example": {
+                     *             "order_id": "O-50017"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "installed": {
+                     *         "version": "1.0.0",
+                     *         "mode": "off",
+                     *         "overrides": {
+                     *           "product_shared": "off",
+                     *           "order_completed": "strict"
+                     *         }
+                     *       },
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "dry_run": false,
+                     *       "changed": false,
+                     *       "previous": {
+                     *         "version": "1.0.0",
+                     *         "mode": "off",
+                     *         "overrides": {
+                     *           "product_shared": "off",
+                     *           "order_completed": "strict"
+                     *         }
+                     *       },
+                     *       "judgement": {
+                     *         "judged": 1,
+                     *         "violating": 1,
+                     *         "complete": false,
+                     *         "events": [
+                     *           {
+                     *             "event": "order_completed",
+                     *             "mode": "off",
+                     *             "judged": 1,
+                     *             "violating": 1,
+                     *             "samples": [
+                     *               {
+                     *                 "event_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *                 "occurred_at": "2026-11-21T09:30:00.000Z",
+                     *                 "violations": [
+                     *                   {
+                     *                     "pointer": "/properties/order_id",
+                     *                     "detail": "This property is required."
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstalledTaxonomyDto"];
                 };
             };
         };
