@@ -44,9 +44,10 @@ const CONVERSIONS = `CREATE TABLE attribute_conversions (
     REFERENCES attribute_definitions (organization_id, id) ON DELETE CASCADE
 )`;
 
+/** What is there fits the one before, which admits less. */
 const PHASES = (...phases: string[]): string => `ALTER TABLE segment_builds
   DROP CONSTRAINT segment_builds_phase_check,
-  ADD CONSTRAINT segment_builds_phase_check CHECK (phase IN (${phases.map((phase) => `'${phase}'`).join(', ')}))`;
+  ADD CONSTRAINT segment_builds_phase_check CHECK (phase IN (${phases.map((phase) => `'${phase}'`).join(', ')})) NOT VALID`;
 
 /** Definitions of attributes, and the conversion of values that were there before. */
 export class CreateAttributeDefinitions1767131000000 implements MigrationInterface {

@@ -37,10 +37,6 @@ interface Turn {
   phase: ConversionRow['phase'];
 }
 
-/** How far a step came; what is not said stays. */
-export type Progress = Pick<ConversionRow, 'phase' | 'cursor_id' | 'processed'> &
-  Partial<Pick<ConversionRow, 'converted' | 'cleared'>>;
-
 /**
  * Converts the values that contacts have when an attribute is declared otherwise, a piece at a time: each piece and how
  * far it came are one transaction, so that a process may be killed at any moment and another goes on there. Runs where

@@ -20,6 +20,10 @@ export interface ConversionRow {
   started_at: Date;
 }
 
+/** How far a step came; what is not said stays. */
+export type Progress = Pick<ConversionRow, 'phase' | 'cursor_id' | 'processed'> &
+  Partial<Pick<ConversionRow, 'converted' | 'cleared'>>;
+
 /** The columns of {@link ConversionRow}. */
 export const CONVERSION_COLUMNS = `definition_id, initial, on_failure, phase, cursor_id, total, processed, converted, cleared,
   correlation_id, started_at`;

@@ -4,8 +4,7 @@ import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { CONTACT_COLUMNS, snapshotOf, stateOf, type ContactRow } from '../../contacts/contact.row.js';
 import { declarationOf, type DeclarationColumns } from '../attribute-definition.entity.js';
 import { convertDeclared, type Declaration } from '../declaration.js';
-import type { Progress } from './conversion-runner.js';
-import type { ConversionRow } from './conversions.js';
+import type { ConversionRow, Progress } from './conversions.js';
 import { readPiece, type Piece } from './pieces.js';
 
 /** Contacts of one transaction; each may have attributes of 64 KiB. */
