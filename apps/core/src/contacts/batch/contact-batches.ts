@@ -74,7 +74,9 @@ export class ContactBatches {
     if (options.onExisting === 'update') await this.lockMatched(tx, known, rows, named, options);
     const blocked = await this.blockedAmong(tx, named);
     const drafts = new ContactDrafts(tx.organizationId, known, this.vault, options, now, declared);
-    const outcomes = rows.map((row, at): BatchOutcome => (blocked.has(at) ? ERASED : drafts.apply(row)));
+    const outcomes = rows.map((row, at): BatchOutcome =>
+      blocked.has(at) ? ERASED : drafts.apply(row, named[at]?.identifiers ?? []),
+    );
     if (!options.dryRun) await this.keep(tx, context, drafts, options, now);
     return outcomes.map((outcome, at) => ({
       outcome,

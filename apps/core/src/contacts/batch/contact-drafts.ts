@@ -7,7 +7,8 @@ import type { CreateContactDto } from '../contact.dto.js';
 import { identitiesOf, type FieldIdentity } from '../contact-identities.js';
 import { Contact } from '../contact.entity.js';
 import type { NationalIdVault } from '../national-id/national-id.vault.js';
-import { identifiersNamed, keyOf, type BatchOptions, type BatchOutcome, type BatchRow } from './batch-row.js';
+import type { Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
+import { keyOf, type BatchOptions, type BatchOutcome, type BatchRow } from './batch-row.js';
 import type { KnownContacts, OwnedIdentity } from './known-contacts.js';
 
 /** A contact as it stands in a batch, ahead of what is written at its end. */
@@ -44,9 +45,10 @@ export class ContactDrafts {
     private readonly declared: DeclaredAttributes,
   ) {}
 
-  apply({ body }: BatchRow): BatchOutcome {
+  /** @param named whom the row names, which takes a while to read */
+  apply({ body }: BatchRow, named: readonly Identifier[]): BatchOutcome {
     try {
-      return this.applied(body);
+      return this.applied(body, named);
     } catch (error) {
       if (error instanceof Problem && error.status < 500)
         return { outcome: 'failed', errors: errorsOf(error) };
@@ -54,9 +56,9 @@ export class ContactDrafts {
     }
   }
 
-  private applied(body: CreateContactDto): BatchOutcome {
+  private applied(body: CreateContactDto, named: readonly Identifier[]): BatchOutcome {
     const { matchBy, onExisting } = this.options;
-    const match = identifiersNamed(body).find(({ type }) => type === matchBy);
+    const match = named.find(({ type }) => type === matchBy);
     if (!match && body[matchBy] == null) throw refusal(matchBy, 'required', `\`${matchBy}\` is required.`);
     const owner = match && this.known.owners.get(keyOf(match));
     if (!owner || owner.deleted) return this.create(body);

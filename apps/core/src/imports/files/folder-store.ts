@@ -19,14 +19,9 @@ export class FolderStore extends FileStore {
   }
 
   async read(name: string, from: number, length: number): Promise<Buffer> {
-    let file: FileHandle;
-    try {
-      file = await open(join(this.folder, name), 'r');
-    } catch (error) {
-      if (isAbsent(error))
-        throw new FileMissing('The file is not in the folder of imports', { cause: error });
-      throw error;
-    }
+    const file = await this.found(name);
+    // Without a cause: to whoever reads errors of connections, the system's code for it is one of these.
+    if (!file) throw new FileMissing('The file is not in the folder of imports');
     try {
       const into = Buffer.allocUnsafe(length);
       let read = 0;
@@ -55,6 +50,15 @@ export class FolderStore extends FileStore {
     }
     const files = await Promise.all(names.map((name) => this.describe(name)));
     return files.filter((file) => file !== undefined);
+  }
+
+  private async found(name: string): Promise<FileHandle | undefined> {
+    try {
+      return await open(join(this.folder, name), 'r');
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
   }
 
   private async describe(name: string): Promise<StoredFile | undefined> {
