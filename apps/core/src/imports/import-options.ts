@@ -33,6 +33,8 @@ export type ImportOptions = Required<ImportOptionsDto>;
 
 /** Columns are looked through for each row. */
 const MOST_COLUMNS = 500;
+/** In characters: a column is named by each of its errors. */
+const LONGEST_COLUMN = 200;
 
 /**
  * The options with what was left out.
@@ -129,6 +131,10 @@ function checkedFields(mapping: Record<string, unknown>): string[] {
   }
   const seen = new Set<string>();
   for (const [column, field] of entries) {
+    if (column.length > LONGEST_COLUMN) {
+      const detail = `The name of a column has at most ${LONGEST_COLUMN} characters.`;
+      errors.push({ pointer: `/mapping/${pointerToken(column)}`, code: 'invalid_mapping', detail });
+    }
     if (field === null) continue;
     const target = typeof field === 'string' ? targetOf(field) : undefined;
     const name = target?.kind === 'national_id' ? 'national_id' : field;

@@ -38,6 +38,7 @@ describe('What is refused', () => {
     ['a column that is not mapped', { mapping: { id: 'external_id', mail: 'email' } }],
     ['a column that the file does not have', { mapping: { ...MAPPING, other: null } }],
     ['a field that does not exist', { mapping: { ...MAPPING, name: 'nickname' } }],
+    ['a column whose name has no end', { mapping: { ...MAPPING, ['x'.repeat(201)]: null } }],
     ['two columns for one field', { mapping: { ...MAPPING, name: 'email' } }],
     ['nothing to find contacts by', { mapping: { id: null, mail: null, name: 'first_name' } }],
     ['a field to find them by that is not mapped', { match_by: 'phone' }],

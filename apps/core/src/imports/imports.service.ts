@@ -70,6 +70,8 @@ export class ImportsService {
       pageOf<ImportTableRow, ImportSummaryDto>(tx, IMPORTS, query, {
         parameters: [organizationId],
         map: toImportSummaryDto,
+        // Their mappings may be long.
+        largeRows: true,
       }),
     );
   }
