@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SubjectPage } from '@customer-platform/database';
 import {
+  type Answer,
   type KafkaProbe,
   kafkaProbe,
   peerModule,
@@ -36,7 +37,7 @@ it('gives core the points of a person, and nobody else’s', async () => {
   const found = new Map<string | null, Record<string, unknown>[]>();
   let after: object | undefined = {};
   while (after !== undefined) {
-    const answer = await core.post<SubjectPage>(ROWS, { ...question, ...after });
+    const answer: Answer<SubjectPage> = await core.post<SubjectPage>(ROWS, { ...question, ...after });
     expectStatus(answer, 200);
     const { resource, rows, next } = answer.body;
     found.set(

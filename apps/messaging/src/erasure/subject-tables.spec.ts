@@ -1,5 +1,5 @@
 import { newId, type SubjectPage } from '@customer-platform/database';
-import { eventually, expectProblem, expectStatus, peerModule } from '@customer-platform/testing';
+import { type Answer, eventually, expectProblem, expectStatus, peerModule } from '@customer-platform/testing';
 import { aContact, aSend, messagingWorld, send, settled, type MessagingWorld } from '../messaging.fixture.js';
 
 const ROWS = '/internal/subject-rows';
@@ -44,7 +44,7 @@ it('gives core what was sent to a person and what they want, and nobody else’s
     const question = { organization_id: id, contact_ids: [person.id], portable };
     let after: object | undefined = {};
     while (after !== undefined) {
-      const answer = await core.post<SubjectPage>(ROWS, { ...question, ...after });
+      const answer: Answer<SubjectPage> = await core.post<SubjectPage>(ROWS, { ...question, ...after });
       expectStatus(answer, 200);
       const { resource, rows, next } = answer.body;
       if (resource !== null) found.set(resource, rows.join());
