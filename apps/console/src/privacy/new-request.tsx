@@ -84,17 +84,7 @@ export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelP
           error={problemAt(create.error, '/received_at')}
           onChange={(received) => set({ received })}
         />
-        {draft.type !== 'erasure' && (
-          <Select
-            label={t('archiveLocale')}
-            value={draft.locale}
-            options={(['', ...LOCALES] as const).map((value) => ({
-              value,
-              label: t(`archiveLocales.${value === '' ? 'own' : value}`),
-            }))}
-            onChange={({ target }) => set({ locale: LOCALES.find((each) => each === target.value) ?? '' })}
-          />
-        )}
+        {draft.type !== 'erasure' && <Language draft={draft} onChange={set} />}
         <TextArea
           label={t('note')}
           hint={t('noteHint')}
@@ -112,6 +102,26 @@ export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelP
         </DialogActions>
       </form>
     </Dialog>
+  );
+}
+
+interface LanguageProps {
+  draft: RequestDraft;
+  onChange: (changed: Partial<RequestDraft>) => void;
+}
+
+function Language({ draft, onChange }: LanguageProps): ReactNode {
+  const t = useTranslations('privacy');
+  return (
+    <Select
+      label={t('archiveLocale')}
+      value={draft.locale}
+      options={(['', ...LOCALES] as const).map((value) => ({
+        value,
+        label: t(`archiveLocales.${value === '' ? 'own' : value}`),
+      }))}
+      onChange={({ target }) => onChange({ locale: LOCALES.find((each) => each === target.value) ?? '' })}
+    />
   );
 }
 
