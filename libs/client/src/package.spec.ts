@@ -19,6 +19,8 @@ let server: HostileServer;
 beforeAll(async () => {
   await buildAll();
   folder = await mkdtemp(join(tmpdir(), 'client-package-'));
+  // As every project has one: Deno looks into node_modules of no other.
+  await writeFile(join(folder, 'package.json'), '{"private":true}');
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: join(ROOT, 'libs/client/dist'),
   });

@@ -28,6 +28,8 @@ let receiver: Receiver;
 beforeAll(async () => {
   await buildAll();
   folder = await mkdtemp(join(tmpdir(), 'track-package-'));
+  // As every project has one: Deno looks into node_modules of no other.
+  await writeFile(join(folder, 'package.json'), '{"private":true}');
   const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: join(ROOT, 'libs/track/dist'),
   });
