@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const jwkOf = (key: KeyObject): JWK => key.export({ format: 'jwk' }) as JWK;
+const jwkOf = (key: KeyObject): JWK => key.export({ format: 'jwk' });
 const elliptic = (namedCurve = 'P-256'): JWK => jwkOf(generateKeyPairSync('ec', { namedCurve }).publicKey);
 const rsa = (): JWK => jwkOf(generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey);
 
