@@ -77,8 +77,10 @@ function addressOf(word: string): string | undefined {
   const at = word.lastIndexOf('@');
   if (at < 1) return undefined;
   const rest = word.slice(at + 1, at + 1 + LONGEST_DOMAIN);
-  const domain = /^[\p{L}\p{M}\p{N}.-]*/u.exec(rest)?.[0].replace(/[.-]+$/, '') ?? '';
-  return domain === '' ? undefined : `${word.slice(0, at)}@${domain}`;
+  const domain = /^[\p{L}\p{M}\p{N}.-]*/u.exec(rest)?.[0] ?? '';
+  let end = domain.length;
+  while (end > 0 && '.-'.includes(domain.charAt(end - 1))) end -= 1;
+  return end === 0 ? undefined : `${word.slice(0, at)}@${domain.slice(0, end)}`;
 }
 
 /** A number in E.164, read as one of each of the countries; empty if it is no number. */
