@@ -119,7 +119,8 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    // Whoever may not ask learns nothing: only this answer says that it has ended.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 
