@@ -69,7 +69,12 @@ export const MENU: readonly MenuPage[] = [
     to: '/o/$organization/developers',
     name: 'developers',
     icon: Code,
-    permissions: ['identity.api_keys.read', 'messaging.webhooks.read', 'core.jobs.read', 'core.taxonomies.read'],
+    permissions: [
+      'identity.api_keys.read',
+      'messaging.webhooks.read',
+      'core.jobs.read',
+      'core.taxonomies.read',
+    ],
   },
   {
     to: '/o/$organization/organization',
