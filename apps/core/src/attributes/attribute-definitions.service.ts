@@ -64,6 +64,7 @@ export class AttributeDefinitionsService {
       module: 'core',
       resource: 'attributes',
       limit: MOST_DEFINITIONS,
+      largeRows: true,
       constraints: { unique: { attribute_definitions_key: { field: 'key', pointer: '/key', value: 'key' } } },
       fieldNames: { next: 'type' },
     });

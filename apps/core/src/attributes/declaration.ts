@@ -32,6 +32,9 @@ export type Checked = { readonly value: unknown } | { readonly code: FieldCode; 
 /** Beyond ±(2^53 − 1) not every integer is a number; what is none no body may hold. */
 export const MOST_EXACT = Number.MAX_SAFE_INTEGER;
 
+/** Allowed values to look up: a list of thousands of items may be held against two hundred of them. */
+const SETS = new WeakMap<readonly (string | number)[], ReadonlySet<string | number>>();
+
 const DAY = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 /** As long as a day or an instant can be. */
 const LONGEST_TIME = 64;
@@ -78,7 +81,7 @@ export function takesAllOf(after: Declaration, before: Declaration): boolean {
   if (after.type !== before.type) return false;
   const known = after.enum;
   const enumerated =
-    known === null || (before.enum !== null && before.enum.every((value) => known.includes(value)));
+    known === null || (before.enum !== null && before.enum.every((value) => isAmong(known, value)));
   return (
     enumerated &&
     (after.max_length ?? Infinity) >= (before.max_length ?? Infinity) &&
@@ -124,7 +127,7 @@ function exactNumberOf(text: string): number | undefined {
 }
 
 function checkText({ enum: known, max_length: longest }: Declaration, value: string): Checked {
-  if (known !== null && !known.includes(value)) return notAmong(known);
+  if (known !== null && !isAmong(known, value)) return notAmong(known);
   if (longest === null || !isLongerThan(value, longest)) return { value };
   return { code: 'too_long', detail: `It may have at most ${String(longest)} characters.` };
 }
@@ -134,7 +137,7 @@ function checkNumber({ type, enum: known, min, max }: Declaration, value: unknow
   if (type === 'integer' && !Number.isInteger(value)) return mismatch('an integer');
   const outside = rangeFault(value, min, max);
   if (outside !== undefined) return { code: 'out_of_range', detail: outside };
-  return known === null || known.includes(value) ? { value } : notAmong(known);
+  return known === null || isAmong(known, value) ? { value } : notAmong(known);
 }
 
 function rangeFault(value: number, min: number | null, max: number | null): string | undefined {
@@ -154,6 +157,12 @@ function checkList(declaration: Declaration, value: unknown): Checked {
 
 function mismatch(what: string): Checked {
   return { code: 'attribute_type_mismatch', detail: `It must be ${what}, as its definition declares.` };
+}
+
+function isAmong(known: readonly (string | number)[], value: string | number): boolean {
+  const set = SETS.get(known) ?? new Set(known);
+  SETS.set(known, set);
+  return set.has(value);
 }
 
 function notAmong(known: readonly (string | number)[]): Checked {

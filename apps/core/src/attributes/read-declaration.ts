@@ -1,3 +1,4 @@
+import { isLongerThan } from '@customer-platform/http';
 import { FieldErrors, Problem } from '@customer-platform/problem-json';
 import { checkDeclared, MOST_EXACT, type Declaration, type DeclaredType } from './declaration.js';
 import type { DeclarationFieldsDto } from './attribute-definition.dto.js';
@@ -14,6 +15,12 @@ const BOUNDS: Readonly<Record<DeclaredType, readonly Bound[]>> = {
   datetime: [],
   string_list: ['enum', 'max_length'],
 };
+/** Characters of an allowed text. */
+const LONGEST_ALLOWED = 200;
+/** Of all allowed values, as the table demands it: an organization's definitions stand in memory. */
+const MOST_BYTES = 16_384;
+/** A double with all its digits. */
+const LONGEST_NUMBER = 350;
 const ALL_BOUNDS: readonly Bound[] = ['enum', 'max_length', 'min', 'max'];
 
 /**
@@ -61,15 +68,41 @@ function checkTogether(declaration: Declaration, errors: FieldErrors): void {
   if (min !== null && max !== null && min > max)
     errors.add({ pointer: '/max', code: 'out_of_range', detail: 'It must not be less than `min`.' });
   if (errors.total > 0) return;
+  checkEnum(declaration, errors);
+}
+
+function checkEnum(declaration: Declaration, errors: FieldErrors): void {
+  const { type, enum: known } = declaration;
+  if (known === null) return;
   const item: Declaration = {
     ...declaration,
     type: type === 'string_list' ? 'string' : type,
     enum: null,
   };
-  for (const [index, value] of (declaration.enum ?? []).entries()) {
+  for (const [index, value] of known.entries()) {
+    if (typeof value === 'string' && isLongerThan(value, LONGEST_ALLOWED)) {
+      const detail = `It may have at most ${String(LONGEST_ALLOWED)} characters.`;
+      errors.add({ pointer: `/enum/${String(index)}`, code: 'too_long', detail });
+      continue;
+    }
     const checked = checkDeclared(item, value);
     if ('value' in checked) continue;
     const code = checked.code === 'attribute_type_mismatch' ? 'wrong_type' : checked.code;
     errors.add({ pointer: `/enum/${String(index)}`, code, detail: checked.detail });
   }
+  if (errors.total === 0 && storedBytes(known) > MOST_BYTES)
+    errors.add({
+      pointer: '/enum',
+      code: 'too_long',
+      detail: 'All values together may have at most 16 KiB as JSON.',
+    });
+}
+
+/** At least what the database counts: it puts a space after each comma, and writes out what stands in powers of ten. */
+function storedBytes(known: readonly (string | number)[]): number {
+  const bytes = (value: string | number): number =>
+    typeof value === 'number' && String(value).includes('e')
+      ? LONGEST_NUMBER
+      : Buffer.byteLength(JSON.stringify(value));
+  return known.reduce<number>((total, value) => total + bytes(value) + 2, 2);
 }

@@ -1,19 +1,22 @@
 import { execute, rowSecurity } from '@customer-platform/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** `next` is what values are being converted to: the declaration that follows when all are. */
+/**
+ * `next` is what values are being converted to: the declaration that follows when all are. Both are bounded, since an
+ * organization's definitions stand in the memory of every process.
+ */
 const DEFINITIONS = `CREATE TABLE attribute_definitions (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
   key text NOT NULL,
   label text NOT NULL,
   type text NOT NULL CHECK (type IN ('string', 'integer', 'number', 'boolean', 'date', 'datetime', 'string_list')),
-  enum jsonb,
+  enum jsonb CHECK (octet_length(enum::text) <= 16384),
   max_length integer,
   min double precision,
   max double precision,
   member_visible boolean NOT NULL,
-  next jsonb,
+  next jsonb CHECK (octet_length(next::text) <= 20480),
   created_at timestamptz(3) NOT NULL,
   updated_at timestamptz(3) NOT NULL,
   deleted_at timestamptz(3),

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Transaction, uuids, type WorkerTransaction } from '@customer-platform/database';
+import { KeptByWeight } from './kept-by-weight.js';
 import { SegmentIndex } from './segment-index.js';
 
 const REVISION = 'SELECT segment_revision($1) AS revision';
@@ -15,8 +16,9 @@ const REVISIONS = `
 const REVISIONS_NOW = `
   SELECT organization_id, revision FROM segment_revisions WHERE organization_id = ANY($1::uuid[])`;
 
-/** Bytes of rules kept in memory, of all organizations together. */
-const MOST_KEPT = 20 * 1024 * 1024;
+const MIB = 1024 * 1024;
+/** Bytes of rules and definitions kept in memory: of those who have much no more than of two or three. */
+const KEPT = { most: 20 * MIB, large: 4 * MIB, mostLarge: 12 * MIB };
 /** A segment counts as so many bytes at least, and so does an organization without any. */
 const LEAST_WEIGHT = 1024;
 
@@ -28,8 +30,7 @@ interface RevisionRow {
 /** The segments and definitions of attributes of organizations, kept in memory as long as nobody changes them. */
 @Injectable()
 export class SegmentIndexes {
-  private readonly kept = new Map<string, SegmentIndex>();
-  private weight = 0;
+  private readonly kept = new KeptByWeight<SegmentIndex>(KEPT);
 
   /**
    * The segments of the transaction's organization, undefined if it has none. They do not change before the
@@ -97,33 +98,13 @@ export class SegmentIndexes {
 
   private keptAt(organizationId: string, revision: string): SegmentIndex | undefined {
     const kept = this.kept.get(organizationId);
-    if (kept?.revision !== revision) return undefined;
-    this.keep(organizationId, kept);
-    return kept;
+    return kept?.revision === revision ? kept : undefined;
   }
 
   private async load(tx: Transaction): Promise<SegmentIndex> {
     const index = await SegmentIndex.load(tx);
-    this.keep(tx.organizationId, index);
+    this.kept.keep(tx.organizationId, index, weightOf(index));
     return index;
-  }
-
-  /** Put last, so that the one that was not asked for the longest is the first to go. */
-  private keep(organizationId: string, index: SegmentIndex): void {
-    this.forget(organizationId);
-    this.kept.set(organizationId, index);
-    this.weight += weightOf(index);
-    for (const oldest of this.kept.keys()) {
-      if (this.weight <= MOST_KEPT || oldest === organizationId) break;
-      this.forget(oldest);
-    }
-  }
-
-  private forget(organizationId: string): void {
-    const former = this.kept.get(organizationId);
-    if (!former) return;
-    this.kept.delete(organizationId);
-    this.weight -= weightOf(former);
   }
 }
 
