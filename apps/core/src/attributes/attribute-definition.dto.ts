@@ -50,7 +50,9 @@ export class DeclarationFieldsDto {
     items: { oneOf: [{ type: 'string' }, { type: 'number' }] },
     default: null,
     example: ['free', 'pro'],
-    description: 'The only values there are, of a list the only items. Of texts, lists and numbers.',
+    description:
+      'The only values there are, of a list the only items. Of texts, lists and numbers. A text has at most 200 ' +
+      'characters, and all together 16 KiB as JSON.',
   })
   @MayBeAbsent()
   @MayBeNull()
@@ -163,7 +165,11 @@ export class ConversionDto {
   @ApiProperty({ type: DeclarationDto, description: 'What is declared as soon as it has ended.' })
   to: DeclarationDto;
   @ApiProperty({ enum: ON_FAILURE }) on_failure: OnFailure;
-  @ApiProperty({ type: 'integer', description: 'Contacts at its beginning.' }) total: number;
+  @ApiProperty({
+    type: 'integer',
+    description: 'Contacts at its beginning, as far as there was time to count them.',
+  })
+  total: number;
   @ApiProperty({ type: 'integer', description: 'Contacts gone through in this state.' }) processed: number;
   @ApiProperty({ type: 'integer', description: 'Values that are another now.' }) converted: number;
   @ApiProperty({ type: 'integer', description: 'Values taken away.' }) cleared: number;
@@ -199,6 +205,8 @@ export class ConversionOutcomeDto {
   @ApiProperty({ type: 'integer', description: 'Values that stay as they are or can be converted.' })
   convertible: number;
   @ApiProperty({ type: 'integer', description: 'Values that would be lost.' }) unconvertible: number;
+  @ApiProperty({ description: 'Whether there was time for all contacts; else these are the counts so far.' })
+  complete: boolean;
   @ApiProperty({
     type: [UnconvertibleValueDto],
     description: 'At most 10 of those; none for callers without `core.contacts.read`.',

@@ -44,6 +44,13 @@ describe('/v1/core/attribute-definitions', () => {
   });
 });
 
+/** So many numbers that have hundreds of digits where they are stored. */
+const tiny = (count: number): number[] => Array.from({ length: count }, (_, n) => Number(`${n + 1}e-300`));
+
+/** So many that differ. */
+const texts = (count: number, text: string): string[] =>
+  Array.from({ length: count }, (_, n) => `${text}${String(n)}`);
+
 describe('POST /v1/core/attribute-definitions', () => {
   it('answers what was declared, the key as label unless given', async () => {
     const body = await declared(caller, 'plan', 'string', { enum: ['free', 'pro'], member_visible: true });
@@ -65,9 +72,24 @@ describe('POST /v1/core/attribute-definitions', () => {
     [{ key: 'plan', type: 'number', max: 2 ** 53 }, '/max', 'out_of_range'],
     [{ key: 'plan', type: 'string', enum: ['a', 1] }, '/enum/1', 'wrong_type'],
     [{ key: 'plan', type: 'string', enum: ['a', 'a'] }, '/enum', 'duplicate_item'],
+    [{ key: 'plan', type: 'string', enum: ['a', 'b'.repeat(201)] }, '/enum/1', 'too_long'],
+    [{ key: 'plan', type: 'string_list', enum: texts(150, 'é'.repeat(60)) }, '/enum', 'too_long'],
+    [{ key: 'plan', type: 'number', enum: tiny(60) }, '/enum', 'too_long'],
   ])('400 for %j', async (body, pointer, code) => {
     const { errors } = expectProblem(await caller.post(DEFINITIONS, body), 400, 'validation_failed');
     expect(errors).toMatchObject([{ pointer, code }]);
+  });
+
+  it('takes as many allowed values as there may be, of which the table takes no more either', async () => {
+    const known = texts(200, 'ab"\\'.repeat(10));
+    const { id: definition } = await declared(caller, 'plan', 'string', { enum: known });
+    for (const column of ['enum', 'next'])
+      await expect(
+        world.core.database.query(
+          `UPDATE attribute_definitions SET ${column} = to_jsonb(repeat('a', 20480)) WHERE id = $1`,
+          [definition],
+        ),
+      ).rejects.toThrow('check constraint');
   });
 
   it('409 limit_reached for the 201st, however many come at once', async () => {
@@ -91,7 +113,7 @@ describe('POST /v1/core/attribute-definitions', () => {
     const shown = await caller.post<ConversionOutcomeDto>(DEFINITIONS, { ...body, dry_run: true });
     expectStatus(shown, 200);
     const outcome = {
-      ...{ convertible: 1, unconvertible: 1 },
+      ...{ convertible: 1, unconvertible: 1, complete: true },
       samples: [{ contact_id: bea.id, value: '"old"', code: 'attribute_type_mismatch' }],
     };
     expect(shown.body).toEqual(outcome);

@@ -33,7 +33,9 @@ const PRESENT_VALUES =
   'Values that contacts have already are converted where nothing is lost (`"42"` as 42, a day as its midnight UTC), in ' +
   'pieces; `conversion` shows how far it has come, and rules compare as before until it has ended. Values that cannot be ' +
   'converted: 409 `attribute_migration_conflict`, unless `on_failure` is `clear`. A dry run answers 200 with ' +
-  '`convertible`, `unconvertible` and `samples`, and writes nothing.';
+  '`convertible`, `unconvertible`, `complete` and `samples`, and writes nothing. Within two seconds as many contacts are ' +
+  'looked at as can be; what is left the conversion itself verifies, and where something would be lost it ends with nothing ' +
+  'changed. At once 4 on an instance and 2 of one tenant, else 429.';
 
 const DEFINITION_OR_OUTCOME = { oneOf: [AttributeDefinitionDto, ConversionOutcomeDto] };
 

@@ -1,62 +1,108 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '@customer-platform/database';
+import { Database, type Transaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { PreviewSlots } from '../../segments/previewing/preview-slots.js';
+import { ANSWER_MS, TimeLimit } from '../../segments/previewing/time-limit.js';
 import type { ConversionOutcomeDto, UnconvertibleValueDto } from '../attribute-definition.dto.js';
 import { convertDeclared, type Declaration } from '../declaration.js';
-import { readPiece, type Piece } from './pieces.js';
+import { inTurns } from './in-turns.js';
+import { readPiece, type ContactValue, type Piece } from './pieces.js';
 
-/** Contacts of one transaction; each may have attributes of 64 KiB. */
-const CONTACTS_AT_ONCE = 1_000;
 const MOST_SAMPLES = 10;
 const LONGEST_SHOWN = 200;
+/** Of the time that an answer may take, for counting contacts where there are many. */
+const COUNTING_MS = 500;
+
+const COUNT = 'SELECT count(*)::int AS total FROM contacts WHERE organization_id = $1';
 
 /** What would become of the values that contacts have. */
 export interface Forecast extends ConversionOutcomeDto {
-  /** Contacts that were looked at. */
+  /** Contacts that there are; where there was no time to count them, those that were looked at. */
   readonly total: number;
 }
 
-/** Goes through the values of an attribute before anything is changed. */
+interface Tally {
+  looked: number;
+  convertible: number;
+  unconvertible: number;
+  readonly samples: UnconvertibleValueDto[];
+}
+
+/** Goes through the values of an attribute before anything is changed, as far as there is time. */
 @Injectable()
 export class ConversionForecast {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly slots: PreviewSlots,
+  ) {}
 
-  /** Which values of all contacts the declaration takes, as they are or converted. */
-  async of(context: RequestContext, key: string, to: Declaration): Promise<Forecast> {
-    const forecast = { total: 0, convertible: 0, unconvertible: 0, samples: [] as UnconvertibleValueDto[] };
-    let cursor: string | null | undefined = null;
-    while (cursor !== undefined) {
-      const piece: Piece = await this.piece(context, key, cursor);
-      forecast.total += piece.contacts;
-      for (const { id, value } of piece.values) {
-        const outcome = convertDeclared(to, value);
-        if ('value' in outcome) forecast.convertible += 1;
-        else {
-          forecast.unconvertible += 1;
-          if (forecast.samples.length < MOST_SAMPLES)
-            forecast.samples.push({ contact_id: id, value: shown(value), code: outcome.code });
-        }
-      }
-      cursor = piece.next;
-    }
-    return context.can('core.contacts.read') ? forecast : { ...forecast, samples: [] };
-  }
-
-  private piece(context: RequestContext, key: string, cursor: string | null): Promise<Piece> {
-    return this.database.inOrganization(context, (tx) => readPiece(tx, key, cursor, CONTACTS_AT_ONCE));
+  /**
+   * Which values of contacts the declaration takes, as they are or converted. Takes two seconds at most.
+   * @throws Problem `rate_limited` while as many are worked on as may be
+   */
+  of(context: RequestContext, key: string, to: Declaration): Promise<Forecast> {
+    return this.slots.hold(context, async () => {
+      const forecast = await this.database.inOrganization(context, (tx) => goThrough(tx, key, to));
+      return context.can('core.contacts.read') ? forecast : { ...forecast, samples: [] };
+    });
   }
 }
 
-/** @throws Problem `attribute_migration_conflict` where values would be lost */
+async function goThrough(tx: Transaction, key: string, to: Declaration): Promise<Forecast> {
+  const limit = new TimeLimit(ANSWER_MS);
+  const tally: Tally = { looked: 0, convertible: 0, unconvertible: 0, samples: [] };
+  const answer = (complete: boolean, counted = 0): Forecast => {
+    const { looked, ...found } = tally;
+    return { ...found, complete, total: complete ? looked : Math.max(looked, counted) };
+  };
+  let counted: number | undefined;
+  let cursor: string | null = null;
+  for (;;) {
+    const after: string | null = cursor;
+    const piece: Piece | undefined = await limit.attempt(tx, (timed) => readPiece(timed, key, after));
+    if (!piece) return answer(false, counted);
+    const done = await inTurns(
+      piece.holders,
+      (holder) => tell(tally, holder, to),
+      () => !limit.over,
+    );
+    if (!done) return answer(false, counted);
+    tally.looked += piece.contacts;
+    if (piece.next === undefined) return answer(true);
+    cursor = piece.next;
+    counted ??= (await limit.attempt(tx, (timed) => count(timed), COUNTING_MS)) ?? 0;
+  }
+}
+
+function tell(tally: Tally, { id, value }: ContactValue, to: Declaration): void {
+  const outcome = convertDeclared(to, value);
+  if ('value' in outcome) {
+    tally.convertible += 1;
+    return;
+  }
+  tally.unconvertible += 1;
+  if (tally.samples.length < MOST_SAMPLES)
+    tally.samples.push({ contact_id: id, value: shown(value), code: outcome.code });
+}
+
+async function count(tx: Transaction): Promise<number> {
+  const [row] = await tx.query<{ total: number }>(COUNT, [tx.organizationId]);
+  return row?.total ?? 0;
+}
+
+/**
+ * What there was no time to look at the conversion verifies itself.
+ * @throws Problem `attribute_migration_conflict` where values would be lost
+ */
 export function demandNothingLost(forecast: Forecast): void {
   if (forecast.unconvertible > 0)
     throw new Problem('attribute_migration_conflict', { members: { ...outcomeOf(forecast) } });
 }
 
 /** A forecast as it is answered. */
-export function outcomeOf({ convertible, unconvertible, samples }: Forecast): ConversionOutcomeDto {
-  return { convertible, unconvertible, samples };
+export function outcomeOf({ convertible, unconvertible, complete, samples }: Forecast): ConversionOutcomeDto {
+  return { convertible, unconvertible, complete, samples };
 }
 
 function shown(value: unknown): string {

@@ -1,7 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { outboxAge } from '@customer-platform/event-bus';
+import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
 import { beginRegistration } from '../../segments/building/rule-registry.js';
 import { ConversionEnd } from './conversion-end.js';
 import { CONVERSION_COLUMNS, type ConversionRow } from './conversions.js';
@@ -13,11 +14,18 @@ const JOB = 'attribute-conversion';
 const LOOK_EVERY_MS = 500;
 /** Enough for all contacts of a small organization: to verify, to convert and to end. */
 const STEPS_AT_ONCE = 4;
+/** While events wait longer to be published nothing is added to them: those of live traffic stand in the same queue. */
+const OUTBOX_SECONDS = 1;
 
-/** They take turns: one of a million contacts holds up nobody else's. */
+/** What is due to end, first. Its row is not locked yet: the registration's lock comes before. */
+const ENDING = `
+  SELECT organization_id, definition_id, phase FROM attribute_conversions
+   WHERE phase IN ('ending', 'cancelling') AND definition_id <> ALL($1::uuid[]) ORDER BY moved_at LIMIT 1`;
+/** They take turns: one of a million contacts holds up nobody else's. What another process works on is passed over. */
 const NEXT = `
   SELECT organization_id, definition_id, phase FROM attribute_conversions
-   WHERE definition_id <> ALL($1::uuid[]) ORDER BY moved_at LIMIT 1`;
+   WHERE phase IN ('verifying', 'converting') AND definition_id <> ALL($1::uuid[])
+   ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 const ONE = `
   SELECT organization_id, definition_id, phase FROM attribute_conversions
    WHERE organization_id = $1 AND definition_id = $2`;
@@ -28,7 +36,7 @@ const LOCK = `
 
 const ON = `
   UPDATE attribute_conversions
-     SET phase = $3, cursor_id = $4, processed = $5, converted = $6, cleared = $7, moved_at = now()
+     SET phase = $3, cursor_id = $4, processed = $5, total = greatest(total, $5), converted = $6, cleared = $7, moved_at = now()
    WHERE organization_id = $1 AND definition_id = $2`;
 
 interface Turn {
@@ -44,7 +52,11 @@ interface Turn {
  */
 @Injectable()
 export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly job = new PollingJob({
+    name: JOB,
+    everyMs: LOOK_EVERY_MS,
+    pass: () => this.runPublished(),
+  });
   private readonly setbacks: Setbacks;
 
   constructor(
@@ -67,9 +79,14 @@ export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy
     await this.job.stop();
   }
 
+  /** Does all that can be done while what it tells of is published in time. */
+  async runPublished(): Promise<void> {
+    while (!this.job.stopping && (await this.isPublished()) && (await this.runNext())) await yieldLoop();
+  }
+
   /** Does all that can be done now. */
   async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.runNext())) continue;
+    while (!this.job.stopping && (await this.runNext())) await yieldLoop();
   }
 
   /** The first steps of a conversion that was just begun. What fails is left to whoever goes on with it. */
@@ -94,7 +111,7 @@ export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy
     let turn: Turn | undefined;
     try {
       await this.database.acrossOrganizations(async (tx) => {
-        [turn] = await tx.query<Turn>(NEXT, [this.setbacks.waiting()]);
+        turn = await this.next(tx);
         if (!turn) return;
         await tx.useOrganization(turn.organization_id);
         await this.step(tx, turn);
@@ -106,6 +123,18 @@ export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy
       if (!turn || isTransient(error)) throw error;
     }
     return turn !== undefined;
+  }
+
+  private async isPublished(): Promise<boolean> {
+    return (await outboxAge(this.database)) <= OUTBOX_SECONDS;
+  }
+
+  private async next(tx: WorkerTransaction): Promise<Turn | undefined> {
+    const waiting = this.setbacks.waiting();
+    const [ending] = await tx.query<Turn>(ENDING, [waiting]);
+    if (ending) return ending;
+    const [turn] = await tx.query<Turn>(NEXT, [waiting]);
+    return turn;
   }
 
   /** The registration's lock comes first, as everywhere; another may have taken the step meanwhile. */

@@ -1,7 +1,10 @@
 import { jest } from '@jest/globals';
+import { Database } from '@customer-platform/database';
 import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { merge, undo } from '../../contacts/merge/merge.fixture.js';
 import { SegmentFollower } from '../../segments/following/segment-follower.js';
+import { PreviewSlots } from '../../segments/previewing/preview-slots.js';
+import { TimeLimit } from '../../segments/previewing/time-limit.js';
 import { SegmentWorld } from '../../segments/segment.fixture.js';
 import type { AttributeDefinitionDto, ConversionOutcomeDto } from '../attribute-definition.dto.js';
 import {
@@ -14,9 +17,10 @@ import {
   readDefinition,
   runnerOf,
 } from '../attribute.fixture.js';
+import { AttributesModule } from '../attributes.module.js';
 
 /** More than a request goes through by itself. */
-const MANY = 4_500;
+const MANY = 450;
 
 let world: SegmentWorld;
 let id: string;
@@ -49,7 +53,7 @@ describe('PATCH of the type', () => {
     const dry = await caller.patch<ConversionOutcomeDto>(at(definition, '?dry_run=true'), {
       type: 'integer',
     });
-    expect(dry.body).toEqual({ convertible: 1, unconvertible: 0, samples: [] });
+    expect(dry.body).toEqual({ convertible: 1, unconvertible: 0, complete: true, samples: [] });
     expect(await readDefinition(caller, definition)).toEqual(definition);
     const changed = await patched(definition, { type: 'integer' });
     expect(changed).toMatchObject({ type: 'integer', max_length: null, conversion: null });
@@ -104,11 +108,11 @@ describe('the conversion of many contacts', () => {
     await manyContacts(world, id, MANY);
     const definition = await declared(caller, 'size', 'string');
     await runnerOf(world).runAll();
-    const rule = { attribute: 'attributes.size', op: 'in', value: ['1', '007', 7, 4_500] };
+    const rule = { attribute: 'attributes.size', op: 'in', value: ['1', '007', 7, MANY] };
     const segment = await world.segment(caller, rule);
     const other = await world.segment(caller, { attribute: 'first_name', op: 'exists', value: true });
     const before = await world.inside(caller, segment);
-    expect(before).toEqual(['person-1', 'person-4500', 'person-7']);
+    expect(before).toEqual(['person-1', 'person-450', 'person-7']);
     await aContactWith(caller, 'seven', { size: '007' });
     await world.evaluate();
 
@@ -135,7 +139,7 @@ describe('the conversion of many contacts', () => {
     }
     expect(await readDefinition(caller, definition)).toMatchObject({ type: 'integer', conversion: null });
     await world.evaluate();
-    expect(await world.inside(caller, segment)).toEqual(['person-1', 'person-4500', 'person-7']);
+    expect(await world.inside(caller, segment)).toEqual(['person-1', 'person-450', 'person-7']);
     expect(await world.read(caller, segment.id)).toMatchObject({ state: 'ready' });
     const [counts] = await world.core.database.query<{ numbers: number; others: number }>(
       `SELECT count(*) FILTER (WHERE jsonb_typeof(attributes -> 'size') = 'number')::int AS numbers,
@@ -196,6 +200,92 @@ describe('the conversion of many contacts', () => {
     await runnerOf(world).runAll();
     expect((await readDefinition(caller, fresh)).deleted_at).not.toBeNull();
   }, 60_000);
+});
+
+describe('where there is no time for all contacts', () => {
+  /** Time for so many statements. */
+  const timeFor = (statements: number): void => {
+    const attempt = Reflect.get(TimeLimit.prototype, 'attempt') as TimeLimit['attempt'];
+    let left = statements;
+    const limited: TimeLimit['attempt'] = function (this: TimeLimit, ...given) {
+      left -= 1;
+      return left < 0 ? Promise.resolve(undefined) : (attempt.apply(this, given) as Promise<undefined>);
+    };
+    jest.spyOn(TimeLimit.prototype, 'attempt').mockImplementation(limited);
+  };
+  afterEach(() => jest.restoreAllMocks());
+
+  it('a dry run answers what it came to', async () => {
+    await manyContacts(world, id, MANY);
+    timeFor(3);
+    const dry = await caller.post(DEFINITIONS, { key: 'size', type: 'integer', dry_run: true });
+    expect(dry.body).toEqual({ convertible: 200, unconvertible: 0, complete: false, samples: [] });
+  });
+
+  it('a change leaves the rest to the conversion, which changes nothing where a value would be lost', async () => {
+    const definition = await declared(caller, 'size', 'string');
+    await manyContacts(world, id, MANY);
+    await world.core.database.query(
+      `UPDATE contacts SET attributes = '{"size": "large"}'
+        WHERE organization_id = $1 AND id = (SELECT max(id::text)::uuid FROM contacts WHERE organization_id = $1)`,
+      [id],
+    );
+    timeFor(2);
+    expect(await patched(definition, { type: 'integer' })).toMatchObject({
+      conversion: { state: 'verifying', total: MANY, processed: 400 },
+    });
+    await runnerOf(world).runAll();
+    expect(await readDefinition(caller, definition)).toMatchObject({ type: 'string', conversion: null });
+  });
+
+  it('429 while as many are looked through as may be', async () => {
+    const slots = world.core.app.app.select(AttributesModule).get(PreviewSlots);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held = ['a', 'b', 'c', 'd'].map((other) =>
+      slots.hold(
+        { organizationId: other, organization: { id: other, status: 'active', settings: {} } },
+        () => promise,
+      ),
+    );
+    const body = { key: 'size', type: 'integer', dry_run: true };
+    expectProblem(await caller.post(DEFINITIONS, body), 429, 'rate_limited');
+    resolve();
+    await Promise.all(held);
+    expectStatus(await caller.post(DEFINITIONS, body), 200);
+  });
+});
+
+describe('the runner', () => {
+  const beginMany = async (organization: { id: string; caller: Caller }): Promise<AttributeDefinitionDto> => {
+    await manyContacts(world, organization.id, MANY);
+    return declared(organization.caller, 'size', 'integer', { on_failure: 'clear' });
+  };
+
+  it('waits while events are not published', async () => {
+    const definition = await beginMany({ id, caller });
+    const before = await readDefinition(caller, definition);
+    expect(before.conversion).not.toBeNull();
+    await world.core.database.query(`UPDATE outbox SET created_at = now() - interval '1 minute'`);
+    await runnerOf(world).runPublished();
+    expect(await readDefinition(caller, definition)).toEqual(before);
+    await world.core.database.query('DELETE FROM outbox');
+    await runnerOf(world).runAll();
+    expect(await readDefinition(caller, definition)).toMatchObject({ conversion: null });
+  });
+
+  it('passes over what another works on', async () => {
+    const one = await beginMany({ id, caller });
+    const other = world.anOrganization();
+    const second = await beginMany(other);
+    const before = [await readDefinition(caller, one), await readDefinition(other.caller, second)];
+    const database = world.core.app.app.get(Database, { strict: false });
+    await database.acrossOrganizations(async (tx) => {
+      await tx.query('SELECT FROM attribute_conversions WHERE definition_id = $1 FOR UPDATE', [one.id]);
+      await runnerOf(world).runNext();
+    });
+    expect(await readDefinition(caller, one)).toEqual(before[0]);
+    expect(await readDefinition(other.caller, second)).not.toEqual(before[1]);
+  });
 });
 
 describe('at once', () => {

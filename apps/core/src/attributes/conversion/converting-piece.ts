@@ -5,10 +5,8 @@ import { CONTACT_COLUMNS, snapshotOf, stateOf, type ContactRow } from '../../con
 import { declarationOf, type DeclarationColumns } from '../attribute-definition.entity.js';
 import { convertDeclared, type Declaration } from '../declaration.js';
 import type { ConversionRow, Progress } from './conversions.js';
-import { readPiece, type Piece } from './pieces.js';
-
-/** Contacts of one transaction; each may have attributes of 64 KiB. */
-const CONTACTS_AT_ONCE = 1_000;
+import { inTurns } from './in-turns.js';
+import { readHolders, readPiece, type ContactValue, type Piece } from './pieces.js';
 
 const TARGET = `
   SELECT key, type, enum, max_length AS "maxLength", min, max, next FROM attribute_definitions
@@ -37,9 +35,12 @@ interface Target {
 /** Looks whether the next contacts hold a value that would be lost: what was written while it was asked for. */
 export async function verifyPiece(tx: Transaction, row: ConversionRow): Promise<Progress> {
   const { key, to } = await targetOf(tx, row);
-  const piece = await readPiece(tx, key, row.cursor_id, CONTACTS_AT_ONCE);
-  const lost = piece.values.some(({ value }) => 'code' in convertDeclared(to, value));
-  if (lost) return { phase: 'cancelling', cursor_id: null, processed: row.processed };
+  const piece = await readPiece(tx, key, row.cursor_id);
+  let lost = 0;
+  await inTurns(piece.holders, ({ value }) => {
+    if ('code' in convertDeclared(to, value)) lost += 1;
+  });
+  if (lost > 0) return { phase: 'cancelling', cursor_id: null, processed: row.processed };
   return progressOf(row, piece, 'verifying', 'converting');
 }
 
@@ -50,13 +51,14 @@ export class ConvertingPiece {
 
   async convert(tx: Transaction, row: ConversionRow): Promise<Progress> {
     const { key, to } = await targetOf(tx, row);
-    const piece = await readPiece(tx, key, row.cursor_id, CONTACTS_AT_ONCE);
-    const ids = piece.values.map(({ id }) => id);
-    const held = await tx.query<{ id: string; value: unknown }>(LOCK, [tx.organizationId, ids, key]);
-    const changes = held.flatMap(({ id, value }) => {
+    const piece = await readHolders(tx, key, row.cursor_id);
+    const ids = piece.holders.map(({ id }) => id);
+    const held = await tx.query<ContactValue>(LOCK, [tx.organizationId, ids, key]);
+    const changes: { id: string; after: string | null }[] = [];
+    await inTurns(held, ({ id, value }) => {
       const outcome = convertDeclared(to, value);
       const after = 'value' in outcome ? JSON.stringify(outcome.value) : null;
-      return after === JSON.stringify(value) ? [] : { id, after };
+      if (after !== JSON.stringify(value)) changes.push({ id, after });
     });
     if (changes.length > 0) {
       const contacts = await tx.query<ContactRow>(CHANGE, [
@@ -91,7 +93,7 @@ async function targetOf(tx: Transaction, row: ConversionRow): Promise<Target> {
 
 function progressOf(
   { processed }: ConversionRow,
-  { contacts, next }: Piece,
+  { contacts, next }: Pick<Piece, 'contacts' | 'next'>,
   present: ConversionRow['phase'],
   following: ConversionRow['phase'],
 ): Progress {
