@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { useRef, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -12,6 +13,7 @@ import { AttributeFacts, ConversionNote } from './attribute-facts.tsx';
 import { AttributeForm } from './attribute-form.tsx';
 import { Forecast } from './forecast.tsx';
 import {
+  lostBy,
   useAttribute,
   useAttributesChanged,
   useForecast,
@@ -52,27 +54,68 @@ function Steps({ attribute, onEdit, onGone }: StepsProps): ReactNode {
   const may = useMay();
   const api = useApi();
   const changed = useAttributesChanged();
+  const { restore, lost, clear } = useRestore(attribute);
   const params = { path: { id: attribute.id } };
   const mayDelete = may('core.attributes.delete') && attribute.conversion === null;
   return (
-    <ResourceSteps
-      name={attribute.label}
-      deleted={attribute.deleted_at !== null}
-      onEdit={may('core.attributes.update') && attribute.conversion === null ? onEdit : undefined}
-      remove={mayDelete ? () => api.DELETE('/v1/core/attribute-definitions/{id}', { params }) : undefined}
-      restore={
-        mayDelete ? () => api.POST('/v1/core/attribute-definitions/{id}/restore', { params }) : undefined
-      }
-      purge={
-        may('core.attributes.purge')
-          ? () => api.DELETE('/v1/core/attribute-definitions/{id}/purge', { params })
-          : undefined
-      }
-      purgeLead={t('purgeLead')}
-      changed={changed}
-      onGone={onGone}
-    />
+    <>
+      <ResourceSteps
+        name={attribute.label}
+        deleted={attribute.deleted_at !== null}
+        onEdit={may('core.attributes.update') && attribute.conversion === null ? onEdit : undefined}
+        remove={mayDelete ? () => api.DELETE('/v1/core/attribute-definitions/{id}', { params }) : undefined}
+        restore={mayDelete ? restore : undefined}
+        purge={
+          may('core.attributes.purge')
+            ? () => api.DELETE('/v1/core/attribute-definitions/{id}/purge', { params })
+            : undefined
+        }
+        purgeLead={t('purgeLead')}
+        changed={changed}
+        onGone={onGone}
+      />
+      {clear.error !== null && <Failure error={clear.error} />}
+      {attribute.deleted_at !== null && lost !== undefined && (
+        <Forecast
+          outcome={lost}
+          action={t('restoreAndClear')}
+          busy={clear.isPending}
+          onClear={() => clear.mutate()}
+        />
+      )}
+    </>
   );
+}
+
+/** What contacts got meanwhile may be lost by it: that is shown, and a second way takes it away. */
+function useRestore({ id, label }: Attribute) {
+  const t = useTranslations('ui');
+  const api = useApi();
+  const say = useSay();
+  const changed = useAttributesChanged();
+  const [lost, setLost] = useState<Outcome>();
+  const send = (onFailure: OnFailure) =>
+    api.POST('/v1/core/attribute-definitions/{id}/restore', {
+      params: { path: { id }, query: { on_failure: onFailure } },
+    });
+  const restore = async () => {
+    setLost(undefined);
+    try {
+      return await send('refuse');
+    } catch (error) {
+      setLost(lostBy(error));
+      throw error;
+    }
+  };
+  const clear = useMutation({
+    mutationFn: () => send('clear'),
+    onSuccess: async () => {
+      setLost(undefined);
+      await changed();
+      say(t('restoredSaid', { name: label }));
+    },
+  });
+  return { restore, lost, clear };
 }
 
 function EditAttribute({ opened, onDone }: { opened: Reading<Attribute>; onDone: () => void }): ReactNode {
@@ -129,7 +172,12 @@ function EditAttribute({ opened, onDone }: { opened: Reading<Attribute>; onDone:
     >
       {forecast.error !== null && <Failure error={forecast.error} />}
       {forecast.lost !== undefined && (
-        <Forecast outcome={forecast.lost} busy={edit.busy} onClear={() => save('clear')} />
+        <Forecast
+          outcome={forecast.lost}
+          action={t('saveAndClear')}
+          busy={edit.busy}
+          onClear={() => save('clear')}
+        />
       )}
       {edit.shown}
     </AttributeForm>

@@ -6,19 +6,22 @@ import type { Outcome } from './use-attributes.ts';
 
 interface ForecastProps {
   outcome: Outcome;
+  /** Of what goes on and takes these values away. */
+  action: string;
   onClear: () => void;
   busy: boolean;
 }
 
 /** What would be lost, with some of it, and the way on that takes it away. */
-export function Forecast({ outcome, onClear, busy }: ForecastProps): ReactNode {
+export function Forecast({ outcome, action, onClear, busy }: ForecastProps): ReactNode {
   const t = useTranslations('attributes');
-  const { convertible, unconvertible, samples } = outcome;
+  const { convertible, unconvertible, complete, samples } = outcome;
   return (
     <Note tone="warn">
       <div className="flex flex-col gap-3">
         <p className="font-medium">{t('wouldBeLost', { count: unconvertible })}</p>
         <p>{t('stays', { count: convertible })}</p>
+        {!complete && <p>{t('soFar')}</p>}
         {samples.length > 0 && (
           <ul className="flex flex-col gap-1">
             {samples.map(({ contact_id: contact, value }) => (
@@ -30,7 +33,7 @@ export function Forecast({ outcome, onClear, busy }: ForecastProps): ReactNode {
         )}
         <div>
           <Button look="danger" busy={busy} onClick={onClear}>
-            {t('saveAndClear')}
+            {action}
           </Button>
         </div>
       </div>

@@ -46,6 +46,7 @@ export function NewAttributePanel({ onClose, onMade }: NewAttributePanelProps): 
         {forecast.lost !== undefined && (
           <Forecast
             outcome={forecast.lost}
+            action={t('saveAndClear')}
             busy={create.isPending}
             onClear={() => create.mutate({ ...bodyOf(draft), on_failure: 'clear' })}
           />

@@ -1,3 +1,4 @@
+import { ProblemError } from '@customer-platform/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
 import { usePerson } from '../session/use-session.tsx';
@@ -13,6 +14,8 @@ export type OnFailure = 'refuse' | 'clear';
 export interface Outcome {
   convertible: number;
   unconvertible: number;
+  /** Whether there was time for all contacts; else these are the counts so far. */
+  complete: boolean;
   samples: { contact_id: string; value: string; code: string }[];
 }
 
@@ -31,6 +34,18 @@ export function useAttributesChanged(): () => Promise<void> {
   const cache = useQueryClient();
   const { organization } = usePerson();
   return () => cache.invalidateQueries({ queryKey: [organization.id, 'attributes'] });
+}
+
+/** What would be lost by a change that was refused for it. */
+export function lostBy(error: unknown): Outcome | undefined {
+  if (!(error instanceof ProblemError) || error.code !== 'attribute_migration_conflict') return undefined;
+  const {
+    convertible = 0,
+    unconvertible = 0,
+    complete = true,
+    samples = [],
+  } = error.body as Partial<Outcome>;
+  return { convertible, unconvertible, complete, samples };
 }
 
 interface Asked {
