@@ -35,7 +35,7 @@ const PRESENT_VALUES =
   'converted: 409 `attribute_migration_conflict`, unless `on_failure` is `clear`. A dry run answers 200 with ' +
   '`convertible`, `unconvertible`, `complete` and `samples`, and writes nothing. Within two seconds as many contacts are ' +
   'looked at as can be; what is left the conversion itself verifies, and where something would be lost it ends with nothing ' +
-  'changed. At once 4 on an instance and 2 of one tenant, else 429.';
+  'changed. At once 4 dry runs on an instance and 2 of one tenant, else 429; a change then looks at the first contacts only.';
 
 const DEFINITION_OR_OUTCOME = { oneOf: [AttributeDefinitionDto, ConversionOutcomeDto] };
 

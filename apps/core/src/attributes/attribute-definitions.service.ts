@@ -90,8 +90,9 @@ export class AttributeDefinitionsService {
       on_failure: onFailure = 'refuse',
     } = body;
     const declaration = readDeclaration(body);
-    const forecast = await this.forecasts.of(context, key, declaration);
-    if (body.dry_run) return { forecast: outcomeOf(forecast) };
+    if (body.dry_run)
+      return { forecast: outcomeOf(await this.forecasts.ofDryRun(context, key, declaration)) };
+    const forecast = await this.forecasts.ofChange(context, key, declaration);
     if (onFailure === 'refuse') demandNothingLost(forecast);
     const values = { key, label, ...columnsOf(declaration), memberVisible, next: null };
     const { id } = await this.registering(context, async (tx) => {
@@ -127,7 +128,9 @@ export class AttributeDefinitionsService {
     const isDry = query.dry_run === 'true';
     let forecast: Forecast | undefined;
     if (!present.deletedAt && (isDry || !takesAllOf(next, declarationOf(present)))) {
-      forecast = await this.forecasts.of(context, present.key, next);
+      forecast = isDry
+        ? await this.forecasts.ofDryRun(context, present.key, next)
+        : await this.forecasts.ofChange(context, present.key, next);
       if (!isDry && onFailure === 'refuse') demandNothingLost(forecast);
     }
     if (isDry && present.deletedAt) throw new Problem('resource_deleted');
@@ -167,8 +170,10 @@ export class AttributeDefinitionsService {
     const present = await this.definitions.get(context, id);
     if (!present.deletedAt) throw new Problem('not_deleted');
     const onFailure = query.on_failure ?? 'refuse';
-    const forecast = await this.forecasts.of(context, present.key, declarationOf(present));
-    if (query.dry_run === 'true') return { forecast: outcomeOf(forecast) };
+    const declaration = declarationOf(present);
+    if (query.dry_run === 'true')
+      return { forecast: outcomeOf(await this.forecasts.ofDryRun(context, present.key, declaration)) };
+    const forecast = await this.forecasts.ofChange(context, present.key, declaration);
     if (onFailure === 'refuse') demandNothingLost(forecast);
     await this.registering(context, async (tx) => {
       const definition = await this.definitions.restore(context, id, { tx });

@@ -41,15 +41,37 @@ export class ConversionForecast {
    * Which values of contacts the declaration takes, as they are or converted. Takes two seconds at most.
    * @throws Problem `rate_limited` while as many are worked on as may be
    */
-  of(context: RequestContext, key: string, to: Declaration): Promise<Forecast> {
-    return this.slots.hold(context, async () => {
-      const forecast = await this.database.inOrganization(context, (tx) => goThrough(tx, key, to));
-      return context.can('core.contacts.read') ? forecast : { ...forecast, samples: [] };
-    });
+  ofDryRun(context: RequestContext, key: string, to: Declaration): Promise<Forecast> {
+    return this.slots.hold(context, () => this.look(context, key, to));
+  }
+
+  /** As `ofDryRun`, for a change: while as many are worked on as may be, only the first contacts are looked at. */
+  async ofChange(context: RequestContext, key: string, to: Declaration): Promise<Forecast> {
+    try {
+      return await this.ofDryRun(context, key, to);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'rate_limited') throw error;
+      return this.look(context, key, to, 1);
+    }
+  }
+
+  private async look(
+    context: RequestContext,
+    key: string,
+    to: Declaration,
+    mostPieces = Infinity,
+  ): Promise<Forecast> {
+    const forecast = await this.database.inOrganization(context, (tx) => goThrough(tx, key, to, mostPieces));
+    return context.can('core.contacts.read') ? forecast : { ...forecast, samples: [] };
   }
 }
 
-async function goThrough(tx: Transaction, key: string, to: Declaration): Promise<Forecast> {
+async function goThrough(
+  tx: Transaction,
+  key: string,
+  to: Declaration,
+  mostPieces: number,
+): Promise<Forecast> {
   const limit = new TimeLimit(ANSWER_MS);
   const tally: Tally = { looked: 0, convertible: 0, unconvertible: 0, samples: [] };
   const answer = (complete: boolean, counted = 0): Forecast => {
@@ -58,7 +80,7 @@ async function goThrough(tx: Transaction, key: string, to: Declaration): Promise
   };
   let counted: number | undefined;
   let cursor: string | null = null;
-  for (;;) {
+  for (let pieces = 0; pieces < mostPieces; pieces += 1) {
     const after: string | null = cursor;
     const piece: Piece | undefined = await limit.attempt(tx, (timed) => readPiece(timed, key, after));
     if (!piece) return answer(false, counted);
@@ -73,6 +95,7 @@ async function goThrough(tx: Transaction, key: string, to: Declaration): Promise
     cursor = piece.next;
     counted ??= (await limit.attempt(tx, (timed) => count(timed), COUNTING_MS)) ?? 0;
   }
+  return answer(false, counted);
 }
 
 function tell(tally: Tally, { id, value }: ContactValue, to: Declaration): void {

@@ -238,8 +238,8 @@ describe('where there is no time for all contacts', () => {
     expect(await readDefinition(caller, definition)).toMatchObject({ type: 'string', conversion: null });
   });
 
-  it('429 while as many are looked through as may be', async () => {
-    const slots = world.core.app.app.select(AttributesModule).get(PreviewSlots);
+  it('429 to a dry run while as many are worked on as may be; a change looks at the first contacts', async () => {
+    const slots = world.core.app.app.select(AttributesModule).get(PreviewSlots, { strict: true });
     const { promise, resolve } = Promise.withResolvers<void>();
     const held = ['a', 'b', 'c', 'd'].map((other) =>
       slots.hold(
@@ -248,7 +248,10 @@ describe('where there is no time for all contacts', () => {
       ),
     );
     const body = { key: 'size', type: 'integer', dry_run: true };
+    await aContactWith(caller, 'ana', { size: 'large' });
     expectProblem(await caller.post(DEFINITIONS, body), 429, 'rate_limited');
+    const change = await caller.post(DEFINITIONS, { ...body, dry_run: false });
+    expectProblem(change, 409, 'attribute_migration_conflict');
     resolve();
     await Promise.all(held);
     expectStatus(await caller.post(DEFINITIONS, body), 200);
