@@ -1,5 +1,5 @@
 import { pointerToken, type RequestContext } from '@customer-platform/http';
-import { Problem, type FieldError } from '@customer-platform/problem-json';
+import { FieldErrors, Problem, type FieldError } from '@customer-platform/problem-json';
 import { CONSENT_CHANNELS, isPurpose } from '../consents/consent.js';
 import { isNationalIdType, type NationalIdType } from '../national-ids/national-id-types.js';
 import { MATCHES, type ImportOptionsDto } from './import-options.dto.js';
@@ -32,7 +32,7 @@ export type Target =
 export type ImportOptions = Required<ImportOptionsDto>;
 
 /** Columns are looked through for each row. */
-const MOST_COLUMNS = 500;
+export const MOST_COLUMNS = 500;
 /** In characters: a column is named by each of its errors. */
 const LONGEST_COLUMN = 200;
 
@@ -72,12 +72,13 @@ export function completeOptions(context: RequestContext, given: ImportOptionsDto
  * @throws Problem `invalid_mapping`
  */
 export function demandMapped(columns: readonly string[], { mapping, format }: ImportOptions): void {
-  const errors: FieldError[] = [];
+  if (columns.length > MOST_COLUMNS) throw tooManyColumns();
+  const errors = new FieldErrors();
   const refuse = (column: string, detail: string): void => {
-    errors.push({ pointer: `/mapping/${pointerToken(column)}`, code: 'invalid_mapping', detail });
+    errors.add({ pointer: `/mapping/${pointerToken(column)}`, code: 'invalid_mapping', detail });
   };
   if (new Set(columns).size < columns.length)
-    errors.push({ pointer: '/mapping', code: 'invalid_mapping', detail: 'Two columns have the same name.' });
+    errors.add({ pointer: '/mapping', code: 'invalid_mapping', detail: 'Two columns have the same name.' });
   for (const column of columns)
     if (!Object.hasOwn(mapping, column))
       refuse(column, `The column \`${column.slice(0, 100)}\` is not mapped.`);
@@ -86,7 +87,13 @@ export function demandMapped(columns: readonly string[], { mapping, format }: Im
   if (format === 'csv')
     for (const column of Object.keys(mapping))
       if (!known.has(column)) refuse(column, `The file has no column \`${column.slice(0, 100)}\`.`);
-  if (errors.length > 0) throw invalid(errors);
+  if (errors.total > 0) throw invalid(errors);
+}
+
+/** A file has no more columns than a mapping may name: each of them is mapped. */
+export function tooManyColumns(): Problem {
+  const detail = `The file has more than ${MOST_COLUMNS} columns.`;
+  return invalid([{ pointer: '/mapping', code: 'invalid_mapping', detail }]);
 }
 
 /** What a field of a mapping names; undefined where there is no such field. */
@@ -150,6 +157,6 @@ function checkedFields(mapping: Record<string, unknown>): string[] {
   return entries.flatMap(([, field]) => (typeof field === 'string' ? [field] : []));
 }
 
-function invalid(errors: readonly FieldError[]): Problem {
+function invalid(errors: readonly FieldError[] | FieldErrors): Problem {
   return Problem.validation(errors);
 }

@@ -181,7 +181,7 @@ describe('POST /v1/core/imports', () => {
       ),
       Buffer.from('e-7,,Jos\xe9\n', 'latin1'),
       Buffer.from(`e-8,,${'x'.repeat(10 * 1024 * 1024)}\n`),
-      Buffer.from('e-9,e9@example.com,Nine\ne-10,,"never closed\n'),
+      Buffer.from('e-9,e9@example.com,Nine\n'),
     ]);
     const done = await imported(caller, bytes);
     expect(done.state).toBe('completed');
@@ -194,11 +194,28 @@ describe('POST /v1/core/imports', () => {
       '9 name invalid_format',
       '10 name invalid_encoding',
       '11 - row_too_large',
-      '13 - malformed_row',
     ]);
-    expect(done.rows).toEqual({ ...NONE, total: 10, created: 1, failed: 9 });
-    expect(done.file.rows).toBe(10);
+    expect(done.rows).toEqual({ ...NONE, total: 9, created: 1, failed: 8 });
+    expect(done.file.rows).toBe(9);
     expect((await contactsOf(caller)).map(({ external_id: id }) => id)).toEqual(['e-9']);
+  });
+
+  it('keeps no more errors of a row than an answer names, each with whom the row names', async () => {
+    const { id, caller } = anOrganization();
+    const options = { format: 'jsonl', mapping: { id: 'external_id', mail: 'email' } };
+    const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`u${at}`, at]));
+    const row = (at: number): string =>
+      JSON.stringify({ id: `ee-${at}`, mail: `ee${at}@example.com`, ...unknown });
+    // More than a piece of errors.
+    const done = await imported(caller, lines(...Array.from({ length: 300 }, (_, at) => row(at))), options);
+    expect(done.rows).toEqual({ ...NONE, total: 300, failed: 300 });
+    const [kept] = await core.database.query(
+      `SELECT count(*)::int AS errors, count(DISTINCT line)::int AS lines, max(place) AS last,
+              count(DISTINCT subjects)::int AS people, min(cardinality(subjects)) AS named
+         FROM import_errors WHERE organization_id = $1`,
+      [id],
+    );
+    expect(kept).toEqual({ errors: 6_000, lines: 300, last: 6_000, people: 300, named: 2 });
   });
 
   it('reads other encodings and delimiters, a byte order mark and gzip', async () => {

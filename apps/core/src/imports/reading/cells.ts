@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isStorableText, parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { CsvError, parse } from 'csv-parse/sync';
-import type { ImportOptions } from '../import-options.js';
+import { MOST_COLUMNS, tooManyColumns, type ImportOptions } from '../import-options.js';
 import type { RawRecord, RecordForm } from './record-splitter.js';
 
 /** Longer records are not read, in bytes: a contact has 64 KiB of attributes at most. */
@@ -32,26 +32,56 @@ export function readCsv(
   { delimiter, encoding }: Pick<ImportOptions, 'delimiter' | 'encoding'>,
   columns: number,
 ): Cells[] {
-  const whole = records.every(({ bytes, unclosed }) => bytes !== null && !unclosed)
-    ? parsed(records, delimiter)
-    : undefined;
+  const faults = records.map((record): RecordFault | undefined => {
+    if (record.bytes === null) return 'row_too_large';
+    if (record.unclosed) return 'malformed_row';
+    return hasMoreCells(record.bytes, delimiter, columns) ? 'wrong_column_count' : undefined;
+  });
+  const whole = parsed(
+    records.filter((_, at) => faults[at] === undefined),
+    delimiter,
+  );
+  let read = 0;
   return records.map((record, at) => {
-    if (record.bytes === null) return { fault: 'row_too_large' };
+    const fault = faults[at];
+    if (fault !== undefined) return { fault };
     // One that is no CSV would spoil the others: then each is read by itself.
-    const row = whole ? whole[at] : parsed([record], delimiter)?.[0];
-    if (!row || record.unclosed) return { fault: 'malformed_row' };
+    const row = whole ? whole[read] : parsed([record], delimiter)?.[0];
+    read += 1;
+    if (!row) return { fault: 'malformed_row' };
     return row.length === columns ? decoded(row, encoding) : { fault: 'wrong_column_count' };
   });
 }
 
 /** The names of the columns. @throws Problem `invalid_mapping` */
 export function readHeader(record: RawRecord, options: ImportOptions): string[] {
+  if (record.bytes && hasMoreCells(record.bytes, options.delimiter, MOST_COLUMNS)) throw tooManyColumns();
   const row = record.bytes && !record.unclosed ? parsed([record], options.delimiter)?.[0] : undefined;
   const read = row && decoded(row, options.encoding);
   if (read && 'cells' in read) return read.cells as string[];
   const detail = 'Line 1 is no header of columns in this encoding.';
   throw Problem.validation([{ pointer: '/mapping', code: 'invalid_mapping', detail }]);
 }
+
+/**
+ * Whether a record has more cells than it may have, without making any of them: a megabyte of delimiters would be a
+ * million texts. Of a record that the parser takes, each quote opens or closes.
+ */
+function hasMoreCells(bytes: Buffer, delimiter: string, most: number): boolean {
+  const between = delimiter.charCodeAt(0);
+  let cells = 1;
+  let isQuoted = false;
+  for (const byte of bytes) {
+    if (byte === QUOTE) isQuoted = !isQuoted;
+    else if (byte === between && !isQuoted) {
+      cells += 1;
+      if (cells > most) return true;
+    }
+  }
+  return false;
+}
+
+const QUOTE = 0x22;
 
 function parsed(records: readonly RawRecord[], delimiter: string): string[][] | undefined {
   const lines = records.flatMap(({ bytes }) => [bytes ?? Buffer.alloc(0), LINE_FEED]);

@@ -1,5 +1,5 @@
 import { inspect, pointerToken } from '@customer-platform/http';
-import type { FieldError } from '@customer-platform/problem-json';
+import { MAX_ERRORS, type FieldError } from '@customer-platform/problem-json';
 import { SAID, type Said } from '../../consents/consent.js';
 import type { NewConsent } from '../../consents/consent-recorder.js';
 import { CreateContactDto } from '../../contacts/contact.dto.js';
@@ -22,6 +22,7 @@ export interface ImportRow {
   /** As far as it could be read, though it may have errors: whom the row names. */
   readonly body: CreateContactDto;
   readonly consents: readonly NewConsent[];
+  /** {@link MAX_ERRORS} at most. */
   readonly errors: readonly RowError[];
 }
 
@@ -79,7 +80,7 @@ export class ImportRows {
   /** What stood in the columns, again: errors that come later name values, too. */
   errorsOf(row: ImportRow, errors: readonly FieldError[]): RowError[] {
     const given = (row as Gathered).given;
-    return errors.map((error) => this.toError({ given }, error));
+    return errors.slice(0, MAX_ERRORS).map((error) => this.toError({ given }, error));
   }
 
   private fromCsv(records: readonly RawRecord[]): Gathered[] {
@@ -107,9 +108,10 @@ export class ImportRows {
       const given = new Map<string, unknown>();
       const errors: RowError[] = [];
       for (const [name, value] of Object.entries(read.row)) {
-        if (!Object.hasOwn(mapping, name))
-          errors.push({ column: cut(name), code: 'unknown_field', value: null });
-        else if (this.byName.has(name)) given.set(name, value);
+        if (!Object.hasOwn(mapping, name)) {
+          if (errors.length < MAX_ERRORS)
+            errors.push({ column: cut(name), code: 'unknown_field', value: null });
+        } else if (this.byName.has(name)) given.set(name, value);
       }
       return this.gather(record.line, given, errors);
     });
@@ -121,7 +123,7 @@ export class ImportRows {
     const consents: { purpose: string; channel: string | null; status: Said }[] = [];
     const details: Record<string, string> = {};
     const refuse = (name: string, code: RowError['code'], value: unknown): void => {
-      errors.push({ column: name, code, value: text(value) });
+      if (errors.length < MAX_ERRORS) errors.push({ column: name, code, value: text(value) });
     };
     for (const [name, value] of given) {
       const target = this.byName.get(name)?.target;
@@ -150,7 +152,7 @@ export class ImportRows {
     if (row.given.size === 0 && row.errors.length > 0) return row;
     const { instance, errors } = await inspect(CreateContactDto, row.body);
     const found = errors.named.map((error) => this.toError(row, error));
-    return { ...row, body: instance, errors: [...row.errors, ...found] };
+    return { ...row, body: instance, errors: [...row.errors, ...found].slice(0, MAX_ERRORS) };
   }
 }
 

@@ -45,6 +45,19 @@ describe('RecordSplitter', () => {
     expect(split('a\n"b\n').map(({ unclosed }) => unclosed)).toEqual([false, true]);
   });
 
+  it('passes over blank lines, counts them, and knows where it stands behind them', () => {
+    const splitter = new RecordSplitter(CSV);
+    expect([...splitter.push(Buffer.from('\n\r\n\n'))]).toEqual([]);
+    expect([splitter.blankLines, splitter.between]).toEqual([3, { at: 4, line: 4 }]);
+    const [record] = splitter.push(Buffer.from('\na\n\n\r'));
+    expect(record).toMatchObject({ line: 5, next: { at: 7, line: 6 } });
+    expect([splitter.blankLines, splitter.between]).toEqual([5, undefined]);
+    expect([...splitter.push(Buffer.from('\n'))]).toEqual([]);
+    expect([splitter.blankLines, splitter.between]).toEqual([6, { at: 10, line: 8 }]);
+    expect([...splitter.push(Buffer.from('"\n\n'))]).toEqual([]);
+    expect([splitter.blankLines, splitter.unended]).toEqual([6, { bytes: 3, line: 8 }]);
+  });
+
   it('takes each line of JSON for a record', () => {
     const json = { delimiter: null, most: 1_000 } as const;
     expect(split('{"a":"\\""}\n\n"\n', [], json).map(({ text }) => text)).toEqual(['{"a":"\\""}', '"']);

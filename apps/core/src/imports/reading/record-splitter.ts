@@ -38,6 +38,7 @@ export class RecordSplitter {
   private cell = START;
   private pieces: Buffer[] = [];
   private length = 0;
+  private blanks = 0;
   private line: number;
   private linesWithin = 0;
 
@@ -50,15 +51,31 @@ export class RecordSplitter {
     this.line = line;
   }
 
+  /** Lines that hold nothing, so far. */
+  get blankLines(): number {
+    return this.blanks;
+  }
+
+  /** What has come of a record that has not ended yet, and the line on which it begins. */
+  get unended(): { readonly bytes: number; readonly line: number } {
+    return { bytes: this.length, line: this.line };
+  }
+
+  /** Where the next record begins, or blank lines before it; undefined within a record. */
+  get between(): RawRecord['next'] | undefined {
+    return this.length === 0 ? { at: this.at, line: this.line } : undefined;
+  }
+
   /** The records that end within these bytes. Blank lines are none. */
   *push(chunk: Buffer): Generator<RawRecord> {
-    let start = 0;
-    for (let end = this.endFrom(chunk, 0); end !== -1; end = this.endFrom(chunk, start)) {
+    let start = this.behindBlanks(chunk, 0);
+    for (let end = this.endFrom(chunk, start); end !== -1; end = this.endFrom(chunk, start)) {
       this.keep(chunk.subarray(start, end));
       this.at += end + 1 - start;
       start = end + 1;
       const record = this.take(false);
       if (record) yield record;
+      start = this.behindBlanks(chunk, start);
     }
     this.keep(chunk.subarray(start));
     this.at += chunk.length - start;
@@ -67,6 +84,22 @@ export class RecordSplitter {
   /** The record that the end of the file ends, if it does not end with a line. */
   end(): RawRecord | undefined {
     return this.length > 0 ? this.take(this.cell === QUOTED) : undefined;
+  }
+
+  /** Where the first line begins that holds something, or is not whole. */
+  private behindBlanks(chunk: Buffer, from: number): number {
+    if (this.length > 0) return from;
+    const { blanks: blanksBefore } = this;
+    let behind = from;
+    for (;;) {
+      const end = chunk[behind] === CARRIAGE_RETURN ? behind + 1 : behind;
+      if (chunk[end] !== LINE_FEED) break;
+      behind = end + 1;
+      this.blanks += 1;
+    }
+    this.line += this.blanks - blanksBefore;
+    this.at += behind - from;
+    return behind;
   }
 
   /** Where the line feed stands that ends the record. */
@@ -106,7 +139,9 @@ export class RecordSplitter {
     this.cell = START;
     if (length > this.form.most) return { bytes: null, line, next, unclosed };
     const bytes = trimmed(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces));
-    return bytes.length === 0 ? undefined : { bytes, line, next, unclosed };
+    if (bytes.length > 0) return { bytes, line, next, unclosed };
+    this.blanks += 1;
+    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import type { Transaction } from '@customer-platform/database';
 import { inspect, yieldLoop } from '@customer-platform/http';
-import { FieldErrors, Problem } from '@customer-platform/problem-json';
+import { FieldErrors, MAX_ERRORS, Problem } from '@customer-platform/problem-json';
 import { ConsentRecorder, type NewRecord, type PreparedConsent } from '../../consents/consent-recorder.js';
 import { CreateConsentDto } from '../../consents/consent.dto.js';
 import { ContactBatches, type BatchResult } from '../../contacts/batch/contact-batches.js';
@@ -17,10 +17,13 @@ import { RecordSplitter, type RawRecord } from '../reading/record-splitter.js';
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Between so many rows others have their turn. */
 const ROWS_A_TURN = 50;
+/** A piece ends behind the turn in which it has come to so many. */
+const ENOUGH_ERRORS = 5_000;
 
 /** What is wrong with a row, and whom it names. */
 export interface KeptError extends RowError {
   readonly line: number;
+  /** Of all errors of a row the same array. */
   readonly subjects: readonly Buffer[];
 }
 
@@ -51,13 +54,24 @@ export class ImportPiece {
    * @throws FileMissing, FileDamaged; RaceLost, after which the same piece passes
    */
   async run(tx: Transaction, row: ImportTableRow, most: number): Promise<DonePiece> {
-    const { records, next, ended } = await this.read(row, most);
+    const { records, ...read } = await this.read(row, most);
+    let { next, ended } = read;
     const reader = new ImportRows(row.options, row.columns);
     const context = contextOfImport(row);
     const rows: CheckedRow[] = [];
-    for (let at = 0; at < records.length; at += ROWS_A_TURN) {
-      const read = await reader.read(records.slice(at, at + ROWS_A_TURN));
-      rows.push(...(await Promise.all(read.map((one) => this.check(context, reader, one)))));
+    for (let at = 0, wrong = 0; at < records.length; at += ROWS_A_TURN) {
+      const turn = records.slice(at, at + ROWS_A_TURN);
+      const checked = await Promise.all(
+        (await reader.read(turn)).map((one) => this.check(context, reader, one)),
+      );
+      rows.push(...checked);
+      wrong += checked.reduce((sum, { errors }) => sum + errors.length, 0);
+      const last = turn.at(-1);
+      if (last && wrong >= ENOUGH_ERRORS && rows.length < records.length) {
+        ({ next } = last);
+        ended = false;
+        break;
+      }
       await yieldLoop();
     }
     const { true: bad = [], false: good = [] } = Object.groupBy(rows, ({ errors }) =>
@@ -84,7 +98,7 @@ export class ImportPiece {
     return { tally, errors, next, ended };
   }
 
-  private async read(row: ImportTableRow, most: number) {
+  private async read(row: ImportTableRow, most: number): Promise<ReadRecords> {
     const from = Number(row.position);
     const bytes = Number(row.file_bytes);
     const splitter = new RecordSplitter(recordForm(row.options), from, row.line);
@@ -97,8 +111,9 @@ export class ImportPiece {
         if (records.length === most) return { records, next: record.next, ended: false };
       }
       read += block.length;
-      const last = records.at(-1);
-      if (last && read >= MOST_BYTES) return { records, next: last.next, ended: false };
+      // Of blank lines alone there may be more than a piece reads.
+      const next = splitter.between ?? records.at(-1)?.next;
+      if (next && read >= MOST_BYTES) return { records, next, ended: false };
       await yieldLoop();
     }
     const last = splitter.end();
@@ -111,6 +126,7 @@ export class ImportPiece {
     if (row.consents.length === 0) return { ...row, prepared: [] };
     const errors = new FieldErrors();
     for (const { purpose, channel, ...said } of row.consents) {
+      if (errors.isFull) break;
       const found = await inspect(CreateConsentDto, { purpose, channel, ...said });
       for (const { pointer = '', ...error } of found.errors.named)
         errors.add({ ...error, pointer: `/consents${pointer}` });
@@ -126,7 +142,7 @@ export class ImportPiece {
     const own = new Map(
       reader.errorsOf(row, errors.named).map((error) => [`${error.column ?? ''} ${error.code}`, error]),
     );
-    return { ...row, prepared, errors: [...row.errors, ...own.values()] };
+    return { ...row, prepared, errors: [...row.errors, ...own.values()].slice(0, MAX_ERRORS) };
   }
 
   /** The places of rows by which something was said that did not hold. */
@@ -164,6 +180,10 @@ export class ImportPiece {
       return errors.map((error) => ({ ...error, line, subjects: named }));
     });
   }
+}
+
+interface ReadRecords extends Pick<DonePiece, 'next' | 'ended'> {
+  readonly records: readonly RawRecord[];
 }
 
 interface CheckedRow extends ImportRow {

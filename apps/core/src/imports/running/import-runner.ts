@@ -1,7 +1,13 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  isTransient,
+  postgresFailure,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { Outbox, outboxAge } from '@customer-platform/event-bus';
 import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
 import { RaceLost } from '../../processing/contact-state.js';
@@ -19,18 +25,28 @@ const LOOK_EVERY_MS = 500;
 const ROWS_A_PIECE = 500;
 /** While events wait longer to be published nothing is added to them: those of live traffic stand in the same queue. */
 const OUTBOX_SECONDS = 1;
-/** So long a file that this process does not see is waited for: another may be the one that does. */
+/**
+ * So long a file that this process does not see is waited for, from when it was missed first and from when the import
+ * moved last: another may be the one that sees it.
+ */
 const FILE_PATIENCE_MS = 3_600_000;
 /** So often a piece begins anew at once where it loses to others. */
 const RACES = 5;
+/** Of an import so many errors are kept; rows that fail beyond it are only counted (core.md §9). */
+const MOST_ERRORS = 1_000_000;
+/**
+ * What PostgreSQL says of values: data, integrity, limits, and what functions, triggers and defects of its own raise. All
+ * else (rights, tables that lack, no server) says nothing of a row, and no row is passed over for it.
+ */
+const OF_VALUES = /^(21...|22...|23...|44...|53400|54...|P0...|XX...)$/;
 
 const SWEEP_EVERY_MS = 600_000;
 /** No upload takes so long, and no file is left for so long by an import that goes on. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * Whose turn it is: of each organization its oldest, so that files are taken in the order in which they came; among these
- * the one that waits longest. One of a million rows holds up nobody else's.
+ * Whose turn it is: of each organization its oldest, so that files are taken in the order in which they came, also where
+ * that one cannot go on now; among these the one that waits longest. One of a million rows holds up nobody else's.
  */
 const NEXT = `
   SELECT ${IMPORT_COLUMNS} FROM imports AS import
@@ -38,8 +54,7 @@ const NEXT = `
      AND NOT EXISTS (
            SELECT FROM imports AS earlier
             WHERE earlier.organization_id = import.organization_id AND earlier.state IN ('queued', 'running')
-              AND (earlier.created_at, earlier.id) < (import.created_at, import.id)
-              AND earlier.id <> ALL($1::uuid[]))
+              AND (earlier.created_at, earlier.id) < (import.created_at, import.id))
    ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const ADVANCE = `
@@ -50,18 +65,32 @@ const ADVANCE = `
          moved_at = $3, updated_at = greatest($3, updated_at + interval '1 ms')
    WHERE organization_id = $1 AND id = $2 RETURNING ${IMPORT_COLUMNS}`;
 
+/** One that failed has had its turn; whoever holds it now notes that by itself. */
+const HAD_TURN = `
+  UPDATE imports SET moved_at = $3
+   WHERE (organization_id, id) IN (
+           SELECT organization_id, id FROM imports
+            WHERE organization_id = $1 AND id = $2 AND state IN ('queued', 'running') FOR UPDATE SKIP LOCKED)`;
+
+/** None that has ended, or that another has moved meanwhile. */
 const END = `
   UPDATE imports
      SET state = $3, failure_code = $4, file_key = NULL, ended_at = $5,
          updated_at = greatest($5, updated_at + interval '1 ms')
-   WHERE organization_id = $1 AND id = $2`;
+   WHERE organization_id = $1 AND id = $2 AND state IN ('queued', 'running') AND position = $6
+  RETURNING 1`;
 
+/** Whom a row names is sent once, however many errors it has: `$8` are places in `$9`, from 1. */
 const KEEP_ERRORS = `
+  WITH named AS MATERIALIZED (
+    SELECT at, ARRAY(SELECT decode(hash, 'hex') FROM unnest(string_to_array(hashes, ',')) AS hash) AS subjects
+      FROM unnest($9::text[]) WITH ORDINALITY AS one (hashes, at)
+  )
   INSERT INTO import_errors (organization_id, import_id, place, line, column_name, code, value, subjects)
-  SELECT $1, $2, $3 + error.place, line, column_name, code, value,
-         ARRAY(SELECT decode(hash, 'hex') FROM unnest(string_to_array(subjects, ',')) AS hash)
-    FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::text[]) WITH ORDINALITY
-      AS error (line, column_name, code, value, subjects, place)`;
+  SELECT $1, $2, $3 + error.place, line, column_name, code, value, named.subjects
+    FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::int[]) WITH ORDINALITY
+           AS error (line, column_name, code, value, at, place)
+    JOIN named USING (at)`;
 
 const OPEN = `SELECT id FROM imports WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'running')`;
 
@@ -79,8 +108,9 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
     pass: () => this.sweep(),
   });
   private readonly setbacks: Setbacks;
-  /** Imports of which a piece failed for no known reason: rows are taken one by one until it is behind. */
-  private readonly careful = new Map<string, { left: number; failures: number }>();
+  private readonly careful = new Map<string, Care>();
+  /** When this process first missed the file of an import, in milliseconds. */
+  private readonly missed = new Map<string, number>();
 
   constructor(
     private readonly database: Database,
@@ -128,29 +158,30 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
   private async runNext(): Promise<boolean> {
     for (let race = 1; ; race += 1) {
       let row: ImportTableRow | undefined;
+      let care: Care | undefined;
       try {
         await this.database.acrossOrganizations(async (tx) => {
           [row] = await tx.query<ImportTableRow>(NEXT, [this.setbacks.waiting()]);
           if (!row) return;
+          care = this.careful.get(row.id);
           await tx.useOrganization(row.organization_id);
-          await this.advance(tx, row);
+          await this.advance(tx, row, care);
         });
         if (row) this.passed(row);
         this.job.progressed();
         return row !== undefined;
       } catch (error) {
         if (row && error instanceof RaceLost && race < RACES) continue;
-        if (row) await this.failed(row, error);
+        if (row) await this.failed(row, care, error);
         if (!row || isTransient(error)) throw error;
         return true;
       }
     }
   }
 
-  private async advance(tx: WorkerTransaction, row: ImportTableRow): Promise<void> {
-    const care = this.careful.get(row.id);
-    // A row that fails alone, too, is the one.
-    const isPoison = care !== undefined && care.failures > 1;
+  private async advance(tx: WorkerTransaction, row: ImportTableRow, care: Care | undefined): Promise<void> {
+    // Another process may have passed over that row meanwhile: the next is to be tried.
+    const isPoison = care?.poison === row.position;
     const piece = isPoison
       ? await this.pieces.passOver(row)
       : await this.pieces.run(tx, row, care ? 1 : ROWS_A_PIECE);
@@ -158,7 +189,8 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async keep(tx: WorkerTransaction, row: ImportTableRow, piece: DonePiece): Promise<void> {
-    const { tally, errors, next, ended } = piece;
+    const { tally, next, ended } = piece;
+    const errors = piece.errors.slice(0, Math.max(0, MOST_ERRORS - row.errors));
     const key = [row.organization_id, row.id];
     await keepErrors(tx, row, errors);
     const [after] = await tx.query<ImportTableRow>(ADVANCE, [
@@ -183,7 +215,8 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
   ): Promise<void> {
     const { organization_id: organizationId, id, correlation_id: correlationId } = row;
     const failure = state === 'failed' ? 'file_unavailable' : null;
-    await tx.query(END, [organizationId, id, state, failure, this.clock.now()]);
+    const done = await tx.query(END, [organizationId, id, state, failure, this.clock.now(), row.position]);
+    if (done.length === 0) return;
     await this.audit.record(tx, contextOfImport(row), {
       action: 'core.imports.complete',
       resource: { type: 'imports', id },
@@ -211,31 +244,59 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
 
   private passed({ id }: ImportTableRow): void {
     this.setbacks.passed(id);
+    this.missed.delete(id);
     const care = this.careful.get(id);
     if (!care) return;
     if (care.left <= 1) this.careful.delete(id);
-    else this.careful.set(id, { left: care.left - 1, failures: 1 });
+    else this.careful.set(id, { left: care.left - 1 });
   }
 
-  private async failed(row: ImportTableRow, error: unknown): Promise<void> {
-    const isLost = error instanceof FileMissing && this.isLongAgo(row);
+  /** @param care with which the piece was done: one of a single row then */
+  private async failed(row: ImportTableRow, care: Care | undefined, error: unknown): Promise<void> {
+    const isLost = error instanceof FileMissing && this.isLost(row);
     if (isLost || error instanceof FileDamaged) {
       log.error({ err: error, import: row.id }, 'The file of an import cannot be read; the import ends');
       await this.database.acrossOrganizations(async (tx) => {
         await tx.useOrganization(row.organization_id);
         await this.end(tx, row, 'failed');
       });
+      this.missed.delete(row.id);
       return;
     }
     this.setbacks.failed(row.id, error);
-    if (isTransient(error) || error instanceof RaceLost || error instanceof FileMissing) return;
-    const care = this.careful.get(row.id) ?? { left: ROWS_A_PIECE, failures: 0 };
-    this.careful.set(row.id, { left: care.left, failures: care.failures + 1 });
+    // A row is found out and passed over only for what the database says of its values; all else is waited for.
+    if (!isTransient(error) && OF_VALUES.test(postgresFailure(error)?.code ?? '')) {
+      const { left } = care ?? { left: ROWS_A_PIECE };
+      this.careful.set(row.id, care ? { left, poison: row.position } : { left });
+    }
+    await this.leaveTurn(row);
   }
 
-  private isLongAgo({ updated_at: at }: ImportTableRow): boolean {
-    return this.clock.now().getTime() - at.getTime() > FILE_PATIENCE_MS;
+  private async leaveTurn(row: ImportTableRow): Promise<void> {
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        await tx.useOrganization(row.organization_id);
+        await tx.query(HAD_TURN, [row.organization_id, row.id, this.clock.now()]);
+      });
+    } catch (error) {
+      // It waits in this process all the same.
+      log.warn({ err: error, import: row.id }, 'An import that failed keeps its place among the others');
+    }
   }
+
+  private isLost({ id, updated_at: movedAt }: ImportTableRow): boolean {
+    const now = this.clock.now().getTime();
+    const since = this.missed.get(id) ?? now;
+    this.missed.set(id, since);
+    return now - Math.max(since, movedAt.getTime()) > FILE_PATIENCE_MS;
+  }
+}
+
+/** An import of which a piece was refused by the database for its values: rows are taken one by one until it is behind. */
+interface Care {
+  readonly left: number;
+  /** Where a row stands that was refused alone, too. */
+  readonly poison?: string;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -246,6 +307,8 @@ async function keepErrors(
   errors: readonly KeptError[],
 ): Promise<void> {
   if (errors.length === 0) return;
+  const named = [...new Set(errors.map(({ subjects }) => subjects))];
+  const places = new Map(named.map((subjects, at) => [subjects, at + 1]));
   await tx.query(KEEP_ERRORS, [
     row.organization_id,
     row.id,
@@ -254,7 +317,8 @@ async function keepErrors(
     errors.map(({ column }) => column),
     errors.map(({ code }) => code),
     errors.map(({ value }) => value),
-    errors.map(({ subjects }) => subjects.map((hash) => hash.toString('hex')).join()),
+    errors.map(({ subjects }) => places.get(subjects)),
+    named.map((subjects) => subjects.map((hash) => hash.toString('hex')).join()),
   ]);
 }
 

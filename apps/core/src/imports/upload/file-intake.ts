@@ -3,11 +3,14 @@ import { Problem } from '@customer-platform/problem-json';
 import { demandMapped, type ImportOptions } from '../import-options.js';
 import { readHeader, readJsonLine, recordForm } from '../reading/cells.js';
 import { RecordSplitter, type RawRecord } from '../reading/record-splitter.js';
+import { noRoom } from '../waiting-imports.js';
 
 /** Of the content, after inflating (core.md §9). */
 export const MOST_FILE_BYTES = 512 * 1024 * 1024;
-/** Without the header and blank lines. */
+/** Without the header. Blank lines are no rows, and yet there may be no more of both together: each is read. */
 export const MOST_ROWS = 1_000_000;
+/** A record that is longer than one may be is passed over, row by row; none makes a piece read without end. */
+const LONGEST_PASSED_OVER = 16 * 1024 * 1024;
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const UTF_16 = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
@@ -34,12 +37,17 @@ export class FileIntake {
   private bytes = 0;
   private rows = 0;
 
-  constructor(private readonly options: ImportOptions) {}
+  /** @param room in bytes, which the organization still has */
+  constructor(
+    private readonly options: ImportOptions,
+    private readonly room = MOST_FILE_BYTES,
+  ) {}
 
-  /** @throws Problem `body_too_large`, `invalid_mapping`, `malformed_request` */
+  /** @throws Problem `body_too_large`, `invalid_mapping`, `malformed_request`, `limit_reached` */
   take(chunk: Buffer): void {
     this.bytes += chunk.length;
     if (this.bytes > MOST_FILE_BYTES) throw tooLarge('The content of the file is larger than 512 MiB.');
+    if (this.bytes > this.room) throw noRoom();
     this.hash.update(chunk);
     if (this.first === undefined) return this.look(chunk);
     this.first = Buffer.concat([this.first, chunk]);
@@ -51,8 +59,10 @@ export class FileIntake {
     this.begin();
     const last = this.splitter?.end();
     if (last) this.count(last);
+    this.demandBounded();
+    if (last?.unclosed === true) throw malformed(`The quotes of the record on line ${last.line} never end.`);
     if (this.columns === undefined) {
-      throw new Problem('malformed_request', { detail: 'The file is empty.' });
+      throw malformed('The file is empty.');
     }
     const { columns, bytes, rows, start } = this;
     return { columns, bytes, rows, start, sha256: this.hash.digest('hex') };
@@ -63,9 +73,7 @@ export class FileIntake {
     if (first === undefined) return;
     this.first = undefined;
     if (UTF_16.some((mark) => first.subarray(0, 2).equals(mark))) {
-      throw new Problem('malformed_request', {
-        detail: 'The file is UTF-16; UTF-8 and windows-1252 are taken.',
-      });
+      throw malformed('The file is UTF-16; UTF-8 and windows-1252 are taken.');
     }
     const marked = first.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
     this.start = { at: marked, line: 1 };
@@ -75,6 +83,16 @@ export class FileIntake {
 
   private look(chunk: Buffer): void {
     for (const record of this.splitter?.push(chunk) ?? []) this.count(record);
+    this.demandBounded();
+  }
+
+  private demandBounded(): void {
+    if (this.splitter === undefined) return;
+    const { blankLines, unended } = this.splitter;
+    if (this.rows + blankLines > MOST_ROWS)
+      throw tooLarge('The file has more than 1,000,000 rows, blank lines included.');
+    if (unended.bytes > LONGEST_PASSED_OVER)
+      throw malformed(`The record on line ${unended.line} is longer than 16 MiB, or its quotes never end.`);
   }
 
   private count(record: RawRecord): void {
@@ -95,8 +113,12 @@ export class FileIntake {
     if (format === 'csv') return readHeader(record, this.options);
     const read = readJsonLine(record, encoding);
     if ('row' in read) return Object.keys(read.row);
-    throw new Problem('malformed_request', { detail: 'The first line of the file is no object of JSON.' });
+    throw malformed('The first line of the file is no object of JSON.');
   }
+}
+
+function malformed(detail: string): Problem {
+  return new Problem('malformed_request', { detail });
 }
 
 export function tooLarge(detail: string): Problem {

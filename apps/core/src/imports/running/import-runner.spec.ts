@@ -1,0 +1,234 @@
+import { Audit } from '@customer-platform/audit';
+import { Clock, Database, newId } from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
+import { PERMISSIONS } from '@customer-platform/permissions';
+import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
+import { startCore, START_MS, type TestCore } from '../../core.fixture.js';
+import { ImportFiles } from '../files/import-files.js';
+import { aFolder, IMPORTS, lines, send } from '../import.fixture.js';
+import type { ImportDto } from '../import.dto.js';
+import { IMPORT_COLUMNS, type ImportTableRow } from '../import.row.js';
+import { ImportPiece } from './import-piece.js';
+import { ImportRunner } from './import-runner.js';
+import { ImportSignal } from './import.signal.js';
+
+const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
+const MINUTE = 60_000;
+
+let core: TestCore;
+let folder: Awaited<ReturnType<typeof aFolder>>;
+beforeAll(async () => {
+  folder = await aFolder();
+  // Nothing is carried out by itself.
+  core = await startCore({ IMPORT_DIRECTORY: folder.path, PROCESS_ROLE: 'api' });
+}, START_MS);
+afterAll(async () => {
+  await core.close();
+  await folder.remove();
+});
+// Whose turn it is depends on all that are open.
+afterEach(() =>
+  core.database.query(`UPDATE imports SET state = 'failed' WHERE state IN ('queued', 'running')`),
+);
+
+function anOrganization(): { id: string; caller: Caller } {
+  const id = newId();
+  return { id, caller: core.app.as(id, ALL) };
+}
+
+async function taken(caller: Caller, rows: readonly string[]): Promise<ImportDto> {
+  const answer = await send(caller, lines('id,mail,name', ...rows));
+  expectStatus(answer, 202);
+  return answer.body;
+}
+
+const read = async (caller: Caller, { id }: { id: string }): Promise<ImportDto> =>
+  (await caller.get<ImportDto>(`${IMPORTS}/${id}`)).body;
+
+/** A process: `step` does what it would do next, and time passes for it as it is told. */
+function aProcess(given: { pieces?: Pick<ImportPiece, 'run' | 'passOver'> } = {}) {
+  const { app } = core.app;
+  let ahead = 0;
+  const clock = { now: () => new Date(Date.now() + ahead) } as Clock;
+  const runner = new ImportRunner(
+    app.get(Database, { strict: false }),
+    app.get(ImportFiles, { strict: false }),
+    (given.pieces as ImportPiece | undefined) ?? app.get(ImportPiece, { strict: false }),
+    app.get(Outbox, { strict: false }),
+    app.get(Audit, { strict: false }),
+    app.get(ImportSignal, { strict: false }),
+    clock,
+  );
+  return {
+    runner,
+    step: () => runner['runNext'](),
+    wait: (minutes: number) => {
+      ahead += minutes * MINUTE;
+    },
+  };
+}
+
+describe('a row that the database refuses', () => {
+  it('is passed over alone, also where two processes find it out', async () => {
+    const { caller } = anOrganization();
+    const one = await taken(caller, ['p-1,,One', 'p-2,,poison', 'p-3,,Three']);
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'contacts',
+      on: 'INSERT',
+      when: `NEW.first_name = 'poison'`,
+    });
+    const [first, second] = [aProcess(), aProcess()];
+    const waited = (): void => [first, second].forEach(({ wait }) => wait(10));
+    // Each loses the piece; then one does the row before, and each finds that the second fails alone.
+    await first.step();
+    await second.step();
+    waited();
+    await first.step();
+    await first.step();
+    await second.step();
+    expect((await read(caller, one)).rows).toMatchObject({ total: 1, created: 1 });
+    waited();
+    await second.step();
+    expect((await read(caller, one)).rows).toMatchObject({ total: 2, failed: 1 });
+    // The row that is now the next was never tried by the first.
+    await first.step();
+    expect((await read(caller, one)).rows).toMatchObject({ total: 3, created: 2, failed: 1 });
+    await fault.mend();
+  });
+
+  it.each(['42P01', '42501', '53100'])('waits where %s says nothing of its values', async (code) => {
+    const { caller } = anOrganization();
+    const one = await taken(caller, ['q-1,,One']);
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'contacts',
+      on: 'INSERT',
+      when: 'true',
+      code,
+    });
+    const { step, wait } = aProcess();
+    for (let time = 0; time < 4; time += 1) {
+      await step().catch(() => undefined);
+      wait(10);
+    }
+    expect((await read(caller, one)).rows.total).toBe(0);
+    await fault.mend();
+    await step();
+    expect(await read(caller, one)).toMatchObject({ state: 'completed', rows: { created: 1, failed: 0 } });
+  });
+
+  it('waits where the fault is not of the database', async () => {
+    const { caller } = anOrganization();
+    const one = await taken(caller, ['r-1,,One']);
+    const passOver = jest.fn();
+    const run = jest.fn().mockRejectedValue(new TypeError('a defect'));
+    const { step, wait } = aProcess({ pieces: { run, passOver } });
+    for (let time = 0; time < 4; time += 1) {
+      await step();
+      wait(10);
+    }
+    expect(run).toHaveBeenCalledTimes(4);
+    expect(passOver).not.toHaveBeenCalled();
+    expect((await read(caller, one)).rows.total).toBe(0);
+  });
+});
+
+describe('turns', () => {
+  it('are of an organization those of its oldest file, also while that cannot go on', async () => {
+    const [{ caller }, other] = [anOrganization(), anOrganization()];
+    const oldest = await taken(caller, ['s-1,,One']);
+    const later = await taken(caller, ['s-2,,Two']);
+    const theirs = await taken(other.caller, ['s-1,,One']);
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'contacts',
+      on: 'INSERT',
+      when: `NEW.external_id = 's-1' AND NEW.organization_id <> '${other.id}'`,
+      code: '42P01',
+    });
+    const { step, wait } = aProcess();
+    // One that does not wait of itself finds the other organization's next.
+    await step();
+    await aProcess().step();
+    expect(await read(other.caller, theirs)).toMatchObject({ state: 'completed' });
+    await step();
+    expect(await read(caller, later)).toMatchObject({ state: 'queued' });
+    await fault.mend();
+    wait(10);
+    await step();
+    await step();
+    expect(await read(caller, oldest)).toMatchObject({ state: 'completed' });
+    expect(await read(caller, later)).toMatchObject({ state: 'completed' });
+  });
+});
+
+describe('an import', () => {
+  it('ends once', async () => {
+    const { id: organizationId, caller } = anOrganization();
+    const one = await taken(caller, ['t-1,,One']);
+    const [row] = await core.database.query<ImportTableRow>(
+      `SELECT ${IMPORT_COLUMNS} FROM imports WHERE id = $1`,
+      [one.id],
+    );
+    if (!row) throw new Error('There is no such import');
+    const { runner } = aProcess();
+    const database = core.app.app.get(Database, { strict: false });
+    const end = (given: ImportTableRow): Promise<void> =>
+      database.acrossOrganizations(async (tx) => {
+        await tx.useOrganization(organizationId);
+        await runner['end'](tx, given, 'failed');
+      });
+    // One that another has moved meanwhile goes on.
+    await end({ ...row, position: '1' });
+    expect(await read(caller, one)).toMatchObject({ state: 'queued' });
+    await end(row);
+    await end(row);
+    const [told] = await core.database.query(
+      'SELECT count(*)::int AS events FROM outbox WHERE organization_id = $1',
+      [organizationId],
+    );
+    expect(told).toEqual({ events: 1 });
+  });
+
+  it('waits an hour for its file from when it was missed, however long it stood before', async () => {
+    const { caller } = anOrganization();
+    const one = await taken(caller, ['v-1,,One']);
+    await core.database.query(`UPDATE imports SET updated_at = updated_at - interval '1 day' WHERE id = $1`, [
+      one.id,
+    ]);
+    await core.app.app.get(ImportFiles, { strict: false }).remove(one.id);
+    const { step, wait } = aProcess();
+    for (const minutes of [0, 30, 29]) {
+      wait(minutes);
+      await step();
+      expect(await read(caller, one)).toMatchObject({ state: 'queued' });
+    }
+    wait(2);
+    await step();
+    expect(await read(caller, one)).toMatchObject({ state: 'failed', failure_code: 'file_unavailable' });
+  });
+});
+
+describe('a piece', () => {
+  it('ends where it has read enough, also of blank lines alone', async () => {
+    const block = Buffer.alloc(1024 * 1024, '\n');
+    const files = {
+      async *read() {
+        for (let count = 0; count < 6; count += 1) yield await Promise.resolve(block);
+      },
+    };
+    const none = undefined as never;
+    const piece = new ImportPiece(files as unknown as ImportFiles, none, none, none);
+    const row = {
+      organization_id: newId(),
+      id: newId(),
+      options: { format: 'csv', delimiter: ',' },
+      position: '3',
+      line: 2,
+      file_key: 'key',
+      file_bytes: String(6 * block.length + 3),
+    } as ImportTableRow;
+    const done = await piece.passOver(row);
+    const read = 4 * block.length;
+    expect(done).toMatchObject({ ended: false, errors: [], next: { at: 3 + read, line: 2 + read } });
+    expect(done.tally).toMatchObject({ failed: 0 });
+  });
+});
