@@ -13,6 +13,34 @@ afterAll(() => world.close());
 const MAPPING = { id: 'external_id', mail: 'email', rut: 'national_id.CL_RUT', born: 'birth_date' };
 
 describe('A person who was erased', () => {
+  it('is taken out of errors that are many, and out of the names of columns that nobody mapped', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const mark = newId().slice(-10);
+    const contact = await world.contacts.created(caller, { external_id: `ext-${mark}` });
+    const unknown = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`u${at}`, at]));
+    const row = (id: string, more: object): string => JSON.stringify({ id, ...more });
+    const before = await imported(
+      caller,
+      lines(
+        ...Array.from({ length: 260 }, (_, at) => row(`other-${at}`, unknown)),
+        row(`ext-${mark}`, { [`rut of ${mark}`]: 1 }),
+      ),
+      { format: 'jsonl', mapping: { id: 'external_id' } },
+    );
+    expect(before.rows.failed).toBe(261);
+    const request = await world.erase(caller, { contact_id: contact.id });
+    await world.doneByCore(caller, request);
+    const kept = await world.contacts.query(
+      `SELECT column_name, value, cardinality(subjects) AS subjects FROM import_errors
+        WHERE organization_id = $1 AND place > 5199 ORDER BY place`,
+      [organizationId],
+    );
+    expect(kept).toEqual([
+      { column_name: 'u19', value: null, subjects: 1 },
+      { column_name: null, value: null, subjects: 0 },
+    ]);
+  });
+
   it('is never made again by an import, and none of what names them is kept', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
     const mark = newId().slice(-10);

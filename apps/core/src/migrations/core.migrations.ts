@@ -37,6 +37,7 @@ import { CreateSubjectRequests1767130000000 } from './1767130000000-create-subje
 import { CreateAttributeDefinitions1767131000000 } from './1767131000000-create-attribute-definitions.js';
 import { CreateTaxonomyInstallations1767132000000 } from './1767132000000-create-taxonomy-installations.js';
 import { CreateImports1767133000000 } from './1767133000000-create-imports.js';
+import { OpenImportErrorsToWorkers1767133500000 } from './1767133500000-open-import-errors-to-workers.js';
 import { CreateSubjectArchives1767134000000 } from './1767134000000-create-subject-archives.js';
 import { KeepPositionsOfErasures1767135000000 } from './1767135000000-keep-positions-of-erasures.js';
 import { IndexWhatErasuresSeek1767135100000 } from './1767135100000-index-what-erasures-seek.js';
@@ -81,6 +82,7 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateAttributeDefinitions1767131000000,
   CreateTaxonomyInstallations1767132000000,
   CreateImports1767133000000,
+  OpenImportErrorsToWorkers1767133500000,
   CreateSubjectArchives1767134000000,
   KeepPositionsOfErasures1767135000000,
   IndexWhatErasuresSeek1767135100000,

@@ -163,15 +163,30 @@ interface AnswerRow {
   body: string | null;
 }
 
-/** Of an import at a time: its errors may be a million. */
+/** Of an import at a time, and of its errors so many: there may be a million. */
+const ERRORS_AT_ONCE = 5_000;
 const NEXT_IMPORT = `
   SELECT id FROM imports WHERE organization_id = $1 AND errors > 0 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT 1`;
 
+/** The name of a column that nobody mapped is a member of the row's own, which may say anything. */
 const IMPORT_ERRORS = `
-  UPDATE import_errors SET value = NULL, subjects = '{}'
-   WHERE organization_id = $1 AND import_id = $2 AND value IS NOT NULL
-     AND (subjects && $3::bytea[] OR lower(btrim(value)) = ANY($4::text[]))
-  RETURNING 1`;
+  WITH piece AS (
+    SELECT place, code, value, subjects FROM import_errors
+     WHERE organization_id = $1 AND import_id = $2 AND place > $3 ORDER BY place LIMIT ${ERRORS_AT_ONCE}
+  ), gone AS (
+    UPDATE import_errors AS error
+       SET value = NULL, subjects = '{}',
+           column_name = CASE WHEN error.code = 'unknown_field' THEN NULL ELSE error.column_name END
+      FROM piece
+     WHERE error.organization_id = $1 AND error.import_id = $2 AND error.place = piece.place
+       AND (piece.subjects && $4::bytea[] OR lower(btrim(piece.value)) = ANY($5::text[]))
+    RETURNING 1
+  )
+  SELECT (SELECT max(place) FROM piece) AS last, (SELECT count(*)::int FROM piece) AS read,
+         (SELECT count(*)::int FROM gone) AS gone`;
+
+/** Before all ids. */
+const NIL = '00000000-0000-0000-0000-000000000000';
 
 const STEPS = {
   async events(tx, { contactIds, position = [] }) {
@@ -248,13 +263,22 @@ const STEPS = {
     return last && rows.length === READ_AT_ONCE ? { next: [last.route, last.key], counts } : { counts };
   },
 
+  /** Within an import the position is that behind the import before it, then the import itself and the place in it. */
   async imports(tx, { identifiers, hashes, position = [] }) {
-    const [after = null] = position;
+    const [after = NIL, within, place] = position;
     const [next] = await tx.query<{ id: string }>(NEXT_IMPORT, [tx.organizationId, after]);
     if (!next) return {};
     const values = (await identifiers()).map(({ normal }) => normal.toLowerCase());
-    const gone = await tx.query(IMPORT_ERRORS, [tx.organizationId, next.id, await hashes(), values]);
-    return { next: [next.id], counts: { import_errors: gone.length } };
+    const [piece] = await tx.query<{ last: number | null; read: number; gone: number }>(IMPORT_ERRORS, [
+      tx.organizationId,
+      next.id,
+      within === next.id ? Number(place) : 0,
+      await hashes(),
+      values,
+    ]);
+    const counts = { import_errors: piece?.gone ?? 0 };
+    const isWhole = piece?.last == null || piece.read < ERRORS_AT_ONCE;
+    return { next: isWhole ? [next.id] : [after, next.id, String(piece.last)], counts };
   },
 } as const satisfies Record<string, Step>;
 
