@@ -54,7 +54,7 @@ export class ImportsController {
     body: 'stream',
     bodyLimit: MOST_FILE_BYTES + AROUND_THE_FILE,
     response: ImportDto,
-    problems: ['invalid_mapping'],
+    problems: ['invalid_mapping', 'limit_reached'],
   })
   create(
     @Context() context: RequestContext,

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { retentionOf, type RetentionOptions } from '@customer-platform/database';
 import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { ImportFiles } from './files/import-files.js';
@@ -8,11 +9,31 @@ import { ImportPiece } from './running/import-piece.js';
 import { ImportRunner } from './running/import-runner.js';
 import { ImportSignal } from './running/import.signal.js';
 import { ImportUpload } from './upload/import-upload.js';
+import { UploadSlots } from './upload/upload-slots.js';
+
+/** Errors repeat what stood in files: nobody mends a file so long afterwards. */
+export const OLD_IMPORT_ERRORS: RetentionOptions = {
+  name: 'import-error-retention',
+  table: 'import_errors',
+  where: `(old.organization_id, old.import_id) IN (
+            SELECT organization_id, id FROM imports WHERE errors > 0 AND ended_at < $1)`,
+  keptMs: 90 * 24 * 3_600_000,
+  everyMs: 3_600_000,
+};
 
 /** Imports of contacts. */
 @Module({
   imports: [ConsentsModule, ContactsModule],
   controllers: [ImportsController],
-  providers: [ImportFiles, ImportPiece, ImportRunner, ImportSignal, ImportsService, ImportUpload],
+  providers: [
+    ImportFiles,
+    ImportPiece,
+    ImportRunner,
+    ImportSignal,
+    ImportsService,
+    ImportUpload,
+    UploadSlots,
+    retentionOf(OLD_IMPORT_ERRORS),
+  ],
 })
 export class ImportsModule {}

@@ -14,6 +14,8 @@ import {
 import { IMPORT_COLUMNS, type ImportTableRow } from './import.row.js';
 import { ImportSignal } from './running/import.signal.js';
 import { ImportUpload, type Upload } from './upload/import-upload.js';
+import { UploadSlots } from './upload/upload-slots.js';
+import { demandRoom, roomOfImports } from './waiting-imports.js';
 
 const INSERT = `
   INSERT INTO imports (organization_id, id, state, options, columns, file_bytes, file_rows, file_sha256, file_key, position,
@@ -39,6 +41,7 @@ export class ImportsService {
   constructor(
     private readonly database: Database,
     private readonly upload: ImportUpload,
+    private readonly slots: UploadSlots,
     private readonly audit: Audit,
     private readonly signal: ImportSignal,
     private readonly clock: Clock,
@@ -46,10 +49,17 @@ export class ImportsService {
 
   /**
    * Takes a file, and leaves it to be imported. `once` tells two requests of one key apart by the options and the content.
-   * @throws Problem `malformed_request`, `unsupported_media_type`, `body_too_large`, `invalid_mapping`, `permission_denied`
+   * What can be refused by what waits already is refused before the file comes.
+   * @throws Problem `malformed_request`, `unsupported_media_type`, `body_too_large`, `invalid_mapping`,
+   * `permission_denied`, `limit_reached`, `rate_limited`, `dependency_unavailable`
    */
-  async open(context: RequestContext, request: IncomingMessage, once: Once): Promise<unknown> {
-    const upload = await this.upload.receive(context, request);
+  open(context: RequestContext, request: IncomingMessage, once: Once): Promise<unknown> {
+    return this.slots.hold(context, () => this.take(context, request, once));
+  }
+
+  private async take(context: RequestContext, request: IncomingMessage, once: Once): Promise<unknown> {
+    const room = await this.database.inOrganization(context, roomOfImports);
+    const upload = await this.upload.receive(context, request, room);
     let isKept = false;
     const open = async (): Promise<Answer<ImportDto>> => {
       const opened = await this.keep(context, upload);
@@ -109,6 +119,7 @@ export class ImportsService {
   private async keep(context: RequestContext, { id, options, file, key }: Upload): Promise<ImportSummaryDto> {
     const { actor, correlationId, organizationId } = context;
     return this.database.inOrganization(context, async (tx) => {
+      await demandRoom(tx, file.bytes);
       const [row] = await tx.query<ImportTableRow>(INSERT, [
         organizationId,
         id,

@@ -103,8 +103,11 @@ class FolderFile implements NewFile {
   }
 
   async abandon(): Promise<void> {
-    await this.close();
-    await rm(this.unfinished, { force: true });
+    try {
+      await this.close();
+    } finally {
+      await rm(this.unfinished, { force: true });
+    }
   }
 
   private async close(): Promise<void> {

@@ -30,10 +30,14 @@ export interface Upload {
 export class ImportUpload {
   constructor(private readonly files: ImportFiles) {}
 
-  /** @throws Problem `malformed_request`, `unsupported_media_type`, `body_too_large` and those of the options */
-  async receive(context: RequestContext, request: IncomingMessage): Promise<Upload> {
+  /**
+   * @param room in bytes, which the organization still has
+   * @throws Problem `malformed_request`, `unsupported_media_type`, `body_too_large`, `limit_reached`,
+   * `dependency_unavailable` where the disk is full, and those of the options
+   */
+  async receive(context: RequestContext, request: IncomingMessage, room: number): Promise<Upload> {
     const parts = partsOf(request);
-    const taking = new Taking(context, this.files);
+    const taking = new Taking(context, this.files, room);
     const { promise, resolve, reject } = Promise.withResolvers<Upload>();
     const fail = (error: unknown): void => reject(error);
     const gone = (): void => {
@@ -59,6 +63,8 @@ export class ImportUpload {
     );
     parts.on('close', () => void taking.finished().then(resolve, fail));
     request.once('close', gone);
+    // Nobody tells again that a caller has gone already.
+    if (request.destroyed) gone();
     request.pipe(parts);
     try {
       return await promise;
@@ -110,6 +116,7 @@ class Taking {
   constructor(
     private readonly context: RequestContext,
     private readonly files: ImportFiles,
+    private readonly room: number,
   ) {}
 
   async options(text: string): Promise<void> {
@@ -137,8 +144,11 @@ class Taking {
 
   async abandon(): Promise<void> {
     await Promise.allSettled([this.writing]);
-    await this.sealed?.abandon();
-    await this.files.remove(this.id);
+    try {
+      await this.sealed?.abandon();
+    } finally {
+      await this.files.remove(this.id);
+    }
   }
 
   private async read(text: string): Promise<ImportOptions> {
@@ -149,7 +159,18 @@ class Taking {
   }
 
   private async write(options: ImportOptions, stream: Readable): Promise<TakenFile> {
-    const intake = new FileIntake(options);
+    try {
+      return await this.store(new FileIntake(options, this.room), stream);
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      throw new Problem('dependency_unavailable', {
+        detail: 'There is no room where files of imports lie; try again later.',
+        cause: error,
+      });
+    }
+  }
+
+  private async store(intake: FileIntake, stream: Readable): Promise<TakenFile> {
     this.sealed = await this.files.create(this.context.organizationId, this.id);
     for await (const chunk of plainContent(stream as AsyncIterable<Buffer>)) {
       intake.take(chunk);
@@ -159,6 +180,12 @@ class Taking {
     await this.sealed.finish();
     return taken;
   }
+}
+
+/** The disk, or what may lie on it. */
+function isFull(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
+  return error.code === 'ENOSPC' || error.code === 'EDQUOT';
 }
 
 function refused(detail: string): Problem {
