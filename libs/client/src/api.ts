@@ -373,7 +373,7 @@ export interface paths {
         put?: never;
         /**
          * Declare an attribute of contacts
-         * @description Values that contacts have already are converted where nothing is lost (`"42"` as 42, a day as its midnight UTC), in pieces; `conversion` shows how far it has come, and rules compare as before until it has ended. Values that cannot be converted: 409 `attribute_migration_conflict`, unless `on_failure` is `clear`. A dry run answers 200 with `convertible`, `unconvertible` and `samples`, and writes nothing.
+         * @description Values that contacts have already are converted where nothing is lost (`"42"` as 42, a day as its midnight UTC), in pieces; `conversion` shows how far it has come, and rules compare as before until it has ended. Values that cannot be converted: 409 `attribute_migration_conflict`, unless `on_failure` is `clear`. A dry run answers 200 with `convertible`, `unconvertible`, `complete` and `samples`, and writes nothing. Within two seconds as many contacts are looked at as can be; what is left the conversion itself verifies, and where something would be lost it ends with nothing changed. At once 4 dry runs on an instance and 2 of one tenant, else 429; a change then looks at the first contacts only.
          */
         post: operations["core.AttributeDefinitions.create"];
         delete?: never;
@@ -402,7 +402,7 @@ export interface paths {
         head?: never;
         /**
          * Change the definition of an attribute
-         * @description Bounds that another type does not take go with the old one. Values that contacts have already are converted where nothing is lost (`"42"` as 42, a day as its midnight UTC), in pieces; `conversion` shows how far it has come, and rules compare as before until it has ended. Values that cannot be converted: 409 `attribute_migration_conflict`, unless `on_failure` is `clear`. A dry run answers 200 with `convertible`, `unconvertible` and `samples`, and writes nothing. One conversion runs at a time: 409 `invalid_state` for a second.
+         * @description Bounds that another type does not take go with the old one. Values that contacts have already are converted where nothing is lost (`"42"` as 42, a day as its midnight UTC), in pieces; `conversion` shows how far it has come, and rules compare as before until it has ended. Values that cannot be converted: 409 `attribute_migration_conflict`, unless `on_failure` is `clear`. A dry run answers 200 with `convertible`, `unconvertible`, `complete` and `samples`, and writes nothing. Within two seconds as many contacts are looked at as can be; what is left the conversion itself verifies, and where something would be lost it ends with nothing changed. At once 4 dry runs on an instance and 2 of one tenant, else 429; a change then looks at the first contacts only. One conversion runs at a time: 409 `invalid_state` for a second.
          */
         patch: operations["core.AttributeDefinitions.update"];
         trace?: never;
@@ -438,7 +438,7 @@ export interface paths {
         put?: never;
         /**
          * Restore the definition of an attribute
-         * @description Values that contacts have already are converted where nothing is lost (`"42"` as 42, a day as its midnight UTC), in pieces; `conversion` shows how far it has come, and rules compare as before until it has ended. Values that cannot be converted: 409 `attribute_migration_conflict`, unless `on_failure` is `clear`. A dry run answers 200 with `convertible`, `unconvertible` and `samples`, and writes nothing.
+         * @description Values that contacts have already are converted where nothing is lost (`"42"` as 42, a day as its midnight UTC), in pieces; `conversion` shows how far it has come, and rules compare as before until it has ended. Values that cannot be converted: 409 `attribute_migration_conflict`, unless `on_failure` is `clear`. A dry run answers 200 with `convertible`, `unconvertible`, `complete` and `samples`, and writes nothing. Within two seconds as many contacts are looked at as can be; what is left the conversion itself verifies, and where something would be lost it ends with nothing changed. At once 4 dry runs on an instance and 2 of one tenant, else 429; a change then looks at the first contacts only.
          */
         post: operations["core.AttributeDefinitions.restore"];
         delete?: never;
@@ -1140,7 +1140,7 @@ export interface paths {
         put?: never;
         /**
          * Open a request of a data subject
-         * @description With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`.
+         * @description With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`. Of a person one access and one portability are open at a time: another is 409 `invalid_state`, with the open one as `conflicting_id`.
          */
         post: operations["core.SubjectRequests.create"];
         delete?: never;
@@ -1158,7 +1158,7 @@ export interface paths {
         };
         /**
          * Read a request of a data subject
-         * @description With `Accept: application/zip` the archive of an access or a portability, for 30 days; each time is audited. 409 `invalid_state` while there is none, 404 `result_expired` afterwards.
+         * @description With `Accept: application/zip` the archive of an access or a portability, for 30 days; each time is audited. It needs `core.contacts.read` too, and `core.contacts.read_national_id` where the archive holds a national id in full, which is audited as a read of it: 403 `permission_denied` otherwise. 409 `invalid_state` while there is none, 404 `result_expired` afterwards.
          */
         get: operations["core.SubjectRequests.get"];
         put?: never;
@@ -3724,10 +3724,12 @@ export interface components {
             state: "verifying" | "converting" | "ending" | "cancelling";
             /** @description What is declared as soon as it has ended. */
             to: components["schemas"]["DeclarationDto"];
-            /** @description Contacts at its beginning. */
+            /** @description Contacts at its beginning, as far as there was time to count them. */
             total: number;
         };
         ConversionOutcomeDto: {
+            /** @description Whether there was time for all contacts; else these are the counts so far. */
+            complete: boolean;
             /** @description Values that stay as they are or can be converted. */
             convertible: number;
             /** @description At most 10 of those; none for callers without `core.contacts.read`. */
@@ -3909,7 +3911,7 @@ export interface components {
              */
             dry_run?: boolean;
             /**
-             * @description The only values there are, of a list the only items. Of texts, lists and numbers.
+             * @description The only values there are, of a list the only items. Of texts, lists and numbers. A text has at most 200 characters, and all together 16 KiB as JSON.
              * @default null
              * @example [
              *       "free",
@@ -6918,7 +6920,7 @@ export interface components {
         };
         UpdateAttributeDefinitionDto: {
             /**
-             * @description The only values there are, of a list the only items. Of texts, lists and numbers.
+             * @description The only values there are, of a list the only items. Of texts, lists and numbers. A text has at most 200 characters, and all together 16 KiB as JSON.
              * @example [
              *       "free",
              *       "pro"

@@ -66,6 +66,7 @@ export function lineOf(row: AuditRow, format: Format): string {
  * anybody: also after what a spreadsheet of another country takes for the end of a cell.
  */
 function cellOf(value: string): string {
-  const text = value.replace(/(^|[;,\t\r\n])(?= ?[=+\-@＝＋－＠])/g, "$1'");
+  const told = value.replace(/(^|[;,\t\r\n])(?=[^\S\t\r\n]*(?:"[^\S\t\r\n]*)*[=+\-@＝＋－＠])/gu, "$1'");
+  const text = /^[\t\r\n]/.test(told) ? `'${told}` : told;
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -79,6 +79,9 @@ export function nextOf(request: SubjectRequest, now: Date): NextStep {
   }
 }
 
+/** What an archive shows: a person, and perhaps their national id in full. */
+export const DOWNLOADS_NEED = ['core.contacts.read', 'core.contacts.read_national_id'] as const;
+
 /** Whether an archive is still there, at an instant. */
 export function isKept({ expires_at: end }: NonNullable<SubjectRequest['result']>, now: Date): boolean {
   return new Date(end) > now;

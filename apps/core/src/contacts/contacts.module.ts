@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
 import { DeclaredAttributesModule } from '../attributes/declared-attributes.module.js';
+import { ArchiveEnd } from '../subject-requests/archive/archive-end.js';
 import { BlocklistModule } from '../subject-requests/blocklist/blocklist.module.js';
 import { FollowingModule } from '../segments/following/following.module.js';
 import { ContactBatches } from './batch/contact-batches.js';
@@ -21,6 +22,7 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
   controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
     { provide: MASTER_KEY, useFactory: () => keyringOf(readConfig(encryptionConfig)) },
+    ArchiveEnd,
     ContactBatches,
     ContactCounters,
     ContactIdentities,
@@ -30,6 +32,6 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
     NationalIdService,
     NationalIdVault,
   ],
-  exports: [ContactBatches, ContactIdentities, ContactLookup, ContactsService, NationalIdVault],
+  exports: [ArchiveEnd, ContactBatches, ContactIdentities, ContactLookup, ContactsService, NationalIdVault],
 })
 export class ContactsModule {}

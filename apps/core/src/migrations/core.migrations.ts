@@ -39,6 +39,7 @@ import { CreateTaxonomyInstallations1767132000000 } from './1767132000000-create
 import { CreateImports1767133000000 } from './1767133000000-create-imports.js';
 import { OpenImportErrorsToWorkers1767133500000 } from './1767133500000-open-import-errors-to-workers.js';
 import { CreateSubjectArchives1767134000000 } from './1767134000000-create-subject-archives.js';
+import { KeepWhoseNationalIdsArchivesHold1767134500000 } from './1767134500000-keep-whose-national-ids-archives-hold.js';
 import { KeepPositionsOfErasures1767135000000 } from './1767135000000-keep-positions-of-erasures.js';
 import { IndexWhatErasuresSeek1767135100000 } from './1767135100000-index-what-erasures-seek.js';
 
@@ -84,6 +85,7 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateImports1767133000000,
   OpenImportErrorsToWorkers1767133500000,
   CreateSubjectArchives1767134000000,
+  KeepWhoseNationalIdsArchivesHold1767134500000,
   KeepPositionsOfErasures1767135000000,
   IndexWhatErasuresSeek1767135100000,
 ];

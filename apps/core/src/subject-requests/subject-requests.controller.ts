@@ -35,10 +35,12 @@ export class SubjectRequestsController {
     permission: 'core.subject_requests.create',
     summary: 'Open a request of a data subject',
     description:
-      'With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`.',
+      'With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`. ' +
+      'Of a person one access and one portability are open at a time: another is 409 `invalid_state`, with the open one ' +
+      'as `conflicting_id`.',
     success: 202,
     response: SubjectRequestDto,
-    problems: ['reference_not_found', 'request_type_unavailable', 'placeholder_identifier'],
+    problems: ['reference_not_found', 'request_type_unavailable', 'placeholder_identifier', 'invalid_state'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateSubjectRequestDto): Promise<Answer> {
     const { body: request, etag } = await this.requests.create(context, body);
@@ -62,8 +64,10 @@ export class SubjectRequestsController {
     permission: 'core.subject_requests.read',
     summary: 'Read a request of a data subject',
     description:
-      'With `Accept: application/zip` the archive of an access or a portability, for 30 days; each time is audited. 409 ' +
-      '`invalid_state` while there is none, 404 `result_expired` afterwards.',
+      'With `Accept: application/zip` the archive of an access or a portability, for 30 days; each time is audited. It ' +
+      'needs `core.contacts.read` too, and `core.contacts.read_national_id` where the archive holds a national id in ' +
+      'full, which is audited as a read of it: 403 `permission_denied` otherwise. 409 `invalid_state` while there is ' +
+      'none, 404 `result_expired` afterwards.',
     response: SubjectRequestDto,
     download: ARCHIVE_TYPE,
     problems: ['invalid_state', 'result_expired'],

@@ -3,7 +3,6 @@ import { ContactsModule } from '../contacts/contacts.module.js';
 import { MergesModule } from '../contacts/merge/merges.module.js';
 import { retentionOf, type RetentionOptions } from '@customer-platform/database';
 import { ArchiveDownload } from './archive/archive-download.js';
-import { ArchiveEnd } from './archive/archive-end.js';
 import { ArchiveGatherer } from './archive/archive-gatherer.js';
 import { ArchiveRunner } from './archive/archive-runner.js';
 import { ArchiveSeal } from './archive/archive-seal.js';
@@ -31,6 +30,8 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
   where: 'old.expires_at <= $1',
   oldestBy: 'expires_at',
   keptMs: 0,
+  // Each may have hundreds of pieces.
+  rowsAtOnce: 50,
 };
 
 /** The rights of data subjects. */
@@ -39,7 +40,6 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
   controllers: [ReceiptsConsumer, SubjectRequestsController],
   providers: [
     ArchiveDownload,
-    ArchiveEnd,
     ArchiveGatherer,
     ArchiveRunner,
     ArchiveSeal,

@@ -21,6 +21,7 @@ import {
   AVAILABLE_TYPES,
   REQUEST_COLUMNS,
   requestEvent,
+  type RequestType,
   type SubjectRequestRow,
 } from './subject-request.row.js';
 import { toSubjectRequestDtos } from './to-subject-request-dto.js';
@@ -55,6 +56,14 @@ const REJECT = `
 const HOLDER = `
   SELECT identity.contact_id AS id FROM identities AS identity
    WHERE identity.organization_id = $1 AND type = $2 AND normal_value = $3 AND yielded_at IS NULL`;
+
+/** Two that are opened at once see each other. */
+const OPENING = `SELECT pg_advisory_xact_lock(hashtextextended('subject-requests:' || $1::text || $2::text, 0))`;
+
+const OPEN = `
+  SELECT id FROM subject_requests
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND type = $3 AND state IN ('verifying', 'in_progress')
+   ORDER BY created_at, id LIMIT 1`;
 
 /** Written for each change, so that the read of one and the write of another never mix. */
 export interface TaggedRequest {
@@ -92,8 +101,8 @@ export class SubjectRequestsService {
 
   /**
    * Opens a request, and begins it where the person is verified already.
-   * @throws Problem `validation_failed`, `reference_not_found`, `request_type_unavailable`; `dependency_unavailable` when
-   * events keep the contact for seconds
+   * @throws Problem `validation_failed`, `reference_not_found`, `request_type_unavailable`; `invalid_state` where an
+   * archive is asked for that is open already; `dependency_unavailable` when events keep the contact for seconds
    */
   create(context: RequestContext, body: CreateSubjectRequestDto): Promise<TaggedRequest> {
     const now = this.clock.now();
@@ -104,6 +113,7 @@ export class SubjectRequestsService {
     const { jurisdiction = 'CL', note = null, locale = null, type } = body;
     return this.database.inOrganization(context, async (tx) => {
       const contactId = await this.subjectOf(tx, body);
+      if (type !== 'erasure') await this.demandNoneOpen(tx, type, contactId);
       const due = dueAt(jurisdiction, receivedAt);
       const [row] = await tx.query<SubjectRequestRow>(INSERT, [
         ...[tx.organizationId, newId(), type, contactId, jurisdiction, receivedAt, due, note],
@@ -188,6 +198,16 @@ export class SubjectRequestsService {
     ]);
     await this.outbox.append(tx, requestEvent(tx.organizationId, demandRow(rejected), 'rejected'));
     return demandRow(rejected);
+  }
+
+  /** One archive of a kind is made of a person at a time, whichever of their contacts is named. */
+  private async demandNoneOpen(tx: Transaction, type: RequestType, contactId: string): Promise<void> {
+    await tx.query(OPENING, [tx.organizationId, contactId]);
+    const family = await this.lookup.familyOf(tx, contactId);
+    const [open] = await tx.query<{ id: string }>(OPEN, [tx.organizationId, family, type]);
+    if (!open) return;
+    const detail = `A request of this type is open for this person: ${open.id}.`;
+    throw new Problem('invalid_state', { detail, members: { conflicting_id: open.id } });
   }
 
   /** The contact that the body names, or its survivor. */

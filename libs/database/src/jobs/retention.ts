@@ -5,7 +5,7 @@ import { Clock } from '../clock.js';
 import { Database } from '../database.js';
 
 const EVERY_MS = 10 * 60_000;
-/** Of one transaction, so that none is long. */
+/** Of one transaction, so that none is long; unless a table has rows that take more with them. */
 const ROWS_AT_ONCE = 5_000;
 
 /** Which rows of a table have had their time. */
@@ -20,29 +20,33 @@ export interface RetentionOptions {
   /** How long a row is kept from that instant on, in milliseconds. */
   readonly keptMs: number;
   readonly everyMs?: number;
+  /** How many rows go in one transaction; 5,000 unless given. */
+  readonly rowsAtOnce?: number;
 }
 
 /**
- * Removes the rows of a table that have had their time, of all organizations, in steps of 5,000. Several instances do it
+ * Removes the rows of a table that have had their time, of all organizations, in steps. Several instances do it
  * side by side; a row that somebody holds is left to the next pass. Runs where PROCESS_ROLE is not api. A step that is
  * going on when the process ends is given up: it may take 15 s, and a process has less to end in.
  */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly job: PollingJob;
   private readonly statement: string;
+  private readonly rowsAtOnce: number;
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly options: RetentionOptions,
   ) {
-    const { name, table, where, oldestBy, everyMs = EVERY_MS } = options;
+    const { name, table, where, oldestBy, everyMs = EVERY_MS, rowsAtOnce = ROWS_AT_ONCE } = options;
+    this.rowsAtOnce = rowsAtOnce;
     this.job = new PollingJob({ name, everyMs, pass: () => this.sweep() });
     this.statement = `
       DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
         SELECT old.ctid FROM ${table} AS old WHERE ${where}
          ${oldestBy === undefined ? '' : `ORDER BY old.${oldestBy}`}
-         LIMIT ${String(ROWS_AT_ONCE)} FOR UPDATE OF old SKIP LOCKED))
+         LIMIT ${String(rowsAtOnce)} FOR UPDATE OF old SKIP LOCKED))
       RETURNING 1`;
   }
 
@@ -59,7 +63,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   async sweep(): Promise<number> {
     const before = new Date(this.clock.now().getTime() - this.options.keptMs);
     let removed = 0;
-    for (let step = ROWS_AT_ONCE; step === ROWS_AT_ONCE && !this.job.stopping; removed += step) {
+    for (let step = this.rowsAtOnce; step === this.rowsAtOnce && !this.job.stopping; removed += step) {
       const gone = await this.database.acrossOrganizations((tx) => tx.query(this.statement, [before]), {
         signal: this.job.signal,
       });

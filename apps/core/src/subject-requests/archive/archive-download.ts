@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { Injectable, StreamableFile } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { Answer, type RequestContext } from '@customer-platform/http';
+import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import type { SubjectRequestRow } from '../subject-request.row.js';
 import { ArchivePieces } from './archive-pieces.js';
@@ -13,7 +14,8 @@ export const ARCHIVE_TYPE = 'application/zip';
 
 const FIND = `
   SELECT request.state, request.result_sha256, request.result_bytes, request.result_expires_at,
-         archive.organization_id, archive.subject_request_id, archive.pieces, archive.key_sealed
+         archive.organization_id, archive.subject_request_id, archive.pieces, archive.key_sealed,
+         coalesce(archive.national_ids_of, archive.contact_ids) AS national_ids_of
     FROM subject_requests AS request
     LEFT JOIN subject_archives AS archive
       ON archive.organization_id = request.organization_id AND archive.subject_request_id = request.id
@@ -22,7 +24,15 @@ const FIND = `
 
 type FoundRow = Pick<SubjectRequestRow, 'state' | 'result_sha256' | 'result_bytes' | 'result_expires_at'> & {
   readonly [Name in keyof ArchiveName]: string | null;
-} & { readonly pieces: number | null; readonly key_sealed: string | null };
+} & {
+  readonly pieces: number | null;
+  readonly key_sealed: string | null;
+  readonly national_ids_of: string[] | null;
+};
+
+/** What stands in an archive is what these show. */
+const PERSON: Permission = 'core.contacts.read';
+const NATIONAL_ID: Permission = 'core.contacts.read_national_id';
 
 /** Hands archives over; each time is audited. */
 @Injectable()
@@ -35,16 +45,20 @@ export class ArchiveDownload {
   ) {}
 
   /**
-   * The archive as a file, piece by piece, in which no transaction waits for the reader.
-   * @throws Problem `not_found`, `invalid_state` while there is none, `result_expired`
+   * The archive as a file, piece by piece, in which no transaction waits for the reader. Each national id that it holds
+   * in full is read by that, and is on record as such; so is the refusal.
+   * @throws Problem `permission_denied`, `not_found`, `invalid_state` while there is none, `result_expired`
    */
   async open(context: RequestContext, id: string): Promise<Answer> {
-    return this.database.inOrganization(context, async (tx) => {
+    if (!context.can(PERSON)) throw denied(PERSON, 'an archive holds all that is known of a person');
+    const answer = await this.database.inOrganization(context, async (tx) => {
       const [row] = await tx.query<FoundRow>(FIND, [tx.organizationId, id, this.clock.now()]);
       if (!row) throw new Problem('not_found');
       if (row.result_sha256 === null) throw new Problem('invalid_state', { detail: noArchive(row.state) });
       const { pieces, key_sealed: sealed } = row;
       if (pieces === null || sealed === null) throw new Problem('result_expired');
+      const isAllowed = await this.recordNationalIds(tx, context, row.national_ids_of ?? []);
+      if (!isAllowed) return undefined;
       await this.audit.record(tx, context, {
         action: 'core.subject_requests.download',
         resource: { type: 'subject_requests', id },
@@ -59,7 +73,32 @@ export class ArchiveDownload {
         Vary: 'Accept',
       });
     });
+    if (answer === undefined) throw denied(NATIONAL_ID, 'this archive holds a national id in full');
+    return answer;
   }
+
+  /** Whether these national ids may be read. */
+  private async recordNationalIds(
+    tx: Transaction,
+    context: RequestContext,
+    contactIds: readonly string[],
+  ): Promise<boolean> {
+    const isAllowed = contactIds.length === 0 || context.can(NATIONAL_ID);
+    for (const id of contactIds)
+      await this.audit.record(tx, context, {
+        action: NATIONAL_ID,
+        resource: { type: 'contacts', id },
+        outcome: isAllowed ? 'success' : 'denied',
+      });
+    return isAllowed;
+  }
+}
+
+function denied(permission: Permission, why: string): Problem {
+  return new Problem('permission_denied', {
+    detail: `The credential lacks the permission \`${permission}\`, and ${why}.`,
+    members: { permission },
+  });
 }
 
 function noArchive(state: SubjectRequestRow['state']): string {

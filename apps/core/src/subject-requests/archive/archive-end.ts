@@ -13,7 +13,7 @@ const DROP = `
 
 const REJECT = `
   UPDATE subject_requests
-     SET state = 'rejected', rejection_ground = 'other', rejection_detail = 'The person was erased.', completed_at = $3,
+     SET state = 'rejected', rejection_ground = 'other', rejection_detail = $4, completed_at = $3,
          ${CHANGED}
    WHERE ${OF_PERSON} AND state = 'in_progress' RETURNING ${REQUEST_COLUMNS}`;
 
@@ -21,7 +21,7 @@ const EXPIRE = `
   UPDATE subject_requests SET result_expires_at = least(result_expires_at, $3), ${CHANGED}
    WHERE ${OF_PERSON} AND state = 'completed'`;
 
-/** What becomes of a person's archives when they are erased. */
+/** What becomes of a person's archives when they are erased, or their contact is purged. */
 @Injectable()
 export class ArchiveEnd {
   constructor(
@@ -30,10 +30,19 @@ export class ArchiveEnd {
   ) {}
 
   /** In the transaction that begins the erasure: no archive of theirs is left, and none that is under way goes on. */
-  async ofErased(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+  ofErased(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+    return this.end(tx, contactIds, 'The person was erased.');
+  }
+
+  /** Likewise, in the transaction of the purge. */
+  ofPurged(tx: Transaction, contactId: string): Promise<void> {
+    return this.end(tx, [contactId], 'The contact was purged.');
+  }
+
+  private async end(tx: Transaction, contactIds: readonly string[], why: string): Promise<void> {
     const now = this.clock.now();
     await tx.query(DROP, [tx.organizationId, contactIds]);
-    const rejected = await tx.query<SubjectRequestRow>(REJECT, [tx.organizationId, contactIds, now]);
+    const rejected = await tx.query<SubjectRequestRow>(REJECT, [tx.organizationId, contactIds, now, why]);
     await tx.query(EXPIRE, [tx.organizationId, contactIds, now]);
     await this.outbox.append(
       tx,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
+import { csvLine } from '@customer-platform/http';
 import type { ArchivePieces, GatheredResource } from './archive-pieces.js';
-import { csvLine } from './csv.js';
 import { indexPage, SHOWN_ROWS, type IndexedResource, type IndexHead } from './index-page.js';
 
 /** Bytes in which the file is cut. */

@@ -1,5 +1,6 @@
 import type { Database } from '@customer-platform/database';
 import type { ArchiveKey, ArchiveName } from './archive-seal.js';
+import { CONTACTS } from './subject-tables.js';
 
 const RESOURCES = `
   SELECT module, resource, sum(row_count)::int AS rows, array_agg(seq ORDER BY seq) AS pieces
@@ -37,6 +38,19 @@ export class ArchivePieces {
   /** The rows of a resource as JSON texts. */
   async *rowsOf({ pieces }: GatheredResource): AsyncGenerator<string> {
     for (const seq of pieces) yield* (await this.open('rows', seq)).toString('utf8').split('\n');
+  }
+
+  /** The contacts whose national id stands in the rows in full. */
+  async nationalIdsOf(): Promise<string[]> {
+    const ids: string[] = [];
+    for (const resource of await this.resources()) {
+      if (resource.module !== 'core' || resource.resource !== CONTACTS) continue;
+      for await (const text of this.rowsOf(resource)) {
+        const { id, national_id: value } = JSON.parse(text) as { id: string; national_id: string | null };
+        if (value !== null) ids.push(id);
+      }
+    }
+    return ids;
   }
 
   /** The file, as far as it has pieces. */

@@ -12,15 +12,25 @@ import { ArchiveSignal } from './archive.signal.js';
 const JOB = 'subject-archive';
 const LOOK_EVERY_MS = 1_000;
 
-/** They take turns, a page each. While the person is being erased there is nothing to gather. */
+/**
+ * Organizations take turns, a page each; of each the oldest archive that can go on, one at a time. While the person is
+ * being erased there is nothing to gather.
+ */
 const CLAIM = `
+  WITH oldest AS (
+    SELECT DISTINCT ON (organization_id) organization_id, subject_request_id FROM subject_archives AS open
+     WHERE step <> 'ready' AND claimed_until <= $2 AND subject_request_id <> ALL($4::uuid[])
+       AND organization_id NOT IN (SELECT organization_id FROM subject_archives
+                                    WHERE step <> 'ready' AND claimed_until > $2)
+       AND NOT EXISTS (SELECT FROM contact_erasures AS erasure
+                        WHERE erasure.organization_id = open.organization_id
+                          AND erasure.contact_id = ANY(open.contact_ids) AND erasure.step <> 'done')
+     ORDER BY organization_id, created_at, subject_request_id)
   UPDATE subject_archives AS archive SET claim = $1, claimed_until = $3
-    FROM (SELECT organization_id, subject_request_id FROM subject_archives AS open
-           WHERE step <> 'ready' AND claimed_until <= $2 AND subject_request_id <> ALL($4::uuid[])
-             AND NOT EXISTS (SELECT FROM contact_erasures AS erasure
-                              WHERE erasure.organization_id = open.organization_id
-                                AND erasure.contact_id = ANY(open.contact_ids) AND erasure.step <> 'done')
-           ORDER BY moved_at LIMIT 1 FOR UPDATE OF open SKIP LOCKED) AS next
+    FROM (SELECT organization_id, subject_request_id FROM subject_archives AS turn
+           WHERE step <> 'ready' AND claimed_until <= $2
+             AND (organization_id, subject_request_id) IN (SELECT organization_id, subject_request_id FROM oldest)
+           ORDER BY moved_at LIMIT 1 FOR UPDATE OF turn SKIP LOCKED) AS next
    WHERE archive.organization_id = next.organization_id AND archive.subject_request_id = next.subject_request_id
   RETURNING archive.organization_id, archive.subject_request_id, contact_ids, portable, locale, correlation_id, step, module,
             after, pieces, key_sealed, claim`;

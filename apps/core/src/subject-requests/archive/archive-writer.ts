@@ -26,7 +26,8 @@ const KEEP = `
 
 const READY = `
   UPDATE subject_archives
-     SET step = 'ready', pieces = $4, claim = NULL, claimed_until = $5, moved_at = $5, expires_at = $6
+     SET step = 'ready', pieces = $4, claim = NULL, claimed_until = $5, moved_at = $5, expires_at = $6,
+         national_ids_of = $7
    WHERE organization_id = $1 AND subject_request_id = $2 AND claim = $3 RETURNING 1`;
 
 const DROP_ROWS = `
@@ -43,6 +44,8 @@ interface Written {
   readonly pieces: number;
   readonly sha256: string;
   readonly bytes: number;
+  /** The contacts whose national id it holds in full. */
+  readonly nationalIdsOf: readonly string[];
 }
 
 /** Writes the file of an archive whose rows are gathered; it is there at its end alone, with the request completed. */
@@ -59,10 +62,8 @@ export class ArchiveWriter {
   /** From its beginning, whoever had begun it. @throws ClaimLost */
   async write(archive: ArchiveRow, signal: AbortSignal): Promise<void> {
     const { organization_id: organizationId } = archive;
-    const { pieces, bytes, sha256 } = await this.writePieces(archive, signal);
-    await this.database.inOrganization({ organizationId }, (tx) =>
-      this.finish(tx, archive, { pieces, bytes, sha256 }),
-    );
+    const written = await this.writePieces(archive, signal);
+    await this.database.inOrganization({ organizationId }, (tx) => this.finish(tx, archive, written));
   }
 
   private async writePieces(archive: ArchiveRow, signal: AbortSignal): Promise<Written> {
@@ -77,7 +78,9 @@ export class ArchiveWriter {
     await this.claimed(archive, (tx) => tx.query(DROP_FILE, [organizationId, requestId]));
     const hash = createHash('sha256');
     let [pieces, bytes] = [0, 0];
-    for await (const piece of archiveFile(head, new ArchivePieces(this.database, archive, key))) {
+    const gathered = new ArchivePieces(this.database, archive, key);
+    const nationalIdsOf = await gathered.nationalIdsOf();
+    for await (const piece of archiveFile(head, gathered)) {
       signal.throwIfAborted();
       const sealed = key.seal({ part: 'file', seq: pieces }, piece);
       const seq = pieces;
@@ -86,7 +89,7 @@ export class ArchiveWriter {
       pieces += 1;
       bytes += piece.length;
     }
-    return { pieces, bytes, sha256: hash.digest('hex') };
+    return { pieces, bytes, sha256: hash.digest('hex'), nationalIdsOf };
   }
 
   private async claimed(archive: ArchiveRow, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
@@ -105,7 +108,9 @@ export class ArchiveWriter {
     const now = this.clock.now();
     const expiresAt = new Date(now.getTime() + KEPT_MS);
     const key = [organizationId, requestId];
-    const ready = await tx.query(READY, [...key, claim, written.pieces, now, expiresAt]);
+    const ready = await tx.query(READY, [
+      ...[...key, claim, written.pieces, now, expiresAt, written.nationalIdsOf],
+    ]);
     if (ready.length === 0) throw new ClaimLost();
     await tx.query(DROP_ROWS, key);
     const [row] = await tx.query<SubjectRequestRow>(COMPLETE, [

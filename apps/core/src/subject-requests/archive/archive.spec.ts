@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
+import type { Permission } from '@customer-platform/permissions';
 import {
   DatabaseFault,
   eventually,
@@ -10,6 +11,7 @@ import {
   type Caller,
 } from '@customer-platform/testing';
 import { strFromU8, unzipSync } from 'fflate';
+import { at } from '../../contacts/contact.fixture.js';
 import { merge } from '../../contacts/merge/merge.fixture.js';
 import { accepted, aTrack, START_MS } from '../../core.fixture.js';
 import type { SubjectRequestDto } from '../subject-request.dto.js';
@@ -164,7 +166,7 @@ describe('access', () => {
     const { caller } = world.contacts.anOrganization();
     const { id } = await world.contacts.created(caller);
     const headers = { accept: ZIP };
-    const waiting = await ask(caller, { contact_id: id, verification: undefined });
+    const waiting = await ask(caller, { type: 'portability', contact_id: id, verification: undefined });
     expectProblem(await caller.get(`${REQUESTS}/${waiting.id}`, { headers }), 409, 'invalid_state');
     const done = await asked(caller, { contact_id: id });
     const { caller: other } = world.contacts.anOrganization();
@@ -199,6 +201,98 @@ describe('access', () => {
     expectProblem(await caller.get(`${REQUESTS}/${request.id}`, { headers }), 404, 'result_expired');
     expect((await world.read(caller, request)).result?.sha256).toBe(request.result?.sha256);
   }, 60_000);
+});
+
+describe('a download', () => {
+  const NATIONAL_ID = 'core.contacts.read_national_id';
+  const READ: readonly Permission[] = ['core.subject_requests.read', 'core.contacts.read'];
+  const auditOf = (organizationId: string): Promise<object[]> =>
+    database().query(
+      `SELECT action, resource_id AS id, outcome FROM audit_entries
+        WHERE organization_id = $1 AND action IN ('core.subject_requests.download', $2) ORDER BY occurred_at, id`,
+      [organizationId, NATIONAL_ID],
+    );
+
+  it('needs the right to read the person, and their national id where it holds one in full; both are on record', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const as = (permissions: readonly Permission[]) =>
+      world.contacts.core.app.as(organizationId, [...permissions]);
+    const national_id = { type: 'CL_RUT', value: '12345678-5' };
+    const holder = await world.contacts.created(caller, { national_id });
+    const plain = await world.contacts.created(caller, { email: `plain-${newId()}@example.com` });
+    const ofHolder = await asked(caller, { type: 'portability', contact_id: holder.id });
+    const ofPlain = await asked(caller, { contact_id: plain.id });
+    const headers = { accept: ZIP };
+    const refused = async (who: Caller, { id }: SubjectRequestDto, permission: string) =>
+      expect(
+        expectProblem(await who.get(`${REQUESTS}/${id}`, { headers }), 403, 'permission_denied'),
+      ).toMatchObject({ permission });
+
+    await refused(as(['core.subject_requests.read']), ofPlain, 'core.contacts.read');
+    await refused(as(READ), ofHolder, NATIONAL_ID);
+    expect(await auditOf(organizationId)).toEqual([
+      { action: NATIONAL_ID, id: holder.id, outcome: 'denied' },
+    ]);
+    await archiveOf(as(READ), ofPlain);
+    const { files } = await archiveOf(as([...READ, NATIONAL_ID]), ofHolder);
+    expect(files['core/contacts.json']).toContain('12345678-5');
+    expect((await auditOf(organizationId)).slice(1)).toEqual(
+      expect.arrayContaining([
+        { action: 'core.subject_requests.download', id: ofPlain.id, outcome: 'success' },
+        { action: 'core.subject_requests.download', id: ofHolder.id, outcome: 'success' },
+        { action: NATIONAL_ID, id: holder.id, outcome: 'success' },
+      ]),
+    );
+    expect(await auditOf(organizationId)).toHaveLength(4);
+    // As the release before wrote it: nobody knows what it holds.
+    await database().query(
+      'UPDATE subject_archives SET national_ids_of = NULL WHERE subject_request_id = $1',
+      [ofPlain.id],
+    );
+    await refused(as(READ), ofPlain, NATIONAL_ID);
+  }, 60_000);
+});
+
+describe('many requests', () => {
+  it('have one open for a person and a type, of two at once too', async () => {
+    const { caller } = world.contacts.anOrganization();
+    const survivor = await world.contacts.created(caller);
+    const merged = await world.contacts.created(caller);
+    await merge(caller, survivor, merged);
+    const open = (type: string, contactId = survivor.id) =>
+      caller.post<SubjectRequestDto>(REQUESTS, { type, contact_id: contactId });
+    const answers = await Promise.all([open('access'), open('access', merged.id), open('access')]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
+    const first = answers.find(({ status }) => status === 202);
+    const again = expectProblem(await open('access', merged.id), 409, 'invalid_state');
+    expect(again).toMatchObject({ conflicting_id: first?.body.id });
+    expectStatus(await open('portability'), 202);
+    expectStatus(
+      await caller.patch(`${REQUESTS}/${first?.body.id ?? ''}`, { rejection: { ground: 'repeated' } }),
+      200,
+    );
+    expectStatus(await open('access'), 202);
+  }, 60_000);
+
+  it('of one organization hold up no other’s: organizations take turns', async () => {
+    const [many, one] = [world.contacts.anOrganization(), world.contacts.anOrganization()];
+    const held = await DatabaseFault.in(database(), {
+      table: 'subject_archives',
+      on: 'UPDATE',
+      when: `NEW.organization_id IN ('${many.id}', '${one.id}') AND NEW.claim IS NOT NULL`,
+    });
+    const order: string[] = [];
+    world.rows.set('crm', (body) => void order.push((body as { organization_id: string }).organization_id));
+    const requests: (readonly [Caller, SubjectRequestDto])[] = [];
+    for (const { caller } of [many, many, many, one]) {
+      const { id } = await world.contacts.created(caller);
+      requests.push([caller, await ask(caller, { contact_id: id })]);
+    }
+    await held.mend();
+    for (const [caller, request] of requests) await world.inState(caller, request, 'completed');
+    expect(order).toHaveLength(4);
+    expect(order.slice(0, 2).sort()).toEqual([many.id, one.id].sort());
+  }, 120_000);
 });
 
 describe('portability', () => {
@@ -316,13 +410,41 @@ describe('an archive of many rows', () => {
   }, 120_000);
 });
 
+describe('a purge', () => {
+  it('removes the contact’s archives, and ends what is under way', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const contact = await world.contacts.created(caller);
+    const done = await asked(caller, { contact_id: contact.id });
+    const stranger = await world.contacts.created(caller);
+    const other = await asked(caller, { contact_id: stranger.id });
+    // Page after page, without an end.
+    const next = { resource: 'notes', contact_id: contact.id, place: ['1'] };
+    world.rows.set('crm', () => ({ resource: 'notes', rows: [], next }));
+    const underWay = await ask(caller, { type: 'portability', contact_id: contact.id });
+    expectStatus(await caller.delete(at(contact)), 204);
+    expectStatus(await caller.delete(at(contact, '/purge')), 204);
+    expect(await world.read(caller, underWay)).toMatchObject({
+      state: 'rejected',
+      rejection: { ground: 'other' },
+    });
+    expect(
+      await database().query(
+        'SELECT subject_request_id AS id FROM subject_archives WHERE organization_id = $1',
+        [organizationId],
+      ),
+    ).toEqual([{ id: other.id }]);
+    const headers = { accept: ZIP };
+    expectProblem(await caller.get(`${REQUESTS}/${done.id}`, { headers }), 404, 'result_expired');
+  }, 60_000);
+});
+
 describe('an erasure', () => {
   it('removes the person’s archives, and ends what is under way', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
     const mark = `mark${newId().slice(-12)}`;
     const { id } = await world.contacts.created(caller, { email: `${mark}@example.com` });
     const done = await asked(caller, { contact_id: id });
-    const waiting = await ask(caller, { contact_id: id, verification: undefined });
+    const waiting = await ask(caller, { type: 'portability', contact_id: id, verification: undefined });
     world.contacts.peers.crm.outage(true);
     const underWay = await ask(caller, { contact_id: id, note: mark });
     const erasure = await world.erase(caller, { contact_id: id });
