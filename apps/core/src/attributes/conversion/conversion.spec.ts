@@ -205,7 +205,7 @@ describe('the conversion of many contacts', () => {
 describe('where there is no time for all contacts', () => {
   /** Time for so many statements. */
   const timeFor = (statements: number): void => {
-    const attempt = Reflect.get(TimeLimit.prototype, 'attempt') as TimeLimit['attempt'];
+    const attempt: TimeLimit['attempt'] = Reflect.get(TimeLimit.prototype, 'attempt');
     let left = statements;
     const limited: TimeLimit['attempt'] = function (this: TimeLimit, ...given) {
       left -= 1;
