@@ -22,7 +22,7 @@ function read(line: unknown, mapping: Record<string, string> = {}) {
 
 describe('ImportRows', () => {
   it('tells of so many errors of a row as an answer does, and still reads whom it names', async () => {
-    const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`u${at}`, 1]));
+    const unknown = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`u${at}`, 1]));
     const [row] = await read({ ...unknown, id: 'a-1' });
     expect(row?.errors).toHaveLength(MAX_ERRORS);
     expect(row?.body.external_id).toBe('a-1');
@@ -32,7 +32,7 @@ describe('ImportRows', () => {
     const names = Array.from({ length: 50 }, (_, at) => `purpose_${at}`);
     const [row] = await read(
       { id: 'a-1', ...Object.fromEntries(names.map((name) => [name, 'perhaps'])) },
-      Object.fromEntries(names.map((name) => [name, `consents.${name}`])),
+      Object.fromEntries(names.map((name) => [name, `consents.custom.${name}`])),
     );
     expect(row?.errors).toHaveLength(MAX_ERRORS);
     expect(row?.errors[0]).toEqual({ column: 'purpose_0', code: 'invalid_enum', value: 'perhaps' });

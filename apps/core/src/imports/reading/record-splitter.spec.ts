@@ -49,7 +49,7 @@ describe('RecordSplitter', () => {
     const splitter = new RecordSplitter(CSV);
     expect([...splitter.push(Buffer.from('\n\r\n\n'))]).toEqual([]);
     expect([splitter.blankLines, splitter.between]).toEqual([3, { at: 4, line: 4 }]);
-    const [record] = splitter.push(Buffer.from('\na\n\n\r'));
+    const [record] = [...splitter.push(Buffer.from('\na\n\n\r'))];
     expect(record).toMatchObject({ line: 5, next: { at: 7, line: 6 } });
     expect([splitter.blankLines, splitter.between]).toEqual([5, undefined]);
     expect([...splitter.push(Buffer.from('\n'))]).toEqual([]);

@@ -30,6 +30,8 @@ const OUTBOX_SECONDS = 1;
  * moved last: another may be the one that sees it.
  */
 const FILE_PATIENCE_MS = 3_600_000;
+/** An import that was missed, and that somebody else has done, is forgotten after so long. */
+const FORGOTTEN_AFTER_MS = 24 * FILE_PATIENCE_MS;
 /** So often a piece begins anew at once where it loses to others. */
 const RACES = 5;
 /** Of an import so many errors are kept; rows that fail beyond it are only counted (core.md §9). */
@@ -142,6 +144,8 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Removes files that no import reads any more, or that were never wholly taken. */
   async sweep(): Promise<void> {
+    const longAgo = this.clock.now().getTime() - FORGOTTEN_AFTER_MS;
+    for (const [id, since] of this.missed) if (since < longAgo) this.missed.delete(id);
     const left = await this.files.leftSince(new Date(this.clock.now().getTime() - ABANDONED_AFTER_MS));
     const ids = left.map(({ id }) => id).filter((id) => UUID.test(id));
     if (ids.length === 0) return;

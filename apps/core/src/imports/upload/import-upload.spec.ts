@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { jest } from '@jest/globals';
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
