@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { anOrganization } from '@customer-platform/testing';
 import { Clock, newId, Retention } from '../src/index.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
@@ -39,6 +40,19 @@ describe('the retention of a table', () => {
     const [many, few, young] = [await aged(3, 10_001), await aged(2.01, 2), await aged(1.99, 3)];
     expect(await retention().sweep()).toBe(10_003);
     expect([await left(many), await left(few), await left(young)]).toEqual([0, 0, 3]);
+  });
+
+  it('takes steps as small as it is told', async () => {
+    const organizationId = await aged(3, 5);
+    const options = { name: 'spec-retention', table: 'inbox', where: 'old.claimed_at < $1', keptMs: 2 * DAY };
+    const steps = jest.spyOn(world.database, 'acrossOrganizations');
+    try {
+      await new Retention(world.database, new Clock(), { ...options, rowsAtOnce: 2 }).sweep();
+      expect(steps).toHaveBeenCalledTimes(3);
+    } finally {
+      steps.mockRestore();
+    }
+    expect(await left(organizationId)).toBe(0);
   });
 
   it('removes each row once, however many instances do it at once', async () => {
