@@ -1,24 +1,19 @@
-import { createHash } from 'node:crypto';
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
 import {
   DatabaseFault,
-  eventually,
   expectProblem,
   expectStatus,
-  searchEverything,
   unknownId,
   type Caller,
 } from '@customer-platform/testing';
-import { strFromU8, unzipSync } from 'fflate';
-import { at } from '../../contacts/contact.fixture.js';
 import { merge } from '../../contacts/merge/merge.fixture.js';
-import { accepted, aTrack, START_MS } from '../../core.fixture.js';
+import { START_MS } from '../../core.fixture.js';
 import type { SubjectRequestDto } from '../subject-request.dto.js';
-import { ErasureWorld, REQUESTS, VERIFICATION } from '../subject-request.fixture.js';
+import { ErasureWorld, REQUESTS } from '../subject-request.fixture.js';
 import { EXPIRED_ARCHIVES } from '../subject-requests.module.js';
+import { archiveOf, ask, askedIn, recorded, rowsIn, ZIP } from './archive.fixture.js';
 
-const ZIP = 'application/zip';
 const HOSTILE = `</td><script>alert(1)</script>`;
 const FORMULA = '=HYPERLINK("http://evil.example")';
 
@@ -30,58 +25,7 @@ afterAll(() => world.close());
 afterEach(() => world.rows.clear());
 
 const database = () => world.contacts.core.database;
-
-async function ask(caller: Caller, body: Record<string, unknown>): Promise<SubjectRequestDto> {
-  const answer = await caller.post<SubjectRequestDto>(REQUESTS, {
-    type: 'access',
-    verification: VERIFICATION,
-    ...body,
-  });
-  expectStatus(answer, 202);
-  return answer.body;
-}
-
-async function asked(caller: Caller, body: Record<string, unknown>): Promise<SubjectRequestDto> {
-  return world.inState(caller, await ask(caller, body), 'completed');
-}
-
-/** The files of an archive, by their names. */
-async function archiveOf(
-  caller: Caller,
-  { id, result }: SubjectRequestDto,
-): Promise<{ files: Record<string, string>; headers: Headers }> {
-  const { status, headers, bytes } = await caller.download(`${REQUESTS}/${id}`, `${ZIP}, */*;q=0.1`);
-  expect([status, headers.get('content-type')]).toEqual([200, ZIP]);
-  expect(result).toMatchObject({
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    bytes: bytes.length,
-  });
-  const files = Object.entries(unzipSync(bytes)).map(([name, content]) => [name, strFromU8(content)]);
-  return { files: Object.fromEntries(files) as Record<string, string>, headers };
-}
-
-const rowsIn = (files: Record<string, string>, name: string): Record<string, unknown>[] =>
-  JSON.parse(files[`${name}.json`] ?? 'null') as Record<string, unknown>[];
-
-async function recorded(caller: Caller, externalId: string, count: number): Promise<void> {
-  for (let each = 0; each < count; each += 1) await accepted(caller, aTrack({ external_id: externalId }));
-  await eventually(async () => {
-    const { body } = await caller.get<{ data: object[] }>(`/v1/core/events?external_id=${externalId}`);
-    expect(body.data).toHaveLength(count);
-  });
-}
-
-/** Events of a contact, as they would stand after years. */
-async function remembered(organizationId: string, contactId: string, count: number): Promise<void> {
-  await database().query(
-    `INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at,
-                         payload, source, fingerprint, created_at)
-     SELECT $1, gen_random_uuid(), 'track', 'page_viewed', 'x', $2, 'k' || n, now() - n * interval '1 min', now(),
-            jsonb_build_object('n', n), 'api', gen_random_uuid(), now()
-       FROM generate_series(1, $3::int) AS n`,
-    [organizationId, contactId, count],
-  );
-}
+const asked = (caller: Caller, body: Record<string, unknown>) => askedIn(world, caller, body);
 
 describe('access', () => {
   it('hands over everything that every module holds, of merged contacts too, and nothing that runs', async () => {
@@ -311,176 +255,4 @@ describe('portability', () => {
     ]);
     expect(Object.keys(files).sort()).toEqual([...names, 'index.html'].sort());
   }, 60_000);
-});
-
-describe('an archive that is broken off', () => {
-  it('goes on, whatever failed, and holds each row once', async () => {
-    const { id: organizationId, caller } = world.contacts.anOrganization();
-    const { id } = await world.contacts.created(caller);
-    await remembered(organizationId, id, 1_200);
-    const when = `NEW.organization_id = '${organizationId}'`;
-    const faults = await Promise.all([
-      DatabaseFault.in(database(), {
-        table: 'subject_archive_pieces',
-        on: 'INSERT',
-        when: `${when} AND NEW.part = 'rows' AND NEW.seq = 2`,
-        times: 1,
-      }),
-      DatabaseFault.in(database(), {
-        table: 'subject_archive_pieces',
-        on: 'INSERT',
-        when: `${when} AND NEW.part = 'file'`,
-        times: 1,
-      }),
-      DatabaseFault.in(database(), {
-        table: 'subject_archives',
-        on: 'UPDATE',
-        when: `${when} AND NEW.step = 'ready'`,
-        times: 1,
-      }),
-      DatabaseFault.in(database(), {
-        table: 'subject_requests',
-        on: 'UPDATE',
-        when: `${when} AND NEW.state = 'completed'`,
-        times: 1,
-      }),
-    ]);
-    world.contacts.peers.loyalty.outage(true);
-    const request = await ask(caller, { contact_id: id });
-    await eventually(async () => {
-      const [row] = await database().query<{ module: string }>(
-        'SELECT module FROM subject_archives WHERE subject_request_id = $1',
-        [request.id],
-      );
-      expect(row?.module).toBe('loyalty');
-    });
-    world.contacts.peers.loyalty.outage(false);
-    const done = await world.inState(caller, request, 'completed');
-    for (const fault of faults) expect(await fault.tries()).toBeGreaterThan(1);
-    await Promise.all(faults.map((fault) => fault.mend()));
-    const events = rowsIn((await archiveOf(caller, done)).files, 'core/events');
-    expect(new Set(events.map((event) => event['id'])).size).toBe(1_200);
-    expect(events).toHaveLength(1_200);
-  }, 120_000);
-
-  it('is written anew by another once whoever was killed has held it for its time', async () => {
-    const { id: organizationId, caller } = world.contacts.anOrganization();
-    const { id } = await world.contacts.created(caller);
-    // Of a process that is gone: it held the archive, and had written half of the file.
-    const killed = await DatabaseFault.in(database(), {
-      table: 'subject_archives',
-      on: 'UPDATE',
-      when: `NEW.organization_id = '${organizationId}' AND NEW.claim IS NOT NULL`,
-    });
-    const request = await ask(caller, { contact_id: id });
-    await eventually(async () => expect(await killed.tries()).toBeGreaterThan(0));
-    await database().query(
-      `UPDATE subject_archives SET step = 'write', claimed_until = now() + interval '1 hour' WHERE organization_id = $1`,
-      [organizationId],
-    );
-    await database().query(
-      `INSERT INTO subject_archive_pieces (organization_id, subject_request_id, part, seq, row_count, sealed)
-       SELECT $1, $2, 'file', n, 0, 'half' FROM generate_series(0, 4) AS n`,
-      [organizationId, request.id],
-    );
-    await killed.mend();
-    const headers = { accept: ZIP };
-    expectProblem(await caller.get(`${REQUESTS}/${request.id}`, { headers }), 409, 'invalid_state');
-    await database().query('UPDATE subject_archives SET claimed_until = now() WHERE organization_id = $1', [
-      organizationId,
-    ]);
-    await archiveOf(caller, await world.inState(caller, request, 'completed'));
-  }, 120_000);
-});
-
-describe('an archive of many rows', () => {
-  it('is made of pages, and written in pieces', async () => {
-    const { id: organizationId, caller } = world.contacts.anOrganization();
-    const { id } = await world.contacts.created(caller);
-    await remembered(organizationId, id, 20_000);
-    const counts = await DatabaseFault.in(database(), {
-      table: 'subject_archive_pieces',
-      on: 'INSERT',
-      when: `NEW.organization_id = '${organizationId}' AND (NEW.row_count > 500 OR octet_length(NEW.sealed) > 5000000)`,
-    });
-    const done = await asked(caller, { contact_id: id });
-    expect(await counts.tries()).toBe(0);
-    await counts.mend();
-    expect(rowsIn((await archiveOf(caller, done)).files, 'core/events')).toHaveLength(20_000);
-  }, 120_000);
-});
-
-describe('a purge', () => {
-  it('removes the contact’s archives, and ends what is under way', async () => {
-    const { id: organizationId, caller } = world.contacts.anOrganization();
-    const contact = await world.contacts.created(caller);
-    const done = await asked(caller, { contact_id: contact.id });
-    const stranger = await world.contacts.created(caller);
-    const other = await asked(caller, { contact_id: stranger.id });
-    // Page after page, without an end.
-    const next = { resource: 'notes', contact_id: contact.id, place: ['1'] };
-    world.rows.set('crm', () => ({ resource: 'notes', rows: [], next }));
-    const underWay = await ask(caller, { type: 'portability', contact_id: contact.id });
-    expectStatus(await caller.delete(at(contact)), 204);
-    expectStatus(await caller.delete(at(contact, '/purge')), 204);
-    expect(await world.read(caller, underWay)).toMatchObject({
-      state: 'rejected',
-      rejection: { ground: 'other' },
-    });
-    expect(
-      await database().query(
-        'SELECT subject_request_id AS id FROM subject_archives WHERE organization_id = $1',
-        [organizationId],
-      ),
-    ).toEqual([{ id: other.id }]);
-    const headers = { accept: ZIP };
-    expectProblem(await caller.get(`${REQUESTS}/${done.id}`, { headers }), 404, 'result_expired');
-  }, 60_000);
-});
-
-describe('an erasure', () => {
-  it('removes the person’s archives, and ends what is under way', async () => {
-    const { id: organizationId, caller } = world.contacts.anOrganization();
-    const mark = `mark${newId().slice(-12)}`;
-    const { id } = await world.contacts.created(caller, { email: `${mark}@example.com` });
-    const done = await asked(caller, { contact_id: id });
-    const waiting = await ask(caller, { type: 'portability', contact_id: id, verification: undefined });
-    world.contacts.peers.crm.outage(true);
-    const underWay = await ask(caller, { contact_id: id, note: mark });
-    const erasure = await world.erase(caller, { contact_id: id });
-    world.contacts.peers.crm.outage(false);
-    const ended = await world.read(caller, underWay);
-    expect(ended).toMatchObject({ state: 'rejected', rejection: { ground: 'other' }, note: null });
-    const headers = { accept: ZIP };
-    expectProblem(await caller.get(`${REQUESTS}/${done.id}`, { headers }), 404, 'result_expired');
-    expect(
-      await database().query('SELECT 1 FROM subject_archives WHERE organization_id = $1', [organizationId]),
-    ).toEqual([]);
-    await world.doneByCore(caller, erasure);
-    expect((await searchEverything(database(), organizationId, [mark])).found).toEqual([]);
-    expect((await world.read(caller, underWay)).state).toBe('rejected');
-    // What is left of somebody who was erased waits until they are erased everywhere.
-    const after = await caller.patch<SubjectRequestDto>(`${REQUESTS}/${waiting.id}`, {
-      verification: VERIFICATION,
-    });
-    expectStatus(after, 200);
-    expect((await world.read(caller, after.body)).state).toBe('in_progress');
-    await world.answerAll(organizationId, erasure.id);
-    await world.inState(caller, erasure, 'completed');
-    const { files } = await archiveOf(caller, await world.inState(caller, after.body, 'completed'));
-    expect(JSON.stringify(files)).not.toContain(mark);
-  }, 120_000);
-
-  it('is never begun by a request that asks for none, whichever release verifies it', async () => {
-    const { id: organizationId, caller } = world.contacts.anOrganization();
-    const { id } = await world.contacts.created(caller);
-    const request = await ask(caller, { contact_id: id, verification: undefined });
-    const begin = database().query(
-      `INSERT INTO contact_erasures (organization_id, subject_request_id, contact_id, correlation_id, step, contact_ids,
-                                     identifiers, counts, asked_at, moved_at, created_at)
-       VALUES ($1, $2, $3, $2, 'events', '{}', '[]', '{}', now(), now(), now())`,
-      [organizationId, request.id, id],
-    );
-    await expect(begin).rejects.toThrow('asks for no erasure');
-  });
 });
