@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import type { INestApplication, Type } from '@nestjs/common';
 import { createApp, type BootOptions } from '@customer-platform/http';
@@ -39,6 +40,8 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const running = await withEnvironment({ ...environmentOf(module, registry, database), ...env }, () =>
     createApp({ module, root, ...boot }),
   );
+  const server = running.app.getHttpServer() as Server;
+  server.keepAliveTimeout = IDLE_MS;
   return {
     url: running.url,
     internalUrl: running.internalUrl,
@@ -57,6 +60,12 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     },
   };
 }
+
+/**
+ * The server and its callers share a loop here. Where it was busy for longer than an idle connection is kept, one would close
+ * it as the other calls on it.
+ */
+const IDLE_MS = 60_000;
 
 /** One prefix per test process: the topics of one spec file are nobody else's. */
 const TOPIC_PREFIX = `test-${randomBytes(5).toString('hex')}-`;
