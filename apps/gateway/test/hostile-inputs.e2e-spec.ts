@@ -31,7 +31,8 @@ const LONGEST_QUERY = 8 * KIB - 300;
 const LONGEST_HEADER = 14 * KIB;
 const WEBHOOK_LIMIT = FULL ? KIB * KIB : 128 * KIB;
 
-const STREAM = '/v1/core/events/stream';
+/** Routes of which a tenant has only so many places at once. */
+const OF_FEW_PLACES = ['/v1/core/events/stream', '/v1/core/imports'];
 const WEBHOOKS = '/v1/messaging/webhooks/{provider}';
 const SECRETS = {
   http: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
@@ -92,14 +93,14 @@ interface Sent {
 }
 
 /**
- * Sends what no client library would let through, as it is. The place of a stream that was left is free once the server has
- * noticed: until then the call is made again.
+ * Sends what no client library would let through, as it is. Where there are few places at once, the call is made again
+ * until there is one; that of a stream which was left is free once the server has noticed.
  * @returns the status
  */
 async function send(route: Route, sent: Sent): Promise<number> {
   for (;;) {
     const status = await sendOnce(route, sent);
-    if (status !== 429 || route.path !== STREAM) return status;
+    if (status !== 429 || !OF_FEW_PLACES.includes(route.path)) return status;
     await pause(20);
   }
 }
