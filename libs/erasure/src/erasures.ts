@@ -19,6 +19,12 @@ const INSERT = `
   INSERT INTO erasure_receipts (organization_id, subject_request_id, counts, receipt, completed_at)
   VALUES ($1, $2, $3, $4, $5)`;
 
+/** Answers that are kept for repeated calls and name one of the contacts: what they say of the person is in them. */
+const FORGET_ANSWERS = `
+  DELETE FROM idempotency_keys
+   WHERE organization_id = $1 AND body IS NOT NULL
+     AND EXISTS (SELECT FROM unnest($2::text[]) AS id WHERE position(id IN body) > 0)`;
+
 /** What a module does of an erasure by itself; all in the erasure's transaction. */
 export interface OwnErasure {
   /** The contact and all who were merged into it, as far as the module knows; asked before anything is erased. */
@@ -47,15 +53,17 @@ export class Erasures {
 
   /**
    * Runs `own.erase` for each contact, in a transaction of its own, unless there is a receipt already. It is never refused:
-   * whatever points to the contact goes, or is cleared. Parked events that name the contact go in any case: one may
-   * have been parked since.
+   * whatever points to the contact goes, or is cleared. Parked events and kept answers that name the contact go in any
+   * case: one may have come since.
    */
   async perform(requests: readonly ErasureRequested[], own: OwnErasure): Promise<void> {
     for (const request of requests) {
       await this.database.inOrganization({ organizationId: request.organizationid }, async (tx) => {
         const { subject_request_id: requestId, contact_id: contactId } = request.data;
         await tx.query(LOCK, [`erasure:${tx.organizationId}:${requestId}`]);
-        await forgetParked(tx, [...new Set([contactId, ...(await own.family(tx, contactId))])]);
+        const ids = [...new Set([contactId, ...(await own.family(tx, contactId))])];
+        await forgetParked(tx, ids);
+        await tx.query(FORGET_ANSWERS, [tx.organizationId, ids]);
         const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
         await this.tell(
           tx,
