@@ -14,6 +14,8 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   maxWorkers: 2,
+  // Modules of earlier files stay in a worker's heap until its end: a new one takes over before collecting them slows it.
+  workerIdleMemoryLimit: '2GB',
   // What is waited for says itself for how long, up to 90 s; this ends what hangs.
   testTimeout: 120_000,
 };

@@ -35,7 +35,7 @@ const inParts = new Set(['format', 'lint', 'types', 'jest']);
 const wanted = (name: string): boolean =>
   only ? only.includes(name) : paths.length === 0 || inParts.has(name);
 
-/** Modules of earlier files stay in a worker's heap until its end: at 4 GB, which it may have by itself, it was full. */
+/** The heap's bound is far above what a worker ends at by itself (`workerIdleMemoryLimit`): one file fits between them. */
 const TEST_NODE_OPTIONS = '--experimental-vm-modules --no-warnings --max-old-space-size=6144';
 
 /** What a check ends with where this machine lacks what it needs. */
