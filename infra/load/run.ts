@@ -11,6 +11,7 @@
  * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
  * `npm run load -- authorization [--organizations N]`
  * `npm run load -- taxonomies [--events N]`
+ * `npm run load -- large-organization|segments-preview [--contacts N] [--events N]`
  * `npm run load -- background-work|import [--rows N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
@@ -27,7 +28,8 @@
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
  * consumes, `authorization` what keys and permissions cost, on an identity of its own, `taxonomies` what the schemas of
  * events cost ingestion, `background-work` what is done to a million rows behind an answer, on a messaging of its own,
- * `import` what an import of contacts does beside `COPY`, on a core of its own. `tenants` sends the same load from
+ * `import` what an import of contacts does beside `COPY`, on a core of its own. `large-organization` prints what is slow
+ * where an organization is large, `segments-preview` the rules of it alone. `tenants` sends the same load from
  * one organization, from a hundred and from a thousand. `inserts` prints what storing an event costs beside how many are
  * stored already, on a PostgreSQL of its own.
  */
@@ -59,6 +61,7 @@ import { runProviderWebhooks } from './provider-webhooks/command.ts';
 import { runSeed, sizeOf } from './seed/command.ts';
 import { runSends } from './sends/command.ts';
 import { runSignIn } from './sign-in/command.ts';
+import { measureLargeOrganization } from './large-organization.bench.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
 import { measureSegments } from './segments.bench.ts';
 import { measureTaxonomies } from './taxonomies.bench.ts';
@@ -153,6 +156,11 @@ async function main(): Promise<void> {
   if (kind === 'authorization') return measureAuthorization(Number(values.organizations ?? '10000'));
   if (kind === 'loyalty') return measureLoyalty(Number(values.events ?? '30000'));
   if (kind === 'background-work') return runBackgroundWork(Number(values.rows), say);
+  if (kind === 'large-organization' || kind === 'segments-preview') {
+    const { contacts = '1000000', events = '2000000' } = values;
+    const size = sizeOf({ contacts, events, organizations: '1' });
+    return measureLargeOrganization({ ...size, previewsOnly: kind === 'segments-preview' }, say);
+  }
   if (kind === 'import') return measureImports(Number(values.rows));
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   if (kind === 'taxonomies') return measureTaxonomies(Number(values.events ?? '1000000'), say);
@@ -186,7 +194,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, tenants; ` +
-        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import.',
+        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import, large-organization, segments-preview.',
     );
   await measureRates(found, duration);
 }
