@@ -14,12 +14,13 @@ const RANGE = 'A date from 1970-01-01 to 2999-12-31 is expected.';
 const [FIRST_DAY, LAST_DAY] = ['1970-01-01', '2999-12-31'];
 
 /**
- * All counters of an organization in one statement, so in one snapshot; what was before the range is one row. What has been accepted on a partition is the
- * longer of two prefixes of it: what was counted, and what the worker took.
+ * All counters of an organization in one statement, so in one snapshot; of what was before the range, one row with the
+ * contacts that it left. What has been accepted on a partition is the longer of two prefixes of it: what was counted,
+ * and what the worker took.
  */
 const COUNTERS = `
   WITH outcome AS (
-    SELECT * FROM usage_days WHERE organization_id = $1 AND day <= $3
+    SELECT * FROM usage_days WHERE organization_id = $1 AND day BETWEEN $2 AND $3
   ), acceptance AS (
     SELECT day, partition, counted FROM usage_acceptances WHERE organization_id = $1 AND day BETWEEN $2 AND $3
   ), counter AS (
@@ -29,12 +30,16 @@ const COUNTERS = `
      UNION ALL
     SELECT day, 0, 0, 0, 0, 0, refused, 0, 0, 0, 0
       FROM usage_refusals WHERE organization_id = $1 AND day BETWEEN $2 AND $3
+     UNION ALL
+    SELECT $2::date - 1, 0, 0, 0, 0, 0, 0,
+           sum(contacts_created - contacts_deleted - contacts_merged - contacts_erased), 0, 0, 0
+      FROM usage_days WHERE organization_id = $1 AND day < $2
   )
-  SELECT to_char(greatest(day, $2::date - 1), 'YYYY-MM-DD') AS day, ${total('accepted')}, ${total('stored')},
+  SELECT to_char(day, 'YYYY-MM-DD') AS day, ${total('accepted')}, ${total('stored')},
          ${total('duplicates')}, ${total('dead_lettered')}, ${total('erased')}, ${total('refused')},
          ${total('contacts_created')}, ${total('contacts_deleted')}, ${total('contacts_merged')},
          ${total('contacts_erased')}
-    FROM counter GROUP BY greatest(day, $2::date - 1)`;
+    FROM counter GROUP BY day`;
 
 /** Counts are far below 2^53: a double carries them exactly. */
 function total(column: string): string {
