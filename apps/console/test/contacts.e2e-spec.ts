@@ -172,7 +172,7 @@ describe('texts of customers', () => {
       await expectUnbroken(visitor);
     }
     await page.getByRole('button', { name: /<img/ }).click();
-    await page.getByText('Lo que decía').click();
+    await page.getByText('Propiedades', { exact: true }).click();
     await page.getByText('javascript:document').first().waitFor();
     await expectUnbroken(visitor);
     await visitor.close();

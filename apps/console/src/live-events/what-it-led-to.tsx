@@ -3,7 +3,7 @@ import { createElement, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { usePerson } from '../session/use-session.tsx';
-import type { Item } from '../contacts/timeline/chains.ts';
+import { inTurn, takenUpAt, type Item } from '../contacts/timeline/chains.ts';
 import { readTimeline } from '../contacts/timeline/use-timeline.ts';
 import { iconOf, toneOf, useWords } from '../contacts/timeline/words.tsx';
 import { Badge } from '../ui/badge.tsx';
@@ -24,7 +24,7 @@ interface Effects {
   now: number;
 }
 
-/** What came of an event: everything of its correlation id in the contact's timeline, in the order it happened. */
+/** What came of an event: everything of its correlation id in the contact's timeline, in the order it was taken up. */
 export function WhatItLedTo({ event }: { event: StoredEvent }): ReactNode {
   const t = useTranslations('live-events');
   const { data, error, refetch } = useCaused(event);
@@ -70,7 +70,7 @@ function useCaused({ id: eventId, contact_id: id, correlation_id, received_at }:
       (data === undefined || data.now - Date.parse(received_at) < FOLLOWED_MS) && ASKED_EVERY_MS,
     queryFn: async ({ signal }) => {
       const { page, now } = await readTimeline(api, id, { correlation_id, limit: MOST }, signal);
-      const items = page.data.filter((item) => item.id !== eventId).reverse();
+      const items = page.data.filter((item) => item.id !== eventId).sort(inTurn);
       return { items, unreachable: page.unreachable, now };
     },
   });
@@ -85,7 +85,7 @@ function Caused({ item, since }: { item: Item; since: string }): ReactNode {
         {words.title(item)}
       </span>
       {item.type === 'send' && <Badge tone={toneOf(item.data.state)}>{words.state(item.data.state)}</Badge>}
-      <Later ms={Date.parse(item.occurred_at) - Date.parse(since)} />
+      <Later ms={Date.parse(takenUpAt(item)) - Date.parse(since)} />
     </li>
   );
 }

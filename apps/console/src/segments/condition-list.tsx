@@ -38,7 +38,7 @@ export function ConditionList(props: ConditionListProps): ReactNode {
         <fieldset key={condition.key} className="rounded-control bg-ground p-2.5">
           <legend className="sr-only">{t('conditionAt', { at: at + 1 })}</legend>
           <div className="flex items-start gap-2">
-            <div className="grid min-w-0 grow gap-3 sm:grid-cols-3">
+            <div className="grid min-w-0 grow gap-3 sm:grid-cols-[2fr_2fr_3fr]">
               <TextField
                 label={label ?? t('property')}
                 className="field font-mono"

@@ -34,6 +34,20 @@ export function kindsFor(op: Op): readonly Draft['as'][] {
   return ['gt', 'gte', 'lt', 'lte'].includes(op) ? ['text', 'number'] : ['text', 'number', 'boolean'];
 }
 
+/**
+ * A value as it is being typed. What it is read as follows the text, so that `12990` is a number, until a person has
+ * chosen otherwise.
+ */
+export function typed({ as, text: before }: Draft, text: string, op: Op): Draft {
+  const follows = as !== 'boolean' && text !== '' && (before === '' || as === kindOf(before));
+  return { as: follows && op !== 'prefix' ? kindOf(text) : as, text };
+}
+
+/** What a text most likely is; a postcode or a telephone number, whose zeros and signs count, is a text. */
+function kindOf(text: string): 'text' | 'number' {
+  return String(Number(text)) === text && Number.isFinite(Number(text)) ? 'number' : 'text';
+}
+
 /** The same text, read as something else. */
 export function readAs({ text }: Draft, as: Draft['as']): Draft {
   return { as, text: as === 'boolean' ? String(text === 'true') : text };

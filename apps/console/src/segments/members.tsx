@@ -19,13 +19,14 @@ type Member = Schemas['SegmentMemberDto'];
 const REFRESHED_MS = 5_000;
 
 /** Who is in the segment, or was, since when and why. */
-export function Members({ segment: { id } }: { segment: Segment }): ReactNode {
+export function Members({ segment: { id, member_count } }: { segment: Segment }): ReactNode {
   const t = useTranslations('segments');
   const api = useApi();
   const navigate = useNavigate({ from: segmentRoute.fullPath });
   const { status, contact } = segmentRoute.useSearch();
   const list = useList<Member>(
-    ['segments', 'members', id, status],
+    // The first who comes in is shown as soon as they are counted.
+    ['segments', 'members', id, status, member_count > 0],
     async (cursor, signal) => {
       const query = { status: status ?? 'current', ...(cursor === undefined ? {} : { cursor }) } as const;
       const params = { path: { id }, query };

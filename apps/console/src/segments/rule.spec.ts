@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { checkRule } from './check-rule.ts';
 import { inOneUnit, isWindow, written } from './duration.ts';
 import { add, depthOf, leavesIn, lift, move, nest, remove } from './edit-rule.ts';
-import { newAttribute, newConsent, newEvent, withOp } from './edit-test.ts';
+import { newAttribute, newConsent, newEvent, readAs, typed, withOp } from './edit-test.ts';
 import {
   CONSENT_CHANNELS,
   CONSENT_STATES,
@@ -13,7 +13,9 @@ import {
   PURPOSES,
   toBuilder,
   toRule,
+  type Draft,
   type Node,
+  type Op,
 } from './rule.ts';
 
 const build = (rule: unknown): Node => toBuilder(rule, countedKeys());
@@ -258,6 +260,19 @@ describe('editing a rule', () => {
       const node: Node = { ...newAttribute(countedKeys()), path: 'email', ...withOp(number, op) };
       expect(checkRule(node)).toEqual([]);
     }
+  });
+
+  it('reads what is typed as the number or text that it looks like, until a person chooses', () => {
+    const typing = (text: string, op: Op, draft: Draft = { as: 'text', text: '' }): Draft =>
+      [...text].reduce((so, _, at) => typed(so, text.slice(0, at + 1), op), draft);
+    expect(typing('12990', 'gte')).toEqual({ as: 'number', text: '12990' });
+    expect(typing('-1.5', 'eq')).toEqual({ as: 'number', text: '-1.5' });
+    for (const text of ['007', '+56911111111', '1e3', '12 990', 'Infinity', 'NaN', 'pro'])
+      expect(typing(text, 'eq')).toEqual({ as: 'text', text });
+    expect(typing('12', 'prefix')).toEqual({ as: 'text', text: '12' });
+    const chosen = readAs({ as: 'number', text: '12' }, 'text');
+    expect(typed(chosen, '129', 'eq')).toEqual({ as: 'text', text: '129' });
+    expect(typed({ as: 'number', text: '5' }, '', 'eq')).toEqual({ as: 'number', text: '' });
   });
 
   it('begins with a condition that asks for what only a person can say', () => {

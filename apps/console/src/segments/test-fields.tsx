@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Field, Select } from '../ui/form.tsx';
 import { DurationField } from './duration-field.tsx';
-import { kindsFor, readAs, withOp } from './edit-test.ts';
+import { kindsFor, readAs, typed, withOp } from './edit-test.ts';
 import { OPS, type Draft, type Op, type TestDraft } from './rule.ts';
 
 interface TestFieldsProps {
@@ -94,9 +94,8 @@ function ValueField({ tie, op, draft, onChange }: ValueFieldProps): ReactNode {
         <input
           className="field"
           autoComplete="off"
-          inputMode={draft.as === 'number' ? 'decimal' : 'text'}
           value={draft.text}
-          onChange={({ target }) => onChange({ ...draft, text: target.value })}
+          onChange={({ target }) => onChange(typed(draft, target.value, op))}
           {...tie}
         />
       )}

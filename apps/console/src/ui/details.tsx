@@ -5,7 +5,7 @@ import { CopyButton } from './copy-button.tsx';
 export function Details({ children }: { children: ReactNode }): ReactNode {
   // On a phone each value stands below its name.
   return (
-    <dl className="grid grid-cols-[minmax(0,1fr)] gap-x-6 sm:grid-cols-[minmax(7rem,max-content)_minmax(0,1fr)] sm:gap-y-2">
+    <dl className="grid grid-cols-[minmax(0,1fr)] gap-x-6 sm:grid-cols-[minmax(7rem,max-content)_minmax(0,1fr)] sm:items-baseline sm:gap-y-2">
       {children}
     </dl>
   );

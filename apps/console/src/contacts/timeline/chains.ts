@@ -99,7 +99,8 @@ export function chainsOf(items: readonly Item[]): Chain[] {
   }));
 }
 
-function inTurn(one: Item, other: Item): number {
+/** The order in which the platform took them up. */
+export function inTurn(one: Item, other: Item): number {
   const apart = millis(takenUpAt(one)) - millis(takenUpAt(other));
   return apart !== 0 ? apart : rankOf(one) - rankOf(other) || (one.id < other.id ? -1 : 1);
 }
