@@ -1,88 +1,64 @@
-import type { FormEvent, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { Button } from '../ui/button.tsx';
-import { DialogActions } from '../ui/dialog.tsx';
+import { FormFrame, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { boundsOf, TYPES, type AttributeDraft, type AttributeType } from './attribute-draft.ts';
 
-interface AttributeFormProps {
-  draft: AttributeDraft;
-  onChange: (draft: AttributeDraft) => void;
-  onSend: () => void;
-  onCancel?: () => void;
+interface AttributeFormProps extends DraftFormProps<AttributeDraft> {
   /** Set once. */
   keyFixed?: boolean;
-  busy: boolean;
-  error: unknown;
-  action: string;
-  /** What stands in the way, above the buttons. */
-  children?: ReactNode;
 }
 
 /** What an attribute is called, and which values it takes. */
-export function AttributeForm(props: AttributeFormProps): ReactNode {
-  const { draft, onChange, onSend, onCancel, keyFixed = false, busy, error, action, children } = props;
+export function AttributeForm({ keyFixed = false, children, ...form }: AttributeFormProps): ReactNode {
   const t = useTranslations('attributes');
-  const set = (changed: Partial<AttributeDraft>): void => onChange({ ...draft, ...changed });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    onSend();
-  };
+  const part = partOf(form);
+  const { draft, set, error } = part;
   return (
-    <form onSubmit={submit} className="flex min-w-0 flex-col gap-4">
-      {!keyFixed && (
+    <FormFrame {...form}>
+      <div className="flex flex-col gap-4">
+        {!keyFixed && (
+          <TextField
+            label={t('key')}
+            hint={t('keyHint')}
+            className="field font-mono"
+            spellCheck={false}
+            required
+            maxLength={100}
+            value={draft.key}
+            error={problemAt(error, '/key')}
+            onChange={({ target }) => set({ key: target.value })}
+          />
+        )}
         <TextField
-          label={t('key')}
-          hint={t('keyHint')}
-          className="field font-mono"
-          spellCheck={false}
-          required
+          label={t('label')}
+          hint={t('labelHint')}
           maxLength={100}
-          value={draft.key}
-          error={problemAt(error, '/key')}
-          onChange={({ target }) => set({ key: target.value })}
+          value={draft.label}
+          error={problemAt(error, '/label')}
+          onChange={({ target }) => set({ label: target.value })}
         />
-      )}
-      <TextField
-        label={t('label')}
-        hint={t('labelHint')}
-        maxLength={100}
-        value={draft.label}
-        error={problemAt(error, '/label')}
-        onChange={({ target }) => set({ label: target.value })}
-      />
-      <Select
-        label={t('type')}
-        value={draft.type}
-        error={problemAt(error, '/type')}
-        options={TYPES.map((value) => ({ value, label: t(`types.${value}`) }))}
-        onChange={({ target }) => set({ type: target.value as AttributeType })}
-      />
-      <Bounds draft={draft} set={set} error={error} />
-      <Checkbox
-        label={t('memberVisible')}
-        checked={draft.memberVisible}
-        onChange={({ target }) => set({ memberVisible: target.checked })}
-      />
-      {children}
-      <DialogActions>
-        {onCancel !== undefined && <Button onClick={onCancel}>{t('cancel')}</Button>}
-        <Button look="main" type="submit" busy={busy}>
-          {action}
-        </Button>
-      </DialogActions>
-    </form>
+        <Select
+          label={t('type')}
+          value={draft.type}
+          error={problemAt(error, '/type')}
+          options={TYPES.map((value) => ({ value, label: t(`types.${value}`) }))}
+          onChange={({ target }) => set({ type: target.value as AttributeType })}
+        />
+        <Bounds {...part} />
+        <Checkbox
+          label={t('memberVisible')}
+          checked={draft.memberVisible}
+          onChange={({ target }) => set({ memberVisible: target.checked })}
+        />
+        {children}
+      </div>
+    </FormFrame>
   );
 }
 
-interface BoundsProps {
-  draft: AttributeDraft;
-  set: (changed: Partial<AttributeDraft>) => void;
-  error: unknown;
-}
-
-function Bounds({ draft, set, error }: BoundsProps): ReactNode {
+function Bounds({ draft, set, error }: DraftPartProps<AttributeDraft>): ReactNode {
   const t = useTranslations('attributes');
   const takes = boundsOf(draft.type);
   const figure = (name: 'maxLength' | 'min' | 'max', pointer: string, least?: number): ReactNode => (

@@ -3,8 +3,8 @@ import { useRef, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Failure } from '../ui/notices.tsx';
+import { ResourcePanel } from '../ui/resource-panel.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { useEdit, type Reading } from '../ui/use-edit.tsx';
@@ -24,21 +24,21 @@ import {
 /** One definition: what it declares, how far a conversion has come, and the ways to change it. */
 export function AttributePanel({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const t = useTranslations('attributes');
-  const { data, error, refetch } = useAttribute(id);
-  const [editing, setEditing] = useState<Reading<Attribute>>();
+  const read = useAttribute(id);
   return (
-    <Dialog open onClose={onClose} place="side" title={data?.data.label ?? t('attribute')}>
-      {data === undefined && error !== null && <Failure error={error} again={() => void refetch()} />}
-      {data === undefined && error === null && <div aria-busy className="bones h-64" />}
-      {data !== undefined && editing === undefined && (
+    <ResourcePanel
+      read={read}
+      title={read.data?.data.label ?? t('attribute')}
+      onClose={onClose}
+      shown={({ data: attribute }, onEdit) => (
         <>
-          <ConversionNote attribute={data.data} />
-          <Steps attribute={data.data} onEdit={() => setEditing(data)} onGone={onClose} />
-          <AttributeFacts attribute={data.data} />
+          <ConversionNote attribute={attribute} />
+          <Steps attribute={attribute} onEdit={onEdit} onGone={onClose} />
+          <AttributeFacts attribute={attribute} />
         </>
       )}
-      {editing !== undefined && <EditAttribute opened={editing} onDone={() => setEditing(undefined)} />}
-    </Dialog>
+      form={(opened, onDone) => <EditAttribute opened={opened} onDone={onDone} />}
+    />
   );
 }
 

@@ -1,66 +1,50 @@
-import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { Button } from '../ui/button.tsx';
+import { lateOf } from '../shell/late.tsx';
+import { ListPage, useChangeOf } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
-import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { TYPES, type Attribute } from './attribute-draft.ts';
 import { AttributeState } from './attribute-facts.tsx';
-import { AttributePanel } from './attribute-panel.tsx';
-import { NewAttributePanel } from './new-attribute.tsx';
 import { attributesRoute, type AttributesSearch } from './routes.ts';
 
-const NEW = 'new';
+const NewAttributePanel = lateOf(async () => (await import('./new-attribute.tsx')).NewAttributePanel);
+const AttributePanel = lateOf(async () => (await import('./attribute-panel.tsx')).AttributePanel);
+
+/** A conversion that was seen to run is seen to end. */
+const READ_EVERY_MS = 5_000;
 
 /** Which values the attributes of contacts take. */
 export function AttributesPage(): ReactNode {
   const t = useTranslations('attributes');
   const may = useMay();
   const { open } = attributesRoute.useSearch();
-  const change = useChange();
   if (!may('core.attributes.read')) return <Forbidden permission="core.attributes.read" />;
-  const mayCreate = may('core.attributes.create');
-  const close = (): void => change({ open: undefined });
   return (
-    <Page
+    <ListPage
       title={t('title')}
       lead={t('lead')}
-      actions={
-        mayCreate && (
-          <Button look="main" onClick={() => change({ open: NEW })}>
-            <Plus aria-hidden className="size-4" />
-            {t('new')}
-          </Button>
-        )
-      }
+      open={open}
+      add={may('core.attributes.create') && t('new')}
+      form={(props) => <NewAttributePanel {...props} />}
+      panel={(id, onClose) => <AttributePanel key={id} id={id} onClose={onClose} />}
     >
       <AttributeFilters />
-      <Attributes onOpen={(id) => change({ open: id })} />
-      {open === NEW && mayCreate && (
-        <NewAttributePanel onClose={close} onMade={({ id }) => change({ open: id }, true)} />
-      )}
-      {open !== undefined && open !== NEW && <AttributePanel key={open} id={open} onClose={close} />}
-    </Page>
+      <Attributes />
+    </ListPage>
   );
-}
-
-function useChange(): (changed: AttributesSearch, replace?: boolean) => void {
-  const navigate = attributesRoute.useNavigate();
-  return (changed, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
 }
 
 function AttributeFilters(): ReactNode {
   const t = useTranslations('attributes');
   const { key, type, deleted } = attributesRoute.useSearch();
-  const change = useChange();
+  const change = useChangeOf<AttributesSearch>();
   return (
     <Filters>
       <SearchField
@@ -84,14 +68,19 @@ function AttributeFilters(): ReactNode {
   );
 }
 
-function Attributes({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
+function Attributes(): ReactNode {
   const t = useTranslations('attributes');
   const api = useApi();
+  const change = useChangeOf<AttributesSearch>();
   const { open, key, type, deleted } = attributesRoute.useSearch();
-  const list = useList<Attribute>(['attributes', 'list', key, type, deleted], async (cursor, signal) => {
-    const query = { 'key[prefix]': key, type, include_deleted: deleted, cursor };
-    return (await api.GET('/v1/core/attribute-definitions', { params: { query }, signal })).data;
-  });
+  const list = useList<Attribute>(
+    ['attributes', 'list', key, type, deleted],
+    async (cursor, signal) => {
+      const query = { 'key[prefix]': key, type, include_deleted: deleted, cursor };
+      return (await api.GET('/v1/core/attribute-definitions', { params: { query }, signal })).data;
+    },
+    { refetchInterval: READ_EVERY_MS },
+  );
   const filtered = key !== undefined || type !== undefined;
   return (
     <DataTable
@@ -100,7 +89,7 @@ function Attributes({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
       columns={useColumns()}
       keyOf={({ id }) => id}
       chosen={open}
-      onOpen={({ id }) => onOpen(id)}
+      onOpen={({ id }) => change({ open: id })}
       empty={
         filtered ? <Empty title={t('nothingMatches')} /> : <Empty title={t('none')}>{t('noneLead')}</Empty>
       }

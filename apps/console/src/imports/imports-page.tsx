@@ -1,22 +1,21 @@
-import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { Button } from '../ui/button.tsx';
+import { lateOf } from '../shell/late.tsx';
+import { ListPage, useChangeOf } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
-import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { ImportPanel } from './import-panel.tsx';
-import { NewImportPanel } from './new-import.tsx';
 import { ImportState } from './outcome.tsx';
 import { importsRoute, STATES, type ImportsSearch } from './routes.ts';
 import type { ImportSummary } from './use-imports.ts';
 
-const NEW = 'new';
+const NewImportPanel = lateOf(async () => (await import('./new-import.tsx')).NewImportPanel);
+const ImportPanel = lateOf(async () => (await import('./import-panel.tsx')).ImportPanel);
+
 const LOOK_EVERY_MS = 5_000;
 
 /** Files of contacts, and what became of them. */
@@ -24,22 +23,16 @@ export function ImportsPage(): ReactNode {
   const t = useTranslations('imports');
   const may = useMay();
   const { state, open } = importsRoute.useSearch();
-  const change = useChange();
+  const change = useChangeOf<ImportsSearch>();
   if (!may('core.imports.read')) return <Forbidden permission="core.imports.read" />;
-  const mayCreate = may('core.imports.create');
-  const close = (): void => change({ open: undefined });
   return (
-    <Page
+    <ListPage
       title={t('title')}
       lead={t('lead')}
-      actions={
-        mayCreate && (
-          <Button look="main" onClick={() => change({ open: NEW })}>
-            <Plus aria-hidden className="size-4" />
-            {t('new')}
-          </Button>
-        )
-      }
+      open={open}
+      add={may('core.imports.create') && t('new')}
+      form={(props) => <NewImportPanel {...props} />}
+      panel={(id, onClose) => <ImportPanel key={id} id={id} onClose={onClose} />}
     >
       <Filters>
         <FilterSelect
@@ -49,24 +42,15 @@ export function ImportsPage(): ReactNode {
           options={STATES.map((value) => ({ value, label: t(`states.${value}`) }))}
         />
       </Filters>
-      <Imports onOpen={(id) => change({ open: id })} />
-      {open === NEW && mayCreate && (
-        <NewImportPanel onClose={close} onBegun={({ id }) => change({ open: id }, true)} />
-      )}
-      {open !== undefined && open !== NEW && <ImportPanel key={open} id={open} onClose={close} />}
-    </Page>
+      <Imports />
+    </ListPage>
   );
 }
 
-function useChange(): (changed: ImportsSearch, replace?: boolean) => void {
-  const navigate = importsRoute.useNavigate();
-  return (changed, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
-}
-
-function Imports({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
+function Imports(): ReactNode {
   const t = useTranslations('imports');
   const api = useApi();
+  const change = useChangeOf<ImportsSearch>();
   const { state, open } = importsRoute.useSearch();
   const list = useList<ImportSummary>(
     ['imports', 'list', state],
@@ -81,7 +65,7 @@ function Imports({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
       columns={useColumns()}
       keyOf={({ id }) => id}
       chosen={open}
-      onOpen={({ id }) => onOpen(id)}
+      onOpen={({ id }) => change({ open: id })}
       empty={
         state === undefined ? (
           <Empty title={t('empty')}>{t('emptyLead')}</Empty>

@@ -27,17 +27,17 @@ interface Chosen {
 
 interface NewImportProps {
   onClose: () => void;
-  onBegun: (begun: Import) => void;
+  onMade: (begun: Import) => void;
 }
 
 /** A file, what its columns fill, a try that writes nothing, and the import itself. */
-export function NewImportPanel({ onClose, onBegun }: NewImportProps): ReactNode {
+export function NewImportPanel({ onClose, onMade }: NewImportProps): ReactNode {
   const t = useTranslations('imports');
   const [chosen, setChosen] = useState<Chosen>();
   const [tried, setTried] = useState<string>();
   const upload = useUpload((taken) => {
     if (taken.options.dry_run === true) setTried(taken.id);
-    else onBegun(taken);
+    else onMade(taken);
   });
   const change = (next: Chosen): void => {
     setTried(undefined);

@@ -3,7 +3,9 @@ import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
+import { useChangeOf } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
@@ -15,8 +17,9 @@ import { Balance } from './balance.tsx';
 import { ContactCode } from './contact-code.tsx';
 import { LoyaltyTabs } from './loyalty-tabs.tsx';
 import { KINDS, ledgerRoute, type LedgerSearch } from './routes.ts';
-import { TransactionPanel } from './transaction-panel.tsx';
 import type { Transaction } from './use-transaction.ts';
+
+const TransactionPanel = lateOf(async () => (await import('./transaction-panel.tsx')).TransactionPanel);
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -47,16 +50,10 @@ export function LedgerPage(): ReactNode {
   );
 }
 
-function useChange(): (changed: LedgerSearch, replace?: boolean) => void {
-  const navigate = ledgerRoute.useNavigate();
-  return (changed, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
-}
-
 function LedgerFilters(): ReactNode {
   const t = useTranslations('loyalty');
   const search = ledgerRoute.useSearch();
-  const change = useChange();
+  const change = useChangeOf<LedgerSearch>();
   return (
     <Filters>
       <SearchField
@@ -83,7 +80,7 @@ function LedgerFilters(): ReactNode {
 function Ledger(): ReactNode {
   const t = useTranslations('loyalty');
   const api = useApi();
-  const change = useChange();
+  const change = useChangeOf<LedgerSearch>();
   const { open, ...filters } = ledgerRoute.useSearch();
   const list = useList<Transaction>(['loyalty', 'transactions', filters], async (cursor, signal) => {
     const query = { ...filters, cursor };

@@ -1,75 +1,36 @@
-import type { FormEvent, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ConditionList } from '../segments/condition-list.tsx';
 import { usePerson } from '../session/use-session.tsx';
-import { Button } from '../ui/button.tsx';
-import { DialogActions } from '../ui/dialog.tsx';
+import { FormFrame, FormPart, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
 import { Checkbox, InstantField, Select, TextField } from '../ui/form.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { newKey, PERIODS, ROUNDINGS, RULE_OPS, type RuleDraft } from './rule-draft.ts';
 
-interface PartProps {
-  draft: RuleDraft;
-  set: (changed: Partial<RuleDraft>) => void;
-  error: unknown;
-}
-
-interface RuleFormProps {
-  draft: RuleDraft;
-  onChange: (draft: RuleDraft) => void;
-  onSend: () => void;
-  onCancel?: () => void;
-  busy: boolean;
-  error: unknown;
-  action: string;
-  /** What stands in the way, above the buttons. */
-  children?: ReactNode;
-}
-
 /** Which events give how many points. */
-export function RuleForm(props: RuleFormProps): ReactNode {
-  const { draft, onChange, onSend, onCancel, busy, error, action, children } = props;
+export function RuleForm(props: DraftFormProps<RuleDraft>): ReactNode {
   const t = useTranslations('loyalty');
-  const part: PartProps = { draft, set: (changed) => onChange({ ...draft, ...changed }), error };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    onSend();
-  };
+  const part = partOf(props);
   return (
-    <form onSubmit={submit} className="flex min-w-0 flex-col gap-6">
+    <FormFrame {...props}>
       <Which {...part} />
       <HowMany {...part} />
       <Caps {...part} />
       <When {...part} />
       <Checkbox
         label={t('enabledNow')}
-        checked={draft.enabled}
+        checked={part.draft.enabled}
         onChange={({ target }) => part.set({ enabled: target.checked })}
       />
-      {children}
-      <DialogActions>
-        {onCancel !== undefined && <Button onClick={onCancel}>{t('cancel')}</Button>}
-        <Button type="submit" look="main" busy={busy}>
-          {action}
-        </Button>
-      </DialogActions>
-    </form>
+      {props.children}
+    </FormFrame>
   );
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }): ReactNode {
-  return (
-    <fieldset className="flex min-w-0 flex-col gap-4">
-      <legend className="mb-2 font-medium">{title}</legend>
-      {children}
-    </fieldset>
-  );
-}
-
-function Which({ draft, set, error }: PartProps): ReactNode {
+function Which({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode {
   const t = useTranslations('loyalty');
   return (
-    <Part title={t('which')}>
+    <FormPart title={t('which')}>
       <TextField
         label={t('name')}
         required
@@ -96,14 +57,14 @@ function Which({ draft, set, error }: PartProps): ReactNode {
         problemAt={(path) => problemAt(error, `/conditions${path}`)}
         onChange={(conditions) => set({ conditions })}
       />
-    </Part>
+    </FormPart>
   );
 }
 
-function HowMany({ draft, set, error }: PartProps): ReactNode {
+function HowMany({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode {
   const t = useTranslations('loyalty');
   return (
-    <Part title={t('howMany')}>
+    <FormPart title={t('howMany')}>
       <Select
         label={t('counted')}
         value={draft.type}
@@ -124,11 +85,11 @@ function HowMany({ draft, set, error }: PartProps): ReactNode {
         onChange={({ target }) => set({ points: target.value })}
       />
       {draft.type === 'per_amount' && <PerAmount draft={draft} set={set} error={error} />}
-    </Part>
+    </FormPart>
   );
 }
 
-function PerAmount({ draft, set, error }: PartProps): ReactNode {
+function PerAmount({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode {
   const t = useTranslations('loyalty');
   return (
     <div className="grid gap-4 sm:grid-cols-2">
@@ -179,13 +140,13 @@ function PerAmount({ draft, set, error }: PartProps): ReactNode {
   );
 }
 
-function Caps({ draft, set, error }: PartProps): ReactNode {
+function Caps({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode {
   const t = useTranslations('loyalty');
   const { organization } = usePerson();
   const zones = [...new Set([organization.timezone, ...Intl.supportedValuesOf('timeZone')])];
   const zone = draft.capTimezone === '' ? organization.timezone : draft.capTimezone;
   return (
-    <Part title={t('caps')}>
+    <FormPart title={t('caps')}>
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
           label={t('maxPerEvent')}
@@ -225,14 +186,14 @@ function Caps({ draft, set, error }: PartProps): ReactNode {
           </>
         )}
       </div>
-    </Part>
+    </FormPart>
   );
 }
 
-function When({ draft, set, error }: PartProps): ReactNode {
+function When({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode {
   const t = useTranslations('loyalty');
   return (
-    <Part title={t('when')}>
+    <FormPart title={t('when')}>
       <div className="grid gap-4 sm:grid-cols-2">
         <InstantField
           label={t('validFrom')}
@@ -259,6 +220,6 @@ function When({ draft, set, error }: PartProps): ReactNode {
           onChange={({ target }) => set({ expiresAfterDays: target.value })}
         />
       </div>
-    </Part>
+    </FormPart>
   );
 }

@@ -3,10 +3,10 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Select, Switch } from '../ui/form.tsx';
+import { Select } from '../ui/form.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
+import { Enabled, ResourcePanel } from '../ui/resource-panel.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { useEdit, type Reading } from '../ui/use-edit.tsx';
@@ -18,18 +18,15 @@ import { useRule, useRulesChanged, useRuleVersion, useTurnRule } from './use-rul
 /** One rule: what it says, what it said, and the ways to change it. */
 export function RulePanel({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const t = useTranslations('loyalty');
-  const { data, error, refetch } = useRule(id);
-  const [editing, setEditing] = useState<Reading<Rule>>();
-  const title = data?.data.name ?? t('rule');
+  const read = useRule(id);
   return (
-    <Dialog open onClose={onClose} place="side" title={title}>
-      {data === undefined && error !== null && <Failure error={error} again={() => void refetch()} />}
-      {data === undefined && error === null && <div aria-busy className="bones h-64" />}
-      {data !== undefined && editing === undefined && (
-        <Opened read={data} onEdit={() => setEditing(data)} onGone={onClose} />
-      )}
-      {editing !== undefined && <EditRule opened={editing} onDone={() => setEditing(undefined)} />}
-    </Dialog>
+    <ResourcePanel
+      read={read}
+      title={read.data?.data.name ?? t('rule')}
+      onClose={onClose}
+      shown={(opened, onEdit) => <Opened read={opened} onEdit={onEdit} onGone={onClose} />}
+      form={(opened, onDone) => <EditRule opened={opened} onDone={onDone} />}
+    />
   );
 }
 
@@ -44,7 +41,7 @@ function Opened({ read, onEdit, onGone }: OpenedProps): ReactNode {
   const { data: rule } = read;
   return (
     <>
-      <Enabled read={read} />
+      <Turn read={read} />
       <Steps rule={rule} onEdit={onEdit} onGone={onGone} />
       <Versions key={rule.version} rule={rule} />
       <Details>
@@ -57,9 +54,10 @@ function Opened({ read, onEdit, onGone }: OpenedProps): ReactNode {
 }
 
 /** Takes effect at once. */
-function Enabled({ read: { data: rule, etag } }: { read: Reading<Rule> }): ReactNode {
+function Turn({ read }: { read: Reading<Rule> }): ReactNode {
   const t = useTranslations('loyalty');
   const may = useMay();
+  const { data: rule } = read;
   const turn = useTurnRule(rule.id);
   if (rule.deleted_at !== null || !may('loyalty.rules.update'))
     return (
@@ -67,17 +65,7 @@ function Enabled({ read: { data: rule, etag } }: { read: Reading<Rule> }): React
         <RuleState rule={rule} />
       </div>
     );
-  return (
-    <>
-      <Switch
-        label={t(rule.enabled ? 'givesPoints' : 'givesNone')}
-        checked={rule.enabled}
-        disabled={turn.isPending}
-        onChange={(enabled) => turn.mutate({ enabled, ifMatch: etag })}
-      />
-      {turn.error !== null && <Failure error={turn.error} />}
-    </>
-  );
+  return <Enabled read={read} label={t(rule.enabled ? 'givesPoints' : 'givesNone')} turn={turn} />;
 }
 
 function Versions({ rule }: { rule: Rule }): ReactNode {

@@ -1,68 +1,49 @@
-import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { Button } from '../ui/button.tsx';
+import { lateOf } from '../shell/late.tsx';
+import { ListPage, useChangeOf } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
-import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { LoyaltyTabs } from './loyalty-tabs.tsx';
-import { NewRulePanel } from './new-rule.tsx';
 import { loyaltyRulesRoute, type RulesSearch } from './routes.ts';
 import type { Rule } from './rule-draft.ts';
 import { FormulaWords, RuleState } from './rule-facts.tsx';
-import { RulePanel } from './rule-panel.tsx';
 
-const NEW = 'new';
+const NewRulePanel = lateOf(async () => (await import('./new-rule.tsx')).NewRulePanel);
+const RulePanel = lateOf(async () => (await import('./rule-panel.tsx')).RulePanel);
 
 /** What gives points for which events. */
 export function RulesPage(): ReactNode {
   const t = useTranslations('loyalty');
   const may = useMay();
   const { open } = loyaltyRulesRoute.useSearch();
-  const change = useChange();
   if (!may('loyalty.rules.read')) return <Forbidden permission="loyalty.rules.read" />;
-  const mayCreate = may('loyalty.rules.create');
-  const close = (): void => change({ open: undefined });
   return (
-    <Page
+    <ListPage
       title={t('rules')}
       lead={t('rulesLead')}
-      actions={
-        mayCreate && (
-          <Button look="main" onClick={() => change({ open: NEW })}>
-            <Plus aria-hidden className="size-4" />
-            {t('newRule')}
-          </Button>
-        )
-      }
+      open={open}
+      add={may('loyalty.rules.create') && t('newRule')}
+      form={(props) => <NewRulePanel {...props} />}
+      panel={(id, onClose) => <RulePanel key={id} id={id} onClose={onClose} />}
     >
       <LoyaltyTabs />
       <RuleFilters />
-      <Rules onOpen={(id) => change({ open: id })} />
-      {open === NEW && mayCreate && (
-        <NewRulePanel onClose={close} onMade={({ id }) => change({ open: id }, true)} />
-      )}
-      {open !== undefined && open !== NEW && <RulePanel key={open} id={open} onClose={close} />}
-    </Page>
+      <Rules />
+    </ListPage>
   );
-}
-
-function useChange(): (changed: RulesSearch, replace?: boolean) => void {
-  const navigate = loyaltyRulesRoute.useNavigate();
-  return (changed, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
 }
 
 function RuleFilters(): ReactNode {
   const t = useTranslations('loyalty');
   const { name, event, enabled, deleted } = loyaltyRulesRoute.useSearch();
-  const change = useChange();
+  const change = useChangeOf<RulesSearch>();
   return (
     <Filters>
       <SearchField
@@ -96,9 +77,10 @@ function RuleFilters(): ReactNode {
   );
 }
 
-function Rules({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
+function Rules(): ReactNode {
   const t = useTranslations('loyalty');
   const api = useApi();
+  const change = useChangeOf<RulesSearch>();
   const { open, name, event, enabled, deleted } = loyaltyRulesRoute.useSearch();
   const list = useList<Rule>(
     ['loyalty', 'rules', 'list', name, event, enabled, deleted],
@@ -121,7 +103,7 @@ function Rules({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
       columns={useColumns()}
       keyOf={({ id }) => id}
       chosen={open}
-      onOpen={({ id }) => onOpen(id)}
+      onOpen={({ id }) => change({ open: id })}
       empty={
         filtered ? (
           <Empty title={t('nothingMatches')} />

@@ -1,8 +1,7 @@
-import type { FormEvent, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ConditionList } from '../segments/condition-list.tsx';
-import { Button } from '../ui/button.tsx';
-import { DialogActions } from '../ui/dialog.tsx';
+import { FormFrame, FormPart, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
 import { Checkbox, Select, TextField } from '../ui/form.tsx';
 import { Json } from '../ui/json.tsx';
 import { problemAt } from '../ui/problem-at.ts';
@@ -11,67 +10,29 @@ import { newKey, RECIPIENTS, ROUTING_OPS, UNITS, type RoutingDraft, type Unit } 
 import { useTemplateNames } from './use-routing.ts';
 import { CATEGORIES, CHANNELS, ROUTABLE_EVENTS, type Channel, type EventType } from './vocabulary.ts';
 
-interface PartProps {
-  draft: RoutingDraft;
-  set: (changed: Partial<RoutingDraft>) => void;
-  error: unknown;
-}
-
-interface RoutingFormProps {
-  draft: RoutingDraft;
-  onChange: (draft: RoutingDraft) => void;
-  onSend: () => void;
-  onCancel?: () => void;
-  busy: boolean;
-  error: unknown;
-  action: string;
-  /** What stands in the way, above the buttons. */
-  children?: ReactNode;
-}
-
 /** Which event sends which template to whom. */
-export function RoutingForm(props: RoutingFormProps): ReactNode {
-  const { draft, onChange, onSend, onCancel, busy, error, action, children } = props;
+export function RoutingForm(props: DraftFormProps<RoutingDraft>): ReactNode {
   const t = useTranslations('messages');
-  const part: PartProps = { draft, set: (changed) => onChange({ ...draft, ...changed }), error };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    onSend();
-  };
+  const part = partOf(props);
   return (
-    <form onSubmit={submit} className="flex min-w-0 flex-col gap-6">
+    <FormFrame {...props}>
       <When {...part} />
       <What {...part} />
       <Whom {...part} />
       <Checkbox
         label={t('enabledNow')}
-        checked={draft.enabled}
+        checked={part.draft.enabled}
         onChange={({ target }) => part.set({ enabled: target.checked })}
       />
-      {children}
-      <DialogActions>
-        {onCancel !== undefined && <Button onClick={onCancel}>{t('cancel')}</Button>}
-        <Button type="submit" look="main" busy={busy}>
-          {action}
-        </Button>
-      </DialogActions>
-    </form>
+      {props.children}
+    </FormFrame>
   );
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }): ReactNode {
-  return (
-    <fieldset className="flex min-w-0 flex-col gap-4">
-      <legend className="mb-2 font-medium">{title}</legend>
-      {children}
-    </fieldset>
-  );
-}
-
-function When({ draft, set, error }: PartProps): ReactNode {
+function When({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
   const t = useTranslations('messages');
   return (
-    <Part title={t('whenHappens')}>
+    <FormPart title={t('whenHappens')}>
       <TextField
         label={t('name')}
         required
@@ -104,7 +65,7 @@ function When({ draft, set, error }: PartProps): ReactNode {
         />
       )}
       <Conditions draft={draft} set={set} error={error} />
-    </Part>
+    </FormPart>
   );
 }
 
@@ -113,7 +74,7 @@ function keyOf<Type extends EventType>(type: Type) {
   return type.replaceAll('.', '_') as 'core_event_recorded';
 }
 
-function Conditions({ draft, set, error }: PartProps): ReactNode {
+function Conditions({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
   const t = useTranslations('messages');
   const { joined, conditions, nested } = draft;
   if (nested != null)
@@ -150,10 +111,10 @@ function Conditions({ draft, set, error }: PartProps): ReactNode {
   );
 }
 
-function What({ draft, set, error }: PartProps): ReactNode {
+function What({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
   const t = useTranslations('messages');
   return (
-    <Part title={t('whatSends')}>
+    <FormPart title={t('whatSends')}>
       <div className="grid gap-4 sm:grid-cols-2">
         <Select
           label={t('channel')}
@@ -187,11 +148,11 @@ function What({ draft, set, error }: PartProps): ReactNode {
           onChange={({ target }) => set({ unit: target.value as Unit })}
         />
       </div>
-    </Part>
+    </FormPart>
   );
 }
 
-function Template({ draft, set, error }: PartProps): ReactNode {
+function Template({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
   const t = useTranslations('messages');
   const templates = useTemplateNames();
   const wrong = problemAt(error, '/template_id');
@@ -225,7 +186,7 @@ function Template({ draft, set, error }: PartProps): ReactNode {
   );
 }
 
-function Topic({ draft, set, error }: PartProps): ReactNode {
+function Topic({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
   const t = useTranslations('messages');
   const { data } = useChannelSettings();
   const wrong = problemAt(error, '/topic');
@@ -256,11 +217,11 @@ function Topic({ draft, set, error }: PartProps): ReactNode {
   );
 }
 
-function Whom({ draft, set, error }: PartProps): ReactNode {
+function Whom({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
   const t = useTranslations('messages');
   const inside = draft.to === 'event' ? 'path' : 'value';
   return (
-    <Part title={t('toWhom')}>
+    <FormPart title={t('toWhom')}>
       <Select
         label={t('recipient')}
         value={draft.to}
@@ -278,6 +239,6 @@ function Whom({ draft, set, error }: PartProps): ReactNode {
           onChange={({ target }) => set({ where: target.value })}
         />
       )}
-    </Part>
+    </FormPart>
   );
 }

@@ -1,69 +1,50 @@
-import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { Button } from '../ui/button.tsx';
+import { lateOf } from '../shell/late.tsx';
+import { ListPage, useChangeOf } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
-import { Page } from '../ui/page.tsx';
 import { MessageTabs } from './message-tabs.tsx';
-import { NewRouting } from './new-routing.tsx';
 import { routingRoute, type RoutingSearch } from './routes.ts';
 import type { RoutingRule } from './routing-draft.ts';
-import { RoutingPanel } from './routing-panel.tsx';
 import { RoutingState } from './routing-state.tsx';
 import { useTemplateNames } from './use-routing.ts';
 import { CHANNELS, ROUTABLE_EVENTS } from './vocabulary.ts';
 
-const NEW = 'new';
+const NewRouting = lateOf(async () => (await import('./new-routing.tsx')).NewRouting);
+const RoutingPanel = lateOf(async () => (await import('./routing-panel.tsx')).RoutingPanel);
 
 /** Which events send which messages. */
 export function RoutingPage(): ReactNode {
   const t = useTranslations('messages');
   const may = useMay();
   const { open } = routingRoute.useSearch();
-  const change = useChange();
   if (!may('messaging.routing.read')) return <Forbidden permission="messaging.routing.read" />;
-  const mayUpdate = may('messaging.routing.update');
-  const close = (): void => change({ open: undefined });
   return (
-    <Page
+    <ListPage
       title={t('pages.routing')}
       lead={t('routingLead')}
-      actions={
-        mayUpdate && (
-          <Button look="main" onClick={() => change({ open: NEW })}>
-            <Plus aria-hidden className="size-4" />
-            {t('newRouting')}
-          </Button>
-        )
-      }
+      open={open}
+      add={may('messaging.routing.update') && t('newRouting')}
+      form={(props) => <NewRouting {...props} />}
+      panel={(id, onClose) => <RoutingPanel key={id} id={id} onClose={onClose} />}
     >
       <MessageTabs />
       <RoutingFilters />
-      <Rules onOpen={(id) => change({ open: id })} />
-      {open === NEW && mayUpdate && (
-        <NewRouting onClose={close} onMade={({ id }) => change({ open: id }, true)} />
-      )}
-      {open !== undefined && open !== NEW && <RoutingPanel key={open} id={open} onClose={close} />}
-    </Page>
+      <Rules />
+    </ListPage>
   );
-}
-
-function useChange(): (changed: RoutingSearch, replace?: boolean) => void {
-  const navigate = routingRoute.useNavigate();
-  return (changed, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
 }
 
 function RoutingFilters(): ReactNode {
   const t = useTranslations('messages');
   const { event_type: type, channel, enabled, deleted } = routingRoute.useSearch();
-  const change = useChange();
+  const change = useChangeOf<RoutingSearch>();
   return (
     <Filters>
       <FilterSelect
@@ -98,9 +79,10 @@ function RoutingFilters(): ReactNode {
   );
 }
 
-function Rules({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
+function Rules(): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
+  const change = useChangeOf<RoutingSearch>();
   const { open, event_type, channel, enabled, deleted } = routingRoute.useSearch();
   const list = useList<RoutingRule>(
     ['messages', 'routing', 'list', event_type, channel, enabled, deleted],
@@ -123,7 +105,7 @@ function Rules({ onOpen }: { onOpen: (id: string) => void }): ReactNode {
       columns={useColumns()}
       keyOf={({ id }) => id}
       chosen={open}
-      onOpen={({ id }) => onOpen(id)}
+      onOpen={({ id }) => change({ open: id })}
       empty={
         filtered ? (
           <Empty title={t('nothingMatches')} />

@@ -3,10 +3,8 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Switch } from '../ui/form.tsx';
 import { Json } from '../ui/json.tsx';
-import { Failure } from '../ui/notices.tsx';
+import { Enabled, ResourcePanel } from '../ui/resource-panel.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
@@ -20,28 +18,29 @@ import { TemplateLink } from './words.tsx';
 /** One rule of event routing: what it sends, and the ways to change it. */
 export function RoutingPanel({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const t = useTranslations('messages');
-  const { data, error, refetch } = useRoutingRule(id);
-  const [editing, setEditing] = useState<Reading<RoutingRule>>();
+  const read = useRoutingRule(id);
   return (
-    <Dialog open onClose={onClose} place="side" title={data?.data.name ?? t('routingRule')}>
-      {data === undefined && error !== null && <Failure error={error} again={() => void refetch()} />}
-      {data === undefined && error === null && <div aria-busy className="bones h-64" />}
-      {data !== undefined && editing === undefined && (
+    <ResourcePanel
+      read={read}
+      title={read.data?.data.name ?? t('routingRule')}
+      onClose={onClose}
+      shown={(opened, onEdit) => (
         <>
-          <Enabled read={data} />
-          <Steps rule={data.data} onEdit={() => setEditing(data)} onGone={onClose} />
-          <Facts rule={data.data} />
+          <Turn read={opened} />
+          <Steps rule={opened.data} onEdit={onEdit} onGone={onClose} />
+          <Facts rule={opened.data} />
         </>
       )}
-      {editing !== undefined && <EditRouting opened={editing} onDone={() => setEditing(undefined)} />}
-    </Dialog>
+      form={(opened, onDone) => <EditRouting opened={opened} onDone={onDone} />}
+    />
   );
 }
 
 /** Takes effect at once. */
-function Enabled({ read: { data: rule, etag } }: { read: Reading<RoutingRule> }): ReactNode {
+function Turn({ read }: { read: Reading<RoutingRule> }): ReactNode {
   const t = useTranslations('messages');
   const may = useMay();
+  const { data: rule } = read;
   const turn = useTurnRouting(rule.id);
   if (rule.deleted_at !== null || !may('messaging.routing.update'))
     return (
@@ -50,16 +49,9 @@ function Enabled({ read: { data: rule, etag } }: { read: Reading<RoutingRule> })
       </div>
     );
   return (
-    <>
-      <Switch
-        label={t(rule.enabled ? 'sendsNow' : 'sendsNothing')}
-        checked={rule.enabled}
-        disabled={turn.isPending}
-        onChange={(enabled) => turn.mutate({ enabled, ifMatch: etag })}
-      />
+    <Enabled read={read} label={t(rule.enabled ? 'sendsNow' : 'sendsNothing')} turn={turn}>
       <p className="text-xs text-soft">{t('turnLead')}</p>
-      {turn.error !== null && <Failure error={turn.error} />}
-    </>
+    </Enabled>
   );
 }
 

@@ -1,9 +1,7 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { ChooseContact } from '../contacts/merge/choose-contact.tsx';
-import { useMay } from '../session/use-session.tsx';
+import { Whose } from '../contacts/whose.tsx';
 import { Button } from '../ui/button.tsx';
-import { Id } from '../ui/details.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
@@ -152,43 +150,5 @@ function ByIdentity({ draft, error, onChange }: ByIdentityProps): ReactNode {
         onChange={({ target }) => onChange({ identityValue: target.value })}
       />
     </div>
-  );
-}
-
-interface WhoseProps {
-  contact: string;
-  error: string | undefined;
-  onChange: (contact: string) => void;
-}
-
-/** By name, for who may look for contacts; else by the id. */
-function Whose({ contact, error, onChange }: WhoseProps): ReactNode {
-  const t = useTranslations('privacy');
-  const may = useMay();
-  if (!may('core.contacts.read'))
-    return (
-      <TextField
-        label={t('contactId')}
-        required
-        value={contact}
-        error={error}
-        onChange={({ target }) => onChange(target.value.trim())}
-      />
-    );
-  return (
-    <fieldset className="flex min-w-0 flex-col gap-1">
-      <legend className="mb-1 text-xs font-medium">{t('contact')}</legend>
-      {contact === '' ? (
-        <ChooseContact except={undefined} onChoose={onChange} />
-      ) : (
-        <div className="flex flex-wrap items-center gap-2">
-          <Id value={contact} />
-          <Button look="quiet" onClick={() => onChange('')}>
-            {t('another')}
-          </Button>
-        </div>
-      )}
-      {error !== undefined && <p className="text-xs text-bad">{error}</p>}
-    </fieldset>
   );
 }

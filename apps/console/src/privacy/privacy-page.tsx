@@ -1,25 +1,24 @@
-import { Plus } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
+import { lateOf } from '../shell/late.tsx';
+import { ListPage, useChangeOf } from '../ui/beside.tsx';
 import { ContactName } from '../segments/contact-name.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
-import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { NewRequestPanel } from './new-request.tsx';
-import { RequestPanel } from './request-panel.tsx';
 import { RequestState } from './request-state.tsx';
 import { privacyRoute, STATES, TYPES, type PrivacySearch } from './routes.ts';
 import { requestsQuery, type SubjectRequest } from './subject-request.ts';
 
-const NEW = 'new';
+const NewRequestPanel = lateOf(async () => (await import('./new-request.tsx')).NewRequestPanel);
+const RequestPanel = lateOf(async () => (await import('./request-panel.tsx')).RequestPanel);
+
 const READ_EVERY_MS = 10_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -28,48 +27,27 @@ export function PrivacyPage(): ReactNode {
   const t = useTranslations('privacy');
   const may = useMay();
   const { open, contact_id: contact } = privacyRoute.useSearch();
-  const change = useChange();
   if (!may('core.subject_requests.read')) return <Forbidden permission="core.subject_requests.read" />;
-  const mayCreate = may('core.subject_requests.create');
   const known = contact !== undefined && UUID.test(contact);
-  const close = (): void => change({ open: undefined });
   return (
-    <Page
+    <ListPage
       title={t('title')}
       lead={t('lead')}
-      actions={
-        mayCreate && (
-          <Button look="main" onClick={() => change({ open: NEW })}>
-            <Plus aria-hidden className="size-4" />
-            {t('newRequest')}
-          </Button>
-        )
-      }
+      open={open}
+      add={may('core.subject_requests.create') && t('newRequest')}
+      form={(props) => <NewRequestPanel contactId={known ? contact : ''} {...props} />}
+      panel={(id, onClose) => <RequestPanel key={id} id={id} onClose={onClose} />}
     >
       <RequestFilters />
       {contact === undefined || known ? <Requests /> : <Empty title={t('noId')}>{t('noIdLead')}</Empty>}
-      {open === NEW && mayCreate && (
-        <NewRequestPanel
-          contactId={known ? contact : ''}
-          onClose={close}
-          onMade={({ id }) => change({ open: id }, true)}
-        />
-      )}
-      {open !== undefined && open !== NEW && <RequestPanel key={open} id={open} onClose={close} />}
-    </Page>
+    </ListPage>
   );
-}
-
-function useChange(): (changed: PrivacySearch, replace?: boolean) => void {
-  const navigate = privacyRoute.useNavigate();
-  return (changed, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace, resetScroll: false });
 }
 
 function RequestFilters(): ReactNode {
   const t = useTranslations('privacy');
   const { type, state, overdue, closed, contact_id: contact } = privacyRoute.useSearch();
-  const change = useChange();
+  const change = useChangeOf<PrivacySearch>();
   return (
     <Filters>
       <SearchField
@@ -107,7 +85,7 @@ function RequestFilters(): ReactNode {
 function Requests(): ReactNode {
   const t = useTranslations('privacy');
   const api = useApi();
-  const change = useChange();
+  const change = useChangeOf<PrivacySearch>();
   const { open, ...filters } = privacyRoute.useSearch();
   // The same for all pages of the list: a cursor goes on in what it began with.
   const [now] = useState(() => new Date().toISOString());
@@ -142,18 +120,18 @@ function Requests(): ReactNode {
 function useColumns(): Column<SubjectRequest>[] {
   const t = useTranslations('privacy');
   return [
+    { id: 'due', header: t('due'), cell: ({ due_at: at }) => <Time at={at} /> },
+    { id: 'type', header: t('type'), cell: ({ type }) => t(`types.${type}`) },
     {
-      id: 'due',
-      header: t('due'),
-      cell: ({ due_at: at, overdue }) => (
+      id: 'state',
+      header: t('state'),
+      cell: (request) => (
         <span className="flex items-center gap-2">
-          <Time at={at} />
-          {overdue && <Badge tone="bad">{t('overdue')}</Badge>}
+          <RequestState request={request} />
+          {request.overdue && <Badge tone="bad">{t('overdue')}</Badge>}
         </span>
       ),
     },
-    { id: 'type', header: t('type'), cell: ({ type }) => t(`types.${type}`) },
-    { id: 'state', header: t('state'), cell: (request) => <RequestState request={request} /> },
     {
       id: 'contact',
       header: t('contact'),

@@ -1,13 +1,13 @@
-import { CatchBoundary, Link, Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { AccountButton } from './account-button.tsx';
+import { Late } from './late.tsx';
 import { menuFor } from './menu.ts';
-import { PartFailure } from './page-failure.tsx';
 import { useKeys } from './use-keys.ts';
 
 // What only a few presses need comes after the first screen.
@@ -55,15 +55,6 @@ export function Shell(): ReactNode {
         </Late>
       )}
     </div>
-  );
-}
-
-/** A part whose file comes later; where it does not come, that part alone says so. */
-function Late({ fallback, children }: { fallback?: ReactNode; children: ReactNode }): ReactNode {
-  return (
-    <CatchBoundary getResetKey={() => 'late'} errorComponent={PartFailure}>
-      <Suspense fallback={fallback}>{children}</Suspense>
-    </CatchBoundary>
   );
 }
 

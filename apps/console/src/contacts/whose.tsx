@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useMay } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { Id } from '../ui/details.tsx';
+import { TextField } from '../ui/form.tsx';
+import { ChooseContact } from './merge/choose-contact.tsx';
+
+interface WhoseProps {
+  /** The id; empty before one is chosen. */
+  contact: string;
+  error: string | undefined;
+  onChange: (contact: string) => void;
+}
+
+/** Which contact a form is about: by name, for who may look for contacts; else by the id. */
+export function Whose({ contact, error, onChange }: WhoseProps): ReactNode {
+  const t = useTranslations('contacts');
+  const may = useMay();
+  if (!may('core.contacts.read'))
+    return (
+      <TextField
+        label={t('contactId')}
+        required
+        value={contact}
+        error={error}
+        onChange={({ target }) => onChange(target.value.trim())}
+      />
+    );
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-1">
+      <legend className="mb-1 text-xs font-medium">{t('contact')}</legend>
+      {contact === '' ? (
+        <ChooseContact except={undefined} onChoose={onChange} />
+      ) : (
+        <div className="flex flex-wrap items-center gap-2">
+          <Id value={contact} />
+          <Button look="quiet" onClick={() => onChange('')}>
+            {t('another')}
+          </Button>
+        </div>
+      )}
+      {error !== undefined && <p className="text-xs text-bad">{error}</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,44 @@
+import { CatchBoundary, type ErrorComponentProps } from '@tanstack/react-router';
+import { createElement, lazy, Suspense, type ComponentType, type ReactNode } from 'react';
+import { PartFailure } from './page-failure.tsx';
+
+/** So long after its page, a part that nobody asked for yet is loaded: the first screen and its data go before it. */
+const LOADED_AFTER_MS = 2_000;
+
+interface LateProps {
+  fallback?: ReactNode;
+  /** In its place, where it does not come. */
+  failure?: (props: ErrorComponentProps) => ReactNode;
+  children: ReactNode;
+}
+
+/** A part whose file comes later; where it does not come, that part alone says so. */
+export function Late({ fallback, failure = PartFailure, children }: LateProps): ReactNode {
+  return (
+    <CatchBoundary getResetKey={() => 'late'} errorComponent={failure}>
+      <Suspense fallback={fallback}>{children}</Suspense>
+    </CatchBoundary>
+  );
+}
+
+/**
+ * A panel or a form that stands in front of a page after a press: its file is none of those that the page waits for, and
+ * is there by the time it is asked for. Where it does not come, the foot of the page says so.
+ */
+export function lateOf<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+): ComponentType<Props> {
+  const Part: ComponentType<Props> = lazy(async () => ({ default: await load() }));
+  // Who asks for it then is told what went wrong.
+  setTimeout(() => void load().catch(() => undefined), LOADED_AFTER_MS);
+  return (props) => <Late failure={FootFailure}>{createElement(Part, props)}</Late>;
+}
+
+/** Always in sight, however long the list above it is. */
+function FootFailure({ error }: Pick<ErrorComponentProps, 'error'>): ReactNode {
+  return (
+    <div className="sticky bottom-0 z-20 border-t border-line bg-raised">
+      <PartFailure error={error} />
+    </div>
+  );
+}

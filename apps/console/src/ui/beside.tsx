@@ -1,0 +1,64 @@
+import { useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Page } from './page.tsx';
+
+/** In place of an id in the address: the form of another one. */
+const NEW = 'new';
+
+/** Changes what a page keeps in its address; `replace` where no step back is wanted, as of filters. */
+export function useChangeOf<Search extends object>(): (changed: Search, replace?: boolean) => void {
+  const navigate = useNavigate();
+  return (changed, replace = false) =>
+    void navigate({
+      to: '.',
+      search: (before: object) => ({ ...before, ...changed }),
+      replace,
+      resetScroll: false,
+    });
+}
+
+interface FormProps {
+  onClose: () => void;
+  /** Shows what was made in its place. */
+  onMade: (made: { id: string }) => void;
+}
+
+interface ListPageProps {
+  title: string;
+  lead: string;
+  /** What stands beside the list, by the address. */
+  open: string | undefined;
+  /** Where one may add to it: how its button is called. */
+  add: string | false;
+  form: (props: FormProps) => ReactNode;
+  panel: (id: string, onClose: () => void) => ReactNode;
+  children: ReactNode;
+}
+
+/** A page of a list, with one of its rows beside it, or the form of another one. */
+export function ListPage({ title, lead, open, add, form, panel, children }: ListPageProps): ReactNode {
+  const change = useChangeOf<{ open: string | undefined }>();
+  const close = (): void => change({ open: undefined });
+  return (
+    <Page
+      title={title}
+      lead={lead}
+      actions={
+        add !== false && (
+          <Button look="main" onClick={() => change({ open: NEW })}>
+            <Plus aria-hidden className="size-4" />
+            {add}
+          </Button>
+        )
+      }
+    >
+      {children}
+      {open === NEW &&
+        add !== false &&
+        form({ onClose: close, onMade: ({ id }) => change({ open: id }, true) })}
+      {open !== undefined && open !== NEW && panel(open, close)}
+    </Page>
+  );
+}
