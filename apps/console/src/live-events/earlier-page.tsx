@@ -1,14 +1,16 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { lateOf } from '../shell/late.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { FilterInstant } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty } from '../ui/notices.tsx';
 import { useEventColumns } from './event-cells.tsx';
-import { EventPanel } from './event-panel.tsx';
 import { EventsFrame } from './events-frame.tsx';
 import { earlierEventsRoute, type EarlierSearch } from './routes.ts';
+
+const EventPanel = lateOf(async () => (await import('./event-panel.tsx')).EventPanel);
 
 const PAGE = 100;
 

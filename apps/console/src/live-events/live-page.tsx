@@ -2,17 +2,19 @@ import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { useRef, useState, type FocusEvent, type ReactNode, type UIEvent } from 'react';
 import { useTranslations } from 'use-intl';
+import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { Empty, Failure, Note } from '../ui/notices.tsx';
 import type { Entry } from './entry.ts';
 import { useEntryColumns } from './event-cells.tsx';
-import { EventPanel } from './event-panel.tsx';
 import { EventsFrame, ToEarlier } from './events-frame.tsx';
 import { KEPT, type Connection, type LiveView } from './live-buffer.ts';
 import { eventsRoute, type EventsSearch } from './routes.ts';
 import { useLiveEvents } from './use-live-events.ts';
+
+const EventPanel = lateOf(async () => (await import('./event-panel.tsx')).EventPanel);
 
 /** So far from its top a list is being read, and does not move under the eyes. */
 const READING_PX = 8;

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -13,10 +14,11 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { ChildPanel } from './child-panel.tsx';
-import { NewChild } from './new-child.tsx';
 import { childrenRoute, type AreaSearch } from './routes.ts';
 import { useSearch } from './use-search.ts';
+
+const ChildPanel = lateOf(async () => (await import('./child-panel.tsx')).ChildPanel);
+const NewChild = lateOf(async () => (await import('./new-child.tsx')).NewChild);
 
 type Child = ItemOf<'/v1/identity/organizations'>;
 const STATUSES = ['active', 'suspended'] as const;

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
+import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -13,11 +14,12 @@ import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { SecretOnce } from '../ui/secret-once.tsx';
 import { Time } from '../ui/time.tsx';
-import { ClientPanel } from './client-panel.tsx';
 import type { OAuthClient } from './client.ts';
-import { NewClientDialog } from './new-client.tsx';
 import { clientsRoute, type AreaSearch } from './routes.ts';
 import { useSearch } from './use-search.ts';
+
+const ClientPanel = lateOf(async () => (await import('./client-panel.tsx')).ClientPanel);
+const NewClientDialog = lateOf(async () => (await import('./new-client.tsx')).NewClientDialog);
 
 const TYPES = ['confidential', 'public'] as const;
 

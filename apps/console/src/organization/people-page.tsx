@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -14,10 +15,11 @@ import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { useRoles, withStanding, type Member, type User } from './people.ts';
-import { PersonPanel } from './person-panel.tsx';
 import { peopleRoute, type AreaSearch } from './routes.ts';
 import { USER_TONES } from './tones.ts';
 import { useSearch } from './use-search.ts';
+
+const PersonPanel = lateOf(async () => (await import('./person-panel.tsx')).PersonPanel);
 
 const STATUSES = ['invited', 'active', 'suspended'] as const;
 

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
+import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -11,12 +12,13 @@ import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
-import { ConnectionPanel } from './connection-panel.tsx';
 import type { Connection } from './connection.ts';
-import { NewConnectionDialog } from './new-connection.tsx';
 import { ssoRoute, type AreaSearch } from './routes.ts';
 import { CONNECTION_TONES } from './tones.ts';
 import { useSearch } from './use-search.ts';
+
+const ConnectionPanel = lateOf(async () => (await import('./connection-panel.tsx')).ConnectionPanel);
+const NewConnectionDialog = lateOf(async () => (await import('./new-connection.tsx')).NewConnectionDialog);
 
 const STATUSES = ['draft', 'active', 'inactive'] as const;
 
