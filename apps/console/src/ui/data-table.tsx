@@ -51,7 +51,7 @@ export function DataTable<Item>(props: DataTableProps<Item>): ReactNode {
       role="region"
       aria-label={label}
       tabIndex={0}
-      className="relative max-h-[max(24rem,calc(100vh-14rem))] overflow-auto rounded-panel border border-line"
+      className="@container relative max-h-[max(24rem,calc(100vh-14rem))] overflow-auto rounded-panel border border-line"
     >
       {list.outdated && <Outdated onShow={() => showFromTop(list, scroller)} />}
       <table
@@ -164,9 +164,10 @@ function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | n
             className={`group h-10 -outline-offset-2 ${onOpen === undefined ? '' : 'cursor-pointer hover:bg-hover'} aria-current:bg-accent-soft`}
           >
             {columns.map(({ id, cell, end }) => (
+              // The first stays in place: never so wide that it would cover all others.
               <td
                 key={id}
-                className={`max-w-[28rem] truncate border-b border-line bg-canvas px-3 group-hover:bg-hover group-aria-current:bg-accent-soft first:sticky first:left-0 ${end ? 'text-end tabular-nums' : ''}`}
+                className={`max-w-[28rem] truncate border-b border-line bg-canvas px-3 group-hover:bg-hover group-aria-current:bg-accent-soft first:sticky first:left-0 first:max-w-[min(28rem,66cqw)] ${end ? 'text-end tabular-nums' : ''}`}
               >
                 {cell(item)}
               </td>

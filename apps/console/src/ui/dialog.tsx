@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { useEffect, useId, useRef, type MouseEvent, type ReactNode } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, type MouseEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button, IconButton } from './button.tsx';
 import { Failure } from './notices.tsx';
@@ -30,6 +30,11 @@ export function Dialog({ open, onClose, title, lead, children, place = 'middle' 
     if (open && dialog?.open === false) dialog.showModal();
     else if (!open && dialog?.open === true) dialog.close();
   }, [open]);
+  // What is taken off the page without being closed leaves the focus nowhere.
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    return () => dialog?.close();
+  }, []);
   return (
     <dialog
       ref={element}
