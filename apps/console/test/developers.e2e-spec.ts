@@ -165,6 +165,53 @@ describe('event taxonomies', () => {
   });
 });
 
+describe('attributes', () => {
+  it('are declared by keyboard, and given another type after a look at what that would lose', async () => {
+    const send = async (externalId: string, size: string): Promise<void> => {
+      const contact = { external_id: externalId, attributes: { size } };
+      expectStatus(await tenant.admin.post('/v1/core/contacts', contact), 201);
+    };
+    await send('sized', '41');
+    await send('unsized', 'doce');
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('attributes');
+    await page.getByText('Aún no hay atributos declarados').waitFor();
+    await page.getByRole('button', { name: 'Nuevo atributo' }).press('Enter');
+    const form = page.getByRole('dialog', { name: 'Nuevo atributo' });
+    await form.getByLabel('Clave').fill('size');
+    await form.getByLabel('Clave').press('Enter');
+    const panel = page.getByRole('dialog', { name: 'size' });
+    await panel.getByRole('button', { name: 'Cambiar' }).press('Enter');
+    await panel.getByLabel('Tipo').selectOption('integer');
+    await panel.getByRole('button', { name: 'Guardar el atributo' }).press('Enter');
+    await panel.getByText('1 valor no se puede convertir y se perdería.').waitFor();
+    await panel.getByText('doce').waitFor();
+    expect(await visitor.findings()).toEqual([]);
+    await panel.getByRole('button', { name: 'Guardar y quitar estos valores' }).press('Enter');
+    // Beside its facts again, and to be changed again once it is through.
+    await panel.getByText('número entero').waitFor();
+    await panel.getByRole('button', { name: 'Cambiar' }).waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+    // Where one was before all of it.
+    const isFocused = await page
+      .getByRole('button', { name: 'Nuevo atributo' })
+      .evaluate((button) => button === document.activeElement);
+    expect(isFocused).toBe(true);
+    const row = page.getByRole('row').filter({ hasText: 'size' });
+    await row.getByText('en vigor').waitFor();
+    await row.getByText('número entero').waitFor();
+    const { body } = await tenant.admin.get<{ data: { external_id: string; attributes: object }[] }>(
+      '/v1/core/contacts?limit=200',
+    );
+    const now = new Map(body.data.map((contact) => [contact.external_id, contact.attributes]));
+    expect([now.get('sized'), now.get('unsized')]).toEqual([{ size: 41 }, {}]);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
 describe('the reference', () => {
   it('finds a route by its permission', async () => {
     const visitor = await bench.signedIn(owner);
@@ -205,6 +252,8 @@ describe('who may not read the log', () => {
 });
 
 describe.each([
+  'attributes',
+  'attributes?open=new',
   'developers/keys',
   'developers/webhooks',
   'developers/dead-letters',
