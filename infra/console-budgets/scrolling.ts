@@ -83,15 +83,16 @@ export async function scrollFigures(
   await page.goto(at(`contacts/${contact}`));
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.evaluate(toTheEnd(items));
-  const idle = await page.evaluate<number[]>(IDLE);
-  const steady = await page.evaluate<number[]>(STEADY);
-  const thrown = await page.evaluate<number[]>(THROWN);
+  const costs = await costsOf(page);
+  const idle = await costs(IDLE);
+  const steady = await costs(STEADY);
+  const thrown = await costs(THROWN);
   const nodes = await page.evaluate<number>('document.querySelectorAll("*").length');
   return [
     `timeline of ${String(items)} items, ${String(nodes)} elements:`,
-    `  standing still:           ${framesOf(idle)}`,
-    `  scrolled 60 px a frame:   ${framesOf(steady)}`,
-    `  thrown about every frame: ${framesOf(thrown)}`,
+    `  standing still:           ${idle}`,
+    `  scrolled 60 px a frame:   ${steady}`,
+    `  thrown about every frame: ${thrown}`,
   ];
 }
 
@@ -106,6 +107,30 @@ function copied(models: readonly Item[], place: number): Item {
 }
 
 const BEGUN = Date.now();
+
+/** What the browser's main thread does, by the names of its own counters; in seconds since the page began. */
+const WORK = { script: 'ScriptDuration', style: 'RecalcStyleDuration', layout: 'LayoutDuration' } as const;
+
+/**
+ * Scrolls, and tells the frames and what each of them cost the main thread: on a machine that has other work, too, frames
+ * a second are those of the machine, and milliseconds a frame those of the page.
+ */
+async function costsOf(page: ConsoleVisit['page']): Promise<(scrolled: string) => Promise<string>> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable');
+  const spent = async (): Promise<Map<string, number>> =>
+    new Map((await devtools.send('Performance.getMetrics')).metrics.map(({ name, value }) => [name, value]));
+  return async (scrolled) => {
+    const before = await spent();
+    const frames = await page.evaluate<number[]>(scrolled);
+    const after = await spent();
+    const work = Object.entries(WORK).map(([name, counter]) => {
+      const ms = ((after.get(counter) ?? 0) - (before.get(counter) ?? 0)) * 1_000;
+      return `${name} ${(ms / frames.length).toFixed(1)}`;
+    });
+    return `${framesOf(frames)}; ms a frame: ${work.join(', ')}`;
+  };
+}
 
 function framesOf(frames: number[]): string {
   const sorted = frames.toSorted((a, b) => a - b);

@@ -9,21 +9,27 @@ const PAGES = [
   'contacts',
   'contacts/merge-suggestions',
   'contacts/merge',
+  'contacts/imports',
+  'contacts/imports?open=new',
   'segments',
   'segments/new',
   'attributes',
+  'attributes?open=new',
   'messages',
   'messages/templates',
   'messages/templates/new',
   'messages/suppressions',
   'messages/routing',
+  'messages/routing?open=new',
   'messages/channels',
   'loyalty',
   'loyalty/rules',
+  'loyalty/rules?open=new',
   'developers/keys',
   'developers/webhooks',
   'developers/dead-letters',
   'developers/taxonomies',
+  'developers/taxonomies?open=ecommerce',
   'developers/reference',
   'organization',
   'organization/children',
@@ -33,20 +39,25 @@ const PAGES = [
   'organization/clients',
   'organization/sso',
   'organization/sessions',
+  'privacy',
+  'privacy?open=new',
   'audit',
   'account',
 ];
 
-/** Pages of one row: where the rows are read, and the parts that each has. */
+/** Pages of one row: where the rows are read, and the parts that each has, or the list that it stands beside. */
 const ROWS = [
   {
     from: '/v1/core/contacts',
-    path: 'contacts',
+    path: 'contacts/',
     parts: ['', '/profile', '/consents', '/notes', '/activities', '/points'],
   },
-  { from: '/v1/core/segments', path: 'segments', parts: ['', '/edit'] },
-  { from: '/v1/messaging/templates', path: 'messages/templates', parts: [''] },
-  { from: '/v1/identity/roles', path: 'organization/roles', parts: [''] },
+  { from: '/v1/core/segments', path: 'segments/', parts: ['', '/edit'] },
+  { from: '/v1/messaging/templates', path: 'messages/templates/', parts: [''] },
+  { from: '/v1/identity/roles', path: 'organization/roles/', parts: [''] },
+  { from: '/v1/core/attribute-definitions', path: 'attributes?open=', parts: [''] },
+  { from: '/v1/core/imports', path: 'contacts/imports?open=', parts: [''] },
+  { from: '/v1/core/subject-requests', path: 'privacy?open=', parts: [''] },
 ] as const;
 
 /** Every page of the Console, with the first row of each kind that the demo organization has. */
@@ -56,7 +67,7 @@ export async function pagesOf(platform: Platform): Promise<string[]> {
   for (const { from, path, parts } of ROWS) {
     const { data: rows } = await admin.GET(from, { params: { query: { limit: 1 } } });
     const [row] = rows.data;
-    if (row !== undefined) pages.push(...parts.map((part) => `${path}/${row.id}${part}`));
+    if (row !== undefined) pages.push(...parts.map((part) => `${path}${row.id}${part}`));
   }
   return pages;
 }

@@ -6,7 +6,7 @@ import { visitConsole, type ConsoleVisit } from '@customer-platform/kit/console-
 import type { Platform } from '@customer-platform/kit/platform.ts';
 import type { Browser, Page } from '@customer-platform/testing';
 
-const ID = /\/[0-9a-f]{8}-[0-9a-f-]{27}/;
+const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/;
 const SETTLED_MS = 1_500;
 const TRIED_MS = 2_500;
 /** Of a screen's own size, how large it is on a sheet. */
@@ -49,7 +49,7 @@ export async function keepEveryPage({ platform, browser, data, out, only }: Opti
   for (const look of LOOKS) visits.push(await visitConsole(data, browser, { viewport: WIDE, ...look }));
   const sheet = await browser.newPage();
   for (const path of paths) {
-    const name = path === '' ? 'home' : path.replace(ID, '-one').replaceAll('/', '-');
+    const name = path === '' ? 'home' : path.replace(ID, 'one').replaceAll(/[/?=]/g, '-');
     const looks: Buffer[] = [];
     for (const visit of visits) for (const screen of SCREENS) looks.push(await lookAt(visit, path, screen));
     await keepSheet(sheet, looks, join(out, `${name}.png`));
