@@ -3,8 +3,8 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, useChangeOf } from '../ui/beside.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
@@ -71,7 +71,6 @@ function AttributeFilters(): ReactNode {
 function Attributes(): ReactNode {
   const t = useTranslations('attributes');
   const api = useApi();
-  const change = useChangeOf<AttributesSearch>();
   const { open, key, type, deleted } = attributesRoute.useSearch();
   const list = useList<Attribute>(
     ['attributes', 'list', key, type, deleted],
@@ -83,16 +82,13 @@ function Attributes(): ReactNode {
   );
   const filtered = key !== undefined || type !== undefined;
   return (
-    <DataTable
+    <Rows
       label={t('title')}
       list={list}
       columns={useColumns()}
-      keyOf={({ id }) => id}
-      chosen={open}
-      onOpen={({ id }) => change({ open: id })}
-      empty={
-        filtered ? <Empty title={t('nothingMatches')} /> : <Empty title={t('none')}>{t('noneLead')}</Empty>
-      }
+      open={open}
+      filtered={filtered}
+      empty={<Empty title={t('none')}>{t('noneLead')}</Empty>}
     />
   );
 }

@@ -3,8 +3,8 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, useChangeOf } from '../ui/beside.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
@@ -50,7 +50,6 @@ export function ImportsPage(): ReactNode {
 function Imports(): ReactNode {
   const t = useTranslations('imports');
   const api = useApi();
-  const change = useChangeOf<ImportsSearch>();
   const { state, open } = importsRoute.useSearch();
   const list = useList<ImportSummary>(
     ['imports', 'list', state],
@@ -59,20 +58,13 @@ function Imports(): ReactNode {
     { refetchInterval: LOOK_EVERY_MS },
   );
   return (
-    <DataTable
+    <Rows
       label={t('title')}
       list={list}
       columns={useColumns()}
-      keyOf={({ id }) => id}
-      chosen={open}
-      onOpen={({ id }) => change({ open: id })}
-      empty={
-        state === undefined ? (
-          <Empty title={t('empty')}>{t('emptyLead')}</Empty>
-        ) : (
-          <Empty title={t('nothingMatches')} />
-        )
-      }
+      open={open}
+      filtered={state !== undefined}
+      empty={<Empty title={t('empty')}>{t('emptyLead')}</Empty>}
     />
   );
 }

@@ -5,8 +5,8 @@ import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { useChangeOf } from '../ui/beside.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Rows, useChangeOf } from '../ui/beside.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
@@ -89,20 +89,13 @@ function Ledger(): ReactNode {
   const filtered = Object.values(filters).some((value) => value !== undefined);
   return (
     <>
-      <DataTable
+      <Rows
         label={t('ledger')}
         list={list}
         columns={useColumns()}
-        keyOf={({ id }) => id}
-        chosen={open}
-        onOpen={({ id }) => change({ open: id })}
-        empty={
-          filtered ? (
-            <Empty title={t('nothingMatches')} />
-          ) : (
-            <Empty title={t('empty')}>{t('emptyLead')}</Empty>
-          )
-        }
+        open={open}
+        filtered={filtered}
+        empty={<Empty title={t('empty')}>{t('emptyLead')}</Empty>}
       />
       <TransactionPanel id={open} onClose={() => change({ open: undefined })} />
     </>

@@ -3,8 +3,8 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, useChangeOf } from '../ui/beside.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
@@ -80,7 +80,6 @@ function RuleFilters(): ReactNode {
 function Rules(): ReactNode {
   const t = useTranslations('loyalty');
   const api = useApi();
-  const change = useChangeOf<RulesSearch>();
   const { open, name, event, enabled, deleted } = loyaltyRulesRoute.useSearch();
   const list = useList<Rule>(
     ['loyalty', 'rules', 'list', name, event, enabled, deleted],
@@ -97,20 +96,13 @@ function Rules(): ReactNode {
   );
   const filtered = [name, event, enabled].some((each) => each !== undefined);
   return (
-    <DataTable
+    <Rows
       label={t('rules')}
       list={list}
       columns={useColumns()}
-      keyOf={({ id }) => id}
-      chosen={open}
-      onOpen={({ id }) => change({ open: id })}
-      empty={
-        filtered ? (
-          <Empty title={t('nothingMatches')} />
-        ) : (
-          <Empty title={t('noRules')}>{t('noRulesLead')}</Empty>
-        )
-      }
+      open={open}
+      filtered={filtered}
+      empty={<Empty title={t('noRules')}>{t('noRulesLead')}</Empty>}
     />
   );
 }

@@ -3,8 +3,8 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, useChangeOf } from '../ui/beside.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
@@ -82,7 +82,6 @@ function RoutingFilters(): ReactNode {
 function Rules(): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
-  const change = useChangeOf<RoutingSearch>();
   const { open, event_type, channel, enabled, deleted } = routingRoute.useSearch();
   const list = useList<RoutingRule>(
     ['messages', 'routing', 'list', event_type, channel, enabled, deleted],
@@ -99,20 +98,13 @@ function Rules(): ReactNode {
   );
   const filtered = [event_type, channel, enabled].some((each) => each !== undefined);
   return (
-    <DataTable
+    <Rows
       label={t('pages.routing')}
       list={list}
       columns={useColumns()}
-      keyOf={({ id }) => id}
-      chosen={open}
-      onOpen={({ id }) => change({ open: id })}
-      empty={
-        filtered ? (
-          <Empty title={t('nothingMatches')} />
-        ) : (
-          <Empty title={t('noRouting')}>{t('noRoutingLead')}</Empty>
-        )
-      }
+      open={open}
+      filtered={filtered}
+      empty={<Empty title={t('noRouting')}>{t('noRoutingLead')}</Empty>}
     />
   );
 }

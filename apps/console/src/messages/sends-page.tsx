@@ -6,7 +6,7 @@ import { useMay, usePerson } from '../session/use-session.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
-import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Empty, Forbidden, NothingMatches } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { MessageTabs } from './message-tabs.tsx';
@@ -113,13 +113,7 @@ function SendTable(): ReactNode {
         keyOf={({ id }) => id}
         chosen={open}
         onOpen={({ id }) => filter({ ...filters, open: id })}
-        empty={
-          filtered ? (
-            <Empty title={t('nothingMatches')} />
-          ) : (
-            <Empty title={t('noSends')}>{t('noSendsLead')}</Empty>
-          )
-        }
+        empty={filtered ? <NothingMatches /> : <Empty title={t('noSends')}>{t('noSendsLead')}</Empty>}
       />
       <SendPanel id={open} onClose={() => filter({ ...filters, open: '' })} />
     </>

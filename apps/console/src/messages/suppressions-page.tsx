@@ -10,7 +10,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
-import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Empty, Forbidden, NothingMatches } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
@@ -93,7 +93,7 @@ function SuppressionTable(): ReactNode {
         keyOf={({ id }) => id}
         empty={
           Object.values(search).some((value) => value !== '') ? (
-            <Empty title={t('nothingMatches')} />
+            <NothingMatches />
           ) : (
             <Empty title={t('noSuppressions')}>{t('noSuppressionsLead')}</Empty>
           )

@@ -11,7 +11,7 @@ import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
-import { Empty, Forbidden } from '../ui/notices.tsx';
+import { Empty, Forbidden, NothingMatches } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { MessageTabs } from './message-tabs.tsx';
@@ -115,11 +115,7 @@ function TemplateTable(): ReactNode {
         })
       }
       empty={
-        name || channel ? (
-          <Empty title={t('nothingMatches')} />
-        ) : (
-          <Empty title={t('noTemplates')}>{t('noTemplatesLead')}</Empty>
-        )
+        name || channel ? <NothingMatches /> : <Empty title={t('noTemplates')}>{t('noTemplatesLead')}</Empty>
       }
     />
   );

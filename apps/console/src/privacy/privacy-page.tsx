@@ -3,10 +3,10 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, useChangeOf } from '../ui/beside.tsx';
+import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import { ContactName } from '../segments/contact-name.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
@@ -85,7 +85,6 @@ function RequestFilters(): ReactNode {
 function Requests(): ReactNode {
   const t = useTranslations('privacy');
   const api = useApi();
-  const change = useChangeOf<PrivacySearch>();
   const { open, ...filters } = privacyRoute.useSearch();
   // The same for all pages of the list: a cursor goes on in what it began with.
   const [now] = useState(() => new Date().toISOString());
@@ -99,20 +98,13 @@ function Requests(): ReactNode {
   );
   const filtered = Object.values(filters).some((value) => value !== undefined);
   return (
-    <DataTable
+    <Rows
       label={t('requests')}
       list={list}
       columns={useColumns()}
-      keyOf={({ id }) => id}
-      chosen={open}
-      onOpen={({ id }) => change({ open: id })}
-      empty={
-        filtered ? (
-          <Empty title={t('nothingMatches')} />
-        ) : (
-          <Empty title={t('noRequests')}>{t('noRequestsLead')}</Empty>
-        )
-      }
+      open={open}
+      filtered={filtered}
+      empty={<Empty title={t('noRequests')}>{t('noRequestsLead')}</Empty>}
     />
   );
 }

@@ -2,6 +2,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
+import { DataTable, type Column } from './data-table.tsx';
+import type { List } from './list.ts';
+import { NothingMatches } from './notices.tsx';
 import { Page } from './page.tsx';
 
 /** In place of an id in the address: the form of another one. */
@@ -60,5 +63,36 @@ export function ListPage({ title, lead, open, add, form, panel, children }: List
         form({ onClose: close, onMade: ({ id }) => change({ open: id }, true) })}
       {open !== undefined && open !== NEW && panel(open, close)}
     </Page>
+  );
+}
+
+interface RowsProps<Item extends { id: string }> {
+  label: string;
+  list: List<Item>;
+  columns: readonly Column<Item>[];
+  /** What stands beside them, by the address. */
+  open: string | undefined;
+  /** Whether filters leave something out. */
+  filtered: boolean;
+  /** Shown where there is nothing yet. */
+  empty: ReactNode;
+}
+
+/** The rows of such a page: each opens beside them. */
+export function Rows<Item extends { id: string }>({
+  open,
+  filtered,
+  empty,
+  ...table
+}: RowsProps<Item>): ReactNode {
+  const change = useChangeOf<{ open: string }>();
+  return (
+    <DataTable
+      {...table}
+      keyOf={({ id }) => id}
+      chosen={open}
+      onOpen={({ id }) => change({ open: id })}
+      empty={filtered ? <NothingMatches /> : empty}
+    />
   );
 }

@@ -16,6 +16,12 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+/** Where there is something, and filters let none of it through. */
+export function NothingMatches(): ReactNode {
+  const t = useTranslations('ui');
+  return <Empty title={t('nothingMatches')} />;
+}
+
 /** A page without the permission that it takes. */
 export function Forbidden({ permission }: { permission: string }): ReactNode {
   const t = useTranslations('ui');
