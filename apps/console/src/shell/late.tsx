@@ -29,8 +29,8 @@ export function lateOf<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
   const Part: ComponentType<Props> = lazy(async () => ({ default: await load() }));
-  // Who asks for it then is told what went wrong.
-  setTimeout(() => void load().catch(() => undefined), LOADED_AFTER_MS);
+  // Where it does not come, who asks for it is told so.
+  setTimeout(() => void Promise.allSettled([load()]), LOADED_AFTER_MS);
   return (props) => <Late failure={FootFailure}>{createElement(Part, props)}</Late>;
 }
 
