@@ -181,7 +181,7 @@ describe('attributes', () => {
     const form = page.getByRole('dialog', { name: 'Nuevo atributo' });
     await form.getByLabel('Clave').fill('size');
     await form.getByLabel('Clave').press('Enter');
-    const panel = page.getByRole('dialog', { name: 'size' });
+    const panel = page.getByRole('dialog', { name: 'size', exact: true });
     await panel.getByRole('button', { name: 'Cambiar' }).press('Enter');
     await panel.getByLabel('Tipo').selectOption('integer');
     await panel.getByRole('button', { name: 'Guardar el atributo' }).press('Enter');
