@@ -31,7 +31,11 @@ export function lateOf<Props extends object>(
   const Part: ComponentType<Props> = lazy(async () => ({ default: await load() }));
   // Where it does not come, who asks for it is told so.
   setTimeout(() => void Promise.allSettled([load()]), LOADED_AFTER_MS);
-  return (props) => <Late failure={FootFailure}>{createElement(Part, props)}</Late>;
+  return (props) => (
+    <Late failure={FootFailure} fallback={<span aria-busy className="sr-only" />}>
+      {createElement(Part, props)}
+    </Late>
+  );
 }
 
 /** Always in sight, however long the list above it is. */
