@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
 import { DeclaredAttributesModule } from '../attributes/declared-attributes.module.js';
-import { ArchiveEnd } from '../subject-requests/archive/archive-end.js';
+import { RequestsEnd } from '../subject-requests/requests-end.js';
 import { BlocklistModule } from '../subject-requests/blocklist/blocklist.module.js';
 import { FollowingModule } from '../segments/following/following.module.js';
 import { ContactBatches } from './batch/contact-batches.js';
@@ -22,7 +22,7 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
   controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
     { provide: MASTER_KEY, useFactory: () => keyringOf(readConfig(encryptionConfig)) },
-    ArchiveEnd,
+    RequestsEnd,
     ContactBatches,
     ContactCounters,
     ContactIdentities,
@@ -32,6 +32,6 @@ import { MASTER_KEY, NationalIdVault } from './national-id/national-id.vault.js'
     NationalIdService,
     NationalIdVault,
   ],
-  exports: [ArchiveEnd, ContactBatches, ContactIdentities, ContactLookup, ContactsService, NationalIdVault],
+  exports: [RequestsEnd, ContactBatches, ContactIdentities, ContactLookup, ContactsService, NationalIdVault],
 })
 export class ContactsModule {}

@@ -16,7 +16,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { NOTHING_DECLARED, type DeclaredAttributes } from '../attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../attributes/declared-attributes.reader.js';
 import { SegmentFollower, type ContactChange } from '../segments/following/segment-follower.js';
-import { ArchiveEnd } from '../subject-requests/archive/archive-end.js';
+import { RequestsEnd } from '../subject-requests/requests-end.js';
 import { ContactIdentities, nationalIdOf } from './contact-identities.js';
 import { changedContact, newContact, withoutIdentifier } from './contact-changes.js';
 import type { Identifiers } from './contact-fields.js';
@@ -67,7 +67,7 @@ export class ContactsService {
     private readonly segments: SegmentFollower,
     private readonly audit: Audit,
     private readonly declared: DeclaredAttributesReader,
-    private readonly archives: ArchiveEnd,
+    private readonly requests: RequestsEnd,
     stores: ResourceStores,
     remoteReferences: RemoteReferences,
   ) {
@@ -169,7 +169,7 @@ export class ContactsService {
     await this.database.inOrganization(context, async (tx) => {
       await this.lockAgainstEvents(tx, context, id);
       await this.contacts.purge(context, id, { tx });
-      await this.archives.ofPurged(tx, id);
+      await this.requests.ofPurged(tx, id);
     });
   }
 

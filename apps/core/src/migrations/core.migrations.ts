@@ -42,6 +42,7 @@ import { CreateSubjectArchives1767134000000 } from './1767134000000-create-subje
 import { KeepWhoseNationalIdsArchivesHold1767134500000 } from './1767134500000-keep-whose-national-ids-archives-hold.js';
 import { KeepPositionsOfErasures1767135000000 } from './1767135000000-keep-positions-of-erasures.js';
 import { IndexWhatErasuresSeek1767135100000 } from './1767135100000-index-what-erasures-seek.js';
+import { CompleteRequestsByHand1767139000000 } from './1767139000000-complete-requests-by-hand.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -88,4 +89,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   KeepWhoseNationalIdsArchivesHold1767134500000,
   KeepPositionsOfErasures1767135000000,
   IndexWhatErasuresSeek1767135100000,
+  CompleteRequestsByHand1767139000000,
 ];

@@ -1,15 +1,34 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsIn, IsObject, IsString, IsUUID, Length, Matches, ValidateNested } from 'class-validator';
-import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsObject,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+  ValidateNested,
+} from 'class-validator';
+import { custom, IsInstant, IsWithoutRepeats, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { isPurpose, PURPOSE_PATTERN } from '../consents/consent.js';
 import { ARCHIVE_LOCALES, type ArchiveLocale } from './archive/texts.js';
 import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
 import { IsNoPlaceholder } from '../identities/no-placeholder.decorator.js';
 import { ERASING } from './erasure/receipts.js';
 import { JURISDICTION_CODES, type JurisdictionCode } from './jurisdictions.js';
-import { GROUNDS, REQUEST_STATES, REQUEST_TYPES, type RequestType } from './subject-request.row.js';
+import {
+  CORRECTED,
+  GROUNDS,
+  REQUEST_STATES,
+  REQUEST_TYPES,
+  type RequestType,
+} from './subject-request.row.js';
 
 const LONGEST_NOTE = 2_000;
+const CORRECTED_FIELD = new RegExp(`^(${CORRECTED.join('|')}|attributes[.][^.]{1,100})$`);
 
 /** Whom a request is about, by an identity. */
 export class SubjectIdentityDto {
@@ -45,11 +64,33 @@ export class VerificationInputDto {
   verified_at?: string;
 }
 
+/** What should stand where. */
+export class CorrectionDto {
+  @ApiProperty({
+    example: 'last_name',
+    description: 'A field of the contact, `attributes.<key>`, or `other`.',
+  })
+  @IsString()
+  @Matches(CORRECTED_FIELD)
+  field: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'Núñez',
+    description: 'Null: it should go. Of `national_id` always null: it is written on the contact alone.',
+  })
+  @MayBeNull()
+  @IsString()
+  @Length(1, 1_000)
+  value: string | null;
+}
+
 /** Body of `POST /v1/core/subject-requests`. */
 export class CreateSubjectRequestDto {
   @ApiProperty({
     description:
-      '`access`, `erasure` or `portability`; the others are reserved: 422 `request_type_unavailable`.',
+      'The platform carries out `access`, `erasure` and `portability`; staff does the others, and completes them.',
   })
   @IsIn(REQUEST_TYPES)
   type: RequestType;
@@ -97,6 +138,44 @@ export class CreateSubjectRequestDto {
   @IsString()
   @Length(1, LONGEST_NOTE)
   note?: string | null;
+
+  @ApiProperty({
+    type: [CorrectionDto],
+    description: 'Of a `rectification`, which needs them; removed when the request ends.',
+  })
+  @MayBeAbsent()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(50)
+  @ValidateNested({ each: true })
+  @Type(() => CorrectionDto)
+  corrections?: CorrectionDto[];
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', pattern: PURPOSE_PATTERN },
+    example: ['marketing'],
+    description: 'Of an `opposition`, which needs them: its completion withdraws the consents to them.',
+  })
+  @MayBeAbsent()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(20)
+  @IsWithoutRepeats()
+  @custom('isPurpose', isPurpose, {
+    each: true,
+    message: 'each value of $property must be a purpose',
+    context: { code: 'invalid_enum' },
+  })
+  purposes?: string[];
+}
+
+/** What was done about a request that staff completes. */
+export class CompletionInputDto {
+  @ApiProperty({ example: 'The last name was corrected.', description: 'Removed by an erasure.' })
+  @IsString()
+  @Length(1, LONGEST_NOTE)
+  outcome: string;
 }
 
 /** Why a request is not granted. */
@@ -112,7 +191,7 @@ export class RejectionInputDto {
   detail?: string | null;
 }
 
-/** Body of `PATCH /v1/core/subject-requests/{id}`: one of the three. */
+/** Body of `PATCH /v1/core/subject-requests/{id}`: one of the four. */
 export class UpdateSubjectRequestDto {
   @ApiProperty({ type: VerificationInputDto })
   @MayBeAbsent()
@@ -133,6 +212,13 @@ export class UpdateSubjectRequestDto {
   @ValidateNested()
   @Type(() => RejectionInputDto)
   rejection?: RejectionInputDto;
+
+  @ApiProperty({ type: CompletionInputDto, description: 'Of a rectification, an opposition or a blocking.' })
+  @MayBeAbsent()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => CompletionInputDto)
+  completion?: CompletionInputDto;
 }
 
 const time = (description?: string) =>
@@ -200,6 +286,16 @@ export class SubjectRequestDto {
   @ApiProperty({ type: ExtensionDto, nullable: true }) extension: ExtensionDto | null;
   @ApiProperty({ type: RejectionDto, nullable: true }) rejection: RejectionDto | null;
   @ApiProperty({ type: String, nullable: true }) note: string | null;
+  @ApiProperty({ type: [CorrectionDto], nullable: true, description: 'Of a rectification, until it ends.' })
+  corrections: CorrectionDto[] | null;
+  @ApiProperty({ type: [String], nullable: true, description: 'Of an opposition.' }) purposes:
+    string[] | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'What staff did, where it completes the request.',
+  })
+  outcome: string | null;
   @ApiProperty({ type: [ReceiptDto] }) receipts: ReceiptDto[];
   @ApiProperty({ type: ResultDto, nullable: true }) result: ResultDto | null;
   @time() completed_at: string | null;

@@ -12,8 +12,11 @@ export const REQUEST_TYPES = [
   'blocking',
 ] as const;
 
-/** What is carried out; whatever else may be asked for is refused when it is opened. */
-export const AVAILABLE_TYPES: readonly RequestType[] = ['access', 'erasure', 'portability'];
+/** What an archive answers; the platform makes it. */
+export const ARCHIVED: readonly RequestType[] = ['access', 'portability'];
+
+/** What staff does and then completes with an outcome. */
+export const BY_HAND: readonly RequestType[] = ['rectification', 'opposition', 'blocking'];
 
 /** One of {@link REQUEST_TYPES}. */
 export type RequestType = (typeof REQUEST_TYPES)[number];
@@ -30,6 +33,27 @@ export const GROUNDS = [
   'repeated',
   'other',
 ] as const;
+
+/** What of a contact may be asked to be corrected; an attribute is named `attributes.<key>`. */
+export const CORRECTED = [
+  'external_id',
+  'email',
+  'phone',
+  'first_name',
+  'last_name',
+  'birth_date',
+  'locale',
+  'timezone',
+  'country',
+  'national_id',
+  'other',
+] as const;
+
+/** A value that the person wants; null to have it taken away, or where it stands elsewhere. */
+export interface Correction {
+  field: string;
+  value: string | null;
+}
 
 /** A row of the table of requests. */
 export interface SubjectRequestRow {
@@ -48,6 +72,11 @@ export interface SubjectRequestRow {
   rejection_ground: (typeof GROUNDS)[number] | null;
   rejection_detail: string | null;
   note: string | null;
+  /** Of a rectification, until it ends. */
+  corrections: Correction[] | null;
+  /** Of an opposition. */
+  purposes: string[] | null;
+  outcome: string | null;
   correlation_id: string;
   completed_at: Date | null;
   residual_until: Date | null;
@@ -63,7 +92,7 @@ export interface SubjectRequestRow {
 /** The columns of {@link SubjectRequestRow}. */
 export const REQUEST_COLUMNS = `id, type, state, contact_id, jurisdiction, received_at, due_at, verification_method,
   verification_reference, verified_at, extended_at, extension_reason, rejection_ground, rejection_detail, note,
-  correlation_id, completed_at, residual_until, locale, result_sha256, result_bytes,
+  corrections, purposes, outcome, correlation_id, completed_at, residual_until, locale, result_sha256, result_bytes,
   result_expires_at, created_at, updated_at`;
 
 /** `core.subject_request.<verb>`, with the request as it is now. */

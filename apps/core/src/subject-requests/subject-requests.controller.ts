@@ -36,11 +36,12 @@ export class SubjectRequestsController {
     summary: 'Open a request of a data subject',
     description:
       'With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`. ' +
+      'A rectification, an opposition and a blocking are carried out by staff and wait for their `completion`. ' +
       'Of a person one access and one portability are open at a time: another is 409 `invalid_state`, with the open one ' +
       'as `conflicting_id`.',
     success: 202,
     response: SubjectRequestDto,
-    problems: ['reference_not_found', 'request_type_unavailable', 'placeholder_identifier', 'invalid_state'],
+    problems: ['reference_not_found', 'placeholder_identifier', 'invalid_state'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateSubjectRequestDto): Promise<Answer> {
     const { body: request, etag } = await this.requests.create(context, body);
@@ -86,10 +87,11 @@ export class SubjectRequestsController {
     method: 'PATCH',
     path: ':id',
     permission: 'core.subject_requests.create',
-    summary: 'Verify, extend or reject a request of a data subject',
+    summary: 'Verify, extend, reject or complete a request of a data subject',
     description:
-      'One of the three. `verification` begins an erasure, which cannot be taken back; one that waits can be rejected, ' +
-      'one that is open be extended once.',
+      'One of the four. `verification` begins an erasure, which cannot be taken back; one that waits can be rejected, ' +
+      'one that is open be extended once. A rectification, an opposition or a blocking in progress can be rejected too, ' +
+      'or completed: `completion` says what was done, and withdraws the consents that an opposition names.',
     response: SubjectRequestDto,
     problems: ['invalid_state', 'etag_mismatch'],
   })

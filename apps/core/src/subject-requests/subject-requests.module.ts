@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { MergesModule } from '../contacts/merge/merges.module.js';
 import { retentionOf, type RetentionOptions } from '@customer-platform/database';
@@ -11,6 +12,7 @@ import { ArchiveStart } from './archive/archive-start.js';
 import { ArchiveWriter } from './archive/archive-writer.js';
 import { ArchiveSignal } from './archive/archive.signal.js';
 import { BlocklistModule } from './blocklist/blocklist.module.js';
+import { ByHand } from './by-hand.js';
 import { DueWarnings } from './due-warnings.js';
 import { ErasureRunner } from './erasure/erasure-runner.js';
 import { ErasureSignal } from './erasure/erasure.signal.js';
@@ -36,7 +38,7 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
 
 /** The rights of data subjects. */
 @Module({
-  imports: [BlocklistModule, ContactsModule, MergesModule, ReceiptKeysModule],
+  imports: [BlocklistModule, ConsentsModule, ContactsModule, MergesModule, ReceiptKeysModule],
   controllers: [ReceiptsConsumer, SubjectRequestsController],
   providers: [
     ArchiveDownload,
@@ -47,6 +49,7 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
     ArchiveSources,
     ArchiveStart,
     ArchiveWriter,
+    ByHand,
     retentionOf(EXPIRED_ARCHIVES),
     DueWarnings,
     ErasureRunner,

@@ -5,6 +5,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { requireMatch, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { ArchiveStart } from './archive/archive-start.js';
+import { ByHand, demandContent } from './by-hand.js';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { normalIdentity } from '../identities/identity-value.js';
 import { ErasureSignal } from './erasure/erasure.signal.js';
@@ -18,7 +19,8 @@ import type {
   VerificationInputDto,
 } from './subject-request.dto.js';
 import {
-  AVAILABLE_TYPES,
+  ARCHIVED,
+  BY_HAND,
   REQUEST_COLUMNS,
   requestEvent,
   type RequestType,
@@ -32,8 +34,8 @@ const LOCK = `${BY_ID} FOR NO KEY UPDATE`;
 
 const INSERT = `
   INSERT INTO subject_requests (organization_id, id, type, state, contact_id, jurisdiction, received_at, due_at, note,
-                                locale, correlation_id, created_at, updated_at)
-  VALUES ($1, $2, $3, 'verifying', $4, $5, $6, $7, $8, $9, $10, $11, $11)
+                                locale, corrections, purposes, correlation_id, created_at, updated_at)
+  VALUES ($1, $2, $3, 'verifying', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)
   RETURNING ${REQUEST_COLUMNS}`;
 
 const CHANGED = `updated_at = greatest($3, updated_at + interval '1 ms')`;
@@ -51,7 +53,9 @@ const EXTEND = `
 
 const REJECT = `
   UPDATE subject_requests
-     SET state = 'rejected', rejection_ground = $4, rejection_detail = $5, completed_at = $3, ${CHANGED} ${OF_ONE}`;
+     SET state = 'rejected', rejection_ground = $4, rejection_detail = $5, corrections = NULL, completed_at = $3,
+         ${CHANGED}
+   ${OF_ONE}`;
 
 const HOLDER = `
   SELECT identity.contact_id AS id FROM identities AS identity
@@ -79,6 +83,7 @@ export class SubjectRequestsService {
     private readonly lookup: ContactLookup,
     private readonly erasure: ErasureStart,
     private readonly archive: ArchiveStart,
+    private readonly byHand: ByHand,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly signal: ErasureSignal,
@@ -101,23 +106,26 @@ export class SubjectRequestsService {
 
   /**
    * Opens a request, and begins it where the person is verified already.
-   * @throws Problem `validation_failed`, `reference_not_found`, `request_type_unavailable`; `invalid_state` where an
+   * @throws Problem `validation_failed`, `reference_not_found`; `invalid_state` where an
    * archive is asked for that is open already; `dependency_unavailable` when events keep the contact for seconds
    */
   create(context: RequestContext, body: CreateSubjectRequestDto): Promise<TaggedRequest> {
     const now = this.clock.now();
     demandSubject(body);
-    if (!AVAILABLE_TYPES.includes(body.type)) throw new Problem('request_type_unavailable');
+    demandContent(body);
     const receivedAt = demandPast(body.received_at, '/received_at', now);
     const verifiedAt = demandPast(body.verification?.verified_at, '/verification/verified_at', now);
-    const { jurisdiction = 'CL', note = null, locale = null, type } = body;
+    const { jurisdiction = 'CL', note = null, locale = null, type, purposes = null } = body;
+    const corrections = body.corrections ? JSON.stringify(body.corrections) : null;
     return this.database.inOrganization(context, async (tx) => {
       const contactId = await this.subjectOf(tx, body);
-      if (type !== 'erasure') await this.demandNoneOpen(tx, type, contactId);
+      // What an erasure takes is there before it, or finds nobody.
+      if (type !== 'erasure') await this.demandStanding(tx, contactId);
+      if (ARCHIVED.includes(type)) await this.demandNoneOpen(tx, type, contactId);
       const due = dueAt(jurisdiction, receivedAt);
       const [row] = await tx.query<SubjectRequestRow>(INSERT, [
         ...[tx.organizationId, newId(), type, contactId, jurisdiction, receivedAt, due, note],
-        ...[locale, context.correlationId, now],
+        ...[locale, corrections, purposes, context.correlationId, now],
       ]);
       const opened = demandRow(row);
       await this.record(tx, context, opened, ['state', 'type', 'contact_id']);
@@ -128,24 +136,26 @@ export class SubjectRequestsService {
   }
 
   /**
-   * Verifies, extends or rejects.
+   * Verifies, extends, rejects or completes.
    * @throws Problem `not_found`, `validation_failed`, `invalid_state`, `etag_mismatch`
    */
   update(context: RequestContext, id: string, body: UpdateSubjectRequestDto): Promise<TaggedRequest> {
-    const { verification, extension_reason: reason, rejection } = body;
+    const { verification, extension_reason: reason, rejection, completion } = body;
     const given = Object.values(body).filter((value) => value !== undefined);
     if (given.length > 1) {
-      const detail = 'A change is one of verification, extension_reason and rejection.';
+      const detail = 'A change is one of verification, extension_reason, rejection and completion.';
       throw Problem.validation([{ pointer: '', code: 'not_allowed', detail }]);
     }
     const verifiedAt = demandPast(verification?.verified_at, '/verification/verified_at', this.clock.now());
     return this.database.inOrganization(context, async (tx) => {
+      if (completion) await this.byHand.lockSubject(tx, await one(tx, BY_ID, id));
       const row = await one(tx, LOCK, id);
       requireMatch(context.ifMatch, tagOf(row));
       if (given.length === 0) return this.tagged(tx, row);
       let changed: SubjectRequestRow;
       if (verification) changed = await this.verify(tx, demandVerifying(row), verification, verifiedAt);
-      else if (rejection) changed = await this.reject(tx, demandVerifying(row), rejection);
+      else if (rejection) changed = await this.reject(tx, demandRejectable(row), rejection);
+      else if (completion) changed = await this.byHand.complete(tx, context, row, completion.outcome);
       else changed = await this.extend(tx, row, reason ?? '');
       await this.record(tx, context, changed, Object.keys(body));
       return this.tagged(tx, changed);
@@ -166,7 +176,7 @@ export class SubjectRequestsService {
     if (verified.type === 'erasure') {
       await this.erasure.begin(tx, { id, contactId, correlationId });
       tx.afterCommit(() => this.signal.raise());
-    } else await this.archive.begin(tx, verified);
+    } else if (ARCHIVED.includes(verified.type)) await this.archive.begin(tx, verified);
     return verified;
   }
 
@@ -216,9 +226,11 @@ export class SubjectRequestsService {
     const id = body.identity ? await holderOf(tx, body.identity) : body.contact_id;
     const holder = id === undefined ? undefined : await this.holderOf(tx, id);
     if (holder !== undefined) return holder;
-    const detail = 'There is no such contact.';
-    const errors = [{ pointer, code: 'reference_not_found', detail } as const];
-    throw new Problem('reference_not_found', { detail, errors });
+    throw nobody(pointer);
+  }
+
+  private async demandStanding(tx: Transaction, contactId: string): Promise<void> {
+    if (!(await this.lookup.lockHolder(tx, contactId))) throw nobody('/contact_id');
   }
 
   /** Without a lock: an erasure that begins at once takes those of events first. */
@@ -289,6 +301,17 @@ function demandPast(given: string | undefined, pointer: string, now: Date): Date
 function demandVerifying(row: SubjectRequestRow): SubjectRequestRow {
   if (row.state === 'verifying') return row;
   throw new Problem('invalid_state', { detail: `The request is ${row.state}.` });
+}
+
+/** What staff carries out can be refused until it is done; what the platform has begun cannot. */
+function demandRejectable(row: SubjectRequestRow): SubjectRequestRow {
+  return row.state === 'in_progress' && BY_HAND.includes(row.type) ? row : demandVerifying(row);
+}
+
+function nobody(pointer: string): Problem {
+  const detail = 'There is no such contact.';
+  const errors = [{ pointer, code: 'reference_not_found', detail } as const];
+  return new Problem('reference_not_found', { detail, errors });
 }
 
 function demandRow(row: SubjectRequestRow | undefined): SubjectRequestRow {

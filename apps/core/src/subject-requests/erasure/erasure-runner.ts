@@ -56,10 +56,14 @@ const FORGET = `
   UPDATE contact_erasures SET step = 'asked', identifiers = '[]', contact_ids = '{}', cursor = NULL, cursor_id = NULL
    WHERE organization_id = $1 AND subject_request_id = $2`;
 
+/** Of every request to erase the person, whatever became of it. */
 const FORGET_WORDS = `
   UPDATE subject_requests
-     SET note = NULL, verification_reference = NULL, updated_at = greatest($3, updated_at + interval '1 ms')
-   WHERE organization_id = $1 AND id = $2`;
+     SET note = NULL, verification_reference = NULL, rejection_detail = NULL,
+         updated_at = greatest($3, updated_at + interval '1 ms')
+   WHERE organization_id = $1 AND type = 'erasure'
+     AND (id = $2 OR contact_id = (SELECT contact_id FROM subject_requests WHERE organization_id = $1 AND id = $2)
+                     AND num_nonnulls(note, verification_reference, rejection_detail) > 0)`;
 
 const ASKED = `UPDATE contact_erasures SET asked_at = $3 WHERE organization_id = $1 AND subject_request_id = $2`;
 

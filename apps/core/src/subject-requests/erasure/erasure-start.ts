@@ -3,7 +3,7 @@ import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { ContactLookup } from '../../contacts/contact-lookup.js';
 import { ContactPair } from '../../contacts/merge/contact-pair.js';
-import { ArchiveEnd } from '../archive/archive-end.js';
+import { RequestsEnd } from '../requests-end.js';
 import { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
 import { forgetPerson, identifiersOf } from './person.js';
 import { FIRST_STEP } from './steps.js';
@@ -27,7 +27,7 @@ export class ErasureStart {
     private readonly lookup: ContactLookup,
     private readonly pair: ContactPair,
     private readonly blocklist: ErasedIdentifiers,
-    private readonly archives: ArchiveEnd,
+    private readonly requests: RequestsEnd,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -43,7 +43,7 @@ export class ErasureStart {
     const identifiers = await identifiersOf(tx, ids);
     await this.blocklist.block(tx, request.id, identifiers);
     const counts = await forgetPerson(tx, ids, now);
-    await this.archives.ofErased(tx, ids);
+    await this.requests.ofErased(tx, ids);
     await tx.query(KEEP, [
       tx.organizationId,
       request.id,

@@ -154,7 +154,7 @@ const FORGET_ANSWERS = `DELETE FROM idempotency_keys WHERE ${OF_THESE} RETURNING
 /** The answers to the request itself stay, without what was noted of the person. */
 const FORGET_NOTES = `
   UPDATE idempotency_keys
-     SET body = jsonb_set(body::jsonb || '{"note": null}', '{verification,reference}', 'null', false)::text
+     SET body = jsonb_set(body::jsonb || '{"note": null, "corrections": null, "outcome": null}', '{verification,reference}', 'null', false)::text
    WHERE ${OF_THESE}`;
 
 interface AnswerRow {
