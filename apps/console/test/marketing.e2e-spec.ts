@@ -263,6 +263,27 @@ describe('requests of persons', () => {
     await visitor.close();
   });
 
+  it('that staff carries out are completed by what was done', async () => {
+    const { id } = await introduced({});
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open(`privacy?contact_id=${id}&open=new`);
+    await dialog(page).getByLabel('Tipo', { exact: true }).selectOption('opposition');
+    await dialog(page).getByLabel('Propósitos a los que se opone').fill('marketing');
+    await dialog(page).getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog(page).getByRole('button', { name: 'Verificar', exact: true }).click();
+    await dialog(page).getByLabel('Cómo se verificó').fill('clave_unica');
+    await dialog(page).getByRole('button', { name: 'Verificar a la persona' }).click();
+    await dialog(page).getByRole('button', { name: 'Completar', exact: true }).click();
+    await dialog(page).getByLabel('Qué se hizo').fill(MARKUP);
+    await dialog(page).getByRole('button', { name: 'Completar la solicitud' }).click();
+    await dialog(page).getByText('completada').waitFor();
+    await dialog(page).getByText(MARKUP).waitFor();
+    await expectUnbroken(visitor);
+    expect(await visitor.findings()).toEqual([]);
+    await visitor.close();
+  });
+
   it('are rejected with a ground, found by an identity, and only read by who may only read', async () => {
     const { id, email } = await introduced({});
     const visitor = await bench.signedIn(owner);

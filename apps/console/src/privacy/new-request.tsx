@@ -7,7 +7,14 @@ import { InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { useSay } from '../ui/toasts.tsx';
-import { bodyOf, LOCALES, OFFERED_TYPES, type RequestDraft, type SubjectRequest } from './subject-request.ts';
+import {
+  bodyOf,
+  isArchived,
+  LOCALES,
+  OFFERED_TYPES,
+  type RequestDraft,
+  type SubjectRequest,
+} from './subject-request.ts';
 import { useCreateRequest } from './use-requests.ts';
 
 const LONGEST_NOTE = 2_000;
@@ -20,6 +27,8 @@ const NOTHING: RequestDraft = {
   identityValue: '',
   received: '',
   locale: '',
+  corrections: '',
+  purposes: '',
   note: '',
 };
 
@@ -82,7 +91,8 @@ export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelP
           error={problemAt(create.error, '/received_at')}
           onChange={(received) => set({ received })}
         />
-        {draft.type !== 'erasure' && <Language draft={draft} onChange={set} />}
+        {isArchived(draft) && <Language draft={draft} onChange={set} />}
+        <Wanted draft={draft} error={create.error} onChange={set} />
         <TextArea
           label={t('note')}
           hint={t('noteHint')}
@@ -119,6 +129,31 @@ function Language({ draft, onChange }: LanguageProps): ReactNode {
         label: t(`archiveLocales.${value === '' ? 'own' : value}`),
       }))}
       onChange={({ target }) => onChange({ locale: LOCALES.find((each) => each === target.value) ?? '' })}
+    />
+  );
+}
+
+interface WantedProps {
+  draft: RequestDraft;
+  error: unknown;
+  onChange: (changed: Partial<RequestDraft>) => void;
+}
+
+/** What should be corrected, or what the person objects to. */
+function Wanted({ draft, error, onChange }: WantedProps): ReactNode {
+  const t = useTranslations('privacy');
+  const name = { rectification: 'corrections', opposition: 'purposes' } as const;
+  if (draft.type !== 'rectification' && draft.type !== 'opposition') return null;
+  const field = name[draft.type];
+  return (
+    <TextArea
+      label={t(field)}
+      hint={t(`${field}Hint`)}
+      rows={3}
+      required
+      value={draft[field]}
+      error={problemAt(error, `/${field}`, true)}
+      onChange={({ target }) => onChange({ [field]: target.value })}
     />
   );
 }

@@ -7,7 +7,7 @@ import { Section } from '../ui/page.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { useSay } from '../ui/toasts.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
-import { actsOf, GROUNDS, type SubjectRequest } from './subject-request.ts';
+import { actsOf, GROUNDS, isByHand, type SubjectRequest } from './subject-request.ts';
 import { useChangeRequest } from './use-requests.ts';
 
 interface ActProps {
@@ -15,7 +15,7 @@ interface ActProps {
   onDone: () => void;
 }
 
-const ACTS = { verify: Verify, extend: Extend, reject: Reject } as const;
+const ACTS = { verify: Verify, complete: Complete, extend: Extend, reject: Reject } as const;
 type Act = keyof typeof ACTS;
 
 /** The ways on that are open, one form at a time. */
@@ -101,7 +101,41 @@ function Verify({ read, onDone }: ActProps): ReactNode {
       {change.error !== null && <Failure error={change.error} />}
       <div>
         <Button type="submit" look={isErasure ? 'danger' : 'main'} busy={change.isPending}>
-          {t(isErasure ? 'verifyAndErase' : 'verifyAndGather')}
+          {t(isErasure ? 'verifyAndErase' : isByHand(read.data) ? 'verifyOnly' : 'verifyAndGather')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Complete({ read, onDone }: ActProps): ReactNode {
+  const t = useTranslations('privacy');
+  const say = useSay();
+  const [outcome, setOutcome] = useState('');
+  const change = useChangeRequest(read, () => {
+    say(t('completedSaid'));
+    onDone();
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    change.mutate({ completion: { outcome: outcome.trim() } });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <TextArea
+        label={t('outcome')}
+        hint={t(read.data.type === 'opposition' ? 'outcomeWithdraws' : 'outcomeHint')}
+        rows={2}
+        required
+        maxLength={2_000}
+        value={outcome}
+        error={problemAt(change.error, '/completion/outcome')}
+        onChange={({ target }) => setOutcome(target.value)}
+      />
+      {change.error !== null && <Failure error={change.error} />}
+      <div>
+        <Button type="submit" look="main" busy={change.isPending}>
+          {t('completeRequest')}
         </Button>
       </div>
     </form>

@@ -47,6 +47,7 @@ const NEXT_TONES = {
   verify: 'neutral',
   erase: 'neutral',
   gather: 'neutral',
+  carry_out: 'neutral',
   hand_over: 'good',
   refused: 'warn',
   residual: 'good',
@@ -80,6 +81,7 @@ function Facts({ request }: { request: SubjectRequest }): ReactNode {
         <Time at={request.received_at} />
       </Detail>
       <Detail name={t('jurisdiction')}>{request.jurisdiction}</Detail>
+      <Wanted request={request} />
       <Decided request={request} />
       {request.note !== null && (
         <Detail name={t('note')}>
@@ -103,9 +105,34 @@ function Facts({ request }: { request: SubjectRequest }): ReactNode {
   );
 }
 
-/** Verification, extension and rejection, as far as there are. */
+/** Of a rectification and an opposition. */
+function Wanted({ request: { corrections, purposes } }: { request: SubjectRequest }): ReactNode {
+  const t = useTranslations('privacy');
+  return (
+    <>
+      {corrections !== null && (
+        <Detail name={t('corrections')}>
+          <ul>
+            {corrections.map(({ field, value }, at) => (
+              <li key={at}>
+                <Said text={`${field}: ${value ?? '—'}`} />
+              </li>
+            ))}
+          </ul>
+        </Detail>
+      )}
+      {purposes !== null && (
+        <Detail name={t('purposes')}>
+          <Said text={purposes.join(', ')} />
+        </Detail>
+      )}
+    </>
+  );
+}
+
+/** Verification, extension, rejection and outcome, as far as there are. */
 function Decided({
-  request: { verification, extension, rejection },
+  request: { verification, extension, rejection, outcome },
 }: {
   request: SubjectRequest;
 }): ReactNode {
@@ -139,6 +166,11 @@ function Decided({
               <Said text={rejection.detail} />
             </>
           )}
+        </Detail>
+      )}
+      {outcome !== null && (
+        <Detail name={t('outcome')}>
+          <Said text={outcome} />
         </Detail>
       )}
     </>

@@ -16,6 +16,9 @@ const REQUEST: SubjectRequest = {
   extension: null,
   rejection: null,
   note: null,
+  corrections: null,
+  purposes: null,
+  outcome: null,
   result: null,
   receipts: MODULES.map((module) => ({ module, state: 'verified', counts: {}, signature: 'a.b.c' })),
   completed_at: null,
@@ -74,10 +77,23 @@ describe('what comes next', () => {
 
 describe('what one may do', () => {
   it('ends with the request; it is extended once', () => {
-    expect(actsOf({ ...REQUEST, state: 'verifying' })).toEqual({ verify: true, extend: true, reject: true });
+    const none = { verify: false, complete: false, extend: false, reject: false };
+    expect(actsOf({ ...REQUEST, state: 'verifying' })).toEqual({
+      ...none,
+      verify: true,
+      extend: true,
+      reject: true,
+    });
     const extension = { reason: 'Holidays', extended_at: NOW };
-    expect(actsOf({ ...REQUEST, extension })).toEqual({ verify: false, extend: false, reject: false });
+    expect(actsOf({ ...REQUEST, extension })).toEqual(none);
     expect(actsOf({ ...REQUEST, state: 'completed' }).extend).toBe(false);
+  });
+
+  it('is to complete what staff carries out, or to reject it still', () => {
+    const blocking = { ...REQUEST, type: 'blocking', receipts: [] } as const;
+    expect(actsOf(blocking)).toMatchObject({ verify: false, complete: true, reject: true });
+    expect(nextOf(blocking, new Date(NOW)).step).toBe('carry_out');
+    expect(actsOf({ ...blocking, state: 'completed' }).complete).toBe(false);
   });
 });
 
@@ -90,6 +106,8 @@ describe('a new request', () => {
     identityValue: ' ana@example.com ',
     received: '',
     locale: 'en',
+    corrections: ' last_name: Núñez \n\nattributes.link: https://a.example\nphone:\n',
+    purposes: 'marketing\n profiling ',
     note: ' ',
   } as const;
 
@@ -101,6 +119,19 @@ describe('a new request', () => {
       received_at: NOW,
       note: 'By post',
     });
+  });
+
+  it('says what to correct, and what is objected to, line by line', () => {
+    expect(bodyOf({ ...draft, type: 'rectification' })).toEqual({
+      type: 'rectification',
+      contact_id: REQUEST.contact_id,
+      corrections: [
+        { field: 'last_name', value: 'Núñez' },
+        { field: 'attributes.link', value: 'https://a.example' },
+        { field: 'phone', value: null },
+      ],
+    });
+    expect(bodyOf({ ...draft, type: 'opposition' })).toMatchObject({ purposes: ['marketing', 'profiling'] });
   });
 
   it('says the language of an archive alone', () => {

@@ -5,11 +5,31 @@ import type { PrivacySearch } from './routes.ts';
 /** What a person has asked for by law. */
 export type SubjectRequest = ItemOf<'/v1/core/subject-requests'>;
 export type NewRequest = BodyOf<'post', '/v1/core/subject-requests'>;
-/** One of verification, extension and rejection. */
+/** One of verification, extension, rejection and completion. */
 export type RequestChange = BodyOf<'patch', '/v1/core/subject-requests/{id}'>;
 
-/** What the platform carries out; the other types are reserved. */
-export const OFFERED_TYPES = ['access', 'portability', 'erasure'] as const;
+/** In the order in which the form offers them. */
+export const OFFERED_TYPES = [
+  'access',
+  'portability',
+  'erasure',
+  'rectification',
+  'opposition',
+  'blocking',
+] as const;
+
+/** What staff does and then says; the platform does the others. */
+const BY_HAND: SubjectRequest['type'][] = ['rectification', 'opposition', 'blocking'];
+
+/** Whether staff carries it out. */
+export function isByHand({ type }: Pick<SubjectRequest, 'type'>): boolean {
+  return BY_HAND.includes(type);
+}
+
+/** Whether an archive answers it. */
+export function isArchived({ type }: Pick<SubjectRequest, 'type'>): boolean {
+  return type === 'access' || type === 'portability';
+}
 
 /** The languages in which an archive explains itself. */
 export const LOCALES = ['es', 'en'] as const;
@@ -52,7 +72,16 @@ export function requestsQuery({ type, state, overdue, closed, contact_id }: Priv
 
 /** What has to happen now, and by which modules. */
 export interface NextStep {
-  step: 'verify' | 'erase' | 'refused' | 'gather' | 'hand_over' | 'residual' | 'completed' | 'rejected';
+  step:
+    | 'verify'
+    | 'erase'
+    | 'refused'
+    | 'gather'
+    | 'carry_out'
+    | 'hand_over'
+    | 'residual'
+    | 'completed'
+    | 'rejected';
   modules: readonly string[];
 }
 
@@ -71,6 +100,7 @@ export function nextOf(request: SubjectRequest, now: Date): NextStep {
       return { step: until !== null && new Date(until) > now ? 'residual' : 'completed', modules: [] };
     }
     default: {
+      if (isByHand(request)) return { step: 'carry_out', modules: [] };
       if (request.type !== 'erasure') return { step: 'gather', modules: [] };
       const refused = modulesIn(['refused']);
       if (refused.length > 0) return { step: 'refused', modules: refused };
@@ -87,10 +117,19 @@ export function isKept({ expires_at: end }: NonNullable<SubjectRequest['result']
   return new Date(end) > now;
 }
 
+/** The acts on a request, and which of them are open. */
+export type Acts = Record<'verify' | 'complete' | 'extend' | 'reject', boolean>;
+
 /** What one may do with it, before the permission for it. */
-export function actsOf(request: SubjectRequest): { verify: boolean; extend: boolean; reject: boolean } {
-  const verifying = request.state === 'verifying';
-  return { verify: verifying, extend: isOpen(request) && request.extension === null, reject: verifying };
+export function actsOf(request: SubjectRequest): Acts {
+  const verify = request.state === 'verifying';
+  const complete = request.state === 'in_progress' && isByHand(request);
+  return {
+    verify,
+    complete,
+    extend: isOpen(request) && request.extension === null,
+    reject: verify || complete,
+  };
 }
 
 /** The form of a new request. */
@@ -103,19 +142,39 @@ export interface RequestDraft {
   received: string;
   /** Of an archive; empty for the person's own. */
   locale: '' | (typeof LOCALES)[number];
+  /** Of a rectification: a line each, `field: value`. */
+  corrections: string;
+  /** Of an opposition: a line each. */
+  purposes: string;
   note: string;
+}
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** What stands behind the first colon; nothing there: it should go. */
+function correctionIn(line: string): { field: string; value: string | null } {
+  const [field = '', ...rest] = line.split(':');
+  const value = rest.join(':').trim();
+  return { field: field.trim(), value: value === '' ? null : value };
 }
 
 /** As the API takes it: of what was not written, nothing. */
 export function bodyOf(draft: RequestDraft): NewRequest {
-  const { type, by, contact, identityType, identityValue, received, locale, note } = draft;
+  const { type, by, contact, identityType, identityValue, received, locale, note, corrections, purposes } =
+    draft;
   return {
     type,
     ...(by === 'contact'
       ? { contact_id: contact }
       : { identity: { type: identityType.trim(), value: identityValue.trim() } }),
     ...(received !== '' && { received_at: received }),
-    ...(locale !== '' && type !== 'erasure' && { locale }),
+    ...(locale !== '' && isArchived(draft) && { locale }),
+    ...(type === 'rectification' && { corrections: linesOf(corrections).map(correctionIn) }),
+    ...(type === 'opposition' && { purposes: linesOf(purposes) }),
     ...(note.trim() !== '' && { note: note.trim() }),
   };
 }

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
 import { usePerson } from '../session/use-session.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
-import type { NewRequest, RequestChange, SubjectRequest } from './subject-request.ts';
+import { isByHand, type NewRequest, type RequestChange, type SubjectRequest } from './subject-request.ts';
 
 /** While modules work on it. */
 const READ_EVERY_MS = 2_000;
@@ -14,7 +14,8 @@ export function useRequest(id: string) {
     queryKey: [organization.id, 'privacy', 'one', id],
     queryFn: async ({ signal }): Promise<Reading<SubjectRequest>> =>
       api.GET('/v1/core/subject-requests/{id}', { params: { path: { id } }, signal }),
-    refetchInterval: ({ state }) => (state.data?.data.state === 'in_progress' ? READ_EVERY_MS : false),
+    refetchInterval: ({ state: { data: read } }) =>
+      read?.data.state === 'in_progress' && !isByHand(read.data) ? READ_EVERY_MS : false,
   });
 }
 
