@@ -1,7 +1,7 @@
 /**
  * `npm run demo`: real input through the whole platform. Sends the webhook payloads of a code host and a shop's
  * purchases, adjusts, spends and reverses points and lets some expire, then prints the conservation line and one customer's
- * timeline.
+ * timeline. Somebody else gets an archive of what is held of them, and is erased with four receipts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,6 +12,7 @@ import { movePoints } from './points.ts';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
 import { replay } from '@customer-platform/replay/replay.ts';
 import { renderTimeline } from './print-timeline.ts';
+import { showRights } from './rights.ts';
 import { shopEvents } from './shop-events.ts';
 import { type EventLine, webhookEvents } from './webhook-events.ts';
 
@@ -32,6 +33,8 @@ async function main(): Promise<void> {
     `\naccepted ${accepted} = stored ${stored} + duplicates ${duplicates} + dead-lettered ${dead} + pending ${pending}   (refused ${refused})`,
   );
   await showTimeline(platform, 'shop-javiera', run);
+  const file = join(values.data, 'demo', `access-${run}.zip`);
+  await showRights({ platform, admin: await adminOf(platform), run, file, say });
 }
 
 async function feed(platform: Platform, title: string, name: string, events: EventLine[]): Promise<void> {

@@ -1,11 +1,13 @@
 /**
- * `npm run fuzz -- [--data DIR] [--examples N] [--phases examples,coverage,fuzzing,stateful] [--seed N]`
+ * `npm run fuzz -- [--data DIR] [--examples N] [--phases examples,coverage,fuzzing,stateful] [--seed N]
+ *   [--only REGEX]`
  *
  * Schemathesis reads the description of the whole from the running platform and tries every route with what is right
  * and with what is wrong by it: no answer may be a 5xx, undocumented, of another shape or media type than described,
  * or ignore authorization; what the schema refuses is refused, what it takes is taken (schemathesis.toml).
  *
- * It starts a platform of its own, or uses the one whose data are in DIR, there in an organization of its own.
+ * It starts a platform of its own, or uses the one whose data are in DIR, there in an organization of its own. With
+ * `--only` routes whose `METHOD /path` matches.
  */
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     examples: { type: 'string', default: '20' },
     phases: { type: 'string', default: 'examples,coverage,fuzzing,stateful' },
     seed: { type: 'string' },
+    only: { type: 'string' },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -45,9 +48,9 @@ async function fuzz(data: string): Promise<number> {
   const program = await ensureSchemathesis(root, say);
   const { key, spared } = await ownOrganization(data);
   const reportFolder = mkdtempSync(join(tmpdir(), 'fuzz-report-'));
-  const { phases, examples, seed } = values;
+  const { phases, examples, seed, only } = values;
   const description = `${baseUrl}/v1/openapi.json`;
-  const target = { description, key, spared, phases, examples, seed, reportFolder };
+  const target = { description, key, spared, phases, examples, seed, only, reportFolder };
   const code = await runSchemathesis(program, target);
   const [file] = readdirSync(reportFolder).filter((name) => name.endsWith('.json'));
   if (file === undefined) throw new Error(`Schemathesis ended with ${code} and left no report.`);

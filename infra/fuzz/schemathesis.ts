@@ -40,6 +40,8 @@ export interface FuzzTarget {
   phases: string;
   examples: string;
   seed: string | undefined;
+  /** Of which routes, by a pattern of their names; undefined for all. */
+  only: string | undefined;
   reportFolder: string;
 }
 
@@ -52,6 +54,7 @@ export async function runSchemathesis(program: string, target: FuzzTarget): Prom
       ...['--checks', 'all', '--phases', target.phases, '--max-examples', target.examples],
       ...['--max-failures', '500', '--continue-on-failure', '--no-shrink', '--generation-database', 'none'],
       ...['--report', 'json', '--report-dir', target.reportFolder],
+      ...(target.only === undefined ? [] : ['--include-name-regex', target.only]),
       ...(target.seed === undefined ? [] : ['--seed', target.seed]),
     ],
     {
