@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { newId, provisionDatabase } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
@@ -57,6 +60,8 @@ export class PlatformUnderTest {
   readonly processes: Record<string, AppProcess> = {};
   /** What the bootstrap printed, once: may do everything in the root. */
   ownerKey = '';
+  /** Where files of imports lie. */
+  readonly importFolder = mkdtempSync(join(tmpdir(), 'customer-platform-imports-'));
   private number = 0;
   private readonly ports: Record<string, number>;
   private readonly run = randomBytes(5).toString('hex');
@@ -227,6 +232,7 @@ export class PlatformUnderTest {
       await server.query(`DROP DATABASE ${new URL(adminUrl).pathname.slice(1)} WITH (FORCE)`);
     }
     await server.end();
+    rmSync(this.importFolder, { recursive: true, force: true });
   }
 
   private async migrate(module: Module): Promise<void> {
@@ -268,6 +274,7 @@ export class PlatformUnderTest {
       PUBLIC_URL: this.url,
       PLATFORM_MODE: 'local',
       LOG_LEVEL: 'info',
+      IMPORT_DIRECTORY: this.importFolder,
       ...(database ? { DATABASE_URL: database.url, DATABASE_OWNER_URL: database.ownerUrl } : {}),
       KAFKA_BROKERS: requiredVariable('TEST_KAFKA_BROKERS'),
       KAFKA_TOPIC_PREFIX: this.topicPrefix,
