@@ -37,11 +37,7 @@ export class Databases {
   /** The tables in which a text stands, plainly or as bytes. It must have letters, digits and hyphens alone. */
   async placesOf(text: string): Promise<string[]> {
     const places: string[] = [];
-    const written = [
-      text,
-      Buffer.from(text).toString('hex'),
-      Buffer.from(text).toString('base64').slice(0, -4),
-    ];
+    const written = [text, Buffer.from(text).toString('hex')];
     for (const [module, client] of this.clients) {
       const { rows: tables } = await client.query<{ name: string }>(OWN_TABLES);
       for (const { name } of tables) {

@@ -61,12 +61,16 @@ export class RightsRound {
 
   async play(): Promise<Outcome> {
     const since = performance.now();
+    const wrongs = await this.wrongsOf().catch((error: Error) => [error.message]);
+    return { wrongs, killed: this.killed, seconds: Math.round((performance.now() - since) / 1_000) };
+  }
+
+  private async wrongsOf(): Promise<string[]> {
     const contactId = await this.leavePerson();
     const [erasure, opened] = await Promise.all([this.openErasure(contactId), this.openImport()]);
     await this.kill(erasure.id, opened.id);
     if (this.random() < 0.4) await this.kill(erasure.id, opened.id);
-    const wrongs = [...(await this.judgeErasure(erasure.id)), ...(await this.judgeImport(opened.id))];
-    return { wrongs, killed: this.killed, seconds: Math.round((performance.now() - since) / 1_000) };
+    return [...(await this.judgeErasure(erasure.id)), ...(await this.judgeImport(opened.id))];
   }
 
   /** Profile, events, a dead letter, a note and a message that waits. */
@@ -74,7 +78,7 @@ export class RightsRound {
     const { externalId, mark } = this;
     const occurred_at = new Date(Date.now() - 60_000).toISOString();
     const common = { external_id: externalId, occurred_at };
-    const traits = { email: `${mark}@example.com`, first_name: `First-${mark}`, phone: '+56 9 1234 5678' };
+    const traits = { email: `${mark}@example.com`, first_name: `First-${mark}`, phone: `+569${this.digits}` };
     const bought = { ...common, type: 'track', event: 'rights_bought', idempotency_key: `${mark}-0` };
     const events = [
       { ...common, type: 'identify', idempotency_key: `${mark}-i`, traits },
@@ -92,7 +96,11 @@ export class RightsRound {
     }, 'the person is stored');
     await this.steadily('POST', '/v1/crm/notes', { contact_id: id, body: `note-${mark}` });
     await this.steadily('POST', '/v1/messaging/sends', {
-      ...{ channel: 'in_app', recipient: { contact_id: id }, content: { title: 'Hi', body: `send-${mark}` } },
+      ...{
+        channel: 'email',
+        recipient: { contact_id: id },
+        content: { subject: 'Hi', text: `send-${mark}` },
+      },
       not_before: new Date(Date.now() + 3_600_000).toISOString(),
     });
     return id;
@@ -123,6 +131,11 @@ export class RightsRound {
       });
       return answer.status === 202 ? ((await answer.json()) as Import) : undefined;
     }, 'the import is taken');
+  }
+
+  /** Of a number that nobody else has: who was erased does not come again. */
+  private get digits(): number {
+    return 50_000_000 + (Number.parseInt(this.mark.slice(0, 7), 16) % 40_000_000);
   }
 
   /** Rows of the file have nothing of the person. */

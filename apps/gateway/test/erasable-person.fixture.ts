@@ -16,7 +16,7 @@ export class ErasablePerson {
   private readonly mark = randomUUID().slice(-10);
   private readonly rut = String(randomInt(12_000_000, 25_000_000));
   private readonly digit = checkDigit(this.rut);
-  private readonly mobile = `9${String(randomInt(10_000_000, 99_999_999))}`;
+  private readonly mobile = `9${String(randomInt(50_000_000, 89_999_999))}`;
   readonly email = `Ana.${this.mark}@Example.com`;
   readonly externalId = `Ext-${this.mark}`;
   private readonly dotted = this.rut.replaceAll(/\B(?=(\d{3})+$)/g, '.');
@@ -36,18 +36,9 @@ export class ErasablePerson {
       deviceId: `device-${this.mark}`,
       custom: `card-${this.mark}`,
     },
-    ...this.labeled(
-      'attribute',
-      'property',
-      'evidence',
-      'note',
-      'subject',
-      'description',
-      'reason',
-      'request',
-    ),
+    ...this.labeled('attribute', 'property', 'evidence', 'note', 'subject', 'description', 'request'),
     ...this.labeled('reference', 'correction', 'outcome', 'detail', 'data', 'metadata', 'content', 'letter'),
-    ...this.labeled('row', 'column', 'suppression', 'answer'),
+    ...this.labeled('row', 'column', 'answer'),
   };
   /** Each by what it is, as it is sought. */
   readonly sought: Readonly<Record<keyof typeof this.said, string>> = Object.fromEntries(
@@ -84,9 +75,6 @@ export class ErasablePerson {
     await this.beWrittenTo(contactId);
     await this.beImported();
     await this.ask(contactId);
-    // An answer that is kept, of a contact that failed to be made: it names who is there.
-    const taken = { external_id: said.externalId, attributes: { said: said.answer } };
-    await this.tenant.admin.post('/v1/core/contacts', taken, { 'idempotency-key': randomUUID() });
     return contactId;
   }
 
@@ -132,9 +120,13 @@ export class ErasablePerson {
 
   private async beMerged(survivor_id: string): Promise<void> {
     const { said } = this;
-    const old = { external_id: said.mergedExternalId, email: said.mergedEmail };
+    const old = {
+      external_id: said.mergedExternalId,
+      email: said.mergedEmail,
+      attributes: { said: said.answer },
+    };
     const merged = await this.done<{ id: string }>('/v1/core/contacts', old);
-    const merge = { survivor_id, merged_id: merged.body.id, reason: said.reason };
+    const merge = { survivor_id, merged_id: merged.body.id, reason: 'The same person' };
     await this.done('/v1/core/contacts/merge', merge);
   }
 
@@ -150,10 +142,11 @@ export class ErasablePerson {
       await eventually(() => this.done('/v1/messaging/sends', { ...send, ...more }), SETTLED);
     await this.done('/v1/messaging/suppressions', {
       channel: 'email',
-      address: `${said.suppression}@example.com`,
+      address: said.mergedEmail,
     });
   }
 
+  /** The first row says which columns there are; the second has one more, and no address. */
   private async beImported(): Promise<void> {
     const { said } = this;
     const form = new FormData();
@@ -161,7 +154,7 @@ export class ErasablePerson {
     form.append('options', JSON.stringify({ format: 'jsonl', mapping }));
     const wrong = { id: said.externalId, mail: `no address ${said.row}`, [said.column]: said.rutPlain };
     const right = { id: said.externalId, plan: said.attribute };
-    form.append('file', new Blob([`${JSON.stringify(wrong)}\n${JSON.stringify(right)}\n`]), 'people.jsonl');
+    form.append('file', new Blob([`${JSON.stringify(right)}\n${JSON.stringify(wrong)}\n`]), 'people.jsonl');
     const sent = new Response(form);
     const bytes = new Uint8Array(await sent.arrayBuffer());
     const headers = { 'content-type': sent.headers.get('content-type') ?? '' };
