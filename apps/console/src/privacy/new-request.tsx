@@ -142,20 +142,34 @@ interface WantedProps {
 /** What should be corrected, or what the person objects to. */
 function Wanted({ draft, error, onChange }: WantedProps): ReactNode {
   const t = useTranslations('privacy');
-  const name = { rectification: 'corrections', opposition: 'purposes' } as const;
-  if (draft.type !== 'rectification' && draft.type !== 'opposition') return null;
-  const field = name[draft.type];
-  return (
-    <TextArea
-      label={t(field)}
-      hint={t(`${field}Hint`)}
-      rows={3}
-      required
-      value={draft[field]}
-      error={problemAt(error, `/${field}`, true)}
-      onChange={({ target }) => onChange({ [field]: target.value })}
-    />
-  );
+  switch (draft.type) {
+    case 'rectification':
+      return (
+        <TextArea
+          label={t('corrections')}
+          hint={t('correctionsHint')}
+          rows={3}
+          required
+          value={draft.corrections}
+          error={problemAt(error, '/corrections', true)}
+          onChange={({ target }) => onChange({ corrections: target.value })}
+        />
+      );
+    case 'opposition':
+      return (
+        <TextArea
+          label={t('purposes')}
+          hint={t('purposesHint')}
+          rows={3}
+          required
+          value={draft.purposes}
+          error={problemAt(error, '/purposes', true)}
+          onChange={({ target }) => onChange({ purposes: target.value })}
+        />
+      );
+    default:
+      return null;
+  }
 }
 
 interface ByIdentityProps {
