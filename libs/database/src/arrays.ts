@@ -53,15 +53,13 @@ export function byteas(values: readonly Maybe<Uint8Array>[]): Buffer {
 
 /** For `text[]`. */
 export function texts(values: readonly Maybe<string>[]): Buffer {
-  return varying(TYPE.text, values.map(toBytes));
+  return encoded(TYPE.text, values);
 }
 
 /** For `json[]`, of values that are JSON already. */
 export function jsons(values: readonly Maybe<string>[]): Buffer {
-  return varying(TYPE.json, values.map(toBytes));
+  return encoded(TYPE.json, values);
 }
-
-const toBytes = (value: Maybe<string>): Buffer | null => (value == null ? null : Buffer.from(value));
 
 function fixed<T>(
   type: number,
@@ -95,6 +93,20 @@ function varying(type: number, values: readonly Maybe<Uint8Array>[]): Buffer {
       into.set(value, at);
       at += value.length;
     }
+  }
+  return header(into, type, values.length, nulls > 0);
+}
+
+/** Texts in UTF-8, written where they go: a buffer for each would cost more than they do. */
+function encoded(type: number, values: readonly Maybe<string>[]): Buffer {
+  const lengths = values.map((value) => (value == null ? NULL : Buffer.byteLength(value)));
+  const bytes = lengths.reduce((sum, length) => sum + LENGTH_BYTES + Math.max(0, length), HEADER_BYTES);
+  const into = Buffer.allocUnsafe(bytes);
+  let [at, nulls] = [HEADER_BYTES, 0];
+  for (const [index, value] of values.entries()) {
+    at = into.writeInt32BE(lengths[index] ?? NULL, at);
+    if (value == null) nulls += 1;
+    else at += into.write(value, at);
   }
   return header(into, type, values.length, nulls > 0);
 }

@@ -107,6 +107,7 @@ export {
   validateQuery,
   type FurtherCheck,
 } from './reading/validate-dto.js';
+export { readPlainly } from './reading/read-plainly.js';
 export { csvLine } from './csv/csv-line.js';
 export { canonicalJson } from './json/canonical-json.js';
 export { inspectJson, isStorableText, type Inspected } from './json/inspect-json.js';

@@ -1,5 +1,4 @@
 import { type Patch, sameJson, Whole } from '@customer-platform/database';
-import type { DeclaredAttributes } from '../attributes/declared-attributes.js';
 import type { CreateContactDto, UpdateContactDto } from './contact.dto.js';
 import type { Contact } from './contact.entity.js';
 import {
@@ -8,17 +7,12 @@ import {
   externalIdAfter,
   readNationalId,
   type Identifiers,
+  type Moment,
 } from './contact-fields.js';
 import { emptyProfile, type ContactProfile, type FieldTimes } from './contact-profile.js';
 import type { NationalIdVault } from './national-id/national-id.vault.js';
 
 type Content = Partial<Contact>;
-
-/** What a request is read by: the time, in ISO 8601, and what is declared of attributes. */
-export interface Moment {
-  readonly now: string;
-  readonly declared: DeclaredAttributes;
-}
 
 /**
  * The columns of a new contact.
@@ -28,10 +22,11 @@ export function newContact(
   vault: NationalIdVault,
   organizationId: string,
   body: CreateContactDto,
-  { now, declared }: Moment,
+  moment: Moment,
 ): Content {
+  const { now } = moment;
   const profile = emptyProfile();
-  applyFields(profile, body, now, declared);
+  applyFields(profile, body, moment);
   const { email, phone } = profile;
   const externalId = body.external_id ?? null;
   demandIdentifier({ external_id: externalId, email, phone });
@@ -63,10 +58,11 @@ export function changedContact(
   vault: NationalIdVault,
   contact: Contact,
   body: UpdateContactDto,
-  { now, declared }: Moment,
+  moment: Moment,
 ): ContactChange {
+  const { now } = moment;
   const profile = profileOf(contact);
-  applyFields(profile, body, now, declared);
+  applyFields(profile, body, moment);
   if (body.birth_date !== undefined) profile.times.fields['birth_date'] = now;
   const content: Content = {
     ...columnsOf(profile),

@@ -3,6 +3,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { mergePatch } from '@customer-platform/database';
 import { checkFurther, pointerToken } from '@customer-platform/http';
 import { acceptAttribute, type DeclaredAttributes } from '../attributes/declared-attributes.js';
+import type { NormalForms } from '../identities/identity-value.js';
 import { normalizeNationalId } from '../national-ids/national-id.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
 import { CreateContactDto, UpdateContactDto, type NationalIdInputDto } from './contact.dto.js';
@@ -23,6 +24,16 @@ const DETAILS: Record<TraitFault, string> = {
   invalid_enum: 'It is not among the known values.',
 };
 
+/** By what a request is read. */
+export interface Moment {
+  /** The time, in ISO 8601. */
+  readonly now: string;
+  /** What is declared of attributes. */
+  readonly declared: DeclaredAttributes;
+  /** Who reads addresses and numbers, where others ask for them too. */
+  readonly forms?: NormalForms;
+}
+
 /** The identifiers a contact is found by. */
 export interface Identifiers {
   readonly external_id: string | null;
@@ -35,14 +46,10 @@ export interface Identifiers {
  * ran ahead. The rules of values are those of identify (core.md §2), but what is malformed refuses the whole.
  * @throws Problem `validation_failed` and the published codes of fields, with every error at once
  */
-export function applyFields(
-  profile: ContactProfile,
-  body: UpdateContactDto,
-  now: string,
-  declared: DeclaredAttributes,
-): void {
+export function applyFields(profile: ContactProfile, body: UpdateContactDto, moment: Moment): void {
+  const { now, declared } = moment;
   const errors: FieldError[] = [];
-  for (const field of KNOWN_TRAITS) applyField(profile, field, body[field], now, errors);
+  for (const field of KNOWN_TRAITS) applyField(profile, field, body[field], moment, errors);
   if (body.attributes !== undefined) applyAttributes(profile, body.attributes, now, { declared, errors });
   if (errors.length > 0) throw Problem.validation(errors);
 }
@@ -66,13 +73,13 @@ function applyField(
   profile: ContactProfile,
   field: KnownTrait,
   sent: string | null | undefined,
-  now: string,
+  { now, forms }: Moment,
   errors: FieldError[],
 ): void {
   if (sent === undefined) return;
-  const read = readTrait(field, sent, profile.country);
+  const read = readTrait(field, sent, profile.country, forms);
   if ('fault' in read) errors.push(faultOf(field, read.fault));
-  else setField(profile, field, read.value, latest(profile.times.fields[field], now));
+  else setField(profile, field, read.value, latest(profile.times.fields[field], now), forms);
 }
 
 /** Attributes merge key by key and within a key; null takes away, one key or all. */

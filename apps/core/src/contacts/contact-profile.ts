@@ -4,7 +4,7 @@ import {
   NOTHING_DECLARED,
   type DeclaredAttributes,
 } from '../attributes/declared-attributes.js';
-import { normalEmail } from '../identities/identity-value.js';
+import { READ_ANEW, type NormalForms } from '../identities/identity-value.js';
 import { KNOWN_TRAITS, readTrait, type KnownTrait } from './known-traits.js';
 
 /** What an event keeps of something in it that could not be used. */
@@ -119,11 +119,12 @@ export function setField(
   field: KnownTrait,
   value: string | null,
   occurredAt: string,
+  forms: NormalForms = READ_ANEW,
 ): boolean {
   profile.times.fields[field] = occurredAt;
   if (profile[field] === value) return false;
   profile[field] = value;
-  if (field === 'email') profile.emailNormal = value === null ? null : (normalEmail(value) ?? null);
+  if (field === 'email') profile.emailNormal = value === null ? null : (forms.email(value) ?? null);
   return true;
 }
 

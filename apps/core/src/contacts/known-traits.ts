@@ -1,5 +1,5 @@
 import { isLongerThan } from '@customer-platform/http';
-import { normalEmail, normalPhone } from '../identities/identity-value.js';
+import { READ_ANEW, type NormalForms } from '../identities/identity-value.js';
 import { COUNTRY_CODES } from './country-codes.js';
 
 /** The fields of a contact that an identify may set by name; every other trait is an attribute. */
@@ -27,15 +27,20 @@ export type ReadTrait = { value: string | null } | { fault: TraitFault };
 export const LONGEST = { name: 100, locale: 35, timezone: 64 } as const;
 
 /** Reads a known trait; null clears the field. `country` is the contact's, for national phone numbers. */
-export function readTrait(trait: KnownTrait, sent: unknown, country: string | null): ReadTrait {
+export function readTrait(
+  trait: KnownTrait,
+  sent: unknown,
+  country: string | null,
+  forms: NormalForms = READ_ANEW,
+): ReadTrait {
   if (sent === null) return { value: null };
   if (typeof sent !== 'string') return { fault: 'wrong_type' };
   if (sent.trim() === '') return { fault: 'too_short' };
-  const value = READERS[trait](sent, country);
+  const value = READERS[trait](sent, country, forms);
   return typeof value === 'string' ? { value } : value;
 }
 
-type Reader = (sent: string, country: string | null) => string | { fault: TraitFault };
+type Reader = (sent: string, country: string | null, forms: NormalForms) => string | { fault: TraitFault };
 
 const name: Reader = (sent) => (isLongerThan(sent, LONGEST.name) ? { fault: 'too_long' } : sent);
 
@@ -44,8 +49,9 @@ const READERS: Record<KnownTrait, Reader> = {
     const code = sent.trim().toUpperCase();
     return COUNTRY_CODES.has(code) ? code : { fault: 'invalid_enum' };
   },
-  email: (sent) => (normalEmail(sent.trim()) === undefined ? { fault: 'invalid_format' } : sent.trim()),
-  phone: (sent, country) => normalPhone(sent, country) ?? { fault: 'invalid_format' },
+  email: (sent, _, forms) =>
+    forms.email(sent.trim()) === undefined ? { fault: 'invalid_format' } : sent.trim(),
+  phone: (sent, country, forms) => forms.phone(sent, country) ?? { fault: 'invalid_format' },
   first_name: name,
   last_name: name,
   locale: (sent) => canonicalLocale(sent.trim()) ?? { fault: 'invalid_format' },

@@ -31,6 +31,38 @@ export function normalPhone(value: string, country: string | null | undefined): 
   return number?.isPossible() && !number.ext ? number.number : undefined;
 }
 
+/** Reads addresses and numbers as {@link normalEmail} and {@link normalPhone} do. */
+export interface NormalForms {
+  email(value: string): string | undefined;
+  phone(value: string, country: string | null | undefined): string | undefined;
+}
+
+/** Reads each anew. */
+export const READ_ANEW: NormalForms = { email: normalEmail, phone: normalPhone };
+
+/** Reads each once, and remembers it for as long as it lives itself: for rows of which several steps ask the same. */
+export class ReadOnce implements NormalForms {
+  private readonly emails = new Map<string, string | undefined>();
+  private readonly phones = new Map<string, string | undefined>();
+
+  email(value: string): string | undefined {
+    const known = this.emails.get(value);
+    if (known !== undefined || this.emails.has(value)) return known;
+    const read = normalEmail(value);
+    this.emails.set(value, read);
+    return read;
+  }
+
+  phone(value: string, country: string | null | undefined): string | undefined {
+    const key = `${country ?? ''} ${value}`;
+    const known = this.phones.get(key);
+    if (known !== undefined || this.phones.has(key)) return known;
+    const read = normalPhone(value, country);
+    this.phones.set(key, read);
+    return read;
+  }
+}
+
 /** An identity's value in the form in which it is unique; undefined if the type does not take it. */
 export function normalIdentity(
   type: string,

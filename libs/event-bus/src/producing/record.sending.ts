@@ -68,6 +68,10 @@ export function placeName(topic: string, partition: number): string {
 
 /** Sends batches, a request for each leader, and tells of each partition what became of its records. */
 export class RecordSending {
+  /** The partition that was asked for last. */
+  private latest:
+    (Required<Pick<BufferedRecord, 'topic' | 'key' | 'partition'>> & { partitions: number }) | undefined;
+
   constructor(
     private readonly client: KafkaClient,
     private readonly topics: Topics,
@@ -91,14 +95,17 @@ export class RecordSending {
     ];
   }
 
-  /** The partition of a record; its topic must be known. */
+  /** The partition of a record; its topic must be known. What is told of one thing comes together, by one key. */
   partitionOf(record: BufferedRecord): number {
-    record.partition ??= partitionOfKey(
-      record.topic,
-      record.key ?? '',
-      this.topics.partitionsOf(record.topic),
-    );
-    return record.partition;
+    if (record.partition !== undefined) return record.partition;
+    const { topic, key = '' } = record;
+    const partitions = this.topics.partitionsOf(topic);
+    const { latest } = this;
+    const isSame = latest?.key === key && latest.topic === topic && latest.partitions === partitions;
+    const partition = isSame ? latest.partition : partitionOfKey(topic, key, partitions);
+    this.latest = { topic, key, partitions, partition };
+    record.partition = partition;
+    return partition;
   }
 
   private byLeader(batch: readonly BufferedRecord[]): Map<number, Place[]> {

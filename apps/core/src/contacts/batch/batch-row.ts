@@ -1,6 +1,6 @@
 import type { FieldError } from '@customer-platform/problem-json';
 import type { Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
-import { normalEmail, normalPhone } from '../../identities/identity-value.js';
+import type { NormalForms } from '../../identities/identity-value.js';
 import type { CreateContactDto } from '../contact.dto.js';
 
 /** By what a row finds its contact. */
@@ -30,12 +30,16 @@ export type BatchOutcome =
  * What a row names its contact by, in the form in which it is matched; what is malformed names nobody. Its form need not
  * have been checked.
  */
-export function identifiersNamed(body: CreateContactDto, country = countryOf(body)): Identifier[] {
+export function identifiersNamed(
+  body: CreateContactDto,
+  forms: NormalForms,
+  country = countryOf(body),
+): Identifier[] {
   const { external_id: externalId, email, phone } = body as Record<MatchField, unknown>;
   const named: (readonly [MatchField, string | undefined])[] = [
     ['external_id', typeof externalId === 'string' ? externalId : undefined],
-    ['email', typeof email === 'string' ? normalEmail(email.trim()) : undefined],
-    ['phone', typeof phone === 'string' ? normalPhone(phone, country) : undefined],
+    ['email', typeof email === 'string' ? forms.email(email.trim()) : undefined],
+    ['phone', typeof phone === 'string' ? forms.phone(phone, country) : undefined],
   ];
   return named.flatMap(([type, normal]) => (normal === undefined ? [] : [{ type, normal }]));
 }

@@ -2,18 +2,24 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { yieldLoop } from '@customer-platform/http';
 import { NOTHING_DECLARED, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../../attributes/declared-attributes.reader.js';
 import { SegmentFollower, type ContactChange } from '../../segments/following/segment-follower.js';
 import { ErasedIdentifiers, type Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
 import { ContactCounters } from '../contact-counters.js';
 import { changedFields, contactEvent } from '../contact.events.js';
+import { ReadOnce, type NormalForms } from '../../identities/identity-value.js';
 import { normalizeNationalId } from '../../national-ids/national-id.js';
 import { NationalIdVault } from '../national-id/national-id.vault.js';
 import { identifiersNamed, keyOf, type BatchOptions, type BatchOutcome, type BatchRow } from './batch-row.js';
 import { ContactDrafts, type DraftChange } from './contact-drafts.js';
 import { KnownContacts, type OwnedIdentity, type SoughtNationalId } from './known-contacts.js';
 import { writeDrafts } from './write-drafts.js';
+
+/** Events of so many changes are made at once; between them others have their turn. */
+const CHANGES_A_TURN = 250;
+const ROWS_A_TURN = 100;
 
 /** What became of a row, and whom it names. */
 export interface BatchResult {
@@ -61,7 +67,8 @@ export class ContactBatches {
     options: BatchOptions,
   ): Promise<BatchResult[]> {
     const now = this.clock.now();
-    const named = rows.map(({ body }) => this.namedBy(tx.organizationId, body));
+    const forms = new ReadOnce();
+    const named = await inTurns(rows, ({ body }) => this.namedBy(tx.organizationId, body, forms));
     const known = new KnownContacts();
     await known.findOwners(
       tx,
@@ -71,10 +78,14 @@ export class ContactBatches {
       tx,
       named.flatMap(({ nationalId }) => nationalId ?? []),
     );
-    if (options.onExisting === 'update') await this.lockMatched(tx, known, rows, named, options);
+    if (options.onExisting === 'update') await this.lockMatched(tx, known, rows, named, options, forms);
     const blocked = await this.blockedAmong(tx, named);
-    const drafts = new ContactDrafts(tx.organizationId, known, this.vault, options, now, declared);
-    const outcomes = rows.map((row, at): BatchOutcome =>
+    const drafts = new ContactDrafts(tx.organizationId, known, this.vault, options, {
+      now,
+      declared,
+      forms,
+    });
+    const outcomes = await inTurns(rows, (row, at): BatchOutcome =>
       blocked.has(at) ? ERASED : drafts.apply(row, named[at]?.identifiers ?? []),
     );
     if (!options.dryRun) await this.keep(tx, context, drafts, options, now);
@@ -87,7 +98,8 @@ export class ContactBatches {
 
   /** Whether the rows, of which no contact can be made, name erased people: then nothing of them is kept. */
   async subjects(tx: Transaction, rows: readonly BatchRow[]): Promise<(readonly Buffer[] | 'erased')[]> {
-    const named = rows.map(({ body }) => this.namedBy(tx.organizationId, body));
+    const forms = new ReadOnce();
+    const named = await inTurns(rows, ({ body }) => this.namedBy(tx.organizationId, body, forms));
     const blocked = await this.blockedAmong(tx, named);
     return named.map((each, at) => (blocked.has(at) ? 'erased' : this.subjectsOf(tx.organizationId, each)));
   }
@@ -100,10 +112,13 @@ export class ContactBatches {
     now: Date,
   ): Promise<void> {
     await writeDrafts(tx, { drafts: [...drafts.values()], changes, yielded, source, now });
-    await this.outbox.append(
-      tx,
-      changes.flatMap((change) => eventsOf(context, change)),
-    );
+    for (let at = 0; at < changes.length; at += CHANGES_A_TURN) {
+      const turn = changes.slice(at, at + CHANGES_A_TURN);
+      await this.outbox.append(
+        tx,
+        turn.flatMap((change) => eventsOf(context, change)),
+      );
+    }
     await this.segments.contactsChanged(
       tx,
       changes.map((change) => followed(context, change)),
@@ -112,8 +127,8 @@ export class ContactBatches {
     if (created > 0) await this.counters.count(tx, 'created', now, created);
   }
 
-  private namedBy(organizationId: string, body: BatchRow['body']): Named {
-    const identifiers = identifiersNamed(body);
+  private namedBy(organizationId: string, body: BatchRow['body'], forms: NormalForms): Named {
+    const identifiers = identifiersNamed(body, forms);
     const { national_id: sent } = body;
     const read = typeof sent?.value === 'string' ? normalizeNationalId(sent.type, sent.value) : undefined;
     if (!sent || !read || !('value' in read)) return { identifiers };
@@ -136,6 +151,7 @@ export class ContactBatches {
     rows: readonly BatchRow[],
     named: Named[],
     { matchBy }: BatchOptions,
+    forms: NormalForms,
   ): Promise<void> {
     const owners = named.flatMap(({ identifiers }, at) => {
       const match = identifiers.find(({ type }) => type === matchBy);
@@ -147,7 +163,7 @@ export class ContactBatches {
     for (const { at, contactId } of owners) {
       const { body } = rows[at] ?? {};
       if (!body || body.country != null || body.phone == null) continue;
-      const identifiers = identifiersNamed(body, known.contacts.get(contactId)?.country ?? null);
+      const identifiers = identifiersNamed(body, forms, known.contacts.get(contactId)?.country ?? null);
       named[at] = { ...named[at], identifiers };
     }
     await known.findOwners(
@@ -175,6 +191,16 @@ const ERASED: BatchOutcome = {
   outcome: 'failed',
   errors: [{ pointer: '', code: 'subject_erased', detail: 'The person was erased.' }],
 };
+
+/** As `map`, with turns of others in between. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T, at: number) => R): Promise<R[]> {
+  const made: R[] = [];
+  for (const [at, item] of items.entries()) {
+    if (at % ROWS_A_TURN === ROWS_A_TURN - 1) await yieldLoop();
+    made.push(work(item, at));
+  }
+  return made;
+}
 
 function eventsOf(context: AuditContext, { change, added, removed }: DraftChange): NewDomainEvent[] {
   const { organizationId, correlationId } = context;

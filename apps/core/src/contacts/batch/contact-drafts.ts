@@ -1,9 +1,9 @@
 import { newId, sameJson, Whole, type ResourceChange } from '@customer-platform/database';
 import { Problem, type FieldError, type ProblemCode } from '@customer-platform/problem-json';
 import { identityLimit } from '../../identities/identity-value.js';
-import type { DeclaredAttributes } from '../../attributes/declared-attributes.js';
-import { changedContact, newContact, type Moment } from '../contact-changes.js';
+import { changedContact, newContact } from '../contact-changes.js';
 import type { CreateContactDto } from '../contact.dto.js';
+import type { Moment } from '../contact-fields.js';
 import { identitiesOf, type FieldIdentity } from '../contact-identities.js';
 import { Contact } from '../contact.entity.js';
 import type { NationalIdVault } from '../national-id/national-id.vault.js';
@@ -35,15 +35,19 @@ export class ContactDrafts {
   readonly changes: DraftChange[] = [];
   /** Identities of the database that a contact of the batch takes from a soft-deleted one. */
   readonly yielded: OwnedIdentity[] = [];
+  private readonly now: Date;
+  private readonly moment: Moment;
 
   constructor(
     private readonly organizationId: string,
     private readonly known: KnownContacts,
     private readonly vault: NationalIdVault,
     private readonly options: BatchOptions,
-    private readonly now: Date,
-    private readonly declared: DeclaredAttributes,
-  ) {}
+    { now, ...by }: Omit<Moment, 'now'> & { readonly now: Date },
+  ) {
+    this.now = now;
+    this.moment = { now: now.toISOString(), ...by };
+  }
 
   /** @param named whom the row names, which takes a while to read */
   apply({ body }: BatchRow, named: readonly Identifier[]): BatchOutcome {
@@ -68,12 +72,8 @@ export class ContactDrafts {
     return this.update(owner.contactId, body);
   }
 
-  private moment(): Moment {
-    return { now: this.now.toISOString(), declared: this.declared };
-  }
-
   private create(body: CreateContactDto): BatchOutcome {
-    const content = newContact(this.vault, this.organizationId, body, this.moment());
+    const content = newContact(this.vault, this.organizationId, body, this.moment);
     const { now } = this;
     const contact = Object.assign(new Contact(), EMPTY, content, {
       organizationId: this.organizationId,
@@ -95,7 +95,7 @@ export class ContactDrafts {
   private update(contactId: string, body: CreateContactDto): BatchOutcome {
     const draft = this.drafts.get(contactId) ?? this.draftOf(contactId);
     const before = draft.contact;
-    const { patch, times } = changedContact(this.vault, before, body, this.moment());
+    const { patch, times } = changedContact(this.vault, before, body, this.moment);
     const after = Object.assign(new Contact(), before, { fieldTimes: times });
     const changed: string[] = [];
     for (const [property, given] of Object.entries(patch)) {

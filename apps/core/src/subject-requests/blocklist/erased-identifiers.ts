@@ -1,7 +1,8 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
-import { Clock, type Transaction, uuids } from '@customer-platform/database';
+import { byteas, Clock, type Transaction, uuids } from '@customer-platform/database';
+import { KeyedHash } from './keyed-hash.js';
 
 /** A value that names a person, in the form in which it is matched. */
 export interface Identifier {
@@ -43,11 +44,12 @@ export type SoughtIdentifier = Identifier & { readonly organizationId: string };
  */
 @Injectable()
 export class ErasedIdentifiers {
-  private readonly key: Buffer;
+  private readonly hash: KeyedHash;
 
   constructor(private readonly clock: Clock) {
     const { root } = keyringOf(readConfig(encryptionConfig));
-    this.key = Buffer.from(hkdfSync('sha256', root, Buffer.alloc(0), 'core erased identifiers', 32));
+    const key = hkdfSync('sha256', root, Buffer.alloc(0), 'core erased identifiers', 32);
+    this.hash = new KeyedHash(Buffer.from(key));
   }
 
   /** From the commit on nothing is created for them. */
@@ -85,7 +87,7 @@ export class ErasedIdentifiers {
     if (sought.length === 0) return new Set();
     const rows = await tx.prepared<{ place: string }>(BLOCKED, [
       uuids(sought.map(({ organizationId }) => organizationId)),
-      sought.map((each) => this.hashOf(each.organizationId, each)),
+      byteas(sought.map((each) => this.hashOf(each.organizationId, each))),
     ]);
     return new Set(rows.flatMap(({ place }) => sought[Number(place) - 1] ?? []));
   }
@@ -96,6 +98,6 @@ export class ErasedIdentifiers {
   }
 
   private hashOf(organizationId: string, { type, normal }: Identifier): Buffer {
-    return createHmac('sha256', this.key).update(`${organizationId}\n${type}\n${normal}`).digest();
+    return this.hash.of(`${organizationId}\n${type}\n${normal}`);
   }
 }
