@@ -2,8 +2,10 @@
  * `npm run load -- import [--rows N]` (after `npm run build`)
  *
  * Prints how many rows a second an import of contacts does, beside `COPY` of the same rows into a table without anything,
- * and what the processes held at most beyond what they hold when idle: core as two processes, on a PostgreSQL and a Kafka
- * of its own, with nothing else to do. The rows come as a stream, so that the sender holds none of them.
+ * the processor time that a row cost each process, for where other work shares the machine that says more than the
+ * clock, and what the processes held at most beyond what they hold when idle: core as two processes, on a PostgreSQL and
+ * a Kafka of its own, with nothing else to do. Then `track` at a steady rate, alone and beside a second import. The rows
+ * come as a stream, so that the sender holds none of them. `LOAD_NODE_OPTIONS` is for the worker: `--cpu-prof`.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,16 +13,22 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { descendantsOf } from '@customer-platform/kit/processes.ts';
+import { descendantsOf, readUsage } from '@customer-platform/kit/processes.ts';
 import { newId, type MigrationClass } from '@customer-platform/database';
 import { startTestProcess, testDatabase, TestRegistry, type TestDatabase } from '@customer-platform/testing';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import startTestServices, { endTestServices } from '../test/global-setup.ts';
+import { anEvent, call, paced, printFigures, type Figures } from './paced.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const LOOK_EVERY_MS = 250;
 const ROWS_A_CHUNK = 1_000;
+const TRACK_PER_SECOND = 200;
+const TRACK_S = 15;
+/** More than are done while `track` is measured. */
+const BESIDE_ROWS = 200_000;
+const SETTLED_MS = 3_000;
 const BOUNDARY = 'an-import-of-contacts';
 const HEADER = 'id,mail,first,last,phone,country,plan,seats\n';
 const MAPPING = {
@@ -99,69 +107,118 @@ async function copied(database: TestDatabase, rows: number): Promise<number> {
   }
 }
 
+interface Bench {
+  readonly url: string;
+  readonly registry: TestRegistry;
+}
+
+/** Sends so many rows for an organization of their own. @returns the address of the import */
+async function send({ url, registry }: Bench, rows: number): Promise<{ at: string; authorization: string }> {
+  const permissions = ['core.imports.create', 'core.imports.read'] as const;
+  const authorization = `Bearer ${registry.key({ organizationId: newId(), permissions })}`;
+  const sent = await fetch(`${url}/v1/core/imports`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+    body: ReadableStream.from(bodyOf(rows)),
+    duplex: 'half',
+  });
+  const opened = (await sent.json()) as { id: string };
+  if (sent.status !== 202)
+    throw new Error(`The import was answered ${sent.status}: ${JSON.stringify(opened)}`);
+  return { at: `${url}/v1/core/imports/${opened.id}`, authorization };
+}
+
+const say = (line: string): unknown => process.stdout.write(`${line}\n`);
+const cpu = (): Map<string, number> => readUsage(process.pid).cpu;
+
+async function importAlone(bench: Bench, rows: number): Promise<number> {
+  const idle = memory('VmRSS');
+  const began = performance.now();
+  const { at, authorization } = await send(bench, rows);
+  const uploaded = performance.now();
+  const before = cpu();
+  const { file, rows: done, state } = await ended(at, { authorization });
+  const seconds = (performance.now() - uploaded) / 1_000;
+  // What the last pieces told is published behind their end.
+  await pause(SETTLED_MS);
+  const after = cpu();
+  const most = memory('VmHWM');
+  const perSecond = done.total / seconds;
+  say(
+    `${state}: ${done.total.toLocaleString('en')} rows, ${done.created.toLocaleString('en')} contacts, ${(file.bytes / 2 ** 20).toFixed(0)} MiB`,
+  );
+  say(
+    `  upload ${((uploaded - began) / 1_000).toFixed(1)} s; import ${seconds.toFixed(1)} s, ${perSecond.toFixed(0)} rows/s`,
+  );
+  const costs = [...after].map(([name, spent]) => {
+    const each = ((spent - (before.get(name) ?? 0)) / done.total) * 1_000;
+    return `${name} ${each.toFixed(3)} ms`;
+  });
+  say(`  processor time of a row: ${costs.join(', ')}`);
+  for (const [name, held] of Object.entries(most))
+    say(
+      `  ${name}: at most ${(held - (idle[name] ?? 0)).toFixed(0)} MiB above the ${(idle[name] ?? 0).toFixed(0)} when idle`,
+    );
+  return perSecond;
+}
+
+/** `track`, each call when it is its time; how long it waited counts. */
+function track({ url, registry }: Bench): Promise<Figures> {
+  const key = registry.key({ organizationId: newId(), permissions: ['core.events.write'] });
+  return paced(TRACK_PER_SECOND * TRACK_S, TRACK_S, () => call(`${url}/v1/core/track`, key, anEvent()));
+}
+
+async function besideTrack(bench: Bench, rows: number): Promise<void> {
+  await track(bench); // what has just started compiles what it runs
+  const alone = await track(bench);
+  const { at, authorization } = await send(bench, rows);
+  const beside = await track(bench);
+  const seen = (await (await fetch(at, { headers: { authorization } })).json()) as Seen;
+  say(
+    `track at ${String(TRACK_PER_SECOND)}/s for ${String(TRACK_S)} s; beside it ${seen.rows.total.toLocaleString('en')} rows were imported (${seen.state})`,
+  );
+  printFigures({ alone, 'beside an import': beside }, say);
+}
+
 /** Measures, prints, and removes what it made. */
 export async function measureImports(rows: number): Promise<void> {
   await startTestServices();
+  const closing: (() => unknown)[] = [
+    () => globalThis.testServices && endTestServices(globalThis.testServices),
+  ];
+  try {
+    await measureAll(rows, closing);
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+}
+
+async function measureAll(rows: number, closing: (() => unknown)[]): Promise<void> {
   const { CORE_MIGRATIONS } = (await import(join(ROOT, 'apps/core/dist/migrations/core.migrations.js'))) as {
     CORE_MIGRATIONS: MigrationClass[];
   };
   const database = await testDatabase('core', CORE_MIGRATIONS);
+  closing.push(() => database.drop());
   const registry = await TestRegistry.start();
+  closing.push(() => registry.close());
   const folder = mkdtempSync(join(tmpdir(), 'customer-platform-imports-'));
-  const start = (role: string) =>
-    startTestProcess({
-      module: 'core',
-      registry,
-      database,
-      env: { PROCESS_ROLE: role, IMPORT_DIRECTORY: folder },
-    });
-  const api = await start('api');
-  const worker = await start('worker');
-  try {
-    const permissions = ['core.imports.create', 'core.imports.read'] as const;
-    const authorization = `Bearer ${registry.key({ organizationId: newId(), permissions })}`;
-    await pause(3_000);
-    const idle = memory('VmRSS');
-    const began = performance.now();
-    const sent = await fetch(`${api.url}/v1/core/imports`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
-      body: ReadableStream.from(bodyOf(rows)),
-      duplex: 'half',
-    });
-    const opened = (await sent.json()) as { id: string };
-    if (sent.status !== 202)
-      throw new Error(`The import was answered ${sent.status}: ${JSON.stringify(opened)}`);
-    const uploaded = performance.now();
-    const {
-      file,
-      rows: done,
-      state,
-    } = await ended(`${api.url}/v1/core/imports/${opened.id}`, { authorization });
-    const seconds = (performance.now() - uploaded) / 1_000;
-    const most = memory('VmHWM');
-    const perSecond = done.total / seconds;
-    const say = (line: string): unknown => process.stdout.write(`${line}\n`);
-    say(
-      `${state}: ${done.total.toLocaleString('en')} rows, ${done.created.toLocaleString('en')} contacts, ${(file.bytes / 2 ** 20).toFixed(0)} MiB`,
-    );
-    say(
-      `  upload ${((uploaded - began) / 1_000).toFixed(1)} s; import ${seconds.toFixed(1)} s, ${perSecond.toFixed(0)} rows/s`,
-    );
-    for (const [name, held] of Object.entries(most))
-      say(
-        `  ${name}: at most ${(held - (idle[name] ?? 0)).toFixed(0)} MiB above the ${(idle[name] ?? 0).toFixed(0)} when idle`,
-      );
-    const plain = await copied(database, rows);
-    say(
-      `  COPY of the same rows: ${plain.toFixed(0)} rows/s, ${(plain / perSecond).toFixed(1)} times as many`,
-    );
-  } finally {
-    await worker.stop();
-    await api.stop();
-    await registry.close();
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true });
-    if (globalThis.testServices) await endTestServices(globalThis.testServices);
-  }
+  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  const start = async (role: 'api' | 'worker'): Promise<string> => {
+    const options = role === 'worker' ? process.env['LOAD_NODE_OPTIONS'] : undefined;
+    const env = {
+      PROCESS_ROLE: role,
+      IMPORT_DIRECTORY: folder,
+      ...(options ? { NODE_OPTIONS: options } : {}),
+    };
+    const running = await startTestProcess({ module: 'core', registry, database, env });
+    closing.push(() => running.stop());
+    return running.url;
+  };
+  const bench = { url: await start('api'), registry };
+  await start('worker');
+  await pause(SETTLED_MS);
+  const perSecond = await importAlone(bench, rows);
+  const plain = await copied(database, rows);
+  say(`  COPY of the same rows: ${plain.toFixed(0)} rows/s, ${(plain / perSecond).toFixed(1)} times as many`);
+  await besideTrack(bench, BESIDE_ROWS);
 }
