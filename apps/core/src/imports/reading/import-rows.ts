@@ -1,4 +1,4 @@
-import { inspect, pointerToken } from '@customer-platform/http';
+import { inspect, pointerToken, readPlainly } from '@customer-platform/http';
 import { MAX_ERRORS, type FieldError } from '@customer-platform/problem-json';
 import { SAID, type Said } from '../../consents/consent.js';
 import type { NewConsent } from '../../consents/consent-recorder.js';
@@ -36,6 +36,8 @@ interface Column {
 
 /** Reads rows of one file into what contacts are said to be. */
 export class ImportRows {
+  /** What a row may say of consents at most. */
+  readonly consentsOfRow: number;
   private readonly targets: readonly (Column | undefined)[];
   private readonly byName = new Map<string, Column>();
   /** The names of columns by the pointer of what they fill. */
@@ -56,6 +58,7 @@ export class ImportRows {
       this.columns.set(pointerOf(target), name);
       return column;
     });
+    this.consentsOfRow = [...this.byName.values()].filter(({ target }) => target.kind === 'consent').length;
   }
 
   /** The rows of the records, in their order; one that is malformed has an error and names nobody. */
@@ -150,6 +153,8 @@ export class ImportRows {
 
   private async check(row: Gathered): Promise<ImportRow> {
     if (row.given.size === 0 && row.errors.length > 0) return row;
+    const plain = readPlainly(CreateContactDto, row.body);
+    if (plain) return { ...row, body: plain };
     const { instance, errors } = await inspect(CreateContactDto, row.body);
     const found = errors.named.map((error) => this.toError(row, error));
     return { ...row, body: instance, errors: [...row.errors, ...found].slice(0, MAX_ERRORS) };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import type { Transaction } from '@customer-platform/database';
-import { inspect, yieldLoop } from '@customer-platform/http';
+import { inspect, log, readPlainly, yieldLoop } from '@customer-platform/http';
 import { FieldErrors, MAX_ERRORS, Problem } from '@customer-platform/problem-json';
 import { ConsentRecorder, type NewRecord, type PreparedConsent } from '../../consents/consent-recorder.js';
 import { CreateConsentDto } from '../../consents/consent.dto.js';
@@ -19,6 +19,9 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const ROWS_A_TURN = 50;
 /** A piece ends behind the turn in which it has come to so many. */
 const ENOUGH_ERRORS = 5_000;
+/** A piece records no more, and checks no more than the second between others' turns: a row may have 500. */
+const MOST_CONSENTS = 5_000;
+const CONSENTS_A_TURN = 1_000;
 
 /** What is wrong with a row, and whom it names. */
 export interface KeptError extends RowError {
@@ -42,6 +45,10 @@ export interface DonePiece {
 /** What is done of a file at once: some rows, in the transaction that notes how far the import has come. */
 @Injectable()
 export class ImportPiece {
+  private ahead: Ahead | undefined;
+  /** The import whose piece was the latest. */
+  private latest: string | undefined;
+
   constructor(
     private readonly files: ImportFiles,
     private readonly batches: ContactBatches,
@@ -54,26 +61,82 @@ export class ImportPiece {
    * @throws FileMissing, FileDamaged; RaceLost, after which the same piece passes
    */
   async run(tx: Transaction, row: ImportTableRow, most: number): Promise<DonePiece> {
+    const read = await this.take(row, most);
+    this.readAhead(row, read, most);
+    return this.write(tx, row, read);
+  }
+
+  /** Lets go of what was read ahead. */
+  forget(): void {
+    this.ahead = undefined;
+    this.latest = undefined;
+  }
+
+  /** The piece that begins where the import stands, as it was read ahead, or read now. */
+  private take(row: ImportTableRow, most: number): Promise<ReadPiece> {
+    const { ahead } = this;
+    if (!ahead || !this.isAhead(row.id, row.position, most)) return this.readPiece(row, most);
+    this.ahead = undefined;
+    // What went wrong then may not go wrong now.
+    return ahead.piece.catch(() => this.readPiece(row, most));
+  }
+
+  /**
+   * Reads and checks what follows while the database works on this piece: of an import that has had two turns one after
+   * the other, for where imports take turns the piece would be another's. Nothing of it counts before its own turn.
+   */
+  private readAhead(row: ImportTableRow, { next, ended }: ReadPiece, most: number): void {
+    const isAgain = this.latest === row.id;
+    this.latest = row.id;
+    if (!isAgain || ended || most === 1) return;
+    const position = String(next.at);
+    // Where this piece begins anew, what follows it is still the same.
+    if (this.isAhead(row.id, position, most)) return;
+    const piece = this.readPiece({ ...row, position, line: next.line }, most);
+    piece.catch((error: unknown) => log.debug({ err: error }, 'A piece of an import was not read ahead'));
+    this.ahead = { id: row.id, position, most, piece };
+  }
+
+  private isAhead(id: string, position: string, most: number): boolean {
+    return this.ahead?.id === id && this.ahead.position === position && this.ahead.most === most;
+  }
+
+  private async readPiece(row: ImportTableRow, most: number): Promise<ReadPiece> {
     const { records, ...read } = await this.read(row, most);
     let { next, ended } = read;
     const reader = new ImportRows(row.options, row.columns);
     const context = contextOfImport(row);
     const rows: CheckedRow[] = [];
-    for (let at = 0, wrong = 0; at < records.length; at += ROWS_A_TURN) {
-      const turn = records.slice(at, at + ROWS_A_TURN);
+    const { consentsOfRow } = reader;
+    const rowsATurn = Math.max(1, Math.min(ROWS_A_TURN, Math.floor(CONSENTS_A_TURN / (consentsOfRow || 1))));
+    const come = { errors: 0, consents: 0 };
+    for (let at = 0; at < records.length; at += rowsATurn) {
+      const turn = records.slice(at, at + rowsATurn);
       const checked = await Promise.all(
         (await reader.read(turn)).map((one) => this.check(context, reader, one)),
       );
       rows.push(...checked);
-      wrong += checked.reduce((sum, { errors }) => sum + errors.length, 0);
+      come.errors += checked.reduce((sum, { errors }) => sum + errors.length, 0);
+      come.consents += checked.reduce((sum, { prepared }) => sum + prepared.length, 0);
       const last = turn.at(-1);
-      if (last && wrong >= ENOUGH_ERRORS && rows.length < records.length) {
+      const isEnough =
+        come.errors >= ENOUGH_ERRORS || come.consents + rowsATurn * consentsOfRow > MOST_CONSENTS;
+      if (last && isEnough && rows.length < records.length) {
         ({ next } = last);
         ended = false;
         break;
       }
       await yieldLoop();
     }
+    return { reader, rows, next, ended };
+  }
+
+  private async write(
+    tx: Transaction,
+    row: ImportTableRow,
+    { reader, rows, next, ended }: ReadPiece,
+  ): Promise<DonePiece> {
+    const context = contextOfImport(row);
     const { true: bad = [], false: good = [] } = Object.groupBy(rows, ({ errors }) =>
       errors.length > 0 ? 'true' : 'false',
     );
@@ -127,7 +190,9 @@ export class ImportPiece {
     const errors = new FieldErrors();
     for (const { purpose, channel, ...said } of row.consents) {
       if (errors.isFull) break;
-      const found = await inspect(CreateConsentDto, { purpose, channel, ...said });
+      const consent = { purpose, channel, ...said };
+      if (readPlainly(CreateConsentDto, consent)) continue;
+      const found = await inspect(CreateConsentDto, consent);
       for (const { pointer = '', ...error } of found.errors.named)
         errors.add({ ...error, pointer: `/consents${pointer}` });
     }
@@ -184,6 +249,19 @@ export class ImportPiece {
 
 interface ReadRecords extends Pick<DonePiece, 'next' | 'ended'> {
   readonly records: readonly RawRecord[];
+}
+
+/** A piece as it was read and checked; nothing of it is written. */
+interface ReadPiece extends Pick<DonePiece, 'next' | 'ended'> {
+  readonly reader: ImportRows;
+  readonly rows: readonly CheckedRow[];
+}
+
+interface Ahead {
+  readonly id: string;
+  readonly position: string;
+  readonly most: number;
+  readonly piece: Promise<ReadPiece>;
 }
 
 interface CheckedRow extends ImportRow {

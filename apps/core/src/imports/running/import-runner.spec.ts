@@ -208,6 +208,63 @@ describe('an import', () => {
 });
 
 describe('a piece', () => {
+  it('ends before it would record more consents than it may', async () => {
+    const { caller } = anOrganization();
+    const purposes = Array.from({ length: 300 }, (_, at) => `purpose_${at}`);
+    const mapping = {
+      id: 'external_id',
+      notice: 'consents.notice_version',
+      ...Object.fromEntries(purposes.map((purpose) => [purpose, `consents.${purpose}`])),
+    };
+    const rows = Array.from(
+      { length: 40 },
+      (_, at) => `w-${at},v1,${purposes.map(() => 'granted').join(',')}`,
+    );
+    const answer = await send(caller, lines(['id', 'notice', ...purposes].join(','), ...rows), { mapping });
+    expectStatus(answer, 202);
+    const consents = async (): Promise<number> => {
+      const [row] = await core.database.query<{ consents: number }>(
+        `SELECT count(*)::int AS consents FROM consent_events WHERE purpose LIKE 'purpose_%'`,
+      );
+      return row?.consents ?? NaN;
+    };
+    const { step } = aProcess();
+    const counts = [0];
+    do {
+      await step();
+      counts.push(await consents());
+    } while (counts.length < 10 && counts.at(-1) !== 12_000);
+    const pieces = counts.slice(1).map((count, at) => count - (counts[at] ?? 0));
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(5_000);
+    // Nor is it cut into many.
+    expect(pieces).toHaveLength(3);
+    expect(await read(caller, answer.body)).toMatchObject({ state: 'completed', rows: { created: 40 } });
+  });
+
+  it('that was read ahead counts only where the import has come to it', async () => {
+    const { caller } = anOrganization();
+    const rows = Array.from({ length: 3_500 }, (_, at) => `x-${at},x${at}@example.com,One`);
+    const one = await taken(caller, rows);
+    const { step } = aProcess();
+    await step();
+    // From here on what follows is read ahead.
+    await step();
+    const [before] = await core.database.query<{ position: string; line: number }>(
+      'SELECT position, line FROM imports WHERE id = $1',
+      [one.id],
+    );
+    await aProcess().step();
+    // Somebody goes back: what is known of the place behind is of no use.
+    await core.database.query('UPDATE imports SET position = $2, line = $3 WHERE id = $1', [
+      one.id,
+      before?.position,
+      before?.line,
+    ]);
+    for (let pieces = 0; pieces < 2; pieces += 1) await step();
+    const done = await read(caller, one);
+    expect(done).toMatchObject({ state: 'completed', rows: { created: 3_500, unchanged: 1_000, failed: 0 } });
+  });
+
   it('ends where it has read enough, also of blank lines alone', async () => {
     const block = Buffer.alloc(1024 * 1024, '\n');
     const files = {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import { readConfig, serviceConfig } from '@customer-platform/config';
@@ -21,10 +22,13 @@ import { ImportSignal } from './import.signal.js';
 /** As metrics and log lines call it. */
 const JOB = 'contact-import';
 const LOOK_EVERY_MS = 500;
-/** Of one transaction: some 100 ms, so that none is long and others come to their turn. */
-const ROWS_A_PIECE = 500;
+/** Of one transaction: some 200 ms, so that none is long and others come to their turn. */
+const ROWS_A_PIECE = 1_000;
 /** While events wait longer to be published nothing is added to them: those of live traffic stand in the same queue. */
 const OUTBOX_SECONDS = 1;
+/** So soon it looks again whether they are published, and so often before it leaves it to the next look. */
+const LOOK_BEHIND_MS = 50;
+const LOOKS_BEHIND = 20;
 /**
  * So long a file that this process does not see is waited for, from when it was missed first and from when the import
  * moved last: another may be the one that sees it.
@@ -139,7 +143,10 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Does all that can be done now. */
   async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.isPublished()) && (await this.runNext())) await yieldLoop();
+    while (!this.job.stopping && (await this.isPublished())) {
+      if (!(await this.runNext())) return this.pieces.forget();
+      await yieldLoop();
+    }
   }
 
   /** Removes files that no import reads any more, or that were never wholly taken. */
@@ -155,7 +162,11 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async isPublished(): Promise<boolean> {
-    return (await outboxAge(this.database)) <= OUTBOX_SECONDS;
+    for (let looks = 1; (await outboxAge(this.database)) > OUTBOX_SECONDS; looks += 1) {
+      if (looks === LOOKS_BEHIND || this.job.stopping) return false;
+      await pause(LOOK_BEHIND_MS);
+    }
+    return true;
   }
 
   /** Whether there was a piece. An import that fails is left for a while, and the next is taken. */
