@@ -9,7 +9,7 @@ export const MODULES = ['core', 'crm', 'identity', 'messaging', 'loyalty'];
 /** What modules read of a Secret beside what is made here: empty, which is as good as absent, until somebody sets it. */
 const OPTIONAL = {
   all: ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD', 'KAFKA_OAUTH_CLIENT_ID', 'KAFKA_OAUTH_CLIENT_SECRET'],
-  core: ['REDIS_URL'],
+  core: ['REDIS_URL', 'IMPORT_S3_ACCESS_KEY_ID', 'IMPORT_S3_SECRET_ACCESS_KEY'],
   messaging: ['PLATFORM_SMTP_URL', 'PROVIDER_SECRET'],
 };
 

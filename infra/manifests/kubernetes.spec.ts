@@ -237,6 +237,11 @@ describe('optional parts', () => {
     const [policy] = ofKind(await manifests.resources('overlays/optional/kafka-oauth'), 'NetworkPolicy');
     expect((policy?.spec as { egress: object[] }).egress).toContainEqual({ ports: [{ port: 443 }] });
   });
+
+  it('imports-bucket lets core reach where files of imports lie', async () => {
+    const [policy] = ofKind(await manifests.resources('overlays/optional/imports-bucket'), 'NetworkPolicy');
+    expect((policy?.spec as { egress: object[] }).egress).toContainEqual({ ports: [{ port: 443 }] });
+  });
 });
 
 describe('k8s/README.md', () => {

@@ -26,6 +26,7 @@ export { runtimes, wordsFor, type Runtime } from './programs.js';
 export { rowsRead, type PlanNode } from './plan-node.js';
 export { peerModule, serviceToken } from './peer-module.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
+export { startS3, type S3Server } from './s3/s3-server.js';
 export { startRedis, type RedisServer } from './redis/redis-server.js';
 export { serviceKeys } from './service-keys.js';
 export { TEST_CERTIFICATE } from './test-certificate.js';

@@ -2,12 +2,14 @@ import { Module } from '@nestjs/common';
 import { retentionOf, type RetentionOptions } from '@customer-platform/database';
 import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
-import { ImportFiles } from './files/import-files.js';
+import { FileStore } from './files/file-store.js';
+import { configuredStore, ImportFiles } from './files/import-files.js';
 import { ImportsController } from './imports.controller.js';
 import { ImportsService } from './imports.service.js';
 import { ImportPiece } from './running/import-piece.js';
 import { ImportRunner } from './running/import-runner.js';
 import { ImportSignal } from './running/import.signal.js';
+import { ImportWatch } from './running/import-watch.js';
 import { ImportUpload } from './upload/import-upload.js';
 import { UploadSlots } from './upload/upload-slots.js';
 
@@ -26,12 +28,14 @@ export const OLD_IMPORT_ERRORS: RetentionOptions = {
   imports: [ConsentsModule, ContactsModule],
   controllers: [ImportsController],
   providers: [
+    { provide: FileStore, useFactory: configuredStore },
     ImportFiles,
     ImportPiece,
     ImportRunner,
     ImportSignal,
     ImportsService,
     ImportUpload,
+    ImportWatch,
     UploadSlots,
     retentionOf(OLD_IMPORT_ERRORS),
   ],

@@ -5,6 +5,9 @@ export interface StoredFile {
   readonly changedAt: Date;
 }
 
+/** What the name of a file ends with in a list, where it was never finished. */
+export const UNFINISHED = '.part';
+
 /** A file that is being written; nobody finds it before `finish`. */
 export interface NewFile {
   write(bytes: Buffer): Promise<void>;
@@ -29,6 +32,14 @@ export abstract class FileStore {
   abstract remove(name: string): Promise<void>;
   /** All files, those included that were never finished. */
   abstract list(): Promise<StoredFile[]>;
+}
+
+/**
+ * The store cannot be used now, or does not answer in time. It has no cause: to whoever reads errors of connections, the
+ * system's code in it would be one of the database's.
+ */
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable';
 }
 
 /** The store has no such file, as far as this process sees it. */

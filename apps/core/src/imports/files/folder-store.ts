@@ -1,24 +1,44 @@
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FileMissing, FileStore, type NewFile, type StoredFile } from './file-store.js';
+import { BoundedCalls } from './bounded-calls.js';
+import { FileMissing, FileStore, UNFINISHED, type NewFile, type StoredFile } from './file-store.js';
 
-/** Of a file that is not finished. */
-const UNFINISHED = '.part';
+/** Of the four threads that a process has for files and names of hosts. */
+const PLACES = 2;
+/** A reader holds the row of its import, and PostgreSQL ends a transaction that has been idle for 30 s. */
+const PATIENCE_MS = 15_000;
 
 /** Files in a folder of the machine, or one that several machines share. */
 export class FolderStore extends FileStore {
+  private readonly calls = new BoundedCalls(PLACES, PATIENCE_MS);
+
   constructor(private readonly folder: string) {
     super();
   }
 
-  async create(name: string): Promise<NewFile> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const path = join(this.folder, name);
-    const unfinished = `${path}${UNFINISHED}`;
-    return new FolderFile(await open(unfinished, 'wx', 0o600), unfinished, path, this.folder);
+  create(name: string): Promise<NewFile> {
+    return this.calls.run(async () => {
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      const path = join(this.folder, name);
+      const unfinished = `${path}${UNFINISHED}`;
+      const file = await open(unfinished, 'wx', 0o600);
+      return new FolderFile(this.calls, file, unfinished, path, this.folder);
+    });
   }
 
-  async read(name: string, from: number, length: number): Promise<Buffer> {
+  read(name: string, from: number, length: number): Promise<Buffer> {
+    return this.calls.run(() => this.readAt(name, from, length));
+  }
+
+  remove(name: string): Promise<void> {
+    return this.calls.run(() => rm(join(this.folder, name), { force: true }));
+  }
+
+  list(): Promise<StoredFile[]> {
+    return this.calls.run(() => this.describeAll());
+  }
+
+  private async readAt(name: string, from: number, length: number): Promise<Buffer> {
     const file = await this.found(name);
     // Without a cause: to whoever reads errors of connections, the system's code for it is one of these.
     if (!file) throw new FileMissing('The file is not in the folder of imports');
@@ -36,11 +56,7 @@ export class FolderStore extends FileStore {
     }
   }
 
-  async remove(name: string): Promise<void> {
-    await rm(join(this.folder, name), { force: true });
-  }
-
-  async list(): Promise<StoredFile[]> {
+  private async describeAll(): Promise<StoredFile[]> {
     let names: string[];
     try {
       names = await readdir(this.folder);
@@ -48,8 +64,13 @@ export class FolderStore extends FileStore {
       if (isAbsent(error)) return [];
       throw error;
     }
-    const files = await Promise.all(names.map((name) => this.describe(name)));
-    return files.filter((file) => file !== undefined);
+    const files: StoredFile[] = [];
+    // One after the other: together they would take all threads.
+    for (const name of names) {
+      const file = await this.describe(name);
+      if (file) files.push(file);
+    }
+    return files;
   }
 
   private async found(name: string): Promise<FileHandle | undefined> {
@@ -75,22 +96,33 @@ class FolderFile implements NewFile {
   private closed = false;
 
   constructor(
+    private readonly calls: BoundedCalls,
     private readonly file: FileHandle,
     private readonly unfinished: string,
     private readonly path: string,
     private readonly folder: string,
   ) {}
 
-  async write(bytes: Buffer): Promise<void> {
-    let written = 0;
-    while (written < bytes.length) {
-      const { bytesWritten } = await this.file.write(bytes, written);
-      written += bytesWritten;
-    }
+  write(bytes: Buffer): Promise<void> {
+    return this.calls.run(async () => {
+      let written = 0;
+      while (written < bytes.length) {
+        const { bytesWritten } = await this.file.write(bytes, written);
+        written += bytesWritten;
+      }
+    });
   }
 
   /** The content is on the disk before the name is, and the name before anybody is told of it. */
-  async finish(): Promise<void> {
+  finish(): Promise<void> {
+    return this.calls.run(() => this.keep());
+  }
+
+  abandon(): Promise<void> {
+    return this.calls.run(() => this.leave());
+  }
+
+  private async keep(): Promise<void> {
     await this.file.sync();
     await this.close();
     await rename(this.unfinished, this.path);
@@ -102,7 +134,7 @@ class FolderFile implements NewFile {
     }
   }
 
-  async abandon(): Promise<void> {
+  private async leave(): Promise<void> {
     try {
       await this.close();
     } finally {

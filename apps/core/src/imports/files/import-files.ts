@@ -5,12 +5,14 @@ import { Injectable } from '@nestjs/common';
 import {
   databaseConfig,
   encryptionConfig,
+  importBucketConfig,
   importFilesConfig,
   keyringOf,
   readConfig,
 } from '@customer-platform/config';
 import { KeySeal } from '@customer-platform/database';
-import type { FileStore, NewFile } from './file-store.js';
+import { BucketStore } from './bucket-store.js';
+import { FileStore, type NewFile } from './file-store.js';
 import { FolderStore } from './folder-store.js';
 import { BLOCK_BYTES, FileDamaged, newFileKey, openBlock, placeOfBlock, sealBlock } from './sealed-blocks.js';
 
@@ -38,12 +40,9 @@ export function placeOfKey(organizationId: string, id: string): string {
  */
 @Injectable()
 export class ImportFiles {
-  private readonly store: FileStore;
   private readonly seal: KeySeal;
 
-  constructor() {
-    const { IMPORT_DIRECTORY: folder } = readConfig(importFilesConfig);
-    this.store = new FolderStore(folder ?? ownFolder());
+  constructor(private readonly store: FileStore) {
     this.seal = new KeySeal(keyringOf(readConfig(encryptionConfig)), FILE_KEYS);
   }
 
@@ -89,6 +88,14 @@ export class ImportFiles {
   private keyOf(organizationId: string, id: string, sealed: string): Buffer {
     return Buffer.from(this.seal.open(placeOfKey(organizationId, id), sealed), 'base64');
   }
+}
+
+/** Where the environment says that files lie. @throws ConfigError */
+export function configuredStore(): FileStore {
+  const { IMPORT_STORAGE: storage, IMPORT_DIRECTORY: folder } = readConfig(importFilesConfig);
+  return storage === 's3'
+    ? new BucketStore(readConfig(importBucketConfig))
+    : new FolderStore(folder ?? ownFolder());
 }
 
 /** Of this installation alone, whose others on the machine know nothing of its imports: all with the same database. */

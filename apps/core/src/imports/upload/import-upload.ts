@@ -2,9 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { newId } from '@customer-platform/database';
-import { parseJsonBytes, RequestAborted, validateBody, type RequestContext } from '@customer-platform/http';
+import {
+  log,
+  parseJsonBytes,
+  RequestAborted,
+  validateBody,
+  type RequestContext,
+} from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import busboy from 'busboy';
+import { StorageUnavailable } from '../files/file-store.js';
 import { ImportFiles, type SealedFile } from '../files/import-files.js';
 import { completeOptions, type ImportOptions } from '../import-options.js';
 import { ImportOptionsDto } from '../import-options.dto.js';
@@ -144,10 +151,12 @@ class Taking {
 
   async abandon(): Promise<void> {
     await Promise.allSettled([this.writing]);
-    try {
-      await this.sealed?.abandon();
-    } finally {
-      await this.files.remove(this.id);
+    for (const left of [() => this.sealed?.abandon(), () => this.files.remove(this.id)]) {
+      try {
+        await left();
+      } catch (error) {
+        log.warn({ err: error, import: this.id }, 'What came of an upload is left to the sweep');
+      }
     }
   }
 
@@ -162,9 +171,11 @@ class Taking {
     try {
       return await this.store(new FileIntake(options, this.room), stream);
     } catch (error) {
-      if (!isFull(error)) throw error;
+      if (!isFull(error) && !(error instanceof StorageUnavailable)) throw error;
       throw new Problem('dependency_unavailable', {
-        detail: 'There is no room where files of imports lie; try again later.',
+        detail: isFull(error)
+          ? 'There is no room where files of imports lie; try again later.'
+          : 'Where files of imports lie does not answer; try again later.',
         cause: error,
       });
     }

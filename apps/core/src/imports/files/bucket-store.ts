@@ -1,0 +1,261 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+  UploadPartCommand,
+  type CompletedPart,
+} from '@aws-sdk/client-s3';
+import type { ImportBucketConfig } from '@customer-platform/config';
+import { log } from '@customer-platform/http';
+import {
+  FileMissing,
+  FileStore,
+  StorageUnavailable,
+  UNFINISHED,
+  type NewFile,
+  type StoredFile,
+} from './file-store.js';
+
+/** What is sent at once; S3 asks for 5 MiB at least, of all parts but the last. */
+const PART_BYTES = 8 * 1024 * 1024;
+
+/** How long a storage that does not answer is waited for, in milliseconds. */
+export interface BucketPatience {
+  readonly connectMs: number;
+  /** For one call, all its repetitions and what it answers included. */
+  readonly callMs: number;
+}
+
+/** A reader holds the row of its import, and PostgreSQL ends a transaction that has been idle for 30 s. */
+const PATIENCE: BucketPatience = { connectMs: 3_000, callMs: 15_000 };
+const ATTEMPTS = 3;
+
+/**
+ * Files as objects of a bucket, in any storage that speaks S3. A large one goes up in parts, and is an object once all
+ * are there; what was begun and never finished is listed among the files.
+ */
+export class BucketStore extends FileStore {
+  private readonly bucket: Bucket;
+
+  constructor(config: ImportBucketConfig, patience = PATIENCE) {
+    super();
+    this.bucket = new Bucket(config, patience);
+  }
+
+  create(name: string): Promise<NewFile> {
+    return Promise.resolve(new BucketFile(this.bucket, name));
+  }
+
+  async read(name: string, from: number, length: number): Promise<Buffer> {
+    if (length === 0) return Buffer.alloc(0);
+    const Range = `bytes=${String(from)}-${String(from + length - 1)}`;
+    try {
+      return await this.bucket.call(async (client, at, abortSignal) => {
+        const { Body } = await client.send(new GetObjectCommand({ ...at(name), Range }), { abortSignal });
+        return Body ? Buffer.from(await Body.transformToByteArray()) : Buffer.alloc(0);
+      });
+    } catch (error) {
+      if (isNamed(error, 'InvalidRange')) return Buffer.alloc(0);
+      // Without a cause, as of a folder.
+      if (isNamed(error, 'NoSuchKey')) throw new FileMissing('The file is not in the bucket of imports');
+      throw error;
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    if (!name.endsWith(UNFINISHED)) return this.bucket.remove(name);
+    const finished = name.slice(0, -UNFINISHED.length);
+    for (const upload of await this.bucket.uploads(finished))
+      if (upload.name === finished) await this.bucket.abort(finished, upload.id);
+  }
+
+  async list(): Promise<StoredFile[]> {
+    const [objects, uploads] = await Promise.all([this.bucket.objects(), this.bucket.uploads('')]);
+    return [
+      ...objects,
+      ...uploads.map(({ name, changedAt }) => ({ name: `${name}${UNFINISHED}`, changedAt })),
+    ];
+  }
+}
+
+type At = (name: string) => { Bucket: string; Key: string };
+type Call<T> = (client: S3Client, at: At, abortSignal: AbortSignal) => Promise<T>;
+
+/** Calls of one bucket, each given up after a while; names are what follows the prefix. */
+class Bucket {
+  private readonly client: S3Client;
+
+  constructor(
+    private readonly config: ImportBucketConfig,
+    private readonly patience: BucketPatience,
+  ) {
+    const { IMPORT_S3_ACCESS_KEY_ID: accessKeyId, IMPORT_S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
+    this.client = new S3Client({
+      region: config.IMPORT_S3_REGION,
+      forcePathStyle: config.IMPORT_S3_PATH_STYLE,
+      maxAttempts: ATTEMPTS,
+      // Storages that are not Amazon's do not all know its later checksums; every block is authenticated by itself.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: { connectionTimeout: patience.connectMs, requestTimeout: patience.callMs },
+      ...(config.IMPORT_S3_ENDPOINT === undefined ? {} : { endpoint: config.IMPORT_S3_ENDPOINT }),
+      ...(accessKeyId !== undefined && secretAccessKey !== undefined
+        ? { credentials: { accessKeyId, secretAccessKey } }
+        : {}),
+    });
+  }
+
+  /** @throws what the storage refuses; StorageUnavailable where it fails, or takes too long, body and all */
+  async call<T>(work: Call<T>): Promise<T> {
+    const { IMPORT_S3_BUCKET: Bucket, IMPORT_S3_PREFIX: prefix } = this.config;
+    const signal = AbortSignal.timeout(this.patience.callMs);
+    const { promise, reject } = Promise.withResolvers<never>();
+    const late = (): void => reject(new StorageUnavailable('The bucket of imports does not answer'));
+    signal.addEventListener('abort', late, { once: true });
+    const done = work(this.client, (name) => ({ Bucket, Key: `${prefix}${name}` }), signal);
+    try {
+      return await Promise.race([done, promise]);
+    } catch (error) {
+      if (error instanceof StorageUnavailable || isRefusal(error)) throw error;
+      log.debug({ err: error }, 'The bucket of imports cannot be used');
+      throw new StorageUnavailable('The bucket of imports cannot be used');
+    } finally {
+      signal.removeEventListener('abort', late);
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.call((client, at, abortSignal) =>
+      client.send(new DeleteObjectCommand(at(name)), { abortSignal }),
+    );
+  }
+
+  async abort(name: string, UploadId: string): Promise<void> {
+    try {
+      await this.call((client, at, abortSignal) =>
+        client.send(new AbortMultipartUploadCommand({ ...at(name), UploadId }), { abortSignal }),
+      );
+    } catch (error) {
+      if (!isNamed(error, 'NoSuchUpload')) throw error;
+    }
+  }
+
+  async objects(): Promise<StoredFile[]> {
+    const { IMPORT_S3_BUCKET: Bucket, IMPORT_S3_PREFIX: Prefix } = this.config;
+    const found: StoredFile[] = [];
+    let ContinuationToken: string | undefined;
+    do {
+      const question = { Bucket, Prefix, ContinuationToken };
+      const page = await this.call((client, _, abortSignal) =>
+        client.send(new ListObjectsV2Command(question), { abortSignal }),
+      );
+      for (const { Key = '', LastModified } of page.Contents ?? [])
+        if (LastModified) found.push({ name: Key.slice(Prefix.length), changedAt: LastModified });
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken !== undefined);
+    return found;
+  }
+
+  /** What was begun of files whose names begin so, and has not become one. */
+  async uploads(begin: string): Promise<(StoredFile & { readonly id: string })[]> {
+    const { IMPORT_S3_BUCKET: Bucket, IMPORT_S3_PREFIX: prefix } = this.config;
+    const found: (StoredFile & { id: string })[] = [];
+    let behind: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
+    while (behind) {
+      const question = { Bucket, Prefix: `${prefix}${begin}`, ...behind };
+      const page = await this.call((client, _, abortSignal) =>
+        client.send(new ListMultipartUploadsCommand(question), { abortSignal }),
+      );
+      for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
+        if (UploadId !== undefined && Initiated)
+          found.push({ name: Key.slice(prefix.length), changedAt: Initiated, id: UploadId });
+      }
+      const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
+      behind =
+        page.IsTruncated === true && KeyMarker !== undefined
+          ? { KeyMarker, ...(UploadIdMarker === undefined ? {} : { UploadIdMarker }) }
+          : undefined;
+    }
+    return found;
+  }
+}
+
+/** Gathers a part, and sends it before more is taken. */
+class BucketFile implements NewFile {
+  private gathered: Buffer[] = [];
+  private bytes = 0;
+  private upload: string | undefined;
+  private readonly parts: CompletedPart[] = [];
+
+  constructor(
+    private readonly bucket: Bucket,
+    private readonly name: string,
+  ) {}
+
+  async write(bytes: Buffer): Promise<void> {
+    this.gathered.push(bytes);
+    this.bytes += bytes.length;
+    if (this.bytes >= PART_BYTES) await this.sendPart();
+  }
+
+  async finish(): Promise<void> {
+    if (this.upload === undefined) {
+      const Body = this.taken();
+      await this.bucket.call((client, at, abortSignal) =>
+        client.send(new PutObjectCommand({ ...at(this.name), Body }), { abortSignal }),
+      );
+      return;
+    }
+    if (this.bytes > 0) await this.sendPart();
+    const { upload: UploadId, parts: Parts } = this;
+    const whole = { UploadId, MultipartUpload: { Parts } };
+    await this.bucket.call((client, at, abortSignal) =>
+      client.send(new CompleteMultipartUploadCommand({ ...at(this.name), ...whole }), { abortSignal }),
+    );
+  }
+
+  async abandon(): Promise<void> {
+    this.gathered = [];
+    if (this.upload !== undefined) await this.bucket.abort(this.name, this.upload);
+  }
+
+  private async sendPart(): Promise<void> {
+    const Body = this.taken();
+    this.upload ??= await this.begin();
+    const part = { UploadId: this.upload, PartNumber: this.parts.length + 1, Body };
+    const { ETag } = await this.bucket.call((client, at, abortSignal) =>
+      client.send(new UploadPartCommand({ ...at(this.name), ...part }), { abortSignal }),
+    );
+    this.parts.push({ ETag, PartNumber: part.PartNumber });
+  }
+
+  private async begin(): Promise<string> {
+    const { UploadId } = await this.bucket.call((client, at, abortSignal) =>
+      client.send(new CreateMultipartUploadCommand(at(this.name)), { abortSignal }),
+    );
+    if (UploadId === undefined) throw new Error('The storage of imports named no upload');
+    return UploadId;
+  }
+
+  private taken(): Buffer {
+    const all = Buffer.concat(this.gathered);
+    this.gathered = [];
+    this.bytes = 0;
+    return all;
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof S3ServiceException && (error.$metadata.httpStatusCode ?? 500) < 500;
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof S3ServiceException && error.name === name;
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePorts, WORKSPACE } from '../app-process.js';
+
+const CACHE = join(WORKSPACE, 'node_modules/.cache/customer-platform');
+const VERSION = 'v1.8.0';
+const MODULE = `github.com/versity/versitygw/cmd/versitygw@${VERSION}`;
+const BUILT_WITHIN_MS = 570_000;
+const READY_WITHIN_MS = 30_000;
+const BUCKET = 'files';
+
+/** A storage that speaks S3, of a spec file's own, with one empty bucket; it asks for signatures. */
+export interface S3Server {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** kill -STOP: it is there and answers nothing. */
+  freeze(): void;
+  /** Goes on after `freeze`. */
+  thaw(): void;
+  /** Ends it and removes what it kept. */
+  stop(): Promise<void>;
+}
+
+/** Starts a Versity gateway over a folder, on a free port; Go builds it once. */
+export async function startS3(): Promise<S3Server> {
+  const program = await gatewayProgram();
+  const [port = 0] = await freePorts(1);
+  const folder = mkdtempSync(join(tmpdir(), 'customer-platform-s3-'));
+  const [files, attributes] = [join(folder, 'files'), join(folder, 'attributes')];
+  for (const each of [join(files, BUCKET), attributes]) mkdirSync(each, { recursive: true });
+  const account = { accessKeyId: 'test', secretAccessKey: 'a secret of tests' };
+  const address = `127.0.0.1:${String(port)}`;
+  const region = 'us-east-1';
+  const settings = ['--access', account.accessKeyId, '--secret', account.secretAccessKey, '--region', region];
+  const child = spawn(
+    program,
+    [...settings, '--port', address, '--quiet', 'posix', '--sidecar', attributes, files],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+  const endpoint = `http://${address}`;
+  await serving(child, endpoint);
+  return {
+    endpoint,
+    region,
+    bucket: BUCKET,
+    ...account,
+    freeze: () => child.kill('SIGSTOP'),
+    thaw: () => child.kill('SIGCONT'),
+    stop: async () => {
+      const gone = once(child, 'exit');
+      if (child.exitCode === null && child.signalCode === null) {
+        kill();
+        await gone;
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function serving(child: ChildProcess, endpoint: string): Promise<void> {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  for (const giveUpAt = performance.now() + READY_WITHIN_MS; performance.now() < giveUpAt; await pause(50)) {
+    if (child.exitCode !== null || child.signalCode !== null) break;
+    const answer = await fetch(endpoint).catch(() => undefined);
+    await answer?.arrayBuffer();
+    // Whoever does not sign is refused: it serves.
+    if (answer) return;
+  }
+  child.kill('SIGKILL');
+  throw new Error(`The storage does not serve:\n${output}`);
+}
+
+/** The program, built once for each version. */
+async function gatewayProgram(): Promise<string> {
+  const folder = join(CACHE, `versitygw-${VERSION}`);
+  const program = join(folder, 'versitygw');
+  if (existsSync(program)) return program;
+  const draft = `${folder}.${String(process.pid)}`;
+  mkdirSync(draft, { recursive: true });
+  const go = existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : 'go';
+  await promisify(execFile)(go, ['install', MODULE], {
+    env: { ...process.env, GOBIN: draft, GOFLAGS: '-mod=mod' },
+    timeout: BUILT_WITHIN_MS,
+  });
+  // Another test may have been first; its copy is as good.
+  if (existsSync(program)) rmSync(draft, { recursive: true });
+  else renameSync(draft, folder);
+  return program;
+}
