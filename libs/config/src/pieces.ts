@@ -68,22 +68,35 @@ export const importFilesConfig = z.object({
 });
 
 /** The bucket of `IMPORT_STORAGE=s3`. */
-export const importBucketConfig = z.object({
-  IMPORT_S3_BUCKET: z.string(),
-  IMPORT_S3_REGION: z.string(),
-  /** Of a storage that is not Amazon's. */
-  IMPORT_S3_ENDPOINT: httpUrl().optional(),
-  /** The bucket in the path and not in the host's name, as most storages that are not Amazon's want it. */
-  IMPORT_S3_PATH_STYLE: flag().default(false),
-  /** What names in the bucket begin with: `imports/`. Nothing else may lie there. */
-  IMPORT_S3_PREFIX: z
-    .string()
-    .regex(/^(?:[A-Za-z0-9._-]{1,64}\/){0,4}$/, 'must be names that each end with a slash')
-    .default('imports/'),
-  /** Both or none: without them those of the environment, a role of the pod among them. */
-  IMPORT_S3_ACCESS_KEY_ID: z.string().optional(),
-  IMPORT_S3_SECRET_ACCESS_KEY: z.string().optional(),
-});
+export const importBucketConfig = z
+  .object({
+    IMPORT_S3_BUCKET: z.string(),
+    IMPORT_S3_REGION: z.string(),
+    /** Of a storage that is not Amazon's. */
+    IMPORT_S3_ENDPOINT: httpUrl().optional(),
+    /** The bucket in the path and not in the host's name, as most storages that are not Amazon's want it. */
+    IMPORT_S3_PATH_STYLE: flag().default(false),
+    /** What names in the bucket begin with: `imports/`. Nothing else may lie there. */
+    IMPORT_S3_PREFIX: z
+      .string()
+      .regex(/^(?:[A-Za-z0-9._-]{1,64}\/){0,4}$/, 'must be names that each end with a slash')
+      .default('imports/'),
+    /** Both or none: without them those of the environment, a role of the pod among them. */
+    IMPORT_S3_ACCESS_KEY_ID: z.string().optional(),
+    IMPORT_S3_SECRET_ACCESS_KEY: z.string().optional(),
+  })
+  .refine(
+    (read) => read.IMPORT_S3_ACCESS_KEY_ID === undefined || read.IMPORT_S3_SECRET_ACCESS_KEY !== undefined,
+    {
+      path: ['IMPORT_S3_SECRET_ACCESS_KEY'],
+    },
+  )
+  .refine(
+    (read) => read.IMPORT_S3_SECRET_ACCESS_KEY === undefined || read.IMPORT_S3_ACCESS_KEY_ID !== undefined,
+    {
+      path: ['IMPORT_S3_ACCESS_KEY_ID'],
+    },
+  );
 /** What {@link importBucketConfig} reads. */
 export type ImportBucketConfig = z.infer<typeof importBucketConfig>;
 

@@ -4,6 +4,7 @@ import {
   ConfigError,
   databaseConfig,
   encryptionConfig,
+  importBucketConfig,
   keyringOf,
   kafkaConfig,
   peersConfig,
@@ -118,5 +119,22 @@ describe('ENCRYPTION_KEYS', () => {
   ])('refuses %s, and shows none', (_, list) => {
     expect(() => read(list)).toThrow(/ENCRYPTION_KEYS must be id:key pairs/);
     expect(() => read(list)).not.toThrow(String(one));
+  });
+});
+
+describe('the bucket of imports', () => {
+  const named = { IMPORT_S3_BUCKET: 'files', IMPORT_S3_REGION: 'us-east-1' };
+  const read = (more: Record<string, string>) => () => readConfig(importBucketConfig, { ...named, ...more });
+
+  it('has credentials of its own, or none', () => {
+    expect(read({})()).toEqual({ ...named, IMPORT_S3_PATH_STYLE: false, IMPORT_S3_PREFIX: 'imports/' });
+    const own = { IMPORT_S3_ACCESS_KEY_ID: 'a', IMPORT_S3_SECRET_ACCESS_KEY: 'b' };
+    expect(read(own)()).toMatchObject(own);
+    for (const [one, other] of [Object.keys(own), Object.keys(own).reverse()])
+      expect(read({ [one ?? '']: 'a' })).toThrow(`${other ?? ''} is missing`);
+  });
+
+  it.each(['imports', '/imports/', 'a b/'])('has no names that begin with %s', (IMPORT_S3_PREFIX) => {
+    expect(read({ IMPORT_S3_PREFIX })).toThrow('IMPORT_S3_PREFIX must be names');
   });
 });

@@ -38,16 +38,21 @@ class Body extends Base {
   even?: number;
 }
 
-/** Of each item. */
-class Each {
-  @IsString({ each: true })
-  names: string[];
-}
-
 class Listing {
+  @MayBeAbsent()
+  @IsString({ each: true })
+  names?: string[];
+
+  @MayBeAbsent()
   @ValidateNested({ each: true })
   @Type(() => Inner)
-  items: Inner[];
+  items?: Inner[];
+}
+
+/** Of which something more is asked. */
+class Now {
+  @IsString({ validateIf: () => false })
+  name: string;
 }
 
 const WHOLE = { count: 1 };
@@ -81,8 +86,29 @@ describe('what is read plainly', () => {
     expect(readPlainly(Body, value)).toEqual(errors.total === 0 ? instance : undefined);
   });
 
+  it.each<object>([
+    { names: [] },
+    { names: ['a', 'b'] },
+    { names: ['a', 1] },
+    { names: 'a' },
+    { names: 1 },
+    { items: [] },
+    { items: [{ kind: 'a', text: 'x' }] },
+    {
+      items: [
+        { kind: 'a', text: 'x' },
+        { kind: 'c', text: 'x' },
+      ],
+    },
+    { items: [null] },
+    { items: ['a'] },
+    { items: { kind: 'a', text: 'x' } },
+  ])('is so of lists, too: %j', async (value) => {
+    const { instance, errors } = await inspect(Listing, value);
+    expect(readPlainly(Listing, value)).toEqual(errors.total === 0 ? instance : undefined);
+  });
+
   it('is nothing of a class that asks for more', () => {
-    expect(readPlainly(Each, { names: ['a'] })).toBeUndefined();
-    expect(readPlainly(Listing, { items: [{ kind: 'a', text: 'x' }] })).toBeUndefined();
+    expect(readPlainly(Now, { name: 'a' })).toBeUndefined();
   });
 });

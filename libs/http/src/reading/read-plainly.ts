@@ -34,12 +34,18 @@ function holds(instance: object): boolean {
     if (!conditions.every((applies) => applies(instance, value))) continue;
     // What answers by a promise is not waited for here.
     if (!tests.every((test) => test(instance, value) === true)) return false;
-    if (isNested && value !== undefined && !(isOneObject(value) && holds(value))) return false;
+    if (isNested && value !== undefined && !holdsWithin(value)) return false;
   }
   return true;
 }
 
-/** Lists are left to class-validator. */
+/** Lists of lists are left to class-validator. */
+function holdsWithin(value: unknown): boolean {
+  return Array.isArray(value)
+    ? value.every((item) => isOneObject(item) && holds(item))
+    : isOneObject(value) && holds(value);
+}
+
 function isOneObject(value: unknown): value is object {
   return value instanceof Object && !Array.isArray(value) && !(value instanceof Set || value instanceof Map);
 }
@@ -57,7 +63,7 @@ function gather(dto: Dto): FieldTests[] | null {
   const fields = new Map<string, FieldTests>();
   for (const metadata of storage.getTargetValidationMetadatas(dto, '', false, false)) {
     const { propertyName: name, type, constraints, constraintCls, each, validateIf } = metadata;
-    if (each || validateIf) return null;
+    if (validateIf) return null;
     const field = fields.get(name) ?? { name, conditions: [], tests: [], isNested: false };
     fields.set(name, field);
     if (type === ValidationTypes.CONDITIONAL_VALIDATION) field.conditions.push(constraints[0] as Test);
@@ -65,7 +71,12 @@ function gather(dto: Dto): FieldTests[] | null {
     else if (type === ValidationTypes.CUSTOM_VALIDATION) {
       for (const { instance } of storage.getTargetValidatorConstraints(constraintCls)) {
         const about = { targetName: dto.name, property: name, constraints };
-        field.tests.push((object, value) => instance.validate(value, { ...about, object, value }));
+        const test: Test = (object, value) => instance.validate(value, { ...about, object, value });
+        const ofEach: Test = (object, value) => {
+          if (!Array.isArray(value)) return test(object, value);
+          return value.every((item) => instance.validate(item, { ...about, object, value }) === true);
+        };
+        field.tests.push(each ? ofEach : test);
       }
     } else return null;
   }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Socket } from 'node:net';
-import { type AddressInfo } from 'node:net';
-import { newId } from '@customer-platform/database';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { importBucketConfig, readConfig } from '@customer-platform/config';
+import { newId } from '@customer-platform/database';
 import { startS3, type S3Server } from '@customer-platform/testing';
 import { aFolder } from '../import.fixture.js';
 import { BucketStore } from './bucket-store.js';

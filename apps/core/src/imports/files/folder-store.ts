@@ -7,6 +7,8 @@ import { FileMissing, FileStore, UNFINISHED, type NewFile, type StoredFile } fro
 const PLACES = 2;
 /** A reader holds the row of its import, and PostgreSQL ends a transaction that has been idle for 30 s. */
 const PATIENCE_MS = 15_000;
+/** So much is brought to the disk at once, so that the end of a large file takes no longer than its parts. */
+const SYNC_BYTES = 4 * 1024 * 1024;
 
 /** Files in a folder of the machine, or one that several machines share. */
 export class FolderStore extends FileStore {
@@ -94,6 +96,7 @@ export class FolderStore extends FileStore {
 
 class FolderFile implements NewFile {
   private closed = false;
+  private unsynced = 0;
 
   constructor(
     private readonly calls: BoundedCalls,
@@ -110,6 +113,10 @@ class FolderFile implements NewFile {
         const { bytesWritten } = await this.file.write(bytes, written);
         written += bytesWritten;
       }
+      this.unsynced += written;
+      if (this.unsynced < SYNC_BYTES) return;
+      await this.file.datasync();
+      this.unsynced = 0;
     });
   }
 
