@@ -22,6 +22,8 @@ const ENOUGH_ERRORS = 5_000;
 /** A piece records no more, and checks no more than the second between others' turns: a row may have 500. */
 const MOST_CONSENTS = 5_000;
 const CONSENTS_A_TURN = 1_000;
+/** Where rows may say much of consents so many times as many rows are read as could be done: most say less than they may. */
+const READ_TIMES = 8;
 
 /** What is wrong with a row, and whom it names. */
 export interface KeptError extends RowError {
@@ -102,13 +104,14 @@ export class ImportPiece {
   }
 
   private async readPiece(row: ImportTableRow, most: number): Promise<ReadPiece> {
-    const { records, ...read } = await this.read(row, most);
-    let { next, ended } = read;
     const reader = new ImportRows(row.options, row.columns);
+    const { consentsOfRow } = reader;
+    const rowsWith = (consents: number): number => Math.ceil(consents / Math.max(1, consentsOfRow));
+    const { records, ...read } = await this.read(row, Math.min(most, rowsWith(READ_TIMES * MOST_CONSENTS)));
+    let { next, ended } = read;
     const context = contextOfImport(row);
     const rows: CheckedRow[] = [];
-    const { consentsOfRow } = reader;
-    const rowsATurn = Math.max(1, Math.min(ROWS_A_TURN, Math.floor(CONSENTS_A_TURN / (consentsOfRow || 1))));
+    const rowsATurn = Math.min(ROWS_A_TURN, rowsWith(CONSENTS_A_TURN));
     const come = { errors: 0, consents: 0 };
     for (let at = 0; at < records.length; at += rowsATurn) {
       const turn = records.slice(at, at + rowsATurn);

@@ -210,7 +210,7 @@ describe('an import', () => {
 describe('a piece', () => {
   it('ends before it would record more consents than it may', async () => {
     const { caller } = anOrganization();
-    const purposes = Array.from({ length: 300 }, (_, at) => `purpose_${at}`);
+    const purposes = Array.from({ length: 300 }, (_, at) => `custom.p${at}`);
     const mapping = {
       id: 'external_id',
       notice: 'consents.notice_version',
@@ -224,7 +224,7 @@ describe('a piece', () => {
     expectStatus(answer, 202);
     const consents = async (): Promise<number> => {
       const [row] = await core.database.query<{ consents: number }>(
-        `SELECT count(*)::int AS consents FROM consent_events WHERE purpose LIKE 'purpose_%'`,
+        `SELECT count(*)::int AS consents FROM consent_events WHERE purpose LIKE 'custom.p%'`,
       );
       return row?.consents ?? NaN;
     };
