@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsObject, IsString, Max, MaxLength, MinLength, ValidateNested } from 'class-validator';
 import { custom, MayBeAbsent, MayBeNull } from './field-decorators.js';

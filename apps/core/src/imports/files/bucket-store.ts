@@ -11,6 +11,8 @@ import {
   S3ServiceException,
   UploadPartCommand,
   type CompletedPart,
+  type ListMultipartUploadsCommandOutput,
+  type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3';
 import type { ImportBucketConfig } from '@customer-platform/config';
 import { log } from '@customer-platform/http';
@@ -153,7 +155,7 @@ class Bucket {
     let ContinuationToken: string | undefined;
     do {
       const question = { Bucket, Prefix, ContinuationToken };
-      const page = await this.call((client, _, abortSignal) =>
+      const page: ListObjectsV2CommandOutput = await this.call((client, _, abortSignal) =>
         client.send(new ListObjectsV2Command(question), { abortSignal }),
       );
       for (const { Key = '', LastModified } of page.Contents ?? [])
@@ -170,7 +172,7 @@ class Bucket {
     let behind: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
     while (behind) {
       const question = { Bucket, Prefix: `${prefix}${begin}`, ...behind };
-      const page = await this.call((client, _, abortSignal) =>
+      const page: ListMultipartUploadsCommandOutput = await this.call((client, _, abortSignal) =>
         client.send(new ListMultipartUploadsCommand(question), { abortSignal }),
       );
       for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
