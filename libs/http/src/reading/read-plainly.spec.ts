@@ -14,7 +14,7 @@ class Inner {
   text: string;
 }
 
-class Base {
+class Named {
   @MayBeAbsent()
   @MayBeNull()
   @IsString()
@@ -29,7 +29,7 @@ class Base {
   inner?: Inner;
 }
 
-class Body extends Base {
+class Body extends Named {
   @IsInt()
   @Max(9)
   count: number;

@@ -72,17 +72,22 @@ export async function startS3(): Promise<S3Server> {
 
 async function serving(child: ChildProcess, endpoint: string): Promise<void> {
   let output = '';
+  let reason = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   for (const giveUpAt = performance.now() + READY_WITHIN_MS; performance.now() < giveUpAt; await pause(50)) {
     if (child.exitCode !== null || child.signalCode !== null) break;
-    const answer = await fetch(endpoint).catch(() => undefined);
-    await answer?.arrayBuffer();
-    // Whoever does not sign is refused: it serves.
-    if (answer) return;
+    try {
+      const answer = await fetch(endpoint);
+      await answer.arrayBuffer();
+      // Whoever does not sign is refused: it serves.
+      return;
+    } catch (error) {
+      reason = String(error);
+    }
   }
   child.kill('SIGKILL');
-  throw new Error(`The storage does not serve:\n${output}`);
+  throw new Error(`The storage does not serve (${reason}):\n${output}`);
 }
 
 /** The program, built once for each version. */
