@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
-import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
+import { DatabaseModule, organizationRetention, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { AttributeDefinition } from './attributes/attribute-definition.entity.js';
 import { AttributesModule } from './attributes/attributes.module.js';
@@ -23,6 +23,8 @@ import { MembersModule } from './members/members.module.js';
 import { ORGANIZATION_IN_CORE } from './organization-references.js';
 import { ErasureWatch } from './operator/erasure-watch.js';
 import { ProcessingModule } from './processing/processing.module.js';
+import { RETAINED_EVENTS } from './retention/retained-events.js';
+import { RETAINED_LETTERS } from './retention/retained-letters.js';
 import { Segment } from './segments/segment.entity.js';
 import { SegmentsModule } from './segments/segments.module.js';
 import { SubjectRequestsModule } from './subject-requests/subject-requests.module.js';
@@ -64,6 +66,6 @@ import { UsageModule } from './usage/usage.module.js';
     TaxonomiesModule,
     UsageModule,
   ],
-  providers: [ErasureWatch],
+  providers: [ErasureWatch, organizationRetention(RETAINED_EVENTS, RETAINED_LETTERS)],
 })
 export class CoreModule {}

@@ -90,6 +90,19 @@ export type {
 } from './resources/resource-definition.js';
 export { ResourceStore, type Patch, type UpdateOptions } from './resources/resource-store.js';
 export { ResourceStores } from './resources/resource-stores.js';
+export { OrganizationRetention, organizationRetention } from './retention/organization-retention.js';
+export {
+  gapOf,
+  RETENTION_KINDS,
+  type Piece,
+  type Removal,
+  type RetainedKind,
+  type RetentionDays,
+  type RetentionGap,
+  type RetentionKind,
+  type RetentionPage,
+} from './retention/retention-kinds.js';
+export { retentionPeriodsTable } from './retention/retention-periods.table.js';
 export { SubjectRowsModule } from './subject-rows/subject-rows.module.js';
 export {
   SubjectRows,

@@ -11,7 +11,7 @@ import {
   type ResolvedCredential,
   type Restriction,
 } from '@customer-platform/authorization';
-import { newId } from '@customer-platform/database';
+import { newId, type RetentionDays, type RetentionPage } from '@customer-platform/database';
 import { isPermission, type Permission } from '@customer-platform/permissions';
 import { anOrganization } from './fixtures.js';
 
@@ -180,6 +180,8 @@ export class TestRegistry {
         return this.resolve(body as ResolveRequest);
       case 'GET /internal/authz/changes':
         return { status: 200, answer: this.changesSince(query.get('cursor')) };
+      case 'GET /internal/retention':
+        return { status: 200, answer: this.retentionPage(query.get('after')) };
       case 'POST /internal/authz/confirm':
         return { status: 200, answer: this.confirm((body as { acceptances: Acceptance[] }).acceptances) };
       case 'POST /internal/memberships/check':
@@ -265,6 +267,19 @@ export class TestRegistry {
       expires_in_ms: null,
     };
     return { status: 200, answer: credential };
+  }
+
+  /** Two at a time, so that whoever asks has to go on. */
+  private retentionPage(after: string | null): RetentionPage {
+    const told = [...this.organizations]
+      .flatMap(([id, { settings }]) => {
+        const retention = settings?.['retention'] as RetentionDays | undefined;
+        return retention ? [{ organization_id: id, retention }] : [];
+      })
+      .sort((a, b) => (a.organization_id < b.organization_id ? -1 : 1))
+      .filter(({ organization_id: id }) => after === null || id > after);
+    const organizations = told.slice(0, 2);
+    return { organizations, next: told.length > 2 ? (organizations.at(-1)?.organization_id ?? null) : null };
   }
 
   private changesSince(cursor: string | null): ChangesPage {

@@ -72,6 +72,45 @@ export class EventDto {
   updated_at: string;
 }
 
+/** What retention has removed. */
+export class RetentionGapDto {
+  @ApiProperty({ enum: ['retention'] })
+  reason: 'retention';
+
+  @ApiProperty({
+    format: 'date-time',
+    description:
+      'Nothing that happened after it was removed; of what happened at it or before it some is gone.',
+  })
+  until: string;
+}
+
+/** Where a page of events ends. */
+export class EventPageInfoDto {
+  @ApiProperty({ type: 'integer' })
+  limit: number;
+
+  @ApiProperty({ type: String, nullable: true })
+  next_cursor: string | null;
+}
+
+/** A page of events, and what it cannot show. */
+export class EventPageDto {
+  @ApiProperty({ type: [EventDto] })
+  data: EventDto[];
+
+  @ApiProperty({ type: EventPageInfoDto })
+  page: EventPageInfoDto;
+
+  @ApiProperty({
+    type: RetentionGapDto,
+    nullable: true,
+    description:
+      'Events that were asked for and may have been removed, their time being over; null: of what was asked for nothing was removed.',
+  })
+  gap: RetentionGapDto | null;
+}
+
 /** A row of the table of events. */
 export interface EventRow {
   id: string;

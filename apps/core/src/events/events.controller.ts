@@ -4,15 +4,13 @@ import { ApiHeader } from '@nestjs/swagger';
 import {
   Context,
   Endpoint,
-  ListEndpoint,
   ListRequest,
   Query,
   type ListQuery,
-  type Page,
   type RequestContext,
 } from '@customer-platform/http';
 import { DeadLetterDto } from '../dead-letters/dead-letter.dto.js';
-import { EventDto } from './event.dto.js';
+import { EventDto, EventPageDto } from './event.dto.js';
 import { EVENT_LIST } from './event.list.js';
 import { EventsService } from './events.service.js';
 import { LIVE_EXAMPLE, LiveQueryDto } from './live/live.dto.js';
@@ -25,11 +23,15 @@ export class EventsController {
     private readonly streams: LiveStreams,
   ) {}
 
-  @ListEndpoint({ permission: 'core.events.read', summary: 'List the stored events', response: EventDto })
-  list(
-    @Context() context: RequestContext,
-    @ListRequest(EVENT_LIST) query: ListQuery,
-  ): Promise<Page<EventDto>> {
+  @Endpoint({
+    method: 'GET',
+    permission: 'core.events.read',
+    summary: 'List the stored events',
+    description:
+      '`gap` says that events which were asked for may be missing: the organization keeps them for a while only.',
+    response: EventPageDto,
+  })
+  list(@Context() context: RequestContext, @ListRequest(EVENT_LIST) query: ListQuery): Promise<EventPageDto> {
     return this.events.list(context, query);
   }
 

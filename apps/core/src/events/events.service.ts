@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Database, pageOf, type Transaction } from '@customer-platform/database';
+import { Database, gapOf, pageOf, type Transaction } from '@customer-platform/database';
 import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { eventIdOf } from '../ingestion/event-id.js';
-import { toEventDto, type EventDto, type EventRow } from './event.dto.js';
+import {
+  toEventDto,
+  type EventDto,
+  type EventPageDto,
+  type EventRow,
+  type RetentionGapDto,
+} from './event.dto.js';
 
 const EVENTS = `
   SELECT id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload, warnings,
@@ -19,16 +25,22 @@ export class EventsService {
   ) {}
 
   /** One page; every order and filter of the list has an index that leads with it. */
-  async list(context: RequestContext, given: ListQuery): Promise<Page<EventDto>> {
+  async list(context: RequestContext, given: ListQuery): Promise<EventPageDto> {
     const query = byIds(given, context.organizationId);
     return this.database.inOrganization(context, async (tx) => {
-      if (!isOfOneContact(query)) return pageOfEvents(tx, await this.resolved(tx, query));
-      // A merge gives a contact's events to its survivor: an id that events stand under needs no looking up.
-      const own = await pageOfEvents(tx, query);
-      if (own.data.length > 0) return own;
-      const resolved = await this.resolved(tx, query);
-      return resolved === query ? own : pageOfEvents(tx, resolved);
+      const { data, page } = await this.page(tx, query);
+      // Looked at afterwards: what a piece takes away between the two is said to be gone.
+      return { data, page, gap: await gapIn(tx, query) };
     });
+  }
+
+  private async page(tx: Transaction, query: ListQuery): Promise<Page<EventDto>> {
+    if (!isOfOneContact(query)) return pageOfEvents(tx, await this.resolved(tx, query));
+    // A merge gives a contact's events to its survivor: an id that events stand under needs no looking up.
+    const own = await pageOfEvents(tx, query);
+    if (own.data.length > 0) return own;
+    const resolved = await this.resolved(tx, query);
+    return resolved === query ? own : pageOfEvents(tx, resolved);
   }
 
   private resolved(tx: Transaction, query: ListQuery): Promise<ListQuery> {
@@ -53,4 +65,18 @@ function pageOfEvents(tx: Transaction, query: ListQuery): Promise<Page<EventDto>
 function isOfOneContact({ filters }: ListQuery): boolean {
   const [filter, ...others] = filters.filter(({ field }) => field === 'contact_id');
   return filter?.op === 'eq' && others.length === 0;
+}
+
+/** What retention has removed, unless all that is asked for happened later. */
+async function gapIn(tx: Transaction, { filters }: ListQuery): Promise<RetentionGapDto | null> {
+  const gap = await gapOf(tx, 'events');
+  if (!gap) return null;
+  const until = gap.until.toISOString();
+  return filters.some((filter) => liesBehind(filter, until)) ? null : { reason: gap.reason, until };
+}
+
+function liesBehind({ field, op, value }: ListFilter, until: string): boolean {
+  if (field !== 'occurred_at') return false;
+  const from = new Date(String(value)).toISOString();
+  return op === 'gt' ? from >= until : (op === 'gte' || op === 'eq') && from > until;
 }

@@ -43,6 +43,8 @@ import { KeepWhoseNationalIdsArchivesHold1767134500000 } from './1767134500000-k
 import { KeepPositionsOfErasures1767135000000 } from './1767135000000-keep-positions-of-erasures.js';
 import { IndexWhatErasuresSeek1767135100000 } from './1767135100000-index-what-erasures-seek.js';
 import { CompleteRequestsByHand1767139000000 } from './1767139000000-complete-requests-by-hand.js';
+import { CreateRetention1767137000000 } from './1767137000000-create-retention.js';
+import { IndexLettersByAge1767137100000 } from './1767137100000-index-letters-by-age.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -90,4 +92,6 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   KeepPositionsOfErasures1767135000000,
   IndexWhatErasuresSeek1767135100000,
   CompleteRequestsByHand1767139000000,
+  CreateRetention1767137000000,
+  IndexLettersByAge1767137100000,
 ];

@@ -7,6 +7,10 @@ const KNOWN = `
   SELECT given.organization_id, given.event_id, event.fingerprint, true AS claims
     FROM given JOIN events AS event ON event.organization_id = given.organization_id AND event.id = given.event_id
   UNION ALL
+  SELECT given.organization_id, given.event_id, trace.fingerprint, true
+    FROM given
+    JOIN removed_events AS trace ON trace.organization_id = given.organization_id AND trace.id = given.event_id
+  UNION ALL
   SELECT given.organization_id, given.event_id, letter.fingerprint, letter.code <> '${CREDENTIAL_REVOKED}'
     FROM given
     JOIN dead_letters AS letter
@@ -34,8 +38,9 @@ export interface Dispositions {
 }
 
 /**
- * Tells new events from repeats (contract.md §6): a key that was seen with the same body is a duplicate; with another
- * body the event becomes a dead letter that is born closed, and a repeat of that second body is a duplicate again.
+ * Tells new events from repeats (contract.md §6), of events that retention has removed too: a key that was seen with the
+ * same body is a duplicate; with another body the event becomes a dead letter that is born closed, and a repeat of that
+ * second body is a duplicate again.
  * What a revoked credential sent claims no key: whoever may send sends the same event under the same key after it.
  * @param replayed ids of the letters that are being run again, which do not stand in their own way
  */

@@ -16,6 +16,14 @@ export interface SessionLimits {
   absolute_hours: number;
 }
 
+/** For how many days things are kept (identity.md §2); null: for as long as the platform keeps them. */
+export interface RetentionSettings {
+  events_days: number | null;
+  dead_letters_days: number | null;
+  sends_days: number | null;
+  webhook_deliveries_days: number | null;
+}
+
 /** An organization's settings with what holds where it says nothing. */
 export interface OrganizationSettings {
   rate_limits: RateLimits;
@@ -23,6 +31,7 @@ export interface OrganizationSettings {
   session: SessionLimits;
   member_jwks: { keys: MemberJwk[] };
   branding: Branding;
+  retention: RetentionSettings;
 }
 
 /** Settings as they are kept: only what was said. */
@@ -32,6 +41,7 @@ export type StoredSettings = Partial<{
   session: Partial<SessionLimits>;
   member_jwks: { keys: MemberJwk[] };
   branding: Partial<Branding>;
+  retention: Partial<RetentionSettings>;
 }>;
 
 /** What holds where nothing is said (contract.md §6, identity.md §2). */
@@ -41,6 +51,7 @@ export const DEFAULT_SETTINGS: OrganizationSettings = {
   session: { idle_minutes: 30, absolute_hours: 12 },
   member_jwks: { keys: [] },
   branding: NO_BRANDING,
+  retention: { events_days: null, dead_letters_days: null, sends_days: null, webhook_deliveries_days: null },
 };
 
 /** `limits`: what holds with those above it, see `effectiveLimits`; without them what it says itself. */
@@ -54,14 +65,15 @@ export function effectiveSettings(
     session: { ...DEFAULT_SETTINGS.session, ...stored.session },
     member_jwks: stored.member_jwks ?? DEFAULT_SETTINGS.member_jwks,
     branding: { ...NO_BRANDING, ...stored.branding },
+    retention: { ...DEFAULT_SETTINGS.retention, ...stored.retention },
   };
 }
 
-/** What of them the modules work with: how pages look is nothing to them. */
+/** What of them the modules work with: how pages look is nothing to them, and for how long things are kept nothing to a call. */
 export function moduleSettings(
   stored: StoredSettings,
   limits?: RateLimits,
-): Omit<OrganizationSettings, 'branding'> {
-  const { branding: _branding, ...settings } = effectiveSettings(stored, limits);
+): Omit<OrganizationSettings, 'branding' | 'retention'> {
+  const { branding: _branding, retention: _retention, ...settings } = effectiveSettings(stored, limits);
   return settings;
 }

@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
@@ -118,6 +119,38 @@ export class BrandingDto {
   logo_url?: string | null;
 }
 
+const LONGEST_DAYS = 3_650;
+
+/** A period in days; null: kept. */
+function Days(description: string, fewest: number, most = LONGEST_DAYS): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ type: 'integer', nullable: true, default: null, description }),
+    MayBeAbsent(),
+    MayBeNull(),
+    IsInt(),
+    Min(fewest),
+    Max(most),
+  );
+}
+
+/** For how long things are kept, in days. */
+export class RetentionDto {
+  @Days('Events, from when they were accepted. What repeats them is known as a repeat for ever.', 7)
+  events_days?: number | null;
+
+  @Days('What dead letters hold, from when they failed last: one that waited is closed.', 1)
+  dead_letters_days?: number | null;
+
+  @Days(
+    'Subject and metadata of sends that have ended, and messages in inboxes, from when they were asked for.',
+    7,
+  )
+  sends_days?: number | null;
+
+  @Days('Deliveries to webhook endpoints that have ended. Without it they are kept for 14 days.', 7, 14)
+  webhook_deliveries_days?: number | null;
+}
+
 /** Settings as a body gives them; null clears, and the default holds again. */
 export class SettingsDto {
   @ApiProperty({
@@ -161,6 +194,17 @@ export class SettingsDto {
   @ValidateNested()
   @Type(() => BrandingDto)
   branding?: BrandingDto | null;
+
+  @ApiProperty({
+    description:
+      'For how long things are kept; what is older is removed for good. A period that is new or shorter counts after a day.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RetentionDto)
+  retention?: RetentionDto | null;
 }
 
 /** What `POST /v1/identity/organizations` takes: an organization below the caller's. */

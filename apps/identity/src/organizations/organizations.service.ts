@@ -268,9 +268,9 @@ async function demandActiveParent(tx: Transaction, { parentId }: Organization): 
 }
 
 /** Settings as JSON merges them; keys reduced to what verifies. */
-function plain({ rate_limits, mfa_policy, session, member_jwks, branding }: SettingsDto): StoredSettings {
+function plain({ member_jwks, ...others }: SettingsDto): StoredSettings {
   const keys = member_jwks?.keys.map((key) => readMemberJwk(key) as MemberJwk);
-  const given = { rate_limits, mfa_policy, session, member_jwks: keys ? { keys } : member_jwks, branding };
+  const given = { ...others, member_jwks: keys ? { keys } : member_jwks };
   return JSON.parse(JSON.stringify(given)) as StoredSettings;
 }
 

@@ -1,0 +1,67 @@
+import type { Removal, RetainedKind } from '@customer-platform/database';
+
+/** What was stored a moment ago may still be in the hands of who stored it, or of a repeat that waits for it. */
+const SETTLED_AFTER_MS = 3_600_000;
+
+/**
+ * Of each event stays what a repeat is known by. One whose dead letter waits is left: a replay reads it. By when they were
+ * accepted, in the order of an index, from where the piece before ended: what was deleted is not read again.
+ */
+const REMOVE = `
+  WITH piece AS (
+    SELECT id, received_at FROM events
+     WHERE organization_id = $1 AND received_at < $2
+       AND ($4::timestamptz IS NULL OR (received_at, id) > ($4::timestamptz, $5::uuid))
+     ORDER BY received_at, id LIMIT $3
+  ), gone AS (
+    DELETE FROM events AS event USING piece
+     WHERE event.organization_id = $1 AND event.id = piece.id AND event.created_at < $6
+       AND NOT EXISTS (SELECT FROM dead_letters AS letter
+                        WHERE letter.organization_id = $1 AND letter.event_id = piece.id
+                          AND letter.state IN ('pending', 'replaying'))
+    RETURNING event.id, event.fingerprint, event.occurred_at
+  ), traced AS (
+    INSERT INTO removed_events (organization_id, id, fingerprint) SELECT $1, id, fingerprint FROM gone
+    ON CONFLICT DO NOTHING
+  ), last AS (
+    SELECT received_at, id FROM piece ORDER BY received_at DESC, id DESC LIMIT 1
+  )
+  SELECT (SELECT count(*)::int FROM gone) AS removed, (SELECT max(occurred_at) FROM gone) AS until,
+         (SELECT count(*)::int FROM piece) AS read, last.received_at AS at, last.id
+    FROM (SELECT) AS one LEFT JOIN last ON true`;
+
+const OLDEST = `SELECT received_at AS at FROM events WHERE organization_id = $1 ORDER BY received_at, id LIMIT 1`;
+
+/** A row of a statement that goes through a piece. */
+export interface PieceRow {
+  removed: number;
+  until: Date | null;
+  read: number;
+  /** Of the last row that was read. */
+  at: Date | null;
+  id: string | null;
+}
+
+/** @param most rows a piece may have: one that has fewer is the last */
+export function removalOf(row: PieceRow | undefined, most: number): Removal {
+  if (!row) return { removed: 0, until: null };
+  const { removed, until, read, at, id } = row;
+  return read < most || at === null || id === null
+    ? { removed, until }
+    : { removed, until, next: [at.toISOString(), id] };
+}
+
+/** Events, by when they were accepted. What they did to contacts, segments and usage stays. */
+export const RETAINED_EVENTS: RetainedKind = {
+  kind: 'events',
+  async remove(tx, { before, now, most, after }) {
+    const [at = null, id = null] = after ?? [];
+    const settled = new Date(now.getTime() - SETTLED_AFTER_MS);
+    const [row] = await tx.query<PieceRow>(REMOVE, [tx.organizationId, before, most, at, id, settled]);
+    return removalOf(row, most);
+  },
+  async oldest(tx) {
+    const [row] = await tx.query<{ at: Date }>(OLDEST, [tx.organizationId]);
+    return row?.at ?? null;
+  },
+};

@@ -1,0 +1,60 @@
+import type { Transaction } from '../transaction.js';
+
+/** What has a period of an organization (`settings.retention`, identity.md §2). */
+export const RETENTION_KINDS = ['events', 'dead_letters', 'sends', 'webhook_deliveries'] as const;
+export type RetentionKind = (typeof RETENTION_KINDS)[number];
+
+/** Days, by `<kind>_days`; null or absent: kept. */
+export type RetentionDays = { readonly [kind in `${RetentionKind}_days`]?: number | null };
+
+/** Answer of `GET /internal/retention`: the organizations that say something, in the order of their ids. */
+export interface RetentionPage {
+  readonly organizations: readonly { readonly organization_id: string; readonly retention: RetentionDays }[];
+  /** To be handed back as `after`; null on the last page. */
+  readonly next: string | null;
+}
+
+/** One piece that is to be removed. */
+export interface Piece {
+  /** What lies before it has had its time. */
+  readonly before: Date;
+  readonly now: Date;
+  /** So many rows at most. */
+  readonly most: number;
+  /** Where the piece before it ended; undefined for the first of a pass. */
+  readonly after: readonly string[] | undefined;
+}
+
+/** What became of a piece. */
+export interface Removal {
+  readonly removed: number;
+  /** The latest time among what was removed, as its list shows it; null where nothing was. */
+  readonly until: Date | null;
+  /** Where the next piece begins; absent where nothing is left. */
+  readonly next?: readonly string[];
+}
+
+/** How a module removes what has had its time, of the organization that the transaction is bound to. */
+export interface RetainedKind {
+  readonly kind: RetentionKind;
+  remove(tx: Transaction, piece: Piece): Promise<Removal>;
+  /** The time of the oldest that is still there, by which it is removed; null where there is nothing. */
+  oldest(tx: Transaction): Promise<Date | null>;
+}
+
+/** What has been removed, as a list says it. */
+export interface RetentionGap {
+  readonly reason: 'retention';
+  /** Nothing after it was removed; of what lies at it or before it some is gone. */
+  readonly until: Date;
+}
+
+const REMOVED_UNTIL = `
+  SELECT removed_until AS until FROM retention_periods
+   WHERE organization_id = $1 AND kind = $2 AND removed_until IS NOT NULL`;
+
+/** What retention has removed of a kind; undefined where it has removed nothing. */
+export async function gapOf(tx: Transaction, kind: RetentionKind): Promise<RetentionGap | undefined> {
+  const [row] = await tx.query<{ until: Date }>(REMOVED_UNTIL, [tx.organizationId, kind]);
+  return row && { reason: 'retention', until: row.until };
+}
