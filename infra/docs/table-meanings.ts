@@ -10,6 +10,8 @@ export const SHARED_TABLES: Record<string, string> = {
   outbox: 'Domain events of one transaction and shard, on their way to Kafka.',
   parked_events: 'A domain event that a consumer could not process, kept for redelivery.',
   reference_holds: 'A short hold on new references to a row that its owner is purging.',
+  retention_periods:
+    'For how long an organization keeps a kind of rows, as the module has learnt it, and what has been removed by that.',
   signing_keys: 'A key pair that the module signs with; the private part is sealed.',
 };
 
@@ -50,6 +52,7 @@ export const TABLES: Record<string, Record<string, string>> = {
       'Who listens to an organization’s events, so that all instances count alike. Lost in a crash, on purpose.',
     instances: 'An instance that does something together with others, and when it last reported.',
     rate_limit_instances: 'What the release before knows of instances that share rate limits.',
+    removed_events: 'What stays of an event that retention has removed: by it a repeat is known.',
     segment_builds: 'A segment whose rule is new, and how far its building has come.',
     segment_changes: 'A change of a contact that is still to be evaluated: a work queue.',
     segment_clocks: 'The latest instant at which the segments of an organization were evaluated.',

@@ -7,6 +7,7 @@ import {
   Database,
   DatabaseModule,
   IdempotentCalls,
+  organizationRetention,
   ReferencesModule,
   SubjectRowsModule,
 } from '@customer-platform/database';
@@ -27,6 +28,8 @@ import { MembersModule } from './members/members.module.js';
 import { migrations } from './migrations/index.js';
 import { ORGANIZATION_IN_MESSAGING } from './organization-references.js';
 import { OrganizationStates } from './organizations/organization-states.js';
+import { RETAINED_DELIVERIES } from './retention/retained-deliveries.js';
+import { RETAINED_SENDS } from './retention/retained-sends.js';
 import { Router } from './routing/router.js';
 import { RoutingController } from './routing/routing.controller.js';
 import { RoutingService } from './routing/routing.service.js';
@@ -117,6 +120,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     ReportsRepository,
     WaitingEvents,
     WebhooksService,
+    organizationRetention(RETAINED_SENDS, RETAINED_DELIVERIES),
   ],
 })
 export class MessagingModule {}

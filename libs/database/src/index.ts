@@ -93,8 +93,10 @@ export { ResourceStores } from './resources/resource-stores.js';
 export { OrganizationRetention, organizationRetention } from './retention/organization-retention.js';
 export {
   gapOf,
+  removalOf,
   RETENTION_KINDS,
   type Piece,
+  type PieceRow,
   type Removal,
   type RetainedKind,
   type RetentionDays,

@@ -1,4 +1,4 @@
-import type { Removal, RetainedKind } from '@customer-platform/database';
+import { removalOf, type PieceRow, type RetainedKind } from '@customer-platform/database';
 
 /** What was stored a moment ago may still be in the hands of who stored it, or of a repeat that waits for it. */
 const SETTLED_AFTER_MS = 3_600_000;
@@ -31,25 +31,6 @@ const REMOVE = `
     FROM (SELECT) AS one LEFT JOIN last ON true`;
 
 const OLDEST = `SELECT received_at AS at FROM events WHERE organization_id = $1 ORDER BY received_at, id LIMIT 1`;
-
-/** A row of a statement that goes through a piece. */
-export interface PieceRow {
-  removed: number;
-  until: Date | null;
-  read: number;
-  /** Of the last row that was read. */
-  at: Date | null;
-  id: string | null;
-}
-
-/** @param most rows a piece may have: one that has fewer is the last */
-export function removalOf(row: PieceRow | undefined, most: number): Removal {
-  if (!row) return { removed: 0, until: null };
-  const { removed, until, read, at, id } = row;
-  return read < most || at === null || id === null
-    ? { removed, until }
-    : { removed, until, next: [at.toISOString(), id] };
-}
 
 /** Events, by when they were accepted. What they did to contacts, segments and usage stays. */
 export const RETAINED_EVENTS: RetainedKind = {

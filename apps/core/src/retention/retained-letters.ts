@@ -1,5 +1,4 @@
-import type { RetainedKind } from '@customer-platform/database';
-import { removalOf, type PieceRow } from './retained-events.js';
+import { removalOf, type PieceRow, type RetainedKind } from '@customer-platform/database';
 
 /** Why a letter is closed whose event was taken out of it. */
 export const PAYLOAD_REMOVED = 'payload_removed';

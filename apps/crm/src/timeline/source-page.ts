@@ -14,6 +14,8 @@ export interface SourcePage {
   readonly items: readonly PlacedItem[];
   /** Whether the source holds more after the last item. */
   readonly more: boolean;
+  /** Of what happened at this instant or before it the source has removed some. */
+  readonly removedUntil?: string;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -25,7 +27,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
  * @throws TypeError when it is no page of a timeline source
  */
 export function readSourcePage(fragment: Fragment, text: string, after: Position | undefined): SourcePage {
-  const { data, page } = object(parse(text));
+  const { data, page, gap } = object(parse(text));
   if (!Array.isArray(data)) throw new TypeError('the answer has no data');
   const items = data.map((value) => place(fragment, object(value)));
   let before = after;
@@ -33,7 +35,17 @@ export function readSourcePage(fragment: Fragment, text: string, after: Position
     if (before && compareInSource(before, item) >= 0) throw new TypeError('the answer is out of order');
     before = item;
   }
-  return { items, more: items.length > 0 && object(page)['next_cursor'] !== null };
+  const more = items.length > 0 && object(page)['next_cursor'] !== null;
+  const removedUntil = instantOf(gap);
+  return { items, more, ...(removedUntil === undefined ? {} : { removedUntil }) };
+}
+
+/** Until when a source says that it has removed something; not every source can. */
+function instantOf(gap: unknown): string | undefined {
+  if (gap === undefined || gap === null) return undefined;
+  const { until } = object(gap);
+  if (typeof until !== 'string' || !INSTANT.test(until)) throw new TypeError('the gap has no time');
+  return until;
 }
 
 function place(fragment: Fragment, item: SourceItem): PlacedItem {

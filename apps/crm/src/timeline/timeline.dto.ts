@@ -31,6 +31,18 @@ export class TimelinePageDto {
     string | null;
 }
 
+/** What a source has removed, its time being over. */
+export class TimelineGapDto {
+  @ApiProperty({ enum: ['core', 'loyalty', 'messaging'] }) source: string;
+  @ApiProperty({ enum: ['event', 'consent', 'transaction', 'send'] }) type: string;
+  @ApiProperty({ enum: ['retention'] }) reason: 'retention';
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Of what happened at it or before it some is gone; nothing after it.',
+  })
+  until: string;
+}
+
 /** A page of a contact's timeline: time descending, then source ascending, then id descending. */
 export class TimelineDto {
   @ApiProperty({ type: [TimelineItemDto] }) data: TimelineItemDto[];
@@ -42,4 +54,10 @@ export class TimelineDto {
       'Modules that did not answer. The same request completes the page later, a later page brings what was missed.',
   })
   unreachable: string[];
+
+  @ApiProperty({
+    type: [TimelineGapDto],
+    description: 'What is missing for good, on the page on which the items of a source and type end.',
+  })
+  gaps: TimelineGapDto[];
 }

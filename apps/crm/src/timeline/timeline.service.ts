@@ -6,7 +6,7 @@ import { FRAGMENTS, type Fragment } from './fragments.js';
 import { isWanted, sourceFilters } from './source-filters.js';
 import { SourceClient, type FragmentAnswer } from './source.client.js';
 import { decodeWalk, encodeWalk, step, walkFromStart, type WalkState } from './timeline-walk.js';
-import type { TimelineDto } from './timeline.dto.js';
+import type { TimelineDto, TimelineGapDto } from './timeline.dto.js';
 import { toTimelineItemDto } from './to-timeline-item-dto.js';
 
 /** The timeline, or the contact in whose timeline it now is. */
@@ -65,6 +65,9 @@ export class TimelineService {
         next_cursor: next ? query.cursorFor([contactId, ...encodeWalk(next)]) : null,
       },
       unreachable: [...new Set(unreachable.map(({ source }) => source))].sort(),
+      gaps: asked.flatMap((fragment) =>
+        gapOf(fragment, answers.get(fragment), !next || next.get(fragment) === 'end'),
+      ),
     };
   }
 
@@ -91,6 +94,16 @@ export class TimelineService {
       deadline.end();
     }
   }
+}
+
+/** Where the walk has come to the end of what the fragment holds, what it held before that. */
+function gapOf(
+  { source, type }: Fragment,
+  answer: FragmentAnswer | undefined,
+  ended: boolean,
+): TimelineGapDto[] {
+  const until = answer?.kind === 'page' && ended ? answer.page.removedUntil : undefined;
+  return until === undefined ? [] : [{ source, type, reason: 'retention', until }];
 }
 
 type KnownContact = Exclude<ResolvedContact, { kind: 'unreadable' }>;

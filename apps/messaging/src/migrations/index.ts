@@ -33,6 +33,8 @@ import { IndexSendsOfUnknown1767000000000 } from './1767000000000-index-sends-of
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 import { NoteFurtherWebhookMakers1767113100000 } from './1767113100000-note-further-webhook-makers.js';
 import { CheckWebhookMakers1767113110000 } from './1767113110000-check-webhook-makers.js';
+import { CreateRetention1767137200000 } from './1767137200000-create-retention.js';
+import { IndexSendsWithContent1767137300000 } from './1767137300000-index-sends-with-content.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -70,4 +72,6 @@ export const migrations: MigrationClass[] = [
   UnpackOutbox1767000100000,
   NoteFurtherWebhookMakers1767113100000,
   CheckWebhookMakers1767113110000,
+  CreateRetention1767137200000,
+  IndexSendsWithContent1767137300000,
 ];

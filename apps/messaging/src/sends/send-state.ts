@@ -23,7 +23,8 @@ export const SEND_STATES = [
 export type SendState = (typeof SEND_STATES)[number];
 
 /** States in which a dispatcher may still take the send up; every other is an outcome. */
-const OPEN: ReadonlySet<SendState> = new Set(['accepted', 'rendering', 'gated', 'dispatching', 'held']);
+export const OPEN_STATES: readonly SendState[] = ['accepted', 'rendering', 'gated', 'dispatching', 'held'];
+const OPEN: ReadonlySet<SendState> = new Set(OPEN_STATES);
 
 /** Outcomes of a hand-off and of what providers report later: the highest ever reached stands. */
 const REPORTED: readonly SendState[] = [

@@ -161,6 +161,14 @@ export class SendDto {
   @IsObject()
   metadata: Record<string, unknown> | null;
 
+  @ApiProperty({
+    description:
+      'When subject and metadata were removed, for the organization keeps them for a while only; null: they were not.',
+  })
+  @MayBeNull()
+  @IsInstant()
+  content_removed_at: string | null;
+
   @ApiProperty({ description: 'When it is taken up again.' })
   @MayBeNull()
   @IsInstant()

@@ -1,9 +1,17 @@
 import type { SendDto, SendStepDto } from './send.dto.js';
 
-type Instants = 'release_at' | 'expires_at' | 'occurred_at' | 'sent_at' | 'created_at' | 'updated_at';
+type Instants =
+  | 'content_removed_at'
+  | 'release_at'
+  | 'expires_at'
+  | 'occurred_at'
+  | 'sent_at'
+  | 'created_at'
+  | 'updated_at';
 
 /** A row of `sends`, as far as it is shown. */
 export interface SendRow extends Omit<SendDto, Instants> {
+  content_removed_at: Date | null;
   release_at: Date | null;
   expires_at: Date | null;
   sent_at: Date | null;
@@ -38,6 +46,7 @@ export function toSendDto(row: SendRow): SendDto {
     provider_message_id: row.provider_message_id,
     attempts: row.attempts,
     metadata: row.metadata,
+    content_removed_at: row.content_removed_at?.toISOString() ?? null,
     release_at: row.release_at?.toISOString() ?? null,
     expires_at: row.expires_at?.toISOString() ?? null,
     occurred_at: row.created_at.toISOString(),

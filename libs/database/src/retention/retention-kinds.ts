@@ -34,6 +34,25 @@ export interface Removal {
   readonly next?: readonly string[];
 }
 
+/** A row of a statement that goes through a piece. */
+export interface PieceRow {
+  removed: number;
+  until: Date | null;
+  read: number;
+  /** Of the last row that was read. */
+  at: Date | null;
+  id: string | null;
+}
+
+/** @param most rows a piece may have: one that has fewer is the last */
+export function removalOf(row: PieceRow | undefined, most: number): Removal {
+  if (!row) return { removed: 0, until: null };
+  const { removed, until, read, at, id } = row;
+  return read < most || at === null || id === null
+    ? { removed, until }
+    : { removed, until, next: [at.toISOString(), id] };
+}
+
 /** How a module removes what has had its time, of the organization that the transaction is bound to. */
 export interface RetainedKind {
   readonly kind: RetentionKind;
