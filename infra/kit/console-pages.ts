@@ -32,6 +32,7 @@ const PAGES = [
   'developers/taxonomies?open=ecommerce',
   'developers/reference',
   'organization',
+  'organization/retention',
   'organization/children',
   'organization/people',
   'organization/invitations',

@@ -52,6 +52,8 @@ export class StubModules {
     transaction: 'well',
     send: 'well',
   };
+  /** Until when the list of a type says that it has removed something. */
+  removedUntil: Partial<Record<ItemType, string>> = {};
   readonly contacts: StubContact[] = [];
   readonly received: Received[] = [];
   readonly lookups: { ids: string[] }[] = [];
@@ -81,6 +83,7 @@ export class StubModules {
       this.items[type].length = 0;
       this.behaviour[type] = 'well';
     }
+    this.removedUntil = {};
     this.received.length = 0;
     this.lookups.length = 0;
     this.lookup = 'well';
@@ -141,6 +144,7 @@ export class StubModules {
     const contactId = query.get('contact_id') ?? pathname.split('/')[4] ?? '';
     const limit = Number(query.get('limit'));
     const before = [query.get('before_occurred_at'), query.get('before_id')] as const;
+    const until = this.removedUntil[type];
     const rows = this.items[type]
       .filter((item) => item.contact_id === contactId)
       .filter((item) => matches(item, field, query))
@@ -151,6 +155,7 @@ export class StubModules {
     return {
       data: rows.slice(0, limit),
       page: { limit, next_cursor: rows.length > limit ? 'opaque' : null },
+      ...(until === undefined ? {} : { gap: { reason: 'retention', until } }),
     };
   }
 }

@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { FilterInstant } from '../ui/filters.tsx';
@@ -52,6 +54,7 @@ function Earlier({ search, onOpen }: EarlierProps): ReactNode {
     const query = { ...filters, 'received_at[lte]': until, sort: '-received_at', limit: PAGE, cursor };
     return (await api.GET('/v1/core/events', { params: { query }, signal })).data;
   });
+  const removedUntil = useRemoved(filters);
   const opened = list.items.find(({ idempotency_key }) => idempotency_key === open);
   return (
     <>
@@ -64,9 +67,27 @@ function Earlier({ search, onOpen }: EarlierProps): ReactNode {
         onOpen={({ idempotency_key }) => onOpen(idempotency_key)}
         empty={<Empty title={t('emptyEarlier')}>{t('emptyEarlierLead')}</Empty>}
       />
+      {removedUntil !== undefined && !list.loading && !list.hasMore && (
+        <p className="pt-4 text-center text-xs text-soft">{t('removed', { at: removedUntil })}</p>
+      )}
       {open !== undefined && (
         <EventPanel idempotencyKey={open} known={opened} onClose={() => onOpen(undefined)} />
       )}
     </>
   );
+}
+
+/** Until when events are missing for good, for people; undefined: none of those that are asked for. */
+function useRemoved(filters: Omit<EarlierSearch, 'open' | 'until'>): string | undefined {
+  const api = useApi();
+  const { organization } = usePerson();
+  const format = useFormatter();
+  const { data } = useQuery({
+    queryKey: [organization.id, 'events', 'gap', filters],
+    queryFn: async ({ signal }) =>
+      (await api.GET('/v1/core/events', { params: { query: { ...filters, limit: 1 } }, signal })).data.gap,
+  });
+  return data == null
+    ? undefined
+    : format.dateTime(new Date(data.until), { dateStyle: 'medium', timeStyle: 'short' });
 }

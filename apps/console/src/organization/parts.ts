@@ -1,6 +1,11 @@
 /** The parts of the page, each with an address of its own and the permission that shows it. */
 export const PARTS = [
   { name: 'settings', to: '/o/$organization/organization', permission: 'identity.organizations.read' },
+  {
+    name: 'retention',
+    to: '/o/$organization/organization/retention',
+    permission: 'identity.organizations.read',
+  },
   { name: 'people', to: '/o/$organization/organization/people', permission: 'identity.users.read' },
   {
     name: 'invitations',

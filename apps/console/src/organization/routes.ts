@@ -46,6 +46,12 @@ export const childrenRoute = createRoute({
   component: lazyRouteComponent(() => import('./children-page.tsx'), 'ChildrenPage'),
 });
 
+export const retentionRoute = createRoute({
+  getParentRoute: () => areaRoute,
+  path: 'retention',
+  component: lazyRouteComponent(() => import('./retention-page.tsx'), 'RetentionPage'),
+});
+
 export const peopleRoute = createRoute({
   getParentRoute: () => areaRoute,
   path: 'people',
@@ -91,6 +97,7 @@ export const sessionsRoute = createRoute({
 
 export const organizationAreaRoutes = areaRoute.addChildren([
   settingsRoute,
+  retentionRoute,
   childrenRoute,
   peopleRoute,
   invitationsRoute,

@@ -37,6 +37,7 @@ afterAll(() => core.close());
 beforeEach(() => at(NOW));
 afterEach(async () => {
   Reflect.deleteProperty(clock, 'now');
+  for (const id of told.splice(0)) core.app.registry.organization(id);
   await core.database.query('DELETE FROM retention_periods');
 });
 
@@ -51,8 +52,13 @@ const instance = (...kinds: RetainedKind[]): OrganizationRetention => {
   return new OrganizationRetention(app.get(Database), app.get(InternalClient), clock, all);
 };
 
-const keeps = (id: string, retention: Record<string, number | null>): void =>
+/** Organizations that have said something. */
+const told: string[] = [];
+
+function keeps(id: string, retention: Record<string, number | null>): void {
+  told.push(id);
   core.app.registry.organization(id, { settings: { retention } });
+}
 
 /** As {@link keeps}, and has stood for a day. */
 async function hasKept(id: string, retention: Record<string, number>): Promise<void> {

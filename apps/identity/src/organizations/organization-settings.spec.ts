@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hashApiKey } from '@customer-platform/authorization';
+import type { RetentionPage } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
-import { Caller, eventually, expectProblem, expectStatus } from '@customer-platform/testing';
+import { Caller, eventually, expectProblem, expectStatus, peerModule } from '@customer-platform/testing';
 import { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { aMemberKey } from '../roles/ways-to-give.fixture.js';
@@ -210,5 +211,62 @@ describe('settings.rate_limits', () => {
     const founded = answers.find(({ status }) => status === 201)?.body.id ?? '';
     expectStatus(await parent.admin.delete(at(founded)), 204);
     expectStatus(await parent.admin.post(`${at(last.id)}/restore`), 200);
+  });
+});
+
+describe('settings.retention', () => {
+  const NOTHING = {
+    events_days: null,
+    dead_letters_days: null,
+    sends_days: null,
+    webhook_deliveries_days: null,
+  };
+  const set = async (retention: object | null): Promise<object> => {
+    const answer = await parent.admin.patch<OrganizationDto>(at(parent.id), { settings: { retention } });
+    expectStatus(answer, 200);
+    return answer.body.settings.retention;
+  };
+  const told = async (): Promise<object | undefined> => {
+    const peer = await peerModule('core', 'identity', bench.app.internalUrl);
+    for (let after: string | null = ''; after !== null;) {
+      const path: string = `/internal/retention${after === '' ? '' : `?after=${after}`}`;
+      const { status, body } = await peer.get<RetentionPage>(path);
+      expect(status).toBe(200);
+      const own = body.organizations.find(({ organization_id: id }) => id === parent.id);
+      if (own) return own.retention;
+      after = body.next;
+    }
+    return undefined;
+  };
+
+  it('is the organization’s own to say, merged, taken back, and told to the modules that remove', async () => {
+    expect(await told()).toBeUndefined();
+    expect(await set({ events_days: 365 })).toEqual({ ...NOTHING, events_days: 365 });
+    expect(await set({ sends_days: 30 })).toEqual({ ...NOTHING, events_days: 365, sends_days: 30 });
+    expect(await told()).toEqual({ events_days: 365, sends_days: 30 });
+    expect(await set({ events_days: null })).toEqual({ ...NOTHING, sends_days: 30 });
+    expect(await told()).toEqual({ sends_days: 30 });
+    expect(await set(null)).toEqual(NOTHING);
+    expect(await told()).toBeUndefined();
+  });
+
+  it('holds for the organization alone, and is not told of a deleted one', async () => {
+    const { child, admin } = await withKey(parent.admin);
+    await set({ events_days: 30 });
+    expect((await admin.get<OrganizationDto>(at(child.id))).body.settings.retention).toEqual(NOTHING);
+    await set(null);
+    expectStatus(
+      await parent.admin.patch(at(child.id), { settings: { retention: { events_days: 30 } } }),
+      200,
+    );
+    expectStatus(await parent.admin.delete(at(child.id)), 204);
+    const peer = await peerModule('messaging', 'identity', bench.app.internalUrl);
+    const { body } = await peer.get<RetentionPage>('/internal/retention');
+    expect(body.organizations.map(({ organization_id: id }) => id)).not.toContain(child.id);
+  });
+
+  it('is nobody else’s to read', async () => {
+    const peer = await peerModule('loyalty', 'identity', bench.app.internalUrl);
+    expectProblem(await peer.get('/internal/retention'), 403, 'permission_denied');
   });
 });

@@ -5,6 +5,8 @@ export interface TimelinePage {
   data: Item[];
   page: { limit: number; next_cursor: string | null };
   unreachable: Source[];
+  /** What a source has removed, its time being over. */
+  gaps?: { source: Source; type: Item['type']; until: string }[];
 }
 
 /** A source of which the pages lack items. */

@@ -99,6 +99,7 @@ export function TimelineList({ contactId, timeline, open, onOpen, empty }: Timel
           );
         })}
       </ol>
+      {timeline.removedUntil !== undefined && !hasMore && <Removed until={timeline.removedUntil} />}
       {chains.length > 0 && (
         <Foot hasMore={hasMore} loading={timeline.loadingMore} error={timeline.error} more={more} />
       )}
@@ -186,6 +187,14 @@ function Silence({ hole }: { hole: SilentHole }): ReactNode {
       </Button>
     </div>
   );
+}
+
+/** What was before is not there any more: nothing is said of whether there was anything. */
+function Removed({ until }: { until: string }): ReactNode {
+  const t = useTranslations('contacts');
+  const format = useFormatter();
+  const at = format.dateTime(new Date(until), { dateStyle: 'medium', timeStyle: 'short' });
+  return <p className="pt-4 text-center text-xs text-soft">{t('timeline.removed', { at })}</p>;
 }
 
 /** At the foot of the list. */

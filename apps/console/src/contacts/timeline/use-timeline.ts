@@ -34,6 +34,8 @@ export interface Timeline {
   chains: readonly Chain[];
   items: readonly Item[];
   holes: readonly SilentHole[];
+  /** Until when events are missing for good; undefined: none that is known of. */
+  removedUntil: string | undefined;
   loading: boolean;
   error: unknown;
   hasMore: boolean;
@@ -115,6 +117,7 @@ export function useTimeline(id: string, filters: TimelineFilters): Timeline {
     chains,
     items,
     holes,
+    removedUntil: pages.findLast(({ gaps = [] }) => gaps.length > 0)?.gaps?.[0]?.until,
     loading: walk.isPending,
     error: walk.error,
     hasMore: walk.hasNextPage,

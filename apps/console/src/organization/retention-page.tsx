@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
+import { TextField } from '../ui/form.tsx';
+import { Failure, Forbidden, Note } from '../ui/notices.tsx';
+import { Section } from '../ui/page.tsx';
+import { problemAt } from '../ui/problem-at.ts';
+import { KINDS, retentionChange, retentionOf, shortened } from './retention.ts';
+import type { OrganizationRow } from './settings.ts';
+import { useEdit, type Reading } from './use-edit.tsx';
+
+/** For how long the organization keeps what. */
+export function RetentionPage(): ReactNode {
+  const may = useMay();
+  const api = useApi();
+  const { organization } = usePerson();
+  const { data, error, refetch } = useQuery({
+    queryKey: [organization.id, 'organization', 'settings'],
+    enabled: may('identity.organizations.read'),
+    queryFn: ({ signal }) =>
+      api.GET('/v1/identity/organizations/{id}', { params: { path: { id: organization.id } }, signal }),
+  });
+  if (!may('identity.organizations.read')) return <Forbidden permission="identity.organizations.read" />;
+  if (error !== null && data === undefined) return <Failure error={error} again={() => void refetch()} />;
+  if (data === undefined) return <div aria-busy className="bones h-96" />;
+  return <RetentionForm opened={data} />;
+}
+
+function RetentionForm({ opened }: { opened: Reading<OrganizationRow> }): ReactNode {
+  const t = useTranslations('organization');
+  const api = useApi();
+  const may = useMay();
+  const [before, setBefore] = useState(() => retentionOf(opened.data));
+  const [draft, setDraft] = useState(before);
+  const params = { path: { id: opened.data.id } };
+  const begin = (row: OrganizationRow): void => {
+    setBefore(retentionOf(row));
+    setDraft(retentionOf(row));
+  };
+  const edit = useEdit({
+    opened,
+    read: () => api.GET('/v1/identity/organizations/{id}', { params }),
+    write: async (body: NonNullable<ReturnType<typeof retentionChange>>, ifMatch) => {
+      const written = await api.PATCH('/v1/identity/organizations/{id}', { params, body, ifMatch });
+      begin(written.data);
+      return written;
+    },
+    onSaved: () => undefined,
+    onTheirs: begin,
+    done: t('retention.saved'),
+  });
+  const change = retentionChange(before, draft);
+  const less = shortened(before, draft);
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    if (change !== undefined) edit.save(change);
+  };
+  const mayUpdate = may('identity.organizations.update');
+  return (
+    <form onSubmit={send} className="flex max-w-3xl flex-col gap-8">
+      <Section title={t('retention.title')} lead={t('retention.lead')}>
+        <fieldset disabled={!mayUpdate} className="grid gap-4 sm:grid-cols-2">
+          {KINDS.map(({ name, field, least, most }) => (
+            <TextField
+              key={field}
+              label={t(`retention.${name}`)}
+              hint={t(`retention.${name}Hint`)}
+              type="number"
+              min={least}
+              max={most}
+              placeholder={t('retention.kept')}
+              value={draft[field]}
+              error={problemAt(edit.error, `/settings/retention/${field}`)}
+              onChange={(event) => setDraft({ ...draft, [field]: event.target.value })}
+            />
+          ))}
+        </fieldset>
+        <p className="text-sm text-soft">{t('retention.stays')}</p>
+      </Section>
+      {less.length > 0 && (
+        <Note tone="warn">
+          {t('retention.shorter', { what: less.map((name) => t(`retention.${name}`)).join(', ') })}
+        </Note>
+      )}
+      {edit.shown}
+      {mayUpdate && (
+        <div>
+          <Button type="submit" look="main" busy={edit.busy} disabled={change === undefined}>
+            {t('save')}
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
