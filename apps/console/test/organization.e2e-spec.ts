@@ -95,6 +95,34 @@ describe('one’s own second factor', () => {
   });
 });
 
+describe('how long things are kept', () => {
+  it('is said with what it removes, saved, and taken back', async () => {
+    const own = await bench.platform.tenant();
+    const visitor = await bench.signedIn(await bench.staff(own));
+    const { page } = visitor;
+    const kept = async (): Promise<unknown> => {
+      const { body } = await own.admin.get<{ settings: { retention: { events_days: number | null } } }>(
+        `/v1/identity/organizations/${own.id}`,
+      );
+      return body.settings.retention.events_days;
+    };
+    await visitor.open('organization/retention');
+    const events = page.getByLabel('Eventos', { exact: true });
+    await events.fill('30');
+    await page.getByText('Lo eliminado no se puede recuperar').waitFor();
+    expect(await visitor.findings()).toEqual([]);
+    await page.getByRole('button', { name: 'Guardar' }).click();
+    await page.getByText('Se guardó cuánto se conserva').waitFor();
+    expect(await kept()).toBe(30);
+    await events.fill('');
+    expect(await page.getByText('Lo eliminado no se puede recuperar').count()).toBe(0);
+    await page.getByRole('button', { name: 'Guardar' }).click();
+    await eventually(async () => expect(await kept()).toBeNull());
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
 describe('who may do what', () => {
   it('is a role that is changed, with what it gives said before, and the menu follows', async () => {
     const name = `Lectura ${randomUUID().slice(0, 8)} ${MARKUP}`;
