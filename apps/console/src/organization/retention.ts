@@ -17,7 +17,7 @@ export type RetentionField = (typeof KINDS)[number]['field'];
 export type RetentionDraft = Readonly<Record<RetentionField, string>>;
 
 export function retentionOf({ settings }: OrganizationRow): RetentionDraft {
-  const said = settings.retention ?? {};
+  const said: Partial<Record<RetentionField, number | null>> = settings.retention ?? {};
   const text = (field: RetentionField): string => said[field]?.toString() ?? '';
   return {
     events_days: text('events_days'),
