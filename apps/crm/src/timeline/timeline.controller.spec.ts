@@ -240,6 +240,7 @@ describe('a source that fails', () => {
       data: [],
       page: { limit: 50, next_cursor: null },
       unreachable: ['core', 'loyalty', 'messaging'],
+      gaps: [],
     });
   });
 
