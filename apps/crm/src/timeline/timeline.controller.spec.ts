@@ -285,40 +285,6 @@ describe('a source that fails', () => {
   );
 });
 
-describe('what a source has removed', () => {
-  const until = '2026-11-20T00:00:00.000Z';
-
-  it('is said once, on the page on which its items end', async () => {
-    const { contactId, caller } = aWorld();
-    hasOneOfEach(contactId);
-    crm.modules.removedUntil.event = until;
-    const first = await caller.get<TimelineDto>(path(contactId, '?limit=1'));
-    expect(first.body.gaps).toEqual([]);
-    const whole = await caller.get<TimelineDto>(path(contactId));
-    const gaps = [{ source: 'core', type: 'event', reason: 'retention', until }];
-    expect(whole.body.gaps).toEqual(gaps);
-    expect(whole.body.data).toHaveLength(4);
-    const walked: unknown[] = [];
-    for (let cursor: string | null = ''; cursor !== null;) {
-      const query: string = cursor === '' ? '?limit=1' : `?limit=1&cursor=${cursor}`;
-      const { body } = await caller.get<TimelineDto>(path(contactId, query));
-      walked.push(...body.gaps);
-      cursor = body.page.next_cursor;
-    }
-    expect(walked).toEqual(gaps);
-  });
-
-  it('is not told to who may not see it, and empties no timeline', async () => {
-    const { contactId, caller } = aWorld(ALL.filter((permission) => permission !== READ.event));
-    hasOneOfEach(contactId);
-    crm.modules.removedUntil.event = until;
-    expect((await caller.get<TimelineDto>(path(contactId))).body.gaps).toEqual([]);
-    const other = aWorld();
-    const { body } = await other.caller.get<TimelineDto>(path(other.contactId));
-    expect(body).toMatchObject({ data: [], gaps: [{ type: 'event', until }] });
-  });
-});
-
 describe('filters', () => {
   it.each([
     ['?source=core', ['event', 'consent']],

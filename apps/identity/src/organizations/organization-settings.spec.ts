@@ -250,6 +250,20 @@ describe('settings.retention', () => {
     expect(await told()).toBeUndefined();
   });
 
+  it.each([
+    ['events_days', 6, 'out_of_range'],
+    ['events_days', 3_651, 'out_of_range'],
+    ['dead_letters_days', 0, 'out_of_range'],
+    ['sends_days', 6, 'out_of_range'],
+    ['webhook_deliveries_days', 15, 'out_of_range'],
+    ['events_days', '30', 'wrong_type'],
+    ['ledger_days', 30, 'unknown_field'],
+  ])('400 for %s of %p: %s', async (field, value, code) => {
+    const body = { settings: { retention: { [field]: value } } };
+    const problem = expectProblem(await parent.admin.patch(at(parent.id), body), 400, 'validation_failed');
+    expect(problem['errors']).toMatchObject([{ pointer: `/settings/retention/${field}`, code }]);
+  });
+
   it('holds for the organization alone, and is not told of a deleted one', async () => {
     const { child, admin } = await withKey(parent.admin);
     await set({ events_days: 30 });

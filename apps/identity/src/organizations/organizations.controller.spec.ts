@@ -66,12 +66,6 @@ describe('POST /v1/identity/organizations', () => {
         session: { idle_minutes: 30, absolute_hours: 12 },
         member_jwks: { keys: [] },
         branding: { color: null, logo_url: null },
-        retention: {
-          events_days: null,
-          dead_letters_days: null,
-          sends_days: null,
-          webhook_deliveries_days: null,
-        },
       },
       deleted_at: null,
     });
@@ -169,20 +163,6 @@ describe('POST /v1/identity/organizations', () => {
       { settings: { rate_limits: { key_per_second: 0 } } },
     ],
     ['/settings/session/idle_minutes', 'out_of_range', { settings: { session: { idle_minutes: 61 } } }],
-    ['/settings/retention/events_days', 'out_of_range', { settings: { retention: { events_days: 6 } } }],
-    ['/settings/retention/events_days', 'out_of_range', { settings: { retention: { events_days: 3_651 } } }],
-    ['/settings/retention/sends_days', 'out_of_range', { settings: { retention: { sends_days: 6 } } }],
-    [
-      '/settings/retention/dead_letters_days',
-      'out_of_range',
-      { settings: { retention: { dead_letters_days: 0 } } },
-    ],
-    [
-      '/settings/retention/webhook_deliveries_days',
-      'out_of_range',
-      { settings: { retention: { webhook_deliveries_days: 15 } } },
-    ],
-    ['/settings/retention/ledger_days', 'unknown_field', { settings: { retention: { ledger_days: 30 } } }],
     ['/settings/mfa_policy', 'invalid_enum', { settings: { mfa_policy: 'maybe' } }],
     ['/settings/branding/color', 'invalid_format', { settings: { branding: { color: 'red' } } }],
     ...[
