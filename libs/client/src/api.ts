@@ -791,7 +791,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the stored events */
+        /**
+         * List the stored events
+         * @description `gap` says that events which were asked for may be missing: the organization keeps them for a while only.
+         */
         get: operations["core.Events.list"];
         put?: never;
         post?: never;
@@ -1140,7 +1143,7 @@ export interface paths {
         put?: never;
         /**
          * Open a request of a data subject
-         * @description With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`. Of a person one access and one portability are open at a time: another is 409 `invalid_state`, with the open one as `conflicting_id`.
+         * @description With `verification` it begins at once: an erasure cannot be taken back. Without, it waits for it in `verifying`. A rectification, an opposition and a blocking are carried out by staff and wait for their `completion`. Of a person one access and one portability are open at a time: another is 409 `invalid_state`, with the open one as `conflicting_id`.
          */
         post: operations["core.SubjectRequests.create"];
         delete?: never;
@@ -1167,8 +1170,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Verify, extend or reject a request of a data subject
-         * @description One of the three. `verification` begins an erasure, which cannot be taken back; one that waits can be rejected, one that is open be extended once.
+         * Verify, extend, reject or complete a request of a data subject
+         * @description One of the four. `verification` begins an erasure, which cannot be taken back; one that waits can be rejected, one that is open be extended once. A rectification, an opposition or a blocking in progress can be rejected too, or completed: `completion` says what was done, and withdraws the consents that an opposition names.
          */
         patch: operations["core.SubjectRequests.update"];
         trace?: never;
@@ -3563,6 +3566,13 @@ export interface components {
             /** @description The survivor’s value; a national id masked. */
             survivor: Record<string, never> | null;
         };
+        CompletionInputDto: {
+            /**
+             * @description Removed by an erasure.
+             * @example The last name was corrected.
+             */
+            outcome: string;
+        };
         ConfirmPasswordResetDto: {
             /** @description Any characters, but none that is easy to guess. */
             password: string;
@@ -3736,6 +3746,18 @@ export interface components {
             samples: components["schemas"]["UnconvertibleValueDto"][];
             /** @description Values that would be lost. */
             unconvertible: number;
+        };
+        CorrectionDto: {
+            /**
+             * @description A field of the contact, `attributes.<key>`, or `other`.
+             * @example last_name
+             */
+            field: string;
+            /**
+             * @description Null: it should go. Of `national_id` always null: it is written on the contact alone.
+             * @example Núñez
+             */
+            value: string | null;
         };
         CountryDto: {
             /** @example CHL */
@@ -4485,6 +4507,8 @@ export interface components {
              * @description Of the person; this or `identity`.
              */
             contact_id?: string;
+            /** @description Of a `rectification`, which needs them; removed when the request ends. */
+            corrections?: components["schemas"]["CorrectionDto"][];
             /** @description It is looked up at once, and not kept. */
             identity?: components["schemas"]["SubjectIdentityDto"];
             /**
@@ -4500,12 +4524,19 @@ export interface components {
             /** @description For whoever works on it; removed by an erasure. */
             note?: string | null;
             /**
+             * @description Of an `opposition`, which needs them: its completion withdraws the consents to them.
+             * @example [
+             *       "marketing"
+             *     ]
+             */
+            purposes?: string[];
+            /**
              * Format: date-time
              * @description From when on its time runs; default now, not in the future.
              */
             received_at?: string;
             /**
-             * @description `access`, `erasure` or `portability`; the others are reserved: 422 `request_type_unavailable`.
+             * @description The platform carries out `access`, `erasure` and `portability`; staff does the others, and completes them.
              * @enum {string}
              */
             type: "access" | "erasure" | "portability" | "rectification" | "opposition" | "blocking";
@@ -4854,6 +4885,16 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             warnings: components["schemas"]["EventWarningDto"][];
+        };
+        EventPageDto: {
+            data: components["schemas"]["EventDto"][];
+            /** @description Events that were asked for and may have been removed, their time being over; null: of what was asked for nothing was removed. */
+            gap: components["schemas"]["RetentionGapDto"] | null;
+            page: components["schemas"]["EventPageInfoDto"];
+        };
+        EventPageInfoDto: {
+            limit: number;
+            next_cursor: string | null;
         };
         EventUsageDto: {
             /** @description Answered 202. Always stored + duplicates + dead_lettered + pending. */
@@ -6171,6 +6212,37 @@ export interface components {
             /** @description Of the file, in hexadecimal. */
             sha256: string;
         };
+        RetentionDto: {
+            /**
+             * @description What dead letters hold, from when they failed last: one that waited is closed.
+             * @default null
+             */
+            dead_letters_days?: number | null;
+            /**
+             * @description Events, from when they were accepted. What repeats them is known as a repeat for ever.
+             * @default null
+             */
+            events_days?: number | null;
+            /**
+             * @description Subject and metadata of sends that have ended, and messages in inboxes, from when they were asked for.
+             * @default null
+             */
+            sends_days?: number | null;
+            /**
+             * @description Deliveries to webhook endpoints that have ended. Without it they are kept for 14 days.
+             * @default null
+             */
+            webhook_deliveries_days?: number | null;
+        };
+        RetentionGapDto: {
+            /** @enum {string} */
+            reason: "retention";
+            /**
+             * Format: date-time
+             * @description Nothing that happened after it was removed; of what happened at it or before it some is gone.
+             */
+            until: string;
+        };
         RoleAssignmentDto: {
             /** Format: date-time */
             created_at: string;
@@ -6372,6 +6444,11 @@ export interface components {
             channel: "email" | "sms" | "push" | "whatsapp" | "in_app";
             /** Format: uuid */
             contact_id: string | null;
+            /**
+             * Format: date-time
+             * @description When subject and metadata were removed, for the organization keeps them for a while only; null: they were not.
+             */
+            content_removed_at: string | null;
             /** Format: uuid */
             correlation_id: string | null;
             /** Format: date-time */
@@ -6494,6 +6571,8 @@ export interface components {
             mfa_policy?: "optional" | "required" | null;
             /** @description Set by ancestors only, never above their own; shown as they hold with theirs, which it uses up too. */
             rate_limits?: components["schemas"]["RateLimitsDto"] | null;
+            /** @description For how long things are kept; what is older is removed for good. A period that is new or shorter counts after a day. */
+            retention?: components["schemas"]["RetentionDto"] | null;
             session?: components["schemas"]["SessionLimitsDto"] | null;
         };
         SsoConnectionDto: {
@@ -6564,6 +6643,8 @@ export interface components {
             completed_at: string | null;
             /** Format: uuid */
             contact_id: string;
+            /** @description Of a rectification, until it ends. */
+            corrections: components["schemas"]["CorrectionDto"][] | null;
             /** Format: date-time */
             created_at: string;
             /**
@@ -6577,8 +6658,12 @@ export interface components {
             /** @enum {string} */
             jurisdiction: "CL";
             note: string | null;
+            /** @description What staff did, where it completes the request. */
+            outcome: string | null;
             /** @description Whether it is open after `due_at`. */
             overdue: boolean;
+            /** @description Of an opposition. */
+            purposes: string[] | null;
             receipts: components["schemas"]["ReceiptDto"][];
             /** Format: date-time */
             received_at: string;
@@ -6707,9 +6792,24 @@ export interface components {
         };
         TimelineDto: {
             data: components["schemas"]["TimelineItemDto"][];
+            /** @description What is missing for good, on the page on which the items of a source and type end. */
+            gaps: components["schemas"]["TimelineGapDto"][];
             page: components["schemas"]["TimelinePageDto"];
             /** @description Modules that did not answer. The same request completes the page later, a later page brings what was missed. */
             unreachable: ("core" | "loyalty" | "messaging")[];
+        };
+        TimelineGapDto: {
+            /** @enum {string} */
+            reason: "retention";
+            /** @enum {string} */
+            source: "core" | "loyalty" | "messaging";
+            /** @enum {string} */
+            type: "event" | "consent" | "transaction" | "send";
+            /**
+             * Format: date-time
+             * @description Of what happened at it or before it some is gone; nothing after it.
+             */
+            until: string;
         };
         TimelineItemDto: {
             /**
@@ -7252,6 +7352,8 @@ export interface components {
             status?: "active" | "inactive";
         };
         UpdateSubjectRequestDto: {
+            /** @description Of a rectification, an opposition or a blocking. */
+            completion?: components["schemas"]["CompletionInputDto"];
             /** @description Extends the time once; without personal values, for it stays. */
             extension_reason?: string;
             rejection?: components["schemas"]["RejectionInputDto"];
@@ -9982,19 +10084,16 @@ export interface operations {
                      *         }
                      *       ],
                      *       "page": {
-                     *         "limit": 50,
+                     *         "limit": 1,
                      *         "next_cursor": null
+                     *       },
+                     *       "gap": {
+                     *         "reason": "retention",
+                     *         "until": "2026-11-21T09:30:00.000Z"
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        data: components["schemas"]["EventDto"][];
-                        page: {
-                            /** @example 50 */
-                            limit: number;
-                            next_cursor: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["EventPageDto"];
                 };
             };
         };
@@ -11471,6 +11570,9 @@ export interface operations {
                      *             "detail": null
                      *           },
                      *           "note": null,
+                     *           "corrections": null,
+                     *           "purposes": null,
+                     *           "outcome": null,
                      *           "receipts": [
                      *             {
                      *               "module": "core",
@@ -11519,7 +11621,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "type": "access"
+                 *       "type": "access",
+                 *       "purposes": [
+                 *         "marketing"
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["CreateSubjectRequestDto"];
@@ -11556,6 +11661,9 @@ export interface operations {
                      *         "detail": null
                      *       },
                      *       "note": null,
+                     *       "corrections": null,
+                     *       "purposes": null,
+                     *       "outcome": null,
                      *       "receipts": [
                      *         {
                      *           "module": "core",
@@ -11622,6 +11730,9 @@ export interface operations {
                      *         "detail": null
                      *       },
                      *       "note": null,
+                     *       "corrections": null,
+                     *       "purposes": null,
+                     *       "outcome": null,
                      *       "receipts": [
                      *         {
                      *           "module": "core",
@@ -11695,6 +11806,9 @@ export interface operations {
                      *         "detail": null
                      *       },
                      *       "note": null,
+                     *       "corrections": null,
+                     *       "purposes": null,
+                     *       "outcome": null,
                      *       "receipts": [
                      *         {
                      *           "module": "core",
@@ -12791,6 +12905,14 @@ export interface operations {
                      *       },
                      *       "unreachable": [
                      *         "core"
+                     *       ],
+                     *       "gaps": [
+                     *         {
+                     *           "source": "core",
+                     *           "type": "event",
+                     *           "reason": "retention",
+                     *           "until": "2026-11-21T09:30:00.000Z"
+                     *         }
                      *       ]
                      *     }
                      */
@@ -14638,6 +14760,12 @@ export interface operations {
                      *             "branding": {
                      *               "color": "#1d4ed8",
                      *               "logo_url": "https://tienda.example/logo.svg"
+                     *             },
+                     *             "retention": {
+                     *               "events_days": null,
+                     *               "dead_letters_days": null,
+                     *               "sends_days": null,
+                     *               "webhook_deliveries_days": null
                      *             }
                      *           },
                      *           "created_at": "2026-11-21T09:30:00.000Z",
@@ -14717,6 +14845,12 @@ export interface operations {
                      *         "branding": {
                      *           "color": "#1d4ed8",
                      *           "logo_url": "https://tienda.example/logo.svg"
+                     *         },
+                     *         "retention": {
+                     *           "events_days": null,
+                     *           "dead_letters_days": null,
+                     *           "sends_days": null,
+                     *           "webhook_deliveries_days": null
                      *         }
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -14779,6 +14913,12 @@ export interface operations {
                      *         "branding": {
                      *           "color": "#1d4ed8",
                      *           "logo_url": "https://tienda.example/logo.svg"
+                     *         },
+                     *         "retention": {
+                     *           "events_days": null,
+                     *           "dead_letters_days": null,
+                     *           "sends_days": null,
+                     *           "webhook_deliveries_days": null
                      *         }
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -14868,6 +15008,12 @@ export interface operations {
                      *         "branding": {
                      *           "color": "#1d4ed8",
                      *           "logo_url": "https://tienda.example/logo.svg"
+                     *         },
+                     *         "retention": {
+                     *           "events_days": null,
+                     *           "dead_letters_days": null,
+                     *           "sends_days": null,
+                     *           "webhook_deliveries_days": null
                      *         }
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -14946,6 +15092,12 @@ export interface operations {
                      *         "branding": {
                      *           "color": "#1d4ed8",
                      *           "logo_url": "https://tienda.example/logo.svg"
+                     *         },
+                     *         "retention": {
+                     *           "events_days": null,
+                     *           "dead_letters_days": null,
+                     *           "sends_days": null,
+                     *           "webhook_deliveries_days": null
                      *         }
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -17868,6 +18020,7 @@ export interface operations {
                      *           "provider_message_id": null,
                      *           "attempts": 1,
                      *           "metadata": null,
+                     *           "content_removed_at": null,
                      *           "release_at": null,
                      *           "expires_at": null,
                      *           "occurred_at": "2026-11-21T09:30:00.000Z",
