@@ -1,20 +1,19 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePorts, WORKSPACE } from '../app-process.js';
 
 const CACHE = join(WORKSPACE, 'node_modules/.cache/customer-platform');
-const VERSION = 'v1.8.0';
-const MODULE = `github.com/versity/versitygw/cmd/versitygw@${VERSION}`;
+const VERSION = 'v1.2.0';
+const MODULE = `github.com/johannesboyne/gofakes3/cmd/gofakes3@${VERSION}`;
 const BUILT_WITHIN_MS = 570_000;
 const READY_WITHIN_MS = 30_000;
 const BUCKET = 'files';
 
-/** A storage that speaks S3, of a spec file's own, with one empty bucket; it asks for signatures. */
+/** A storage that speaks S3, of a spec file's own, with one empty bucket. It looks at no signature. */
 export interface S3Server {
   readonly endpoint: string;
   readonly region: string;
@@ -29,24 +28,16 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
-/** Starts a Versity gateway over a folder, on a free port; Go builds it once. */
+/** Starts a storage in memory, on a free port; Go builds it once, in half a minute. */
 export async function startS3(): Promise<S3Server> {
-  const program = await gatewayProgram();
+  const program = await builtProgram();
   const [port = 0] = await freePorts(1);
-  const folder = mkdtempSync(join(tmpdir(), 'customer-platform-s3-'));
-  const [files, attributes] = [join(folder, 'files'), join(folder, 'attributes')];
-  for (const each of [join(files, BUCKET), attributes]) mkdirSync(each, { recursive: true });
   const account = { accessKeyId: 'test', secretAccessKey: 'a secret of tests' };
   const address = `127.0.0.1:${String(port)}`;
   const region = 'us-east-1';
-  const settings = ['--access', account.accessKeyId, '--secret', account.secretAccessKey, '--region', region];
-  const child = spawn(
-    program,
-    [...settings, '--port', address, '--quiet', 'posix', '--sidecar', attributes, files],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(program, ['-backend', 'memory', '-initialbucket', BUCKET, '-host', address, '-quiet'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const kill = (): boolean => child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
@@ -65,7 +56,6 @@ export async function startS3(): Promise<S3Server> {
         kill();
         await gone;
       }
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
@@ -80,7 +70,6 @@ async function serving(child: ChildProcess, endpoint: string): Promise<void> {
     try {
       const answer = await fetch(endpoint);
       await answer.arrayBuffer();
-      // Whoever does not sign is refused: it serves.
       return;
     } catch (error) {
       reason = String(error);
@@ -91,9 +80,9 @@ async function serving(child: ChildProcess, endpoint: string): Promise<void> {
 }
 
 /** The program, built once for each version. */
-async function gatewayProgram(): Promise<string> {
-  const folder = join(CACHE, `versitygw-${VERSION}`);
-  const program = join(folder, 'versitygw');
+async function builtProgram(): Promise<string> {
+  const folder = join(CACHE, `gofakes3-${VERSION}`);
+  const program = join(folder, 'gofakes3');
   if (existsSync(program)) return program;
   const draft = `${folder}.${String(process.pid)}`;
   mkdirSync(draft, { recursive: true });

@@ -11,6 +11,7 @@ import {
   S3ServiceException,
   UploadPartCommand,
   type CompletedPart,
+  type ListMultipartUploadsCommandInput,
   type ListMultipartUploadsCommandOutput,
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3';
@@ -172,9 +173,7 @@ class Bucket {
     let behind: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
     while (behind) {
       const question = { Bucket, Prefix: `${prefix}${begin}`, ...behind };
-      const page: ListMultipartUploadsCommandOutput = await this.call((client, _, abortSignal) =>
-        client.send(new ListMultipartUploadsCommand(question), { abortSignal }),
-      );
+      const page = await this.uploadsAt(question);
       for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
         if (UploadId !== undefined && Initiated)
           found.push({ name: Key.slice(prefix.length), changedAt: Initiated, id: UploadId });
@@ -186,6 +185,20 @@ class Bucket {
           : undefined;
     }
     return found;
+  }
+
+  /** One page of them; some storages say in their own way that there is none. */
+  private async uploadsAt(
+    question: ListMultipartUploadsCommandInput,
+  ): Promise<Partial<ListMultipartUploadsCommandOutput>> {
+    try {
+      return await this.call((client, _, abortSignal) =>
+        client.send(new ListMultipartUploadsCommand(question), { abortSignal }),
+      );
+    } catch (error) {
+      if (isNamed(error, 'NoSuchUpload')) return {};
+      throw error;
+    }
   }
 }
 
