@@ -12,7 +12,11 @@ const OWN_TABLES = `
 
 /** The databases of a platform, asked as their server's administrator, whom no policy of rows keeps out. */
 export class Databases {
-  private constructor(private readonly clients: ReadonlyMap<Module, pg.Client>) {}
+  private readonly clients: ReadonlyMap<Module, pg.Client>;
+
+  private constructor(clients: ReadonlyMap<Module, pg.Client>) {
+    this.clients = clients;
+  }
 
   /** @throws Error with the remedy where the platform was started by an older checkout */
   static async open({ postgres_url: server, database_urls: urls }: Platform): Promise<Databases> {

@@ -48,14 +48,16 @@ interface Import {
 export class RightsRound {
   private readonly mark = randomUUID().slice(-12);
   private readonly externalId = `person-${this.mark}`;
-  private readonly random: () => number;
   private readonly killed: string[] = [];
+  private readonly random: () => number;
+  private readonly platform: Platform;
+  private readonly databases: Databases;
+  private readonly settings: Settings;
 
-  constructor(
-    private readonly platform: Platform,
-    private readonly databases: Databases,
-    private readonly settings: Settings,
-  ) {
+  constructor(platform: Platform, databases: Databases, settings: Settings) {
+    this.platform = platform;
+    this.databases = databases;
+    this.settings = settings;
     this.random = randomOf(settings.seed * 1_009 + settings.number);
   }
 
@@ -213,8 +215,7 @@ export class RightsRound {
     const ended = await this.until(async () => {
       const read = await this.read<Import>(`/v1/core/imports/${id}`);
       return ['completed', 'failed'].includes(read.state) ? read : undefined;
-    }, 'the import ends').catch(() => undefined);
-    if (ended === undefined) return ['the import does not end'];
+    }, 'the import ends');
     const { rows } = this.settings;
     const bad = Array.from({ length: rows }, (_, at) => at).filter(isBad);
     const good = rows - bad.length;

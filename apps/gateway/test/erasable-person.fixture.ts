@@ -107,7 +107,13 @@ export class ErasablePerson {
       return body.data[0].id;
     }, SETTLED);
     const properties = { amount: 12_990, currency: 'CLP', invoice_id: said.property, rut: said.rutHyphened };
-    const event = { ...common, event: EVENT, idempotency_key: randomUUID(), properties };
+    const event = {
+      ...common,
+      occurred_at: new Date().toISOString(),
+      event: EVENT,
+      idempotency_key: randomUUID(),
+      properties,
+    };
     expectStatus(await ingestion.post('/v1/core/track', event), 202);
     expectStatus(
       await ingestion.post('/v1/core/track', { ...event, properties: { said: said.letter } }),

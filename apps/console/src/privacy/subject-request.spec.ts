@@ -90,7 +90,7 @@ describe('what one may do', () => {
   });
 
   it('is to complete what staff carries out, or to reject it still', () => {
-    const blocking = { ...REQUEST, type: 'blocking', receipts: [] } as const;
+    const blocking: SubjectRequest = { ...REQUEST, type: 'blocking', receipts: [] };
     expect(actsOf(blocking)).toMatchObject({ verify: false, complete: true, reject: true });
     expect(nextOf(blocking, new Date(NOW)).step).toBe('carry_out');
     expect(actsOf({ ...blocking, state: 'completed' }).complete).toBe(false);

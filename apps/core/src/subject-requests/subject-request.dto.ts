@@ -76,7 +76,6 @@ export class CorrectionDto {
 
   @ApiProperty({
     type: String,
-    nullable: true,
     example: 'Núñez',
     description: 'Null: it should go. Of `national_id` always null: it is written on the contact alone.',
   })
