@@ -152,15 +152,19 @@ export class ErasablePerson {
     });
   }
 
-  /** The first row says which columns there are; the second has one more, and no address. */
+  /** The first row says which columns there are; then one without a right address, and one with a column more. */
   private async beImported(): Promise<void> {
     const { said } = this;
     const form = new FormData();
     const mapping = { id: 'external_id', mail: 'email', plan: 'attributes.plan' };
     form.append('options', JSON.stringify({ format: 'jsonl', mapping }));
-    const wrong = { id: said.externalId, mail: `no address ${said.row}`, [said.column]: said.rutPlain };
+    const wrong = [
+      { id: said.externalId, mail: `no address ${said.row}` },
+      { id: said.externalId, [said.column]: said.rutPlain },
+    ];
     const right = { id: said.externalId, plan: said.attribute };
-    form.append('file', new Blob([`${JSON.stringify(right)}\n${JSON.stringify(wrong)}\n`]), 'people.jsonl');
+    const rows = [right, ...wrong].map((row) => `${JSON.stringify(row)}\n`);
+    form.append('file', new Blob(rows), 'people.jsonl');
     const sent = new Response(form);
     const bytes = new Uint8Array(await sent.arrayBuffer());
     const headers = { 'content-type': sent.headers.get('content-type') ?? '' };
