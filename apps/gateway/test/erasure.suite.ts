@@ -82,8 +82,8 @@ describe('an erasure, carried out by all modules', () => {
     process.stdout.write(
       `An erased person, of whom ${String(expected.length)} things were said, was found 0 times in ` +
         `${String(databases)} databases, ${String(tables)} tables, ${String(rows)} rows, ${String(logs)} logs, ` +
-        `${String(files)} files; in ${String(topics)} topics of 7 days (${String(records)} records) ` +
-        `${String(after.residue.length)} times, before ${String(before.found.length)} times outside of these.\n`,
+        `${String(files)} files; in ${String(topics)} topics (${String(records)} records) ` +
+        `${String(after.residue.length)} times, in those of 7 days alone; before ${String(before.found.length)} times outside of these.\n`,
     );
     expect(await countOf('loyalty', points)).toBe('12');
     for (const path of [

@@ -19,16 +19,18 @@ const INSERT = `
   INSERT INTO erasure_receipts (organization_id, subject_request_id, counts, receipt, completed_at)
   VALUES ($1, $2, $3, $4, $5)`;
 
-/** Answers that are kept for repeated calls and name one of the contacts: what they say of the person is in them. */
+/** Answers that are kept for repeated calls and name the person: what they say of them is in them. */
 const FORGET_ANSWERS = `
   DELETE FROM idempotency_keys
    WHERE organization_id = $1 AND body IS NOT NULL
-     AND EXISTS (SELECT FROM unnest($2::text[]) AS id WHERE position(id IN body) > 0)`;
+     AND EXISTS (SELECT FROM unnest($2::text[]) AS name WHERE position(name IN lower(body)) > 0)`;
 
 /** What a module does of an erasure by itself; all in the erasure's transaction. */
 export interface OwnErasure {
   /** The contact and all who were merged into it, as far as the module knows; asked before anything is erased. */
   family(tx: Transaction, contactId: string): Promise<readonly string[]>;
+  /** Values that name the person in an answer that has no contact's id, whole; asked before anything is erased. */
+  names?(tx: Transaction, contactIds: readonly string[]): Promise<readonly string[]>;
   erase(tx: Transaction, contactId: string): Promise<ErasedCounts>;
 }
 
@@ -63,7 +65,9 @@ export class Erasures {
         await tx.query(LOCK, [`erasure:${tx.organizationId}:${requestId}`]);
         const ids = [...new Set([contactId, ...(await own.family(tx, contactId))])];
         await forgetParked(tx, ids);
-        await tx.query(FORGET_ANSWERS, [tx.organizationId, ids]);
+        const names = (await own.names?.(tx, ids)) ?? [];
+        const named = [...ids, ...names.map((name) => JSON.stringify(name).toLowerCase())];
+        await tx.query(FORGET_ANSWERS, [tx.organizationId, named]);
         const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
         await this.tell(
           tx,

@@ -83,6 +83,12 @@ export class ContactErasure implements OwnErasure {
     return this.contacts.family(tx, contactId);
   }
 
+  /** Their addresses: the answer of a suppression or of a send says no more. */
+  async names(tx: Transaction, contactIds: readonly string[]): Promise<readonly string[]> {
+    const profiles = await this.contacts.profiles(tx, contactIds);
+    return profiles.flatMap(({ email, phone }) => [email, phone].filter((address) => address !== null));
+  }
+
   /** Erases the contact and all who were merged into it, in the caller's transaction, after {@link stop}. */
   async erase(tx: Transaction, contactId: string): Promise<ErasedCounts> {
     await this.holds.hold(tx, 'core.contacts', contactId);
