@@ -76,11 +76,13 @@ export const importBucketConfig = z
     IMPORT_S3_ENDPOINT: httpUrl().optional(),
     /** The bucket in the path and not in the host's name, as most storages that are not Amazon's want it. */
     IMPORT_S3_PATH_STYLE: flag().default(false),
-    /** What names in the bucket begin with: `imports/`. Nothing else may lie there. */
+    /**
+     * What names in the bucket begin with: `production/imports/`. Of one installation alone, for what its database does not
+     * know is removed there.
+     */
     IMPORT_S3_PREFIX: z
       .string()
-      .regex(/^(?:[A-Za-z0-9._-]{1,64}\/){0,4}$/, 'must be names that each end with a slash')
-      .default('imports/'),
+      .regex(/^(?:[A-Za-z0-9._-]{1,64}\/){1,4}$/, 'must be names that each end with a slash'),
     /** Both or none: without them those of the environment, a role of the pod among them. */
     IMPORT_S3_ACCESS_KEY_ID: z.string().optional(),
     IMPORT_S3_SECRET_ACCESS_KEY: z.string().optional(),

@@ -123,15 +123,20 @@ describe('ENCRYPTION_KEYS', () => {
 });
 
 describe('the bucket of imports', () => {
-  const named = { IMPORT_S3_BUCKET: 'files', IMPORT_S3_REGION: 'us-east-1' };
+  const named = { IMPORT_S3_BUCKET: 'files', IMPORT_S3_REGION: 'us-east-1', IMPORT_S3_PREFIX: 'of/tests/' };
   const read = (more: Record<string, string>) => () => readConfig(importBucketConfig, { ...named, ...more });
 
   it('has credentials of its own, or none', () => {
-    expect(read({})()).toEqual({ ...named, IMPORT_S3_PATH_STYLE: false, IMPORT_S3_PREFIX: 'imports/' });
+    expect(read({})()).toEqual({ ...named, IMPORT_S3_PATH_STYLE: false });
     const own = { IMPORT_S3_ACCESS_KEY_ID: 'a', IMPORT_S3_SECRET_ACCESS_KEY: 'b' };
     expect(read(own)()).toMatchObject(own);
     for (const [one, other] of [Object.keys(own), Object.keys(own).reverse()])
       expect(read({ [one ?? '']: 'a' })).toThrow(`${other ?? ''} is missing`);
+  });
+
+  it('is shared with another installation by nobody who has not said so', () => {
+    const { IMPORT_S3_PREFIX: _, ...rest } = named;
+    expect(() => readConfig(importBucketConfig, rest)).toThrow('IMPORT_S3_PREFIX is missing');
   });
 
   it.each(['imports', '/imports/', 'a b/'])('has no names that begin with %s', (IMPORT_S3_PREFIX) => {

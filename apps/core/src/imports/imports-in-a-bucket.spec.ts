@@ -17,6 +17,7 @@ beforeAll(async () => {
     IMPORT_STORAGE: 's3',
     IMPORT_S3_BUCKET: server.bucket,
     IMPORT_S3_REGION: server.region,
+    IMPORT_S3_PREFIX: 'imports/',
     IMPORT_S3_ENDPOINT: server.endpoint,
     IMPORT_S3_PATH_STYLE: 'true',
     IMPORT_S3_ACCESS_KEY_ID: server.accessKeyId,

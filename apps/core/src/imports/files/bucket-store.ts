@@ -61,7 +61,13 @@ export class BucketStore extends FileStore {
     const Range = `bytes=${String(from)}-${String(from + length - 1)}`;
     try {
       return await this.bucket.call(async (client, at, abortSignal) => {
-        const { Body } = await client.send(new GetObjectCommand({ ...at(name), Range }), { abortSignal });
+        const question = new GetObjectCommand({ ...at(name), Range });
+        const { Body, ContentLength, $metadata } = await client.send(question, { abortSignal });
+        // Whatever stands before the storage may answer something else, of any length: it is no file that was damaged.
+        if ($metadata.httpStatusCode !== 206 || ContentLength === undefined || ContentLength > length)
+          throw new StorageUnavailable(
+            'The bucket of imports answers something else than what was asked for',
+          );
         return Body ? Buffer.from(await Body.transformToByteArray()) : Buffer.alloc(0);
       });
     } catch (error) {
@@ -115,7 +121,7 @@ class Bucket {
     });
   }
 
-  /** @throws what the storage refuses; StorageUnavailable where it fails, or takes too long, body and all */
+  /** @throws BucketRefusal; StorageUnavailable where it fails, or takes too long, body and all */
   async call<T>(work: Call<T>): Promise<T> {
     const { IMPORT_S3_BUCKET: Bucket, IMPORT_S3_PREFIX: prefix } = this.config;
     const signal = AbortSignal.timeout(this.patience.callMs);
@@ -126,7 +132,8 @@ class Bucket {
     try {
       return await Promise.race([done, promise]);
     } catch (error) {
-      if (error instanceof StorageUnavailable || isRefusal(error)) throw error;
+      if (error instanceof StorageUnavailable) throw error;
+      if (error instanceof S3ServiceException) throw refusalOr(error);
       log.debug({ err: error }, 'The bucket of imports cannot be used');
       throw new StorageUnavailable('The bucket of imports cannot be used');
     } finally {
@@ -267,10 +274,29 @@ class BucketFile implements NewFile {
   }
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof S3ServiceException && (error.$metadata.httpStatusCode ?? 500) < 500;
+/** What a storage refuses. Its own words stay out of logs: credentials and what was signed may stand in them. */
+class BucketRefusal extends Error {
+  override readonly name = 'BucketRefusal';
+
+  constructor(
+    readonly refusal: string,
+    readonly status: number,
+  ) {
+    super(`The bucket of imports refuses: ${refusal} (${String(status)})`);
+  }
+}
+
+/** Refusals that pass by themselves: too much at once, or credentials and clocks that are being renewed. */
+const PASSING = new Set(['ExpiredToken', 'RequestTimeTooSkewed', 'SlowDown', 'TooManyRequests']);
+
+function refusalOr({ name, $metadata }: S3ServiceException): Error {
+  const status = $metadata.httpStatusCode ?? 500;
+  const refusal = /^\w{1,64}$/.test(name) ? name : 'of an unknown kind';
+  if (status >= 500 || status === 408 || status === 429 || PASSING.has(name))
+    return new StorageUnavailable(`The bucket of imports cannot be used: ${refusal} (${String(status)})`);
+  return new BucketRefusal(refusal, status);
 }
 
 function isNamed(error: unknown, name: string): boolean {
-  return error instanceof S3ServiceException && error.name === name;
+  return error instanceof BucketRefusal && error.refusal === name;
 }

@@ -19,6 +19,7 @@ function bucketOf(server: S3Server): Record<string, string> {
   return {
     IMPORT_S3_BUCKET: server.bucket,
     IMPORT_S3_REGION: server.region,
+    IMPORT_S3_PREFIX: 'imports/',
     IMPORT_S3_ENDPOINT: server.endpoint,
     IMPORT_S3_PATH_STYLE: 'true',
     IMPORT_S3_ACCESS_KEY_ID: server.accessKeyId,

@@ -16,6 +16,12 @@ import { FileStore, type NewFile } from './file-store.js';
 import { FolderStore } from './folder-store.js';
 import { BLOCK_BYTES, FileDamaged, newFileKey, openBlock, placeOfBlock, sealBlock } from './sealed-blocks.js';
 
+/** A file that was left alone for a while. */
+export interface LeftFile {
+  readonly id: string;
+  remove(): Promise<void>;
+}
+
 /** What an import keeps of its file: with it, and with nothing else, the file can be read. */
 export interface ImportFile {
   readonly organizationId: string;
@@ -78,7 +84,7 @@ export class ImportFiles {
   }
 
   /** The ids of imports whose files, finished or not, were left alone for so long, each with what to remove it by. */
-  async leftSince(before: Date): Promise<{ id: string; remove(): Promise<void> }[]> {
+  async leftSince(before: Date): Promise<LeftFile[]> {
     const files = await this.store.list();
     return files
       .filter(({ changedAt }) => changedAt < before)

@@ -15,6 +15,8 @@ import { RecordSplitter, type RawRecord } from '../reading/record-splitter.js';
 
 /** A piece reads no more than this of a file, whatever its rows are like. */
 const MOST_BYTES = 4 * 1024 * 1024;
+/** Nor reads it for longer: PostgreSQL ends a transaction in which nothing was said for 30 s. */
+const READ_WITHIN_MS = 10_000;
 /** Between so many rows others have their turn. */
 const ROWS_A_TURN = 50;
 /** A piece ends behind the turn in which it has come to so many. */
@@ -171,6 +173,7 @@ export class ImportPiece {
     const file = { organizationId: row.organization_id, id: row.id, key: row.file_key ?? '', bytes };
     const records: RawRecord[] = [];
     let read = 0;
+    const until = performance.now() + READ_WITHIN_MS;
     for await (const block of this.files.read(file, from)) {
       for (const record of splitter.push(block)) {
         records.push(record);
@@ -179,7 +182,8 @@ export class ImportPiece {
       read += block.length;
       // Of blank lines alone there may be more than a piece reads.
       const next = splitter.between ?? records.at(-1)?.next;
-      if (next && read >= MOST_BYTES) return { records, next, ended: false };
+      const isEnough = read >= MOST_BYTES || performance.now() > until;
+      if (next && isEnough) return { records, next, ended: false };
       await yieldLoop();
     }
     const last = splitter.end();

@@ -13,7 +13,7 @@ import { Outbox, outboxAge } from '@customer-platform/event-bus';
 import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
 import { RaceLost } from '../../processing/contact-state.js';
 import { FileMissing } from '../files/file-store.js';
-import { ImportFiles } from '../files/import-files.js';
+import { ImportFiles, type LeftFile } from '../files/import-files.js';
 import { FileDamaged } from '../files/sealed-blocks.js';
 import { contextOfImport, IMPORT_COLUMNS, type ImportTableRow } from '../import.row.js';
 import { ImportPiece, type DonePiece, type KeptError } from './import-piece.js';
@@ -143,7 +143,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Does all that can be done now. */
   async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.isPublished())) {
+    for (let looks = 1; !this.job.stopping && (await this.isPublished(looks)); looks = LOOKS_BEHIND) {
       if (!(await this.runNext())) return this.pieces.forget();
       await yieldLoop();
     }
@@ -158,12 +158,21 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
     if (ids.length === 0) return;
     const open = await this.database.acrossOrganizations((tx) => tx.query<{ id: string }>(OPEN, [ids]));
     const read = new Set(open.map(({ id }) => id));
-    for (const file of left) if (ids.includes(file.id) && !read.has(file.id)) await file.remove();
+    for (const file of left) if (ids.includes(file.id) && !read.has(file.id)) await this.removeLeft(file);
   }
 
-  private async isPublished(): Promise<boolean> {
+  private async removeLeft(file: LeftFile): Promise<void> {
+    try {
+      await file.remove();
+    } catch (error) {
+      log.warn({ err: error, import: file.id }, 'A file that no import reads is not removed');
+    }
+  }
+
+  /** @param most looks: what a piece has added is waited for, what others did is left to the next pass */
+  private async isPublished(most: number): Promise<boolean> {
     for (let looks = 1; (await outboxAge(this.database)) > OUTBOX_SECONDS; looks += 1) {
-      if (looks === LOOKS_BEHIND || this.job.stopping) return false;
+      if (looks === most || this.job.stopping) return false;
       await pause(LOOK_BEHIND_MS);
     }
     return true;
