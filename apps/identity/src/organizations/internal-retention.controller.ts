@@ -7,10 +7,10 @@ import type { RetentionSettings } from './organization-settings.js';
 
 const AT_ONCE = 500;
 
-/** Of a deleted organization nothing is said, and so all is kept: it may be restored. */
+/** Of a deleted or suspended organization nothing is said, and so all is kept: it may be restored, or come back. */
 const WITH_RETENTION = `
   SELECT organization_id, settings -> 'retention' AS retention FROM organizations
-   WHERE deleted_at IS NULL AND jsonb_typeof(settings -> 'retention') = 'object'
+   WHERE deleted_at IS NULL AND status = 'active' AND jsonb_typeof(settings -> 'retention') = 'object'
      AND ($1::uuid IS NULL OR organization_id > $1)
    ORDER BY organization_id LIMIT ${String(AT_ONCE)}`;
 

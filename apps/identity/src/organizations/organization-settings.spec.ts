@@ -226,13 +226,13 @@ describe('settings.retention', () => {
     expectStatus(answer, 200);
     return answer.body.settings.retention;
   };
-  const told = async (): Promise<object | undefined> => {
+  const told = async (of = parent.id): Promise<object | undefined> => {
     const peer = await peerModule('core', 'identity', bench.app.internalUrl);
     for (let after: string | null = ''; after !== null;) {
       const path: string = `/internal/retention${after === '' ? '' : `?after=${after}`}`;
       const { status, body } = await peer.get<RetentionPage>(path);
       expect(status).toBe(200);
-      const own = body.organizations.find(({ organization_id: id }) => id === parent.id);
+      const own = body.organizations.find(({ organization_id: id }) => id === of);
       if (own) return own.retention;
       after = body.next;
     }
@@ -268,15 +268,50 @@ describe('settings.retention', () => {
     const { child, admin } = await withKey(parent.admin);
     await set({ events_days: 30 });
     expect((await admin.get<OrganizationDto>(at(child.id))).body.settings.retention).toEqual(NOTHING);
-    await set(null);
-    expectStatus(
-      await parent.admin.patch(at(child.id), { settings: { retention: { events_days: 30 } } }),
-      200,
-    );
+    expectStatus(await admin.patch(at(child.id), { settings: { retention: { events_days: 40 } } }), 200);
+    expect(await told(child.id)).toEqual({ events_days: 40 });
+    for (const status of ['suspended', 'active']) {
+      expectStatus(await parent.admin.patch(at(child.id), { status }), 200);
+      expect(await told(child.id)).toEqual(status === 'active' ? { events_days: 40 } : undefined);
+    }
     expectStatus(await parent.admin.delete(at(child.id)), 204);
-    const peer = await peerModule('messaging', 'identity', bench.app.internalUrl);
-    const { body } = await peer.get<RetentionPage>('/internal/retention');
-    expect(body.organizations.map(({ organization_id: id }) => id)).not.toContain(child.id);
+    expect(await told(child.id)).toBeUndefined();
+    expect(await told()).toEqual({ events_days: 30 });
+  });
+
+  it('is not an ancestor’s to set: 403, and nothing is changed; whoever founds one says it', async () => {
+    const { child, admin } = await withKey(parent.admin, { settings: { retention: { events_days: 90 } } });
+    const kept = { ...NOTHING, events_days: 90 };
+    for (const retention of [{ events_days: 30 }, { events_days: null }, {}, null]) {
+      const answer = await parent.admin.patch(at(child.id.toUpperCase()), { settings: { retention } });
+      expectProblem(answer, 403, 'privilege_escalation');
+    }
+    expect((await admin.get<OrganizationDto>(at(child.id))).body.settings.retention).toEqual(kept);
+    const other = await bench.organization();
+    const body = { settings: { retention: { events_days: 30 } } };
+    expectProblem(await other.admin.patch(at(child.id), body), 404, 'not_found');
+  });
+
+  it('new or shorter it takes the permission to purge: 403 without; longer or none does not', async () => {
+    await set({ events_days: 100 });
+    const caller = await bench.caller(parent, ['identity.organizations.update']);
+    const patch = (retention: object | null) => caller.patch(at(parent.id), { settings: { retention } });
+    for (const refused of [{ events_days: 99 }, { events_days: 200, sends_days: 3_650 }])
+      expect(expectProblem(await patch(refused), 403, 'permission_denied')['permission']).toBe(
+        'identity.organizations.purge',
+      );
+    expect(await told()).toEqual({ events_days: 100 });
+    for (const allowed of [{ events_days: 100 }, { events_days: 101 }, { events_days: null }, null])
+      expectStatus(await patch(allowed), 200);
+    expect(await told()).toBeUndefined();
+    const entries = await bench.within(parent.id, (tx) =>
+      tx.query<{ changed_fields: string[] }>(
+        `SELECT changed_fields FROM audit_entries WHERE resource_id = $1 AND action = 'identity.organizations.update'`,
+        [parent.id],
+      ),
+    );
+    expect(entries.length).toBeGreaterThan(0);
+    for (const entry of entries) expect(entry.changed_fields).toEqual(['settings', 'settings.retention']);
   });
 
   it('is nobody else’s to read', async () => {

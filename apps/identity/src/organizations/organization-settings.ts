@@ -54,6 +54,15 @@ export const DEFAULT_SETTINGS: OrganizationSettings = {
   retention: { events_days: null, dead_letters_days: null, sends_days: null, webhook_deliveries_days: null },
 };
 
+/** Whether something is removed that was kept before. */
+export function removesMore(
+  before: Partial<RetentionSettings> | undefined,
+  given: Partial<RetentionSettings>,
+): boolean {
+  const fields = Object.keys(DEFAULT_SETTINGS.retention) as (keyof RetentionSettings)[];
+  return fields.some((field) => (given[field] ?? Infinity) < (before?.[field] ?? Infinity));
+}
+
 /** `limits`: what holds with those above it, see `effectiveLimits`; without them what it says itself. */
 export function effectiveSettings(
   stored: StoredSettings,

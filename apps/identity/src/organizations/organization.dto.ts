@@ -197,7 +197,8 @@ export class SettingsDto {
 
   @ApiProperty({
     description:
-      'For how long things are kept; what is older is removed for good. A period that is new or shorter counts after a day.',
+      'For how long things are kept; what is older is removed for good. Set by the organization itself, or when it is founded. ' +
+      'A period that is new or shorter takes `identity.organizations.purge`, and counts after a day.',
   })
   @MayBeAbsent()
   @MayBeNull()

@@ -25,7 +25,7 @@ import { readMemberJwk, type MemberJwk } from './member-jwk.js';
 import type { CreateOrganizationDto, SettingsDto, UpdateOrganizationDto } from './organization.dto.js';
 import { Organization } from './organization.entity.js';
 import { organizationEvent } from './organization.events.js';
-import type { StoredSettings } from './organization-settings.js';
+import { removesMore, type RetentionSettings, type StoredSettings } from './organization-settings.js';
 import { organizationReferences } from './organization-references.js';
 import { ancestorsOf, demandRoomBelow, demandWithin, effectiveLimits } from './rate-limits.js';
 import type { SeenOrganization } from './to-organization-dto.js';
@@ -39,6 +39,9 @@ const MACHINE_OWNER = `SELECT id FROM roles WHERE organization_id = $1 AND key =
 
 /** What a tenant token stands on, and so whoever signs one. */
 const VOUCHING: Permission = 'core.members.exchange';
+
+/** What it takes to have more removed for good. */
+const PURGING: Permission = 'identity.organizations.purge';
 
 /** A new organization, with its first key where one was wished for. */
 export interface CreatedOrganization extends SeenOrganization {
@@ -70,6 +73,7 @@ export class OrganizationsService {
         key: (id) => ({ organizationId: id, id }),
       },
       bookkeeping: ['suspendedAt', 'reactivatedAt'],
+      toldByMember: ['settings'],
       constraints: { unique: { organizations_slug: { field: 'slug', pointer: '/slug' } } },
       event: organizationEvent,
       // What other modules have of it is the organization's own, and not the one's that purges it.
@@ -120,8 +124,9 @@ export class OrganizationsService {
   }
 
   /**
-   * @throws Problem `ancestor_required`, `privilege_escalation`, `resource_deleted`, `etag_mismatch`,
-   *   `validation_failed` for rate limits above those of the organizations above
+   * @throws Problem `ancestor_required`, `privilege_escalation`, `permission_denied` for a shorter retention without
+   *   the permission to purge, `resource_deleted`, `etag_mismatch`, `validation_failed` for rate limits above those of
+   *   the organizations above
    */
   async update(context: RequestContext, id: string, body: UpdateOrganizationDto): Promise<SeenOrganization> {
     const { name, status, locale, timezone, settings } = body;
@@ -135,12 +140,19 @@ export class OrganizationsService {
     };
     const updated = await this.write(context, id, async (tx) => {
       if (vouches) demandMayVouch(context, id);
+      if (settings?.retention !== undefined) demandOwnRetention(context, id);
       if (settings?.rate_limits) {
         demandWithin(settings.rate_limits, (await ancestorsOf(tx, [id])).get(id.toLowerCase()) ?? []);
       }
-      return this.organizations.update(context, id, (row) => ({ ...patch, ...this.turn(row, status) }), {
-        tx,
-      });
+      return this.organizations.update(
+        context,
+        id,
+        (row) => {
+          if (settings?.retention) demandMayRemove(context, row.settings.retention, settings.retention);
+          return { ...patch, ...this.turn(row, status) };
+        },
+        { tx },
+      );
     });
     return this.one(updated);
   }
@@ -252,6 +264,37 @@ function demandMayVouch(context: RequestContext, id: string | undefined): void {
   throw new Problem('privilege_escalation', {
     detail: '`member_jwks` is set by the organization itself, not by one above it.',
     members: { missing: [VOUCHING] },
+  });
+}
+
+/**
+ * For how long things are kept is said by the organization itself: what is removed is its own, and an ancestor changes
+ * nothing inside it (identity.md §2).
+ * @throws Problem `privilege_escalation`
+ */
+function demandOwnRetention(context: RequestContext, id: string): void {
+  if (id.toLowerCase() === context.organizationId) return;
+  throw new Problem('privilege_escalation', {
+    detail: '`retention` is set by the organization itself, not by one above it.',
+    members: { missing: [PURGING] },
+  });
+}
+
+/**
+ * A period that is new or shorter removes for good, which takes more than to change settings; a longer one, or none,
+ * does not.
+ * @param before of the locked row
+ * @throws Problem `permission_denied` with `permission`
+ */
+function demandMayRemove(
+  context: RequestContext,
+  before: Partial<RetentionSettings> | undefined,
+  given: Partial<RetentionSettings>,
+): void {
+  if (!removesMore(before, given) || context.can(PURGING)) return;
+  throw new Problem('permission_denied', {
+    detail: `A period that is new or shorter removes for good: the credential lacks the permission \`${PURGING}\`.`,
+    members: { permission: PURGING },
   });
 }
 

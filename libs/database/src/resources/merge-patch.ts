@@ -46,3 +46,10 @@ function instant(value: unknown): number | undefined {
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
+
+/** Which members of two objects differ, in the order of their names. */
+export function changedMembers(left: unknown, right: unknown): string[] {
+  const [before, after] = [isObject(left) ? left : {}, isObject(right) ? right : {}];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => !sameJson(before[name], after[name])).sort();
+}

@@ -70,6 +70,8 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   bookkeeping?: readonly (keyof E & string)[];
   /** How audit rows name a property, where not by its column. */
   fieldNames?: Partial<Record<keyof E & string, string>>;
+  /** Properties that hold an object of which audit rows name the members that changed, too: `settings.retention`. */
+  toldByMember?: readonly (keyof E & string)[];
 }
 
 /** What a single call adds. */

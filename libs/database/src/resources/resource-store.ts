@@ -11,7 +11,7 @@ import type { ChangeRecorder } from './change-recorder.js';
 import { constraintProblem } from './constraints.js';
 import { EntityTable } from './entity-table.js';
 import { versionTag } from './etag.js';
-import { patched, sameJson, type Whole } from './merge-patch.js';
+import { changedMembers, patched, sameJson, type Whole } from './merge-patch.js';
 import type {
   ChangeOptions,
   ResourceChange,
@@ -242,7 +242,7 @@ export class ResourceStore<E extends SoftDeletable> {
       verb: change.verb,
       resource: `${module}.${resource}`,
       id: change.row.id,
-      changedFields: this.toldNames(table, change.changed, options.furtherFields ?? []),
+      changedFields: this.toldNames(table, change, options.furtherFields ?? []),
       ...(options.reason === undefined ? {} : { reason: options.reason }),
       ...(published ? { event: published } : {}),
     });
@@ -250,16 +250,20 @@ export class ResourceStore<E extends SoftDeletable> {
 
   private toldNames(
     table: EntityTable<E>,
-    properties: readonly string[],
+    { before, row, changed }: ResourceChange<E>,
     further: readonly string[],
   ): string[] {
+    const byMember: readonly string[] = this.definition.toldByMember ?? [];
     const bookkeeping: readonly string[] = this.definition.bookkeeping ?? [];
     const names: Record<string, string | undefined> = this.definition.fieldNames ?? {};
-    return properties
+    return changed
       .filter((property) => !bookkeeping.includes(property))
-      .map((property) =>
-        further.includes(property) ? property : (names[property] ?? table.columnOf(property)),
-      );
+      .flatMap((property) => {
+        const name = further.includes(property) ? property : (names[property] ?? table.columnOf(property));
+        if (!before || !byMember.includes(property)) return [name];
+        const key = property as keyof E;
+        return [name, ...changedMembers(before[key], row[key]).map((member) => `${name}.${member}`)];
+      });
   }
 
   private within<T>(
