@@ -82,10 +82,14 @@ export class Database {
   constructor(@Inject(DATA_SOURCE) private readonly source: DataSource) {}
 
   /** One transaction that sees and writes the rows of this organization only. */
-  async inOrganization<T>(where: OrganizationScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async inOrganization<T>(
+    where: OrganizationScope,
+    work: (tx: Transaction) => Promise<T>,
+    { signal }: Pick<AcrossOptions, 'signal'> = {},
+  ): Promise<T> {
     const outer = this.joinable.getStore();
     if (outer && outer.transaction.organizationId === where.organizationId) return this.nest(outer, work);
-    return this.transact(ofOrganization(where.organizationId), work);
+    return this.transact(ofOrganization(where.organizationId), work, signal);
   }
 
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */

@@ -13,6 +13,7 @@ const KEEP = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', $12, $13, now(), now())
   ON CONFLICT (organization_id, event_id, fingerprint, (stage = 'loyalty')) DO UPDATE
     SET state = 'pending', stage = excluded.stage, code = excluded.code, attempts = letter.attempts + excluded.attempts,
+        payload = coalesce(letter.payload, excluded.payload), closed_reason = NULL,
         last_failed_at = now(), updated_at = now()`;
 
 /** What failed of an event after it had been stored. */

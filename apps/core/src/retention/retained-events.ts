@@ -6,6 +6,7 @@ const SETTLED_AFTER_MS = 3_600_000;
 /**
  * Of each event stays what a repeat is known by. One whose dead letter waits is left: a replay reads it. By when they were
  * accepted, in the order of an index, from where the piece before ended: what was deleted is not read again.
+ * What was stored by a late replay counts from when it was stored.
  */
 const REMOVE = `
   WITH piece AS (
@@ -15,7 +16,7 @@ const REMOVE = `
      ORDER BY received_at, id LIMIT $3
   ), gone AS (
     DELETE FROM events AS event USING piece
-     WHERE event.organization_id = $1 AND event.id = piece.id AND event.created_at < $6
+     WHERE event.organization_id = $1 AND event.id = piece.id AND event.created_at < least($2, $6)
        AND NOT EXISTS (SELECT FROM dead_letters AS letter
                         WHERE letter.organization_id = $1 AND letter.event_id = piece.id
                           AND letter.state IN ('pending', 'replaying'))

@@ -12,7 +12,7 @@ import { RETAINED_EVENTS } from './retained-events.js';
 import { RETAINED_LETTERS } from './retained-letters.js';
 
 const DAY_MS = 86_400_000;
-const NOW = Date.parse('2026-06-15T12:00:00.000Z');
+const NOW = Date.parse('2025-06-15T12:00:00.000Z');
 
 interface Listed {
   data: { id: string; event: string }[];
@@ -156,10 +156,25 @@ describe('events of which an organization says for how long they are kept', () =
     await eventually(async () => expect(await usage()).toMatchObject({ accepted: 1, stored: 1, pending: 0 }));
     keeps(id, { events_days: 7 });
     const today = Date.now();
-    at(today);
+    at(today - DAY_MS);
     await instance().sweep();
-    at(today + 8 * DAY_MS);
+    at(today);
+    await core.database.query(
+      `UPDATE events SET received_at = received_at - interval '8 days', created_at = created_at - interval '8 days'
+        WHERE organization_id = $1`,
+      [id],
+    );
+    // What was stored within the period stays, whenever it was accepted; a clock that is ahead removes nothing.
+    const [late] = await store(id, [NOW - today + DAY_MS]);
+    await core.database.query(
+      `UPDATE events SET received_at = now() - interval '9 days' WHERE organization_id = $1 AND id = $2`,
+      [id, late],
+    );
     expect(await instance().sweep()).toBe(1);
+    at(today + 30 * DAY_MS);
+    expect(await instance().sweep()).toBe(0);
+    expect(await idsOf(id)).toEqual([late]);
+    await core.database.query('DELETE FROM events WHERE organization_id = $1 AND id = $2', [id, late]);
     Reflect.deleteProperty(clock, 'now');
     expect(await idsOf(id)).toEqual([]);
     expect((await accepted(caller, body)).event_id).toBe(eventId);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationBootstrap, OnModuleDestroy, Provider } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
 import { readConfig, serviceConfig } from '@customer-platform/config';
@@ -6,12 +7,17 @@ import { Counter, Gauge } from 'prom-client';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
 import { isTransient } from '../errors.js';
+import type { Transaction } from '../transaction.js';
 import type { RetainedKind, Removal } from './retention-kinds.js';
 import { RetentionPeriods } from './retention-periods.js';
 
 /** As metrics and log lines call it. */
 const JOB = 'organization-retention';
 const EVERY_MS = 10 * 60_000;
+/** A pass that has more to do ends after so long and begins anew: with what holds then, and what is left told. */
+const PASS_MS = 5 * 60_000;
+/** Where all that is left is in other instances' hands. */
+const LOOK_AGAIN_MS = 100;
 const DAY_MS = 86_400_000;
 /** Of one transaction, so that none is long. */
 const ROWS_AT_ONCE = 1_000;
@@ -31,10 +37,14 @@ const overdue = new Gauge({
   registers: [metrics],
 });
 
-/** The row keeps a second instance off, and a change of the period waits for the piece that goes by the one before. */
+/** The row keeps a second instance off, and a change of the period waits for the piece that goes by the one before. The
+ * clock of a process that is ahead of the database's removes nothing earlier. */
 const IN_FORCE = `
-  SELECT days FROM retention_periods
+  SELECT days, least($3::timestamptz, now()) AS now FROM retention_periods
    WHERE organization_id = $1 AND kind = $2 AND days IS NOT NULL FOR UPDATE SKIP LOCKED`;
+
+const IS_IN_FORCE = `
+  SELECT FROM retention_periods WHERE organization_id = $1 AND kind = $2 AND days IS NOT NULL`;
 
 const NOTE = `
   UPDATE retention_periods SET removed = removed + $3, removed_until = greatest(removed_until, $4)
@@ -43,6 +53,9 @@ const NOTE = `
 const WITH_PERIOD = `
   SELECT organization_id AS "organizationId", kind FROM retention_periods
    WHERE kind = ANY($1::text[]) AND days IS NOT NULL ORDER BY organization_id, kind`;
+
+/** Another instance is at it. */
+const HELD = 'held';
 
 /** An organization and what of it is removed, as far as a pass has come with it. */
 interface Turn {
@@ -57,7 +70,7 @@ interface Turn {
  * noted in its transaction. Runs where PROCESS_ROLE is not api.
  */
 export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: EVERY_MS, pass: () => this.sweep() });
+  private readonly job = new PollingJob({ name: JOB, everyMs: EVERY_MS, pass: () => this.pass() });
   private readonly setbacks: Setbacks;
   private readonly periods: RetentionPeriods;
   private learntAt = -Infinity;
@@ -68,7 +81,7 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
     private readonly clock: Clock,
     private readonly kinds: readonly RetainedKind[],
   ) {
-    this.setbacks = new Setbacks(JOB, clock);
+    this.setbacks = new Setbacks(JOB, clock, 3 * EVERY_MS);
     this.periods = new RetentionPeriods(
       database,
       client,
@@ -92,22 +105,46 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
    * @throws Problem `dependency_unavailable` while identity does not say for how long things are kept
    */
   async sweep(rowsAtOnce = ROWS_AT_ONCE): Promise<number> {
+    return (await this.goThrough(rowsAtOnce, Infinity)).removed;
+  }
+
+  private async pass(): Promise<void> {
+    const { isDone } = await this.goThrough(ROWS_AT_ONCE, PASS_MS);
+    if (!isDone) this.job.wake();
+  }
+
+  /** Ends between two rounds, in which each organization has had its turn. */
+  private async goThrough(
+    rowsAtOnce: number,
+    lastsMs: number,
+  ): Promise<{ removed: number; isDone: boolean }> {
+    const begun = performance.now();
     await this.learn();
     let removed = 0;
+    let isDone = true;
     for (let turns = await this.turns(); turns.length > 0;) {
       const left: Turn[] = [];
+      let held = 0;
       for (const turn of turns) {
-        if (this.job.stopping) return removed;
+        if (this.job.stopping) return { removed, isDone: true };
         if (performance.now() - this.learntAt > FRESH_MS) await this.learn();
         const done = await this.take(turn, rowsAtOnce);
+        if (done === HELD) {
+          held += 1;
+          left.push(turn);
+          continue;
+        }
         removed += done?.removed ?? 0;
         if (done?.next) left.push({ ...turn, after: done.next });
         this.job.progressed();
       }
+      isDone = left.length === 0;
+      if (performance.now() - begun > lastsMs) break;
+      if (held > 0 && held === left.length) await pause(LOOK_AGAIN_MS);
       turns = left;
     }
     await this.measure();
-    return removed;
+    return { removed, isDone };
   }
 
   private async learn(): Promise<void> {
@@ -126,32 +163,40 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
   }
 
   /** One piece; undefined where there is nothing to do, or it failed, and is tried again in a later pass. */
-  private async take(turn: Turn, most: number): Promise<Removal | undefined> {
+  private async take(turn: Turn, most: number): Promise<Removal | typeof HELD | undefined> {
     const { organizationId, kind } = turn;
     const item = `${kind.kind} ${organizationId}`;
     if (this.setbacks.waits(item)) return undefined;
     try {
       const done = await this.remove(turn, most);
+      if (done === HELD) return HELD;
       this.setbacks.passed(item);
       if (done) removedRows.inc({ kind: kind.kind }, done.removed);
       return done;
     } catch (error) {
+      // What is given up because the process ends is no failure.
+      if (this.job.stopping) return undefined;
       this.setbacks.failed(item, error);
       if (isTransient(error)) throw error;
       return undefined;
     }
   }
 
-  private remove({ organizationId, kind, after }: Turn, most: number): Promise<Removal | undefined> {
-    return this.database.inOrganization({ organizationId }, async (tx) => {
-      const [period] = await tx.query<{ days: number }>(IN_FORCE, [organizationId, kind.kind]);
-      if (!period) return undefined;
-      const now = this.clock.now();
+  private remove(
+    { organizationId, kind, after }: Turn,
+    most: number,
+  ): Promise<Removal | typeof HELD | undefined> {
+    const work = async (tx: Transaction): Promise<Removal | typeof HELD | undefined> => {
+      const key = [organizationId, kind.kind];
+      const [period] = await tx.query<{ days: number; now: Date }>(IN_FORCE, [...key, this.clock.now()]);
+      if (!period) return (await tx.query(IS_IN_FORCE, key)).length > 0 ? HELD : undefined;
+      const { now } = period;
       const before = new Date(now.getTime() - period.days * DAY_MS);
       const done = await kind.remove(tx, { before, now, most, after });
       if (done.removed > 0) await tx.query(NOTE, [organizationId, kind.kind, done.removed, done.until]);
       return done;
-    });
+    };
+    return this.database.inOrganization({ organizationId }, work, { signal: this.job.signal });
   }
 
   /** What is left beyond its period: held by something that still needs it, or not come to yet. */
@@ -159,6 +204,17 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
     const worst = new Map(this.kinds.map(({ kind }) => [kind as string, 0]));
     for (const { organizationId, kind } of await this.turns()) {
       if (this.job.stopping) return;
+      const late = await this.late(organizationId, kind);
+      worst.set(kind.kind, Math.max(worst.get(kind.kind) ?? 0, late));
+    }
+    for (const [kind, seconds] of worst) overdue.set({ kind }, seconds);
+  }
+
+  /** In seconds; 0 where it cannot be told now, which is an item of its own that failed. */
+  private async late(organizationId: string, kind: RetainedKind): Promise<number> {
+    const item = `measuring ${kind.kind} ${organizationId}`;
+    if (this.setbacks.waits(item)) return 0;
+    try {
       const late = await this.database.inOrganization({ organizationId }, async (tx) => {
         const [period] = await tx.query<{ days: number | null }>(
           'SELECT days FROM retention_periods WHERE organization_id = $1 AND kind = $2',
@@ -168,9 +224,12 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
         if (period?.days == null || oldest === null) return 0;
         return (this.clock.now().getTime() - period.days * DAY_MS - oldest.getTime()) / 1_000;
       });
-      worst.set(kind.kind, Math.max(worst.get(kind.kind) ?? 0, late));
+      this.setbacks.passed(item);
+      return late;
+    } catch (error) {
+      this.setbacks.failed(item, error);
+      return 0;
     }
-    for (const [kind, seconds] of worst) overdue.set({ kind }, seconds);
   }
 }
 

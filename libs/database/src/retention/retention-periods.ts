@@ -9,17 +9,22 @@ export const GRACE_MS = 86_400_000;
 
 /**
  * A longer period counts at once. A shorter one counts once it has stood for a day; until then what was in force before
- * stays in force, and where nothing was nothing is.
+ * stays in force, and where nothing was nothing is. Rows that stay as they are are not touched, and so not waited for. A
+ * clock that is ahead of the database's counts for nothing.
  */
 const LEARN = `
   INSERT INTO retention_periods AS known (organization_id, kind, wanted_days, wanted_since)
-  SELECT organization_id, kind, days, $4
+  SELECT told.organization_id, told.kind, told.days, least($4::timestamptz, now())
     FROM unnest($1::uuid[], $2::text[], $3::int[]) AS told (organization_id, kind, days)
+    LEFT JOIN retention_periods AS held USING (organization_id, kind)
+   WHERE held.organization_id IS NULL OR held.wanted_days IS DISTINCT FROM told.days
+      OR (held.days IS DISTINCT FROM told.days AND held.wanted_since <= least($4, now()) - $5 * interval '1 ms')
    ORDER BY organization_id, kind
   ON CONFLICT (organization_id, kind) DO UPDATE
     SET days = CASE
           WHEN excluded.wanted_days >= known.days THEN excluded.wanted_days
-          WHEN excluded.wanted_days = known.wanted_days AND known.wanted_since <= $5 THEN excluded.wanted_days
+          WHEN excluded.wanted_days = known.wanted_days AND known.wanted_since <= least($4, now()) - $5 * interval '1 ms'
+            THEN excluded.wanted_days
           ELSE known.days END,
         wanted_since = CASE
           WHEN excluded.wanted_days IS DISTINCT FROM known.wanted_days THEN excluded.wanted_since
@@ -54,7 +59,7 @@ export class RetentionPeriods {
     const kinds = told.map(({ kind }) => kind);
     const days = told.map((each) => each.days);
     await this.database.acrossOrganizations(async (tx) => {
-      await tx.query(LEARN, [ids, kinds, days, now, new Date(now.getTime() - GRACE_MS)]);
+      await tx.query(LEARN, [ids, kinds, days, now, GRACE_MS]);
       await tx.query(FORGET, [ids, kinds, this.kinds, now]);
     });
   }
