@@ -59,6 +59,7 @@ function RetentionForm({ opened }: { opened: Reading<OrganizationRow> }): ReactN
     if (change !== undefined) edit.save(change);
   };
   const mayUpdate = may('identity.organizations.update');
+  const mayRemove = may('identity.organizations.purge');
   return (
     <form onSubmit={send} className="flex max-w-3xl flex-col gap-8">
       <Section title={t('retention.title')} lead={t('retention.lead')}>
@@ -85,10 +86,18 @@ function RetentionForm({ opened }: { opened: Reading<OrganizationRow> }): ReactN
           {t('retention.shorter', { what: less.map((name) => t(`retention.${name}`)).join(', ') })}
         </Note>
       )}
+      {less.length > 0 && !mayRemove && (
+        <Note tone="warn">{t('retention.mayNot', { permission: 'identity.organizations.purge' })}</Note>
+      )}
       {edit.shown}
       {mayUpdate && (
         <div>
-          <Button type="submit" look="main" busy={edit.busy} disabled={change === undefined}>
+          <Button
+            type="submit"
+            look="main"
+            busy={edit.busy}
+            disabled={change === undefined || (less.length > 0 && !mayRemove)}
+          >
             {t('save')}
           </Button>
         </div>
