@@ -1,5 +1,7 @@
 import { newId } from '@customer-platform/database';
 import {
+  DatabaseFault,
+  eventually,
   expectProblem,
   expectStatus,
   kafkaProbe,
@@ -7,6 +9,7 @@ import {
   type Caller,
   type KafkaProbe,
 } from '@customer-platform/testing';
+import { Client } from 'pg';
 import { START_MS } from '../core.fixture.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from './subject-request.fixture.js';
 import type { SubjectRequestDto } from './subject-request.dto.js';
@@ -157,6 +160,24 @@ describe('an opposition', () => {
   });
 });
 
+const REJECT = `
+  UPDATE subject_requests
+     SET state = 'rejected', rejection_ground = 'unfounded', rejection_detail = $2, completed_at = now(),
+         updated_at = now()
+   WHERE id = $1`;
+const VERIFY = `
+  UPDATE subject_requests
+     SET state = 'in_progress', verification_method = 'x', verification_reference = $2, verified_at = now(),
+         updated_at = now()
+   WHERE id = $1`;
+const WAITING = `
+  SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`;
+const LEFT_OPEN = `
+  UPDATE subject_requests
+     SET state = 'in_progress', rejection_ground = NULL, rejection_detail = NULL, completed_at = NULL, note = $2,
+         verification_method = 'x', verification_reference = $2, verified_at = now(), outcome = $2, corrections = $3
+   WHERE id = $1`;
+
 describe('an erasure', () => {
   it('rejects what is under way, and takes what was written in any request', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
@@ -175,7 +196,11 @@ describe('an erasure', () => {
       contact_id,
       note: words.note,
     });
-    await caller.post(REQUESTS, { type: 'access', contact_id, note: words.note });
+    const access = await caller.post<SubjectRequestDto>(REQUESTS, {
+      type: 'access',
+      contact_id,
+      note: words.note,
+    });
     const erasure = await world.erase(caller, { contact_id, ...words });
     await world.doneByCore(caller, erasure);
     const { found } = await searchEverything(world.contacts.core.database, organizationId, [mark]);
@@ -185,11 +210,69 @@ describe('an erasure', () => {
       corrections: null,
       rejection: { ground: 'other', detail: 'The person was erased.' },
     });
+    expect(await world.read(caller, access.body)).toMatchObject({ state: 'rejected', note: null });
+    const verified = await caller.patch(`${REQUESTS}/${access.body.id}`, { verification: VERIFICATION });
+    expectProblem(verified, 409, 'invalid_state');
     expect(await world.read(caller, done.body)).toMatchObject({ state: 'completed', outcome: null });
     expect(await world.read(caller, waiting.body)).toMatchObject({ state: 'verifying', note: null });
     const blocking = await caller.post(REQUESTS, { type: 'blocking', contact_id });
     expectProblem(blocking, 422, 'reference_not_found');
   });
+
+  it.each([
+    ['a rejection', REJECT],
+    ['a verification', VERIFY],
+  ])('that begins while %s is not committed takes its words', async (_, change) => {
+    const { caller } = world.contacts.anOrganization();
+    const mark = newId().slice(-10);
+    const request = await open(caller, 'rectification');
+    const { contact_id } = request;
+    const client = new Client({ connectionString: world.contacts.core.database.adminUrl });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(change, [request.id, mark]);
+      const erasing = world.erase(caller, { contact_id });
+      await eventually(async () => {
+        const waiting = await world.contacts.query(WAITING, []);
+        expect(waiting).toHaveLength(1);
+      });
+      await client.query('COMMIT');
+      await erasing;
+    } finally {
+      await client.end();
+    }
+    const left = await world.read(caller, request);
+    expect(left.state).toBe('rejected');
+    expect(JSON.stringify(left)).not.toContain(mark);
+  });
+
+  it('that the release before has begun takes words and ends requests before its receipt', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const { database } = world.contacts.core;
+    const mark = newId().slice(-10);
+    const request = await open(caller, 'rectification');
+    const unfinished = await DatabaseFault.in(database, {
+      table: 'contact_erasures',
+      on: 'UPDATE',
+      when: `NEW.organization_id = '${organizationId}' AND NEW.step = 'receipt'`,
+    });
+    const erasure = await world.erase(caller, { contact_id: request.contact_id });
+    await eventually(async () => expect(await unfinished.tries()).toBeGreaterThan(0), { within: 30_000 });
+    await world.contacts.query(LEFT_OPEN, [
+      request.id,
+      mark,
+      JSON.stringify([{ field: 'other', value: mark }]),
+    ]);
+    await unfinished.mend();
+    await world.doneByCore(caller, erasure);
+    const { found } = await searchEverything(database, organizationId, [mark]);
+    expect(found).toEqual([]);
+    expect(await world.read(caller, request)).toMatchObject({
+      state: 'rejected',
+      rejection: { ground: 'other', detail: 'The person was erased.' },
+    });
+  }, 60_000);
 
   it('that begins while requests of the same person are opened and completed leaves nothing of them', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();

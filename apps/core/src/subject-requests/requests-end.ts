@@ -3,7 +3,6 @@ import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import {
   ARCHIVED,
-  BY_HAND,
   REQUEST_COLUMNS,
   requestEvent,
   type RequestType,
@@ -14,30 +13,42 @@ const listOf = (types: readonly RequestType[]): string => types.map((type) => `'
 const OF_PERSON = 'organization_id = $1 AND contact_id = ANY($2::uuid[])';
 const CHANGED = `updated_at = greatest($3, updated_at + interval '1 ms')`;
 
+/** What the platform itself says of a request that it ends: no words about the person. */
+const ERASED = 'The person was erased.';
+const PURGED = 'The contact was purged.';
+const OWN_WORDS = `'${ERASED}', '${PURGED}'`;
+
+/** An erasure that is open: whoever verifies it holds its row before the contacts, so that nobody waits for it here. */
+const OPEN_ERASURE = `(type = 'erasure' AND state IN ('verifying', 'in_progress'))`;
+
 /** With their pieces. Whoever is writing one waits here, or finds it gone. */
 const DROP = `
   DELETE FROM subject_archives
    WHERE organization_id = $1 AND subject_request_id IN (
            SELECT id FROM subject_requests WHERE ${OF_PERSON} AND type IN (${listOf(ARCHIVED)}))`;
 
+/** Waits for changes that are not committed yet: the statements after it see them, and no other comes between. */
+const LOCK = `SELECT 1 FROM subject_requests WHERE ${OF_PERSON} AND NOT ${OPEN_ERASURE} ORDER BY id FOR NO KEY UPDATE`;
+
 /** Whatever was written about the person; of erasures that are open it goes with the steps of the one that ends. */
 const FORGET = `
   UPDATE subject_requests
-     SET note = NULL, verification_reference = NULL, rejection_detail = NULL, corrections = NULL, outcome = NULL, ${CHANGED}
-   WHERE ${OF_PERSON} AND NOT (type = 'erasure' AND state IN ('verifying', 'in_progress'))
-     AND num_nonnulls(note, verification_reference, rejection_detail, corrections, outcome) > 0`;
+     SET note = NULL, verification_reference = NULL, corrections = NULL, outcome = NULL,
+         rejection_detail = CASE WHEN rejection_detail IN (${OWN_WORDS}) THEN rejection_detail END, ${CHANGED}
+   WHERE ${OF_PERSON} AND NOT ${OPEN_ERASURE}
+     AND (num_nonnulls(note, verification_reference, corrections, outcome) > 0
+          OR rejection_detail NOT IN (${OWN_WORDS}))`;
 
 const REJECT = `
   UPDATE subject_requests
      SET state = 'rejected', rejection_ground = 'other', rejection_detail = $4, completed_at = $3, ${CHANGED}
-   WHERE ${OF_PERSON}
-     AND (state = 'in_progress' AND type IN (${listOf(ARCHIVED)})
-          OR state IN ('verifying', 'in_progress') AND type IN (${listOf(BY_HAND)}))
+   WHERE ${OF_PERSON} AND state IN ('verifying', 'in_progress') AND type <> 'erasure'
   RETURNING ${REQUEST_COLUMNS}`;
 
 const EXPIRE = `
   UPDATE subject_requests SET result_expires_at = least(result_expires_at, $3), ${CHANGED}
-   WHERE ${OF_PERSON} AND state = 'completed' AND type IN (${listOf(ARCHIVED)})`;
+   WHERE ${OF_PERSON} AND state = 'completed' AND type IN (${listOf(ARCHIVED)})
+     AND result_expires_at > $3`;
 
 /** What becomes of a person's requests and archives when they are erased, or their contact is purged. */
 @Injectable()
@@ -48,21 +59,25 @@ export class RequestsEnd {
   ) {}
 
   /**
-   * In the transaction that begins the erasure: no archive of theirs is left, nothing that is under way goes on, and
-   * what was written about them in other requests is gone.
+   * In the transaction that begins the erasure: no archive of theirs is left, nothing that is open goes on, and what was
+   * written about them in other requests is gone. The contacts are locked before. What is ended already stays as it is.
    */
   ofErased(tx: Transaction, contactIds: readonly string[]): Promise<void> {
-    return this.end(tx, contactIds, 'The person was erased.');
+    return this.end(tx, contactIds, ERASED);
   }
 
   /** Likewise, in the transaction of the purge. */
   ofPurged(tx: Transaction, contactId: string): Promise<void> {
-    return this.end(tx, [contactId], 'The contact was purged.');
+    return this.end(tx, [contactId], PURGED);
   }
 
   private async end(tx: Transaction, contactIds: readonly string[], why: string): Promise<void> {
     const now = this.clock.now();
-    await tx.query(DROP, [tx.organizationId, contactIds]);
+    const person = [tx.organizationId, contactIds];
+    // Whoever completes an archive locks it before its request; one that was begun meanwhile is dropped thereafter.
+    await tx.query(DROP, person);
+    await tx.query(LOCK, person);
+    await tx.query(DROP, person);
     await tx.query(FORGET, [tx.organizationId, contactIds, now]);
     const rejected = await tx.query<SubjectRequestRow>(REJECT, [tx.organizationId, contactIds, now, why]);
     await tx.query(EXPIRE, [tx.organizationId, contactIds, now]);

@@ -11,6 +11,7 @@ import { signReceipt } from '@customer-platform/erasure';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { PollingJob, Setbacks } from '@customer-platform/http';
 import { ErasedIdentifiers, type Identifier } from '../blocklist/erased-identifiers.js';
+import { RequestsEnd } from '../requests-end.js';
 import { ErasureSignal } from './erasure.signal.js';
 import { Receipts } from './receipts.js';
 import { SoughtPerson } from './sought-person.js';
@@ -118,6 +119,7 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly outbox: Outbox,
     private readonly receipts: Receipts,
     private readonly blocklist: ErasedIdentifiers,
+    private readonly requests: RequestsEnd,
     private readonly signal: ErasureSignal,
     private readonly clock: Clock,
   ) {
@@ -242,6 +244,8 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
     );
     await tx.query(FORGET, [organizationId, requestId]);
     for (const name of this.sought.keys()) if (name.startsWith(requestId)) this.sought.delete(name);
+    // Whoever began the erasure may be of the release before, which ends fewer types and leaves words in them.
+    await this.requests.ofErased(tx, row.contact_ids);
     await tx.query(FORGET_WORDS, [organizationId, requestId, now]);
     await this.receipts.keepOwn(tx, { requestId, counts, signature });
   }
