@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processesOf } from '@customer-platform/kit/app-processes.ts';
 import { type Platform, request } from '@customer-platform/kit/platform.ts';
-import { descendantsOf, starterOf } from '@customer-platform/kit/processes.ts';
 import type { Databases } from './databases.ts';
 
 const WITHIN_MS = 240_000;
+const LOOK_EVERY_MS = 5;
 const BAD_EVERY = 50;
 /** Who is killed: core, which does most, more often. */
 const VICTIMS = ['core', 'crm', 'core', 'loyalty', 'core', 'messaging'] as const;
@@ -154,16 +155,13 @@ export class RightsRound {
     else await sleep(this.random() * 2_000);
     const [erasure] = await this.databases.core<{ step: string; round: number }>(STEP, this.of(requestId));
     const [file] = await this.databases.core<{ state: string }>(POSITION, this.of(importId));
-    const starter = starterOf(this.platform.base_url);
-    const found = descendantsOf(starter).filter(
-      ({ name }) => name === victim || name.startsWith(`${victim} `),
-    );
+    // Told by their database: another checkout's platform may run beside this one.
+    const found = processesOf(this.platform, victim);
     const one = found[Math.floor(this.random() * found.length)];
-    if (one === undefined) {
+    if (one === undefined || !killed(one.pid)) {
       this.killed.push(`nobody (${victim} is not there)`);
       return;
     }
-    process.kill(one.pid, 'SIGKILL');
     const step = erasure === undefined ? 'none' : `${erasure.step} ${erasure.round}`;
     this.killed.push(`${one.name} at ${step}, import ${file?.state ?? 'none'}`);
   }
@@ -174,6 +172,7 @@ export class RightsRound {
     while (performance.now() < deadline) {
       const [row] = await this.databases.core<{ step: string }>(STEP, this.of(requestId));
       if (row !== undefined && STEPS.indexOf(row.step) >= wanted) return;
+      await sleep(LOOK_EVERY_MS);
     }
   }
 
@@ -187,6 +186,7 @@ export class RightsRound {
         [...this.of(importId), `row-${this.rowMark}-%`],
       );
       if (file?.state === 'completed' || Number(file?.rows_done) >= row) return;
+      await sleep(LOOK_EVERY_MS);
     }
   }
 
@@ -279,6 +279,16 @@ export class RightsRound {
       await sleep(200);
     }
     throw new Error(`Not within four minutes: ${what}. ${last}`);
+  }
+}
+
+/** Whether it was there still. */
+function killed(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
   }
 }
 
