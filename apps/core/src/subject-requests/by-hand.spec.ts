@@ -1,4 +1,5 @@
 import { newId } from '@customer-platform/database';
+import type { Permission } from '@customer-platform/permissions';
 import {
   DatabaseFault,
   eventually,
@@ -130,6 +131,38 @@ describe('a request that staff carries out', () => {
         ...{ type, body, pointers: [pointer] },
       });
     }
+  });
+
+  it('shows what is written about the person only to who may read contacts', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const mark = newId().slice(-10);
+    const verification = { method: 'x', reference: `reference-${mark}` };
+    const words = { note: `note-${mark}`, corrections: [{ field: 'other', value: `other-${mark}` }] };
+    const request = await open(caller, 'rectification', { ...words, verification });
+    const refused = await open(caller, 'rectification', words);
+    const done = await open(caller, 'blocking', { verification });
+    const path = `${REQUESTS}/${refused.id}`;
+    const rejection = { ground: 'other', detail: `detail-${mark}` };
+    expectStatus(await caller.patch(path, { rejection }), 200);
+    expectStatus(await complete(caller, done, `outcome-${mark}`), 200);
+    const as = (permissions: readonly Permission[]) =>
+      world.contacts.core.app.as(organizationId, [...permissions]);
+    const blind = as(['core.subject_requests.read', 'core.subject_requests.create']);
+    const seeing = as(['core.subject_requests.read', 'core.contacts.read']);
+    const list = await blind.get<{ data: SubjectRequestDto[] }>(REQUESTS);
+    expect(list.body.data).toHaveLength(3);
+    expect(JSON.stringify(list.body)).not.toContain(mark);
+    expect(await world.read(blind, request)).toMatchObject({
+      note: null,
+      corrections: null,
+      verification: { method: 'x', reference: null },
+    });
+    const extended = await blind.patch(`${REQUESTS}/${request.id}`, { extension_reason: 'Many systems' });
+    expectStatus(extended, 200);
+    expect(JSON.stringify(extended.body)).not.toContain(mark);
+    expect(await world.read(seeing, request)).toMatchObject({ ...words, verification });
+    expect(await world.read(seeing, refused)).toMatchObject({ rejection });
+    expect(await world.read(seeing, done)).toMatchObject({ outcome: `outcome-${mark}` });
   });
 
   it('409 for what the platform completes itself', async () => {

@@ -220,13 +220,16 @@ export class UpdateSubjectRequestDto {
   completion?: CompletionInputDto;
 }
 
+/** Of words about the person. */
+const HIDDEN = 'Null for callers without `core.contacts.read`.';
+
 const time = (description?: string) =>
   ApiProperty({ type: String, format: 'date-time', nullable: true, ...(description ? { description } : {}) });
 
 /** How it was made sure that the request is the person's own. */
 export class VerificationDto {
   @ApiProperty() method: string;
-  @ApiProperty({ type: String, nullable: true }) reference: string | null;
+  @ApiProperty({ type: String, nullable: true, description: HIDDEN }) reference: string | null;
   @ApiProperty({ format: 'date-time' }) verified_at: string;
 }
 
@@ -239,7 +242,7 @@ export class ExtensionDto {
 /** Why a request was not granted. */
 export class RejectionDto {
   @ApiProperty({ enum: GROUNDS }) ground: (typeof GROUNDS)[number];
-  @ApiProperty({ type: String, nullable: true }) detail: string | null;
+  @ApiProperty({ type: String, nullable: true, description: HIDDEN }) detail: string | null;
 }
 
 const RECEIPT_STATES = ['pending', 'received', 'verified', 'refused'] as const;
@@ -284,15 +287,19 @@ export class SubjectRequestDto {
   @ApiProperty({ type: VerificationDto, nullable: true }) verification: VerificationDto | null;
   @ApiProperty({ type: ExtensionDto, nullable: true }) extension: ExtensionDto | null;
   @ApiProperty({ type: RejectionDto, nullable: true }) rejection: RejectionDto | null;
-  @ApiProperty({ type: String, nullable: true }) note: string | null;
-  @ApiProperty({ type: [CorrectionDto], nullable: true, description: 'Of a rectification, until it ends.' })
+  @ApiProperty({ type: String, nullable: true, description: HIDDEN }) note: string | null;
+  @ApiProperty({
+    type: [CorrectionDto],
+    nullable: true,
+    description: `Of a rectification, until it ends. ${HIDDEN}`,
+  })
   corrections: CorrectionDto[] | null;
   @ApiProperty({ type: [String], nullable: true, description: 'Of an opposition.' }) purposes:
     string[] | null;
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What staff did, where it completes the request.',
+    description: `What staff did, where it completes the request. ${HIDDEN}`,
   })
   outcome: string | null;
   @ApiProperty({ type: [ReceiptDto] }) receipts: ReceiptDto[];

@@ -95,13 +95,15 @@ export class SubjectRequestsService {
       const resolved = await this.lookup.resolveToFamilies(tx, query);
       const parameters = [tx.organizationId];
       const { data, page } = await pageOf<SubjectRequestRow>(tx, ALL, resolved, { parameters });
-      return { data: await toSubjectRequestDtos(tx, data, this.clock.now()), page };
+      return { data: await toSubjectRequestDtos(tx, data, this.clock.now(), context), page };
     });
   }
 
   /** @throws Problem `not_found` */
   get(context: RequestContext, id: string): Promise<TaggedRequest> {
-    return this.database.inOrganization(context, async (tx) => this.tagged(tx, await one(tx, BY_ID, id)));
+    return this.database.inOrganization(context, async (tx) =>
+      this.tagged(tx, context, await one(tx, BY_ID, id)),
+    );
   }
 
   /**
@@ -131,7 +133,11 @@ export class SubjectRequestsService {
       await this.record(tx, context, opened, ['state', 'type', 'contact_id']);
       await this.outbox.append(tx, requestEvent(tx.organizationId, opened, 'received'));
       const { verification } = body;
-      return this.tagged(tx, verification ? await this.verify(tx, opened, verification, verifiedAt) : opened);
+      return this.tagged(
+        tx,
+        context,
+        verification ? await this.verify(tx, opened, verification, verifiedAt) : opened,
+      );
     });
   }
 
@@ -151,14 +157,14 @@ export class SubjectRequestsService {
       if (completion) await this.byHand.lockSubject(tx, await one(tx, BY_ID, id));
       const row = await one(tx, LOCK, id);
       requireMatch(context.ifMatch, tagOf(row));
-      if (given.length === 0) return this.tagged(tx, row);
+      if (given.length === 0) return this.tagged(tx, context, row);
       let changed: SubjectRequestRow;
       if (verification) changed = await this.verify(tx, demandVerifying(row), verification, verifiedAt);
       else if (rejection) changed = await this.reject(tx, demandRejectable(row), rejection);
       else if (completion) changed = await this.byHand.complete(tx, context, row, completion.outcome);
       else changed = await this.extend(tx, row, reason ?? '');
       await this.record(tx, context, changed, Object.keys(body));
-      return this.tagged(tx, changed);
+      return this.tagged(tx, context, changed);
     });
   }
 
@@ -244,8 +250,12 @@ export class SubjectRequestsService {
     }
   }
 
-  private async tagged(tx: Transaction, row: SubjectRequestRow): Promise<TaggedRequest> {
-    const [body] = await toSubjectRequestDtos(tx, [row], this.clock.now());
+  private async tagged(
+    tx: Transaction,
+    context: RequestContext,
+    row: SubjectRequestRow,
+  ): Promise<TaggedRequest> {
+    const [body] = await toSubjectRequestDtos(tx, [row], this.clock.now(), context);
     if (!body) throw new TypeError('A row has no form to be shown in');
     return { body, etag: tagOf(row) };
   }

@@ -1,4 +1,6 @@
 import type { Transaction } from '@customer-platform/database';
+import type { RequestContext } from '@customer-platform/http';
+import type { Permission } from '@customer-platform/permissions';
 import { ERASING } from './erasure/receipts.js';
 import type { ReceiptDto, ResultDto, SubjectRequestDto } from './subject-request.dto.js';
 import type { SubjectRequestRow } from './subject-request.row.js';
@@ -9,16 +11,35 @@ const RECEIPTS = `
 
 type ReceiptRow = ReceiptDto & { subject_request_id: string };
 
-/** The requests as the API shows them, each with its receipts. */
+/** What is written about the person is as much of them as what stands in their contact. */
+const PERSON: Permission = 'core.contacts.read';
+
+/** Whose permissions say whether words about the person are shown. */
+export type Sight = Pick<RequestContext, 'can'>;
+
+/** The requests as the API shows them, each with its receipts; words about the person only to who may read contacts. */
 export async function toSubjectRequestDtos(
   tx: Transaction,
   rows: readonly SubjectRequestRow[],
   now: Date,
+  sight: Sight,
 ): Promise<SubjectRequestDto[]> {
   const ids = rows.map(({ id }) => id);
   const receipts = ids.length === 0 ? [] : await tx.query<ReceiptRow>(RECEIPTS, [tx.organizationId, ids]);
   const byRequest = Map.groupBy(receipts, (receipt) => receipt.subject_request_id);
-  return rows.map((row) => toDto(row, byRequest.get(row.id) ?? [], now));
+  const shown = sight.can(PERSON) ? rows : rows.map(withoutWords);
+  return shown.map((row) => toDto(row, byRequest.get(row.id) ?? [], now));
+}
+
+function withoutWords(row: SubjectRequestRow): SubjectRequestRow {
+  return {
+    ...row,
+    note: null,
+    corrections: null,
+    outcome: null,
+    rejection_detail: null,
+    verification_reference: null,
+  };
 }
 
 function toDto(row: SubjectRequestRow, receipts: readonly ReceiptRow[], now: Date): SubjectRequestDto {
