@@ -2024,7 +2024,7 @@ export interface paths {
         head?: never;
         /**
          * Change an organization
-         * @description Status and rate limits are set by organizations above it; within a second they hold everywhere. `member_jwks` is set by the organization itself, by who may exchange tenant tokens.
+         * @description Status and rate limits are set by organizations above it; within a second they hold everywhere. `member_jwks` is set by the organization itself, by who may exchange tenant tokens. `retention` is set by the organization itself, too: a period that is new or shorter takes `identity.organizations.purge`, 403 `permission_denied` otherwise.
          */
         patch: operations["identity.Organizations.update"];
         trace?: never;
@@ -6158,6 +6158,7 @@ export interface components {
             index: number;
         };
         RejectionDto: {
+            /** @description Null for callers without `core.contacts.read`. */
             detail: string | null;
             /** @enum {string} */
             ground: "not_verified" | "not_the_person" | "legal_obligation" | "unfounded" | "repeated" | "other";
@@ -6571,7 +6572,7 @@ export interface components {
             mfa_policy?: "optional" | "required" | null;
             /** @description Set by ancestors only, never above their own; shown as they hold with theirs, which it uses up too. */
             rate_limits?: components["schemas"]["RateLimitsDto"] | null;
-            /** @description For how long things are kept; what is older is removed for good. A period that is new or shorter counts after a day. */
+            /** @description For how long things are kept; what is older is removed for good. Set by the organization itself, or when it is founded. A period that is new or shorter takes `identity.organizations.purge`, and counts after a day. */
             retention?: components["schemas"]["RetentionDto"] | null;
             session?: components["schemas"]["SessionLimitsDto"] | null;
         };
@@ -6643,7 +6644,7 @@ export interface components {
             completed_at: string | null;
             /** Format: uuid */
             contact_id: string;
-            /** @description Of a rectification, until it ends. */
+            /** @description Of a rectification, until it ends. Null for callers without `core.contacts.read`. */
             corrections: components["schemas"]["CorrectionDto"][] | null;
             /** Format: date-time */
             created_at: string;
@@ -6657,8 +6658,9 @@ export interface components {
             id: string;
             /** @enum {string} */
             jurisdiction: "CL";
+            /** @description Null for callers without `core.contacts.read`. */
             note: string | null;
-            /** @description What staff did, where it completes the request. */
+            /** @description What staff did, where it completes the request. Null for callers without `core.contacts.read`. */
             outcome: string | null;
             /** @description Whether it is open after `due_at`. */
             overdue: boolean;
@@ -7513,6 +7515,7 @@ export interface components {
         };
         VerificationDto: {
             method: string;
+            /** @description Null for callers without `core.contacts.read`. */
             reference: string | null;
             /** Format: date-time */
             verified_at: string;
