@@ -35,7 +35,7 @@ interface Call {
   readonly name: string;
   readonly times: number;
   /** Sends it for the nth time and says what of its answer is worth a look. */
-  send(caller: Caller, time: number): Promise<string>;
+  readonly send: (caller: Caller, time: number) => Promise<string>;
 }
 
 /** Measures, prints, and removes what it made. */

@@ -2,6 +2,7 @@ import type { Transaction } from '../transaction.js';
 
 /** What has a period of an organization (`settings.retention`, identity.md §2). */
 export const RETENTION_KINDS = ['events', 'dead_letters', 'sends', 'webhook_deliveries'] as const;
+/** One of {@link RETENTION_KINDS}. */
 export type RetentionKind = (typeof RETENTION_KINDS)[number];
 
 /** Days, by `<kind>_days`; null or absent: kept. */
@@ -44,7 +45,7 @@ export interface PieceRow {
   id: string | null;
 }
 
-/** @param most rows a piece may have: one that has fewer is the last */
+/** What a piece removed, of the row that it answered. @param most rows a piece may have: one that has fewer is the last */
 export function removalOf(row: PieceRow | undefined, most: number): Removal {
   if (!row) return { removed: 0, until: null };
   const { removed, until, read, at, id } = row;
