@@ -93,7 +93,7 @@ describe('messages', () => {
       await page.getByRole('row').filter({ hasText: 'enviado' }).first().waitFor({ timeout: 4_000 });
     });
     await page.getByRole('row').filter({ hasText: 'enviado' }).first().click();
-    await dialog(page).getByText('al proveedor').first().waitFor();
+    await dialog(page).getByText('enviando').first().waitFor();
     await expectUnbroken(visitor);
     await dialog(page).getByRole('link', { name: 'el ruteo de eventos' }).click();
     await dialog(page).getByRole('switch').click();
