@@ -224,6 +224,8 @@ describe('many requests', () => {
       table: 'subject_archives',
       on: 'UPDATE',
       when: `NEW.organization_id IN ('${many.id}', '${one.id}') AND NEW.claim IS NOT NULL`,
+      // Nobody comes to it, and no pass fails, after which the next would wait ever longer.
+      instead: 'RETURN NULL;',
     });
     const order: string[] = [];
     world.rows.set('crm', (body) => void order.push((body as { organization_id: string }).organization_id));
