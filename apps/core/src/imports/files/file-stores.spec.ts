@@ -164,6 +164,7 @@ describe('a bucket', () => {
     readConfig(importBucketConfig, {
       IMPORT_S3_BUCKET: 'files',
       IMPORT_S3_REGION: 'us-east-1',
+      IMPORT_S3_PREFIX: 'imports/',
       IMPORT_S3_ENDPOINT: endpoint,
       IMPORT_S3_PATH_STYLE: 'true',
       IMPORT_S3_ACCESS_KEY_ID: 'test',
@@ -172,7 +173,9 @@ describe('a bucket', () => {
 
   it.each([
     ['says nothing', ''],
-    ['stops within its answer', 'HTTP/1.1 206 Partial Content\r\nContent-Length: 100\r\n\r\nhalf'],
+    ['stops within its answer', 'HTTP/1.1 206 Partial Content\r\nContent-Length: 10\r\n\r\nhalf'],
+    ['answers a page of its own', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789'],
+    ['answers without end', 'HTTP/1.1 206 Partial Content\r\nContent-Length: 4294967296\r\n\r\n0'],
   ])('that %s is not waited for without end, and is no missing file', async (_, answer) => {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
