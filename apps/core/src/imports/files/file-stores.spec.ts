@@ -5,7 +5,7 @@ import { newId } from '@customer-platform/database';
 import { startS3, type S3Server } from '@customer-platform/testing';
 import { aFolder } from '../import.fixture.js';
 import { BucketStore } from './bucket-store.js';
-import { FileMissing, type FileStore } from './file-store.js';
+import { FileMissing, StorageUnavailable, type FileStore } from './file-store.js';
 import { FolderStore } from './folder-store.js';
 import { ImportFiles, type ImportFile } from './import-files.js';
 import { BLOCK_BYTES, FileDamaged } from './sealed-blocks.js';
@@ -171,12 +171,8 @@ describe('a bucket', () => {
       IMPORT_S3_SECRET_ACCESS_KEY: 'a secret of tests',
     });
 
-  it.each([
-    ['says nothing', ''],
-    ['stops within its answer', 'HTTP/1.1 206 Partial Content\r\nContent-Length: 10\r\n\r\nhalf'],
-    ['answers a page of its own', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789'],
-    ['answers without end', 'HTTP/1.1 206 Partial Content\r\nContent-Length: 4294967296\r\n\r\n0'],
-  ])('that %s is not waited for without end, and is no missing file', async (_, answer) => {
+  /** A bucket behind what answers each call so. */
+  async function answering(answer: string): Promise<{ store: BucketStore; end: () => void }> {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);
@@ -186,13 +182,31 @@ describe('a bucket', () => {
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     const { port } = server.address() as AddressInfo;
     const store = new BucketStore(config(`http://127.0.0.1:${port}`), { connectMs: 200, callMs: 300 });
+    const end = (): void => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    };
+    return { store, end };
+  }
+
+  it.each([
+    ['says nothing', ''],
+    ['stops within its answer', 'HTTP/1.1 206 Partial Content\r\nContent-Length: 10\r\n\r\nhalf'],
+    ['answers without end', 'HTTP/1.1 206 Partial Content\r\nContent-Length: 4294967296\r\n\r\n0'],
+  ])('that %s is not waited for without end, and is no missing file', async (_, answer) => {
+    const { store, end } = await answering(answer);
     const read = store.read(newId(), 0, 10);
     await expect(read).rejects.toThrow();
     await expect(read).rejects.not.toThrow(FileMissing);
     const file = await store.create(newId());
     await file.write(Buffer.from('x'));
     await expect(file.finish()).rejects.toThrow();
-    for (const socket of sockets) socket.destroy();
-    server.close();
+    end();
+  });
+
+  it('before which something answers a page of its own has no damaged file', async () => {
+    const { store, end } = await answering('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789');
+    await expect(store.read(newId(), 0, 10)).rejects.toThrow(StorageUnavailable);
+    end();
   });
 });
