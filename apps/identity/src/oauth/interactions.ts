@@ -139,9 +139,8 @@ export class Interactions {
     const provider = await this.providers.current();
     const { loginTs = 0 } = (await provider.Session.findByUid(session.uid)) ?? {};
     const { accountId: userId, amr = [] } = session;
-    const authenticatedAt = new Date(loginTs * 1_000);
-    const connectionId = await this.grants.connectionIn(session.uid, userId, authenticatedAt);
-    return { userId, amr, authenticatedAt, ...(connectionId === undefined ? {} : { connectionId }) };
+    const signIn = await this.grants.signInOf(session.uid, userId, new Date(loginTs * 1_000));
+    return { userId, amr, ...signIn };
   }
 }
 

@@ -69,16 +69,25 @@ SELECT coalesce(bool_or(s.ended_at IS NULL AND least(s.expires_at, s.idle_expire
   JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
  WHERE g.browser = $1 AND s.user_id = $2`;
 
-const CONNECTION = `
-SELECT s.connection_id FROM oauth_grants g
+/** An SSO connection that vouched in that second is not passed over. */
+const SIGN_IN = `
+SELECT s.authenticated_at, s.connection_id FROM oauth_grants g
   JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
- WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN} AND s.connection_id IS NOT NULL
- ORDER BY s.created_at DESC LIMIT 1`;
+ WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN}
+ ORDER BY s.connection_id IS NULL, s.created_at DESC LIMIT 1`;
 
 /** A suspension or a new password undoes an authentication before it. */
 const STILL_IN = `
 SELECT id FROM users
  WHERE id = $1 AND status = 'active' AND deleted_at IS NULL AND (password_changed_at IS NULL OR password_changed_at <= $2)`;
+
+/** How whoever uses a browser signed in there. */
+export interface BrowserSignIn {
+  /** To the millisecond, as far as something begun by it is known. */
+  readonly authenticatedAt: Date;
+  /** The SSO connection that vouched. */
+  readonly connectionId?: string;
+}
 
 interface GrantRow {
   payload: AdapterPayload;
@@ -191,14 +200,14 @@ export class SessionGrants {
       const values = [browser, userId, since, this.clock.now()];
       const [row] = await tx.query<{ trusted: boolean }>(TRUSTED, values);
       if (row?.trusted !== true) return false;
-      const connectionId = await connectionIn(tx, browser, userId, since);
+      const { connectionId } = await signInOf(tx, browser, userId, since);
       return connectionId === undefined || vouches(tx, connectionId, userId, { hold: false });
     });
   }
 
-  /** The SSO connection by which whoever uses a browser signed in there, at `since`. */
-  connectionIn(browser: string, userId: string, since: Date): Promise<string | undefined> {
-    return this.database.acrossOrganizations((tx) => connectionIn(tx, browser, userId, since));
+  /** The sign-in of a user in a browser in the second `since`: the protocol keeps seconds, its sessions more. */
+  signInOf(browser: string, userId: string, since: Date): Promise<BrowserSignIn> {
+    return this.database.acrossOrganizations((tx) => signInOf(tx, browser, userId, since));
   }
 
   /** Whether it would let the user in now. */
@@ -227,12 +236,18 @@ export class SessionGrants {
   }
 }
 
-async function connectionIn(
+async function signInOf(
   tx: WorkerTransaction,
   browser: string,
   userId: string,
   since: Date,
-): Promise<string | undefined> {
-  const [row] = await tx.query<{ connection_id: string }>(CONNECTION, [browser, userId, since]);
-  return row?.connection_id;
+): Promise<BrowserSignIn> {
+  const [row] = await tx.query<{ authenticated_at: Date; connection_id: string | null }>(SIGN_IN, [
+    browser,
+    userId,
+    since,
+  ]);
+  if (!row) return { authenticatedAt: since };
+  const { authenticated_at: authenticatedAt, connection_id: connectionId } = row;
+  return { authenticatedAt, ...(connectionId !== null && { connectionId }) };
 }

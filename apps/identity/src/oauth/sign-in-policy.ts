@@ -130,14 +130,14 @@ export class SignInPolicy {
   private async begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
     const { req, oidc } = ctx;
     const userId = session.accountId ?? '';
-    const connectionId = oidc.result?.login
-      ? connectionOf(oidc.result)
-      : await this.grants.connectionIn(session.uid, userId, sinceOf(session));
+    const { authenticatedAt: at, connectionId } = oidc.result?.login
+      ? { authenticatedAt: authenticatedAt(oidc, session), connectionId: connectionOf(oidc.result) }
+      : await this.grants.signInOf(session.uid, userId, sinceOf(session));
     const authentication = {
       userId,
       organizationId,
       amr: session.amr ?? [],
-      authenticatedAt: authenticatedAt(oidc, session),
+      authenticatedAt: at,
       connectionId,
       clientId: client.clientId,
       correlationId: currentCorrelationId() ?? newId(),
