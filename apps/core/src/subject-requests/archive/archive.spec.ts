@@ -227,8 +227,13 @@ describe('many requests', () => {
       // Nobody comes to it, and no pass fails, after which the next would wait ever longer.
       instead: 'RETURN NULL;',
     });
-    const order: string[] = [];
-    world.rows.set('crm', (body) => void order.push((body as { organization_id: string }).organization_id));
+    // A page may be asked for twice, and archives of earlier requests ask too.
+    const taken = new Map<string, string>();
+    world.rows.set('crm', (body) => {
+      const { organization_id: id, contact_ids } = body as { organization_id: string; contact_ids: string[] };
+      if (id === many.id || id === one.id) taken.set(contact_ids.join(), id);
+      return undefined;
+    });
     const requests: (readonly [Caller, SubjectRequestDto])[] = [];
     for (const { caller } of [many, many, many, one]) {
       const { id } = await world.contacts.created(caller);
@@ -236,6 +241,7 @@ describe('many requests', () => {
     }
     await held.mend();
     for (const [caller, request] of requests) await world.inState(caller, request, 'completed');
+    const order = [...taken.values()];
     expect(order).toHaveLength(4);
     expect(order.slice(0, 2).sort()).toEqual([many.id, one.id].sort());
   }, 120_000);
