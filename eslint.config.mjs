@@ -259,7 +259,7 @@ export default defineConfig(
   },
   {
     name: 'house/benchmarks',
-    files: ['infra/load/**/*.bench.ts'],
+    files: ['infra/load/**/*.bench.ts', 'infra/load/built-core.ts'],
     // A benchmark runs one app, or one library, inside its own process.
     rules: { '@nx/enforce-module-boundaries': 'off' },
   },

@@ -5,15 +5,13 @@
  * segment, reading usage behind a thousand days. On a PostgreSQL, a Kafka and a core of its own, filled by COPY.
  * `segments-preview` prints the rules alone.
  */
-import { join, resolve } from 'node:path';
-import { newId, type MigrationClass } from '@customer-platform/database';
+import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
-import { startTestApp, testDatabase, type Caller, type TestDatabase } from '@customer-platform/testing';
+import type { Caller, TestDatabase } from '@customer-platform/testing';
+import { startBuiltCore } from './built-core.ts';
 import { rowsToSeed, seed } from './seed/seed.ts';
-import startTestServices, { endTestServices } from '../test/global-setup.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const USAGE_DAYS = 1_000;
 const USAGE_PARTITIONS = 12;
 const WARM_UP = 5;
@@ -21,7 +19,6 @@ const TIMES = 40;
 /** A preview may be asked for twice at once by one tenant and takes up to two seconds: fewer of them say enough. */
 const PREVIEWS = 10;
 
-type CoreApp = Pick<Parameters<typeof startTestApp>[0], 'module' | 'root' | 'beforeExpress' | 'connect'>;
 type Say = (line: string) => void;
 
 /** What is measured. */
@@ -40,14 +37,7 @@ interface Call {
 
 /** Measures, prints, and removes what it made. */
 export async function measureLargeOrganization(options: LargeOrganization, say: Say): Promise<void> {
-  await startTestServices();
-  const built = (file: string): Promise<unknown> => import(join(ROOT, 'apps/core/dist', file));
-  const { CORE_MIGRATIONS } = (await built('migrations/core.migrations.js')) as {
-    CORE_MIGRATIONS: MigrationClass[];
-  };
-  const { coreApp } = (await built('core.app.js')) as { coreApp: () => CoreApp };
-  const database = await testDatabase('core', CORE_MIGRATIONS);
-  const app = await startTestApp({ ...coreApp(), database });
+  const { app, database, end } = await startBuiltCore();
   try {
     const organizationId = newId();
     await fill(database, organizationId, options, say);
@@ -57,9 +47,7 @@ export async function measureLargeOrganization(options: LargeOrganization, say: 
     for (const call of options.previewsOnly ? PREVIEWED : [...SEARCHES, ...PREVIEWED, ...USAGE])
       say(await figures(caller, call));
   } finally {
-    await app.close();
-    await database.drop();
-    if (globalThis.testServices) await endTestServices(globalThis.testServices);
+    await end();
   }
 }
 

@@ -6,22 +6,18 @@
  * when all do; and how long after the end of a window, with nothing else going on, a contact has left. On a
  * PostgreSQL, a Kafka and a core of its own, each case in an organization of its own.
  */
-import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { descendantsOf } from '@customer-platform/kit/processes.ts';
-import { newId, type MigrationClass } from '@customer-platform/database';
+import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
-import { startTestApp, testDatabase, type Caller, type TestDatabase } from '@customer-platform/testing';
+import type { Caller, TestDatabase } from '@customer-platform/testing';
+import { startBuiltCore } from './built-core.ts';
 import { measureWindowLag } from './window-lag.ts';
-import startTestServices, { endTestServices } from '../test/global-setup.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const CONTACTS = 1_000;
 const BATCH = 100;
 const CONNECTIONS = 4;
 const ASKING = 5;
-
-type CoreApp = Pick<Parameters<typeof startTestApp>[0], 'module' | 'root' | 'beforeExpress' | 'connect'>;
 
 interface Case {
   readonly segments: number;
@@ -110,14 +106,7 @@ function cpu(): { core: number; postgres: number } {
 
 /** Measures all cases, one after the other, and prints a line of each. */
 export async function measureSegments(events: number): Promise<void> {
-  await startTestServices();
-  const built = (file: string): Promise<unknown> => import(join(ROOT, 'apps/core/dist', file));
-  const { CORE_MIGRATIONS } = (await built('migrations/core.migrations.js')) as {
-    CORE_MIGRATIONS: MigrationClass[];
-  };
-  const { coreApp } = (await built('core.app.js')) as { coreApp: () => CoreApp };
-  const database = await testDatabase('core', CORE_MIGRATIONS);
-  const app = await startTestApp({ ...coreApp(), database });
+  const { app, database, end } = await startBuiltCore();
   process.stdout.write('CPU for an event, in µs (core with the sending; PostgreSQL)\n');
   const rate_limits = { key_per_second: 100_000, organization_per_second: 100_000 };
   const permissions = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
@@ -137,7 +126,5 @@ export async function measureSegments(events: number): Promise<void> {
   }
   const quiet = newId();
   await measureWindowLag(app.as(quiet, permissions, { rate_limits }), database, quiet);
-  await app.close();
-  await database.drop();
-  if (globalThis.testServices) await endTestServices(globalThis.testServices);
+  await end();
 }

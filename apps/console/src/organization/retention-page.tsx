@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure, Forbidden, Note } from '../ui/notices.tsx';
@@ -11,18 +10,12 @@ import { problemAt } from '../ui/problem-at.ts';
 import { KINDS, retentionChange, retentionOf, shortened } from './retention.ts';
 import type { OrganizationRow } from './settings.ts';
 import { useEdit, type Reading } from './use-edit.tsx';
+import { useSettings } from './use-settings.ts';
 
 /** For how long the organization keeps what. */
 export function RetentionPage(): ReactNode {
   const may = useMay();
-  const api = useApi();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'organization', 'settings'],
-    enabled: may('identity.organizations.read'),
-    queryFn: ({ signal }) =>
-      api.GET('/v1/identity/organizations/{id}', { params: { path: { id: organization.id } }, signal }),
-  });
+  const { data, error, refetch } = useSettings();
   if (!may('identity.organizations.read')) return <Forbidden permission="identity.organizations.read" />;
   if (error !== null && data === undefined) return <Failure error={error} again={() => void refetch()} />;
   if (data === undefined) return <div aria-busy className="bones h-96" />;

@@ -1,26 +1,19 @@
-import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Failure, Forbidden } from '../ui/notices.tsx';
 import { PARTS } from './parts.ts';
 import { SettingsForm } from './settings-form.tsx';
+import { useSettings } from './use-settings.ts';
 
 /** The organization's own settings. */
 export function SettingsPage(): ReactNode {
   const t = useTranslations('organization');
   const may = useMay();
-  const api = useApi();
   const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'organization', 'settings'],
-    enabled: may('identity.organizations.read'),
-    queryFn: ({ signal }) =>
-      api.GET('/v1/identity/organizations/{id}', { params: { path: { id: organization.id } }, signal }),
-  });
+  const { data, error, refetch } = useSettings();
   if (!may('identity.organizations.read')) {
     const other = PARTS.find(({ permission }) => may(permission));
     if (other === undefined) return <Forbidden permission="identity.organizations.read" />;

@@ -1,21 +1,9 @@
 import { pointerToken, type RequestContext } from '@customer-platform/http';
 import { FieldErrors, Problem, type FieldError } from '@customer-platform/problem-json';
 import { CONSENT_CHANNELS, isPurpose } from '../consents/consent.js';
+import { PLAIN_FIELDS } from '../contacts/plain-fields.js';
 import { isNationalIdType, type NationalIdType } from '../national-ids/national-id-types.js';
 import { MATCHES, type ImportOptionsDto } from './import-options.dto.js';
-
-/** The fields of a contact that a column can fill by their own name. */
-const PLAIN_FIELDS = [
-  'external_id',
-  'email',
-  'phone',
-  'first_name',
-  'last_name',
-  'birth_date',
-  'locale',
-  'timezone',
-  'country',
-] as const;
 
 /** What all consents of a row share. */
 const CONSENT_DETAILS = ['notice_version', 'method', 'occurred_at'] as const;

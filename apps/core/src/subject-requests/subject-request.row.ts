@@ -1,4 +1,5 @@
 import type { NewDomainEvent } from '@customer-platform/event-bus';
+import { PLAIN_FIELDS } from '../contacts/plain-fields.js';
 import type { ArchiveLocale } from './archive/texts.js';
 import type { JurisdictionCode } from './jurisdictions.js';
 
@@ -35,19 +36,7 @@ export const GROUNDS = [
 ] as const;
 
 /** What of a contact may be asked to be corrected; an attribute is named `attributes.<key>`. */
-export const CORRECTED = [
-  'external_id',
-  'email',
-  'phone',
-  'first_name',
-  'last_name',
-  'birth_date',
-  'locale',
-  'timezone',
-  'country',
-  'national_id',
-  'other',
-] as const;
+export const CORRECTED = [...PLAIN_FIELDS, 'national_id', 'other'] as const;
 
 /** A value that the person wants; null to have it taken away, or where it stands elsewhere. */
 export interface Correction {

@@ -1,25 +1,14 @@
 import { sameJson } from '@customer-platform/database';
 import { conformAttributes, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
 import type { Contact } from '../contact.entity.js';
-import type { FieldTimes } from '../contact-profile.js';
-import { fitAttributes } from '../contact-profile.js';
+import { fitAttributes, type FieldTimes } from '../contact-profile.js';
+import { PLAIN_FIELDS } from '../plain-fields.js';
 
 /** Whose value of a field stays. */
 export type Side = 'survivor' | 'merged';
 
 /** The fields that `keep` may name, besides `attributes.<key>`. */
-export const MERGED_FIELDS = [
-  'external_id',
-  'email',
-  'phone',
-  'first_name',
-  'last_name',
-  'birth_date',
-  'locale',
-  'timezone',
-  'country',
-  'national_id',
-] as const;
+export const MERGED_FIELDS = [...PLAIN_FIELDS, 'national_id'] as const;
 
 type MergedField = (typeof MERGED_FIELDS)[number];
 type Content = Partial<Contact>;

@@ -1,17 +1,7 @@
+import { PLAIN_FIELDS } from '../../contacts/plain-fields.js';
+
 /** The fields of a contact that a rule can ask for, beside its attributes. Never the national id. */
-export const CONTACT_FIELDS = [
-  'external_id',
-  'email',
-  'phone',
-  'first_name',
-  'last_name',
-  'birth_date',
-  'locale',
-  'timezone',
-  'country',
-  'source',
-  'created_at',
-] as const;
+export const CONTACT_FIELDS = [...PLAIN_FIELDS, 'source', 'created_at'] as const;
 
 /** A field of a contact that a rule can ask for. */
 export type ContactField = (typeof CONTACT_FIELDS)[number];
