@@ -165,6 +165,7 @@ export default defineConfig(
       'house/function-size': ['error', { max: 80 }],
       'house/no-barrel': 'error',
       'house/no-computed-permission': 'error',
+      'house/no-rescanned-lock': 'error',
       'house/no-swallowed-error': 'error',
     },
   },

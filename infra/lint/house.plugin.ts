@@ -6,6 +6,7 @@ import { fileName } from './file-name.rule.ts';
 import { functionSize } from './function-size.rule.ts';
 import { noBarrel } from './no-barrel.rule.ts';
 import { noComputedPermission } from './no-computed-permission.rule.ts';
+import { noRescannedLock } from './no-rescanned-lock.rule.ts';
 import { noSwallowedError } from './no-swallowed-error.rule.ts';
 
 /** The conventions of this repository that no published rule states. */
@@ -19,6 +20,7 @@ export const house = {
     'function-size': functionSize,
     'no-barrel': noBarrel,
     'no-computed-permission': noComputedPermission,
+    'no-rescanned-lock': noRescannedLock,
     'no-swallowed-error': noSwallowedError,
   } satisfies Record<string, Rule.RuleModule>,
 };

@@ -22,9 +22,12 @@ const PASSED_ON: ReadonlySet<string> = new Set(['authorization_unavailable', 'ra
 const CLEARED_AT_ONCE = 10;
 
 const CLEAR = `
-  DELETE FROM member_assertions WHERE (organization_id, jti_hash) IN (
-    SELECT organization_id, jti_hash FROM member_assertions
-     WHERE organization_id = $1 AND expires_at < $2 LIMIT ${String(CLEARED_AT_ONCE)} FOR UPDATE SKIP LOCKED)`;
+  WITH expired AS (
+    SELECT jti_hash FROM member_assertions
+     WHERE organization_id = $1 AND expires_at < $2 LIMIT ${String(CLEARED_AT_ONCE)} FOR UPDATE SKIP LOCKED
+  )
+  DELETE FROM member_assertions AS used USING expired
+   WHERE used.organization_id = $1 AND used.jti_hash = expired.jti_hash`;
 
 const USE = `
   INSERT INTO member_assertions (organization_id, jti_hash, expires_at) VALUES ($1, $2, $3)

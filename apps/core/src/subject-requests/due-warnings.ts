@@ -15,11 +15,13 @@ const WARNED_BEFORE = [3, 10] as const;
 
 /** What two instances see at once one of them has. */
 const WARN = `
-  UPDATE subject_requests AS request SET warned_days = $3
-    FROM (SELECT organization_id, id FROM subject_requests
-           WHERE state IN ('verifying', 'in_progress') AND due_at > $1 AND due_at <= $2
-             AND (warned_days IS NULL OR warned_days > $3)
-           ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED) AS due
+  WITH due AS (
+    SELECT organization_id, id FROM subject_requests
+     WHERE state IN ('verifying', 'in_progress') AND due_at > $1 AND due_at <= $2
+       AND (warned_days IS NULL OR warned_days > $3)
+     ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED
+  )
+  UPDATE subject_requests AS request SET warned_days = $3 FROM due
    WHERE request.organization_id = due.organization_id AND request.id = due.id
   RETURNING request.organization_id, ${REQUEST_COLUMNS.replaceAll(/\b([a-z_][a-z_0-9]*)\b/g, 'request.$1')}`;
 

@@ -17,9 +17,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
  */
 const MOST_OPEN = 10;
 const DROP_OLDEST = `
-DELETE FROM sso_requests WHERE (organization_id, id) IN (
+WITH older AS (
   SELECT organization_id, id FROM sso_requests WHERE interaction_uid = $1
-   ORDER BY expires_at DESC, id DESC OFFSET ${String(MOST_OPEN)} FOR UPDATE SKIP LOCKED)`;
+   ORDER BY expires_at DESC, id DESC OFFSET ${String(MOST_OPEN)} FOR UPDATE SKIP LOCKED
+)
+DELETE FROM sso_requests AS r USING older WHERE r.organization_id = older.organization_id AND r.id = older.id`;
 /** Of many who come with one state, one has it. */
 const TAKE = `
 DELETE FROM sso_requests WHERE state_hash = $1

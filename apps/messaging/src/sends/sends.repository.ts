@@ -46,11 +46,14 @@ const cancel = (which: string): string => `
  * most rows are of the source, a piece would read all that the pieces before it have done (measured: 1.5 s a piece
  * after a tenth of a million).
  */
-const CANCEL_SOME_OF_SOURCE = cancel(`id IN (
+const CANCEL_SOME_OF_SOURCE = `
+  WITH piece AS (
     SELECT id FROM sends
      WHERE organization_id = $1 AND (source_id, id) > ($2::uuid, $7::uuid) AND source_id <= $2 AND due_at IS NOT NULL
        AND state NOT IN ('dispatching', 'bounced', 'complained') AND ($5::timestamptz IS NULL OR created_at <= $5)
-     ORDER BY source_id, id LIMIT $6 FOR UPDATE SKIP LOCKED)`);
+     ORDER BY source_id, id LIMIT $6 FOR UPDATE SKIP LOCKED
+  )
+  ${cancel('id IN (SELECT id FROM piece)')}`;
 const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'id' = $2`);
 
 /**

@@ -6,12 +6,13 @@ import { DispatchSignal } from './dispatch-signal.js';
 const SUSPENDED = `SELECT 1 FROM organizations WHERE organization_id = $1 AND status = 'suspended'`;
 
 const RELEASE = `
-  UPDATE sends SET due_at = $2, release_at = NULL
-   WHERE organization_id = $1 AND id IN (
-     SELECT id FROM sends WHERE organization_id = $1 AND state = 'held' AND reason = 'organization_suspended'
-        AND due_at = 'infinity' AND id > coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')
-      ORDER BY id LIMIT $3 FOR UPDATE)
-  RETURNING id`;
+  WITH piece AS (
+    SELECT id FROM sends WHERE organization_id = $1 AND state = 'held' AND reason = 'organization_suspended'
+       AND due_at = 'infinity' AND id > coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')
+     ORDER BY id LIMIT $3 FOR UPDATE
+  )
+  UPDATE sends s SET due_at = $2, release_at = NULL FROM piece WHERE s.organization_id = $1 AND s.id = piece.id
+  RETURNING s.id`;
 
 /** Lets go on, piece by piece, what an organization that is active again has held. */
 @Injectable()

@@ -105,11 +105,15 @@ const SETTLE = `
 
 /** Waits as long again as it has waited already, at most five minutes: its send is mostly known a moment later. */
 const DUE = `
-  UPDATE provider_reports SET due_at = $1 + least(greatest($1 - received_at, interval '1 s'), interval '5 min')
-   WHERE (organization_id, provider, provider_message_id, event_key) IN (
-     SELECT organization_id, provider, provider_message_id, event_key FROM provider_reports
-      WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-  RETURNING organization_id, provider, provider_message_id, event_key`;
+  WITH piece AS (
+    SELECT organization_id, provider, provider_message_id, event_key FROM provider_reports
+     WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE provider_reports r SET due_at = $1 + least(greatest($1 - received_at, interval '1 s'), interval '5 min')
+    FROM piece
+   WHERE r.organization_id = piece.organization_id AND r.provider = piece.provider
+     AND r.provider_message_id = piece.provider_message_id AND r.event_key = piece.event_key
+  RETURNING r.organization_id, r.provider, r.provider_message_id, r.event_key`;
 
 const FORGOTTEN_AT_ONCE = 5_000;
 

@@ -25,12 +25,14 @@ const CLAIM = `
        AND NOT EXISTS (SELECT FROM contact_erasures AS erasure
                         WHERE erasure.organization_id = open.organization_id
                           AND erasure.contact_id = ANY(open.contact_ids) AND erasure.step <> 'done')
-     ORDER BY organization_id, created_at, subject_request_id)
-  UPDATE subject_archives AS archive SET claim = $1, claimed_until = $3
-    FROM (SELECT organization_id, subject_request_id FROM subject_archives AS turn
-           WHERE step <> 'ready' AND claimed_until <= $2
-             AND (organization_id, subject_request_id) IN (SELECT organization_id, subject_request_id FROM oldest)
-           ORDER BY moved_at LIMIT 1 FOR UPDATE OF turn SKIP LOCKED) AS next
+     ORDER BY organization_id, created_at, subject_request_id
+  ), next AS (
+    SELECT organization_id, subject_request_id FROM subject_archives AS turn
+     WHERE step <> 'ready' AND claimed_until <= $2
+       AND (organization_id, subject_request_id) IN (SELECT organization_id, subject_request_id FROM oldest)
+     ORDER BY moved_at LIMIT 1 FOR UPDATE OF turn SKIP LOCKED
+  )
+  UPDATE subject_archives AS archive SET claim = $1, claimed_until = $3 FROM next
    WHERE archive.organization_id = next.organization_id AND archive.subject_request_id = next.subject_request_id
   RETURNING archive.organization_id, archive.subject_request_id, contact_ids, portable, locale, correlation_id, step, module,
             after, pieces, key_sealed, claim`;

@@ -6,10 +6,12 @@ const ERASED = `state = 'failed', error = 'erased', payload = NULL, due_at = NUL
 
 /** A try under way ends without a trace of it. */
 const ERASE = `
-  UPDATE webhook_deliveries d SET ${ERASED}
-    FROM (SELECT endpoint_id, event_id FROM webhook_deliveries
-           WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND state = 'pending'
-           LIMIT ${String(ROWS_OF_A_PIECE)} FOR UPDATE) AS piece
+  WITH piece AS (
+    SELECT endpoint_id, event_id FROM webhook_deliveries
+     WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND state = 'pending'
+     LIMIT ${String(ROWS_OF_A_PIECE)} FOR UPDATE
+  )
+  UPDATE webhook_deliveries d SET ${ERASED} FROM piece
    WHERE d.organization_id = $1 AND d.endpoint_id = piece.endpoint_id AND d.event_id = piece.event_id
   RETURNING 1`;
 

@@ -18,9 +18,12 @@ const RESUME = `
   SELECT event_id FROM piece ORDER BY event_id`;
 
 const FORGET = `
-  DELETE FROM webhook_deliveries WHERE organization_id = $1 AND endpoint_id = $2 AND event_id IN (
+  WITH piece AS (
     SELECT event_id FROM webhook_deliveries WHERE organization_id = $1 AND endpoint_id = $2
-     ORDER BY event_id LIMIT $3 FOR UPDATE)
+     ORDER BY event_id LIMIT $3 FOR UPDATE
+  )
+  DELETE FROM webhook_deliveries d USING piece
+   WHERE d.organization_id = $1 AND d.endpoint_id = $2 AND d.event_id = piece.event_id
   RETURNING 1`;
 
 /**
