@@ -13,6 +13,7 @@
  * `npm run load -- taxonomies [--events N]`
  * `npm run load -- large-organization|segments-preview [--contacts N] [--events N]`
  * `npm run load -- background-work|import [--rows N]`
+ * `npm run load -- live-tail [--rate N] [--duration S] [--organizations N] [--streams N] [--rounds N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
@@ -29,7 +30,8 @@
  * consumes, `authorization` what keys and permissions cost, on an identity of its own, `taxonomies` what the schemas of
  * events cost ingestion, `background-work` what is done to a million rows behind an answer, on a messaging of its own,
  * `import` what an import of contacts does beside `COPY`, on a core of its own. `large-organization` prints what is slow
- * where an organization is large, `segments-preview` the rules of it alone. `tenants` sends the same load from
+ * where an organization is large, `segments-preview` the rules of it alone, `live-tail` what streams of events cost
+ * ingestion, on a core of its own. `tenants` sends the same load from
  * one organization, from a hundred and from a thousand. `inserts` prints what storing an event costs beside how many are
  * stored already, on a PostgreSQL of its own.
  */
@@ -53,6 +55,7 @@ import { runBackgroundWork } from './background-work.bench.ts';
 import { measureImports } from './imports.bench.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
+import { liveTailOf, measureLiveTail } from './live-tail/command.ts';
 import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
 import { runOutboundWebhooks } from './outbound-webhooks/command.ts';
@@ -91,6 +94,8 @@ const { values, positionals } = parseArgs({
     rows: { type: 'string', default: '1000000' },
     backlog: { type: 'string', default: '5000' },
     sessions: { type: 'string', default: '100000' },
+    streams: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '6' },
     postgres: { type: 'string', default: '' },
     without: { type: 'string', default: '' },
     'points-every': { type: 'string', default: '10' },
@@ -161,6 +166,10 @@ async function main(): Promise<void> {
     const size = sizeOf({ contacts, events, organizations: '1' });
     return measureLargeOrganization({ ...size, previewsOnly: kind === 'segments-preview' }, say);
   }
+  if (kind === 'live-tail') {
+    const { rate = '500', organizations = '20' } = values;
+    return measureLiveTail(liveTailOf({ ...values, rate, organizations }), say);
+  }
   if (kind === 'import') return measureImports(Number(values.rows));
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   if (kind === 'taxonomies') return measureTaxonomies(Number(values.events ?? '1000000'), say);
@@ -194,7 +203,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, tenants; ` +
-        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import, large-organization, segments-preview.',
+        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import, live-tail, large-organization, segments-preview.',
     );
   await measureRates(found, duration);
 }
