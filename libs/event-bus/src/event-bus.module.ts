@@ -11,6 +11,7 @@ import { EVENT_BUS_OPTIONS, type EventBusOptions } from './event-bus.options.js'
 import { Inbox, OLD_INBOX_ROWS } from './inbox/inbox.js';
 import { KafkaClient } from './kafka/kafka.client.js';
 import { StartCheck } from './kafka/start.check.js';
+import { TopicEnds } from './kafka/topic.ends.js';
 import { Topics } from './kafka/topics.js';
 import { Outbox } from './outbox/outbox.js';
 import { OutboxRelay } from './outbox/outbox.relay.js';
@@ -29,7 +30,7 @@ import { KafkaTransport } from './transport/kafka.transport.js';
 export class EventBusModule {
   static forRoot(options: EventBusOptions): DynamicModule {
     const exported = [
-      ...[Outbox, OutboxRelay, Inbox, RecordProducer, RecordConsumers, Topics, TopicReader],
+      ...[Outbox, OutboxRelay, Inbox, RecordProducer, RecordConsumers, TopicEnds, Topics, TopicReader],
       ...[KafkaTransport, ParkedEvents, Redelivery],
     ];
     return {

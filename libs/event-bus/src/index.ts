@@ -10,6 +10,7 @@ export { isInfrastructureError, QueueUnavailable, RecordTooLarge } from './error
 export { connectEventBus, EventBusModule } from './event-bus.module.js';
 export { type EventBusOptions } from './event-bus.options.js';
 export { Inbox } from './inbox/inbox.js';
+export { type Ends, TopicEnds } from './kafka/topic.ends.js';
 export { Topics } from './kafka/topics.js';
 export { type EventFailure } from './delivery/event-delivery.js';
 export { keyHash } from './key-hash.js';

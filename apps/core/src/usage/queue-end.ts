@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
-import { Topics } from '@customer-platform/event-bus';
+import { type Ends, TopicEnds } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 import { QueuePositions } from '../processing/queue-positions.js';
@@ -15,7 +15,7 @@ const PATIENCE_MS = 700;
 @Injectable()
 export class QueueEnd {
   constructor(
-    private readonly topics: Topics,
+    private readonly topics: TopicEnds,
     private readonly database: Database,
     private readonly positions: QueuePositions,
     private readonly counter: AcceptanceCounter,
@@ -24,28 +24,35 @@ export class QueueEnd {
   /** Resolves when all events answered 202 before the call are counted, or soon after if that takes long. */
   async counted(): Promise<void> {
     const giveUpAt = Date.now() + PATIENCE_MS;
-    const ends = await Promise.race([this.ends(), pause(PATIENCE_MS, undefined, { ref: false })]);
+    this.counter.hurry();
+    // Where the readers are is looked at meanwhile: if they are at the end by then, they are so later.
+    const [ends, first] = await Promise.all([
+      Promise.race([this.ends(), pause(PATIENCE_MS, undefined, { ref: false })]),
+      this.furthest(),
+    ]);
     if (!ends) return;
-    while (Date.now() < giveUpAt) {
+    for (let furthest = first; !reaches(furthest, ends); furthest = await this.furthest()) {
+      if (Date.now() >= giveUpAt) return;
       this.counter.hurry();
-      const furthest = await this.database.acrossOrganizations((tx) =>
-        this.positions.furthest(tx, INGESTION_TOPIC),
-      );
-      if (ends.every(({ partition, end }) => (furthest.get(partition) ?? 0n) >= end)) return;
       await pause(LOOK_EVERY_MS);
     }
   }
 
-  /** The end of each partition that holds anything; undefined while the broker is away. */
-  private async ends(): Promise<{ partition: number; end: bigint }[] | undefined> {
+  private furthest(): Promise<Map<number, bigint>> {
+    return this.database.acrossOrganizations((tx) => this.positions.furthest(tx, INGESTION_TOPIC));
+  }
+
+  /** The end of each partition; undefined while the broker is away. */
+  private async ends(): Promise<Ends | undefined> {
     try {
-      const offsets = await this.topics.withAdmin((admin) =>
-        admin.fetchTopicOffsets(this.positions.named(INGESTION_TOPIC)),
-      );
-      return offsets.map(({ partition, high }) => ({ partition, end: BigInt(high) }));
+      return await this.topics.of(INGESTION_TOPIC);
     } catch (error) {
       log.debug({ err: error }, 'The end of the queue is not known');
       return undefined;
     }
   }
+}
+
+function reaches(furthest: ReadonlyMap<number, bigint>, ends: Ends): boolean {
+  return [...ends].every(([partition, end]) => (furthest.get(partition) ?? 0n) >= end);
 }
