@@ -300,6 +300,8 @@ describe('requests of persons', () => {
     await dialog(page).getByLabel('Qué decir al respecto').fill(MARKUP);
     await dialog(page).getByRole('button', { name: 'Rechazar la solicitud' }).click();
     await dialog(page).getByText('Dile a la persona por qué').waitFor();
+    await dialog(page).getByText(MARKUP).waitFor();
+    expect(await dialog(page).getByText('está oculto').count()).toBe(0);
     await expectUnbroken(visitor);
     await visitor.close();
 
@@ -311,6 +313,8 @@ describe('requests of persons', () => {
     await reader.open(`privacy?contact_id=${id}&closed=true`);
     await reader.page.getByRole('cell', { name: 'rechazada' }).click();
     await dialog(reader.page).getByText('no es la persona').waitFor();
+    await dialog(reader.page).getByText('está oculto: lo muestra el permiso core.contacts.read').waitFor();
+    expect(await dialog(reader.page).getByText(MARKUP).count()).toBe(0);
     expect(
       await reader.page.getByRole('button', { name: /Nueva solicitud|Prorrogar|Verificar/ }).count(),
     ).toBe(0);

@@ -12,7 +12,7 @@ import { Archive } from './archive.tsx';
 import { Receipts } from './receipts.tsx';
 import { RequestActs } from './request-acts.tsx';
 import { RequestState } from './request-state.tsx';
-import { nextOf, type NextStep, type SubjectRequest } from './subject-request.ts';
+import { nextOf, WORDS_NEED, type NextStep, type SubjectRequest } from './subject-request.ts';
 import { useRequest } from './use-requests.ts';
 
 /** One request: what is next, by when, what was decided, and what proves it. */
@@ -30,12 +30,14 @@ export function RequestPanel({ id, onClose }: { id: string; onClose: () => void 
 }
 
 function Opened({ read }: { read: Reading<SubjectRequest> }): ReactNode {
+  const t = useTranslations('privacy');
   const may = useMay();
   const { data: request } = read;
   return (
     <>
       <Next request={request} />
       <Facts request={request} />
+      {!may(WORDS_NEED) && <p className="text-soft">{t('wordsHidden', { permission: WORDS_NEED })}</p>}
       {request.result !== null && <Archive request={request} />}
       {request.receipts.length > 0 && <Receipts receipts={request.receipts} />}
       {may('core.subject_requests.create') && <RequestActs read={read} />}

@@ -112,6 +112,9 @@ export function nextOf(request: SubjectRequest, now: Date): NextStep {
 /** What an archive shows: a person, and perhaps their national id in full. */
 export const DOWNLOADS_NEED = ['core.contacts.read', 'core.contacts.read_national_id'] as const;
 
+/** What shows the words about the person in a request; the API leaves them out for all others. */
+export const WORDS_NEED = 'core.contacts.read';
+
 /** Whether an archive is still there, at an instant. */
 export function isKept({ expires_at: end }: NonNullable<SubjectRequest['result']>, now: Date): boolean {
   return new Date(end) > now;

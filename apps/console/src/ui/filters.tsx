@@ -1,9 +1,9 @@
+import { useRouter } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { fromLocal, toLocal } from './local-instant.ts';
-
-const TYPED_MS = 250;
+import { onceTypingRests } from './typing.ts';
 
 /** The row of filters under a title; what they hold is in the address. */
 export function Filters({ children }: { children: ReactNode }): ReactNode {
@@ -24,6 +24,7 @@ interface SearchFieldProps {
 
 /** Text to look for; asks once typing rests. */
 export function SearchField({ label, value, onChange, main = false }: SearchFieldProps): ReactNode {
+  const { history } = useRouter();
   const [typed, setTyped] = useState(value);
   const sent = useRef(value);
   const said = useRef(onChange);
@@ -36,9 +37,8 @@ export function SearchField({ label, value, onChange, main = false }: SearchFiel
   }, [value]);
   useEffect(() => {
     if (typed === sent.current) return;
-    const timer = setTimeout(() => said.current((sent.current = typed)), TYPED_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+    return onceTypingRests(history, () => said.current((sent.current = typed)));
+  }, [typed, history]);
   return (
     <label className={`relative block w-full ${main ? 'sm:w-80' : 'sm:w-72'}`}>
       <span className="sr-only">{label}</span>

@@ -1,0 +1,22 @@
+import type { RouterHistory } from '@tanstack/react-router';
+
+const RESTS_MS = 250;
+
+/**
+ * Runs it once typing rests. Where somebody has opened another page by then it never runs: that page may still be on
+ * its way, and a change of this one's address would call it off.
+ * @returns what calls it off
+ */
+export function onceTypingRests(history: RouterHistory, run: () => void): () => void {
+  const { pathname } = history.location;
+  const timer = setTimeout(end, RESTS_MS, run);
+  const unsubscribe = history.subscribe(({ location }) => {
+    if (location.pathname !== pathname) end();
+  });
+  function end(then?: () => void): void {
+    clearTimeout(timer);
+    unsubscribe();
+    then?.();
+  }
+  return () => end();
+}
