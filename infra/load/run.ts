@@ -100,6 +100,7 @@ const { values, positionals } = parseArgs({
     without: { type: 'string', default: '' },
     'points-every': { type: 'string', default: '10' },
     'no-probe': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
     data: { type: 'string', default: join(root, '.data') },
   },
 });
@@ -139,12 +140,19 @@ function countOf(option: 'backlog' | 'sessions'): number {
   return count;
 }
 
+/** What stands at the top of this file. */
+function helpText(): string {
+  const [head = ''] = readFileSync(import.meta.filename, 'utf8').split('\n */');
+  return head.replace('/**\n', '').replaceAll(/^ \* ?/gm, '');
+}
+
 interface Trend {
   values: Record<string, number>;
 }
 
 async function main(): Promise<void> {
   const [kind] = positionals;
+  if (values.help) return say(helpText());
   if (kind === 'seed') {
     const { contacts = '1000000', events = '10000000', organizations = '1000' } = values;
     return runSeed({ ...values, contacts, events, organizations }, say);

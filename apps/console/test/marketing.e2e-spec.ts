@@ -300,7 +300,7 @@ describe('requests of persons', () => {
     await dialog(page).getByLabel('Qué decir al respecto').fill(MARKUP);
     await dialog(page).getByRole('button', { name: 'Rechazar la solicitud' }).click();
     await dialog(page).getByText('Dile a la persona por qué').waitFor();
-    await dialog(page).getByText(MARKUP).waitFor();
+    await dialog(page).getByText(MARKUP).first().waitFor();
     expect(await dialog(page).getByText('está oculto').count()).toBe(0);
     await expectUnbroken(visitor);
     await visitor.close();
