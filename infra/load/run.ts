@@ -55,7 +55,7 @@ import { runBackgroundWork } from './background-work.bench.ts';
 import { measureImports } from './imports.bench.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
-import { liveTailOf, measureLiveTail } from './live-tail/command.ts';
+import { liveTailOf, measureLiveTail } from './live-tail.bench.ts';
 import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
 import { runOutboundWebhooks } from './outbound-webhooks/command.ts';

@@ -13,13 +13,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { newId, type MigrationClass } from '@customer-platform/database';
 import { readUsage } from '@customer-platform/kit/processes.ts';
 import { startTestProcess, testDatabase, TestRegistry, type TestDatabase } from '@customer-platform/testing';
-import startTestServices, { endTestServices } from '../../test/global-setup.ts';
-import { call, paced } from '../paced.ts';
-import type { Told } from './reader-thread.ts';
-import { Readers } from './readers.ts';
-import { roundLine, sidesOf, summaryLines, type Round, type Side } from './rounds.ts';
+import startTestServices, { endTestServices } from '../test/global-setup.ts';
+import { call, paced } from './paced.ts';
+import type { Told } from './live-tail/reader-thread.ts';
+import { Readers } from './live-tail/readers.ts';
+import { roundLine, sidesOf, summaryLines, type Round, type Side } from './live-tail/rounds.ts';
 
-const ROOT = resolve(import.meta.dirname, '../../..');
+const ROOT = resolve(import.meta.dirname, '../..');
 const CONTACTS = 1_000;
 /** What has just started compiles what it runs. */
 const WARM_UP_S = 15;
