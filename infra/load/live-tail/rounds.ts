@@ -12,7 +12,7 @@ export interface Round {
 }
 
 const PARTS = [0.5, 0.95, 0.99] as const;
-const MS = (value: number): string => `${value.toFixed(1)} ms`.padStart(10);
+const MS = (value: number): string => `${value.toFixed(1)} ms`.padStart(12);
 
 /** The sides of so many pairs of rounds: each begins every other pair, for what comes later finds another machine. */
 export function sidesOf(pairs: number): Side[] {
@@ -61,7 +61,7 @@ export function summaryLines(rounds: readonly Round[]): string[] {
     return `    ${name.padEnd(13)}${without.toFixed(0).padStart(7)} µs without${listened.toFixed(0).padStart(7)} µs with`;
   });
   return [
-    `  ${'medians'.padEnd(8)}${['p50', 'p95', 'p99'].map((name) => name.padStart(10)).join('')}`,
+    `  ${'medians'.padEnd(8)}${['p50', 'p95', 'p99'].map((name) => name.padStart(12)).join('')}`,
     ...sides,
     `  with over without, median of the pairs: ${compared.join(', ')}; p95 of each pair: ${pairs.join(' ')}`,
     '  CPU of an event, with what goes on by itself:',
