@@ -145,7 +145,7 @@ export { traceHeaders } from './observe/tracing.js';
 export { metrics } from './observe/metrics.js';
 export { registerDependency, type Dependency } from './observe/dependencies.js';
 export { registerReadiness, type ReadinessCheck } from './observe/readiness.js';
-export { EventStream, type ServerSentEvent } from './streams/event-stream.js';
+export { EventStream, serverSentText, type ServerSentEvent } from './streams/event-stream.js';
 export { createApp, type BootOptions, type RunningApp } from './boot/create-app.js';
 export { bootstrap } from './boot/bootstrap.js';
 export { DRAINABLE, type Drainable } from './boot/drainable.js';

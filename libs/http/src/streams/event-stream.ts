@@ -9,11 +9,23 @@ const HEAD = {
   'X-Accel-Buffering': 'no',
 };
 
+/** Characters that are held at most. */
+const HELD_AT_MOST = 16 * 1024;
+
 /** One event of a stream; texts without line breaks, but for `data`. */
 export interface ServerSentEvent {
   readonly id?: string;
   readonly event?: string;
   readonly data?: string;
+}
+
+/** As it stands in a stream: of many that are told the same, made once. */
+export function serverSentText({ id, event, data }: ServerSentEvent): string {
+  const lines: string[] = [];
+  if (id !== undefined) lines.push(`id: ${id}`);
+  if (event !== undefined) lines.push(`event: ${event}`);
+  if (data !== undefined) for (const line of data.split(/\r\n|\r|\n/)) lines.push(`data: ${line}`);
+  return `${lines.join('\n')}\n\n`;
 }
 
 const streams = new WeakMap<ServerResponse, EventStream>();
@@ -44,6 +56,9 @@ export class EventStream {
     return stream;
   }
 
+  /** What was sent and waits to go out with more; undefined where nothing waits. */
+  private held: string | undefined;
+
   private constructor(private readonly response: ServerResponse) {
     response.on('error', () => response.destroy());
   }
@@ -53,28 +68,44 @@ export class EventStream {
     return this.response.writableEnded || this.response.destroyed;
   }
 
-  /** Bytes that the reader has not taken yet. */
+  /** About how many bytes the reader has not taken yet. */
   get waiting(): number {
-    return this.response.writableLength;
+    return this.response.writableLength + (this.held?.length ?? 0);
   }
 
-  send({ id, event, data }: ServerSentEvent): void {
-    if (this.ended) return;
-    const lines: string[] = [];
-    if (id !== undefined) lines.push(`id: ${id}`);
-    if (event !== undefined) lines.push(`event: ${event}`);
-    if (data !== undefined) for (const line of data.split(/\r\n|\r|\n/)) lines.push(`data: ${line}`);
-    this.response.write(`${lines.join('\n')}\n\n`);
+  /** Sends one event, or the text of some. */
+  send(event: ServerSentEvent | string): void {
+    const text = typeof event === 'string' ? event : serverSentText(event);
+    if (this.held === undefined) this.write(text);
+    else if ((this.held += text).length > HELD_AT_MOST) this.held = this.write(this.held);
+  }
+
+  /** From here on what is sent waits for more, or for {@link letGo}: a write costs more than what is written. */
+  hold(): void {
+    this.held ??= '';
+  }
+
+  /** Sends what was held. */
+  letGo(): void {
+    if (this.held !== undefined) this.write(this.held);
+    this.held = undefined;
+  }
+
+  /** @returns what waits then */
+  private write(text: string): '' {
+    if (text !== '' && !this.ended) this.response.write(text);
+    return '';
   }
 
   /** Nothing to a reader, but something to all that would take a silent connection for a dead one. */
   comment(): void {
-    if (!this.ended) this.response.write(':\n\n');
+    this.send(':\n\n');
   }
 
   /** Ends it; a reader that takes nothing any more is not waited for. */
   end(): void {
     if (this.ended) return;
+    this.letGo();
     this.response.shouldKeepAlive = false;
     if (this.waiting > 0) this.response.destroy();
     else this.response.end();

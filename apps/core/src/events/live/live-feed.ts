@@ -105,20 +105,31 @@ export class LiveFeed {
 
   /** To all who listen, each as fast as it reads; whoever is slower is waited for once, and a moment only. */
   private async giveOut(items: readonly LiveItem[], patience: number): Promise<void> {
-    const listeners = Map.groupBy(
-      [...this.streams].filter(({ live }) => live),
-      ({ organizationId }) => organizationId,
-    );
+    const listening = [...this.streams].filter(({ live }) => live);
+    const listeners = Map.groupBy(listening, ({ organizationId }) => organizationId);
     let left = patience;
-    for (const item of items) {
-      const readers = listeners.get(item.organizationId) ?? [];
-      const crowded = readers.filter(({ needsRoom }) => needsRoom);
-      if (crowded.length > 0 && left > 0) {
-        const steps = Math.min(left, STEPS_FOR_ROOM);
-        left -= Math.max(...(await Promise.all(crowded.map((live) => live.room(steps)))));
+    hold(listening);
+    try {
+      for (const item of items) {
+        const readers = listeners.get(item.organizationId) ?? [];
+        if (readers.some(({ needsRoom }) => needsRoom)) {
+          letGo(listening);
+          left -= await this.makeRoom(readers, left);
+          hold(listening);
+        }
+        for (const live of readers) live.offer(item);
       }
-      for (const live of readers) live.offer(item);
+    } finally {
+      letGo(listening);
     }
+  }
+
+  /** Waits for those who have not taken what they were given. @returns how many steps of the patience that took */
+  private async makeRoom(readers: readonly LiveStream[], patience: number): Promise<number> {
+    const crowded = readers.filter(({ needsRoom }) => needsRoom);
+    if (crowded.length === 0 || patience <= 0) return 0;
+    const steps = Math.min(patience, STEPS_FOR_ROOM);
+    return Math.max(...(await Promise.all(crowded.map((live) => live.room(steps)))));
   }
 
   private async readOn(): Promise<boolean> {
@@ -144,4 +155,13 @@ export class LiveFeed {
     // The first read only said where the feed begins: those who wait to be taken in wait no longer than that.
     return read.more || !reached;
   }
+}
+
+/** What they are told of one read goes out at once. */
+function hold(streams: readonly LiveStream[]): void {
+  for (const { stream } of streams) stream.hold();
+}
+
+function letGo(streams: readonly LiveStream[]): void {
+  for (const { stream } of streams) stream.letGo();
 }

@@ -1,7 +1,8 @@
 import type { Transaction } from '@customer-platform/database';
+import { serverSentText } from '@customer-platform/http';
 import { LETTER_COLUMNS, toDeadLetterDto, type DeadLetterRow } from '../../dead-letters/dead-letter.dto.js';
 import { toEventDto, type EventRow } from '../event.dto.js';
-import { beginningOf, comparePositions, type Position } from './live-position.js';
+import { beginningOf, comparePositions, positionText, type Position } from './live-position.js';
 
 /**
  * Up to here everything is there: whatever is still to be committed began later. In a statement before that which reads.
@@ -36,12 +37,14 @@ const LETTERS = `
 export interface LiveItem {
   readonly organizationId: string;
   readonly position: Position;
-  readonly kind: 'recorded' | 'dead_lettered';
   readonly event: string | null;
   readonly externalId: string | null;
   readonly contactId: string | null;
-  /** As JSON, made once for all who read it, and not before; a dead letter is whole for who reads jobs alone. */
-  readonly data: (whole: boolean) => string;
+  /**
+   * As it stands in a stream, made once for all who are told the same, and not before; a dead letter is whole for who
+   * reads jobs alone. `late` marks its position.
+   */
+  readonly text: (whole: boolean, late: boolean) => string;
 }
 
 /** What was read, and how far: all up to there, and nothing from there on. */
@@ -111,30 +114,46 @@ function ofEvent({
   organization_id: organizationId,
   ...row
 }: EventRow & { organization_id: string }): LiveItem {
-  const data = once(() => JSON.stringify(toEventDto(row)));
+  const position = { at: row.created_at.getTime(), id: row.id };
+  const [marked, unmarked] = textsOf('recorded', position, () => JSON.stringify(toEventDto(row)));
   return {
     organizationId,
-    position: { at: row.created_at.getTime(), id: row.id },
-    kind: 'recorded',
+    position,
     event: row.event,
     externalId: row.external_id,
     contactId: row.contact_id,
-    data,
+    text: (_whole, late) => (late ? marked() : unmarked()),
   };
 }
 
 function ofLetter(row: DeadLetterRow & { organization_id: string }): LiveItem {
   const { event_id, code } = row;
-  const whole = once(() => JSON.stringify(toDeadLetterDto(row)));
+  const position = { at: row.last_failed_at.getTime(), id: row.id };
+  const whole = textsOf('dead_lettered', position, () => JSON.stringify(toDeadLetterDto(row)));
+  const part = textsOf('dead_lettered', position, () => JSON.stringify({ event_id, code }));
   return {
     organizationId: row.organization_id,
-    position: { at: row.last_failed_at.getTime(), id: row.id },
-    kind: 'dead_lettered',
+    position,
     event: nameIn(row.payload),
     externalId: row.external_id,
     contactId: row.contact_id,
-    data: (sees) => (sees ? whole() : JSON.stringify({ event_id, code })),
+    text: (sees, late) => {
+      const [marked, unmarked] = sees ? whole : part;
+      return late ? marked() : unmarked();
+    },
   };
+}
+
+/** With a position that is marked, and with one that is not. */
+function textsOf(
+  event: 'recorded' | 'dead_lettered',
+  position: Position,
+  json: () => string,
+): readonly [marked: () => string, unmarked: () => string] {
+  const data = once(json);
+  const text = (late: boolean) => () =>
+    serverSentText({ id: positionText({ ...position, late }), event, data: data() });
+  return [once(text(true)), once(text(false))];
 }
 
 function once(make: () => string): () => string {

@@ -141,12 +141,13 @@ export class LiveStream {
     return contactIds === undefined || (contactId !== null && contactIds.has(contactId));
   }
 
-  private tell({ position, kind, data }: LiveItem): void {
-    this.stream.send({ id: this.place(position), event: kind, data: data(this.seesLetters) });
+  private tell({ text }: LiveItem): void {
+    this.stream.send(text(this.seesLetters, this.late.size > 0));
   }
 
   /** What the reader comes back with. */
-  private place({ at, id } = this.position): string {
+  private place(): string {
+    const { at, id } = this.position;
     return positionText({ at, id, late: this.late.size > 0 });
   }
 
