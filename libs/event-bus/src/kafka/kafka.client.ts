@@ -5,6 +5,7 @@ import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js
 import { pinoLogCreator } from './kafka.log.js';
 import { askLeadersApart } from './leader-answers.js';
 import { keepPartitionErrors } from './partition-answers.js';
+import { writeRequestsInPlace } from './produce-requests.js';
 import { askAnotherWhereTheControllerIsLost } from './lost-controllers.js';
 import { waitWhereNothingComes } from './quiet-fetches.js';
 import { repairRequestQueue } from './request-queue.js';
@@ -34,6 +35,7 @@ export class KafkaClient {
     const config = readConfig(kafkaConfig);
     repairRequestQueue();
     keepPartitionErrors();
+    writeRequestsInPlace();
     askLeadersApart();
     waitWhereNothingComes();
     askAnotherWhereTheControllerIsLost();

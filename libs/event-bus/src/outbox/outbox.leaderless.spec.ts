@@ -4,7 +4,7 @@ import { metrics } from '@customer-platform/http';
 import { aBus, aDatabase, anIsolatedKafka, eventually, inOrganization, reading } from '../../test/a-bus.js';
 import { OwnBroker } from '../../test/own-broker.js';
 import { aTopicOn } from '../../test/a-topic-on.js';
-import { partitionOfKey } from '../producing/record.sending.js';
+import { partitionOfKey } from '../producing/partition-of-key.js';
 import { Outbox } from './outbox.js';
 import { shardOf } from './shards.js';
 
@@ -47,7 +47,7 @@ afterAll(async () => {
 function keyIn(fits: (partition: number, shard: number) => boolean): string {
   for (;;) {
     const key = randomUUID();
-    if (fits(partitionOfKey(TOPIC, key, PARTITIONS), shardOf(key))) return key;
+    if (fits(partitionOfKey(key, PARTITIONS), shardOf(key))) return key;
   }
 }
 

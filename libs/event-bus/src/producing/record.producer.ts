@@ -8,7 +8,8 @@ import { ProducerLine } from './producer.line.js';
 import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './patience.js';
 import { pause, within } from '../within.js';
 import { type BufferedRecord, RecordBuffer } from './record.buffer.js';
-import { partitionOfKey, RecordSending, refusalIn, type Outcome } from './record.sending.js';
+import { partitionOfKey } from './partition-of-key.js';
+import { RecordSending, refusalIn, type Outcome } from './record.sending.js';
 
 /** A record to be sent; the key decides the partition. */
 export interface OutgoingRecord {
@@ -68,7 +69,7 @@ export class RecordProducer implements OnApplicationShutdown {
 
   /** Which partition of the topic records with this key go to (murmur2, as every Kafka client). */
   partitionOf(topic: string, key: string): number {
-    return partitionOfKey(topic, key, this.topics.partitionsOf(topic));
+    return partitionOfKey(key, this.topics.partitionsOf(topic));
   }
 
   /**

@@ -1,9 +1,10 @@
-import { Partitioners, type PartitionMetadata, type TopicMessages } from 'kafkajs';
+import type { TopicMessages } from 'kafkajs';
 import type { KafkaClient } from '../kafka/kafka.client.js';
 import { RecordTooLarge } from '../errors.js';
 import { createErrorFromCode, protocolErrorType } from '../kafka/protocol-error.js';
 import type { Topics } from '../kafka/topics.js';
 import type { Delivery, ProducerLine } from './producer.line.js';
+import { partitionOfKey } from './partition-of-key.js';
 import type { BufferedRecord } from './record.buffer.js';
 
 /** Records of one partition, in their order. */
@@ -20,29 +21,6 @@ export interface Outcome {
   readonly error?: unknown;
   /** Whether it is the broker's word on this partition, and not that it could not be asked. */
   readonly answered: boolean;
-}
-
-const partitioner = Partitioners.DefaultPartitioner();
-const metadataBySize = new Map<number, PartitionMetadata[]>();
-
-/** As many partitions as that: of a record with a key the partitioner looks at their number only. */
-function metadataOf(partitions: number): PartitionMetadata[] {
-  const known = metadataBySize.get(partitions);
-  if (known) return known;
-  const fresh = Array.from({ length: partitions }, (_, partitionId) => ({
-    partitionErrorCode: 0,
-    partitionId,
-    leader: 0,
-    replicas: [],
-    isr: [],
-  }));
-  metadataBySize.set(partitions, fresh);
-  return fresh;
-}
-
-/** The partition of a key (murmur2, as every Kafka client) in a topic of so many. */
-export function partitionOfKey(topic: string, key: string, partitions: number): number {
-  return partitioner({ topic, partitionMetadata: metadataOf(partitions), message: { key, value: null } });
 }
 
 /** The broker says that nobody leads the partition. */
@@ -102,7 +80,7 @@ export class RecordSending {
     const partitions = this.topics.partitionsOf(topic);
     const { latest } = this;
     const isSame = latest?.key === key && latest.topic === topic && latest.partitions === partitions;
-    const partition = isSame ? latest.partition : partitionOfKey(topic, key, partitions);
+    const partition = isSame ? latest.partition : partitionOfKey(key, partitions);
     this.latest = { topic, key, partitions, partition };
     record.partition = partition;
     return partition;
