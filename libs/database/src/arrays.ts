@@ -118,7 +118,9 @@ function header(into: Buffer, type: number, count: number, nulls: boolean): Buff
   return into;
 }
 
-const HYPHENS = new Set([8, 13, 18, 23]);
+const HYPHEN = '-'.charCodeAt(0);
+/** Before which of its sixteen bytes a hyphen stands. */
+const AFTER_HYPHEN = Uint8Array.from({ length: 16 }, (_, byte) => Number([4, 6, 8, 10].includes(byte)));
 
 /** The value of each hexadecimal digit's character; 255 of all others. */
 const DIGITS = new Uint8Array(128).fill(255);
@@ -129,17 +131,16 @@ for (const [digit, character] of [...'0123456789abcdef'].entries()) {
 
 function writeUuid(into: Buffer, at: number, text: string): void {
   if (text.length !== 36) throw new TypeError('No UUID');
-  let to = at;
-  for (let from = 0; from < 36;) {
-    if (HYPHENS.has(from)) {
-      if (text[from] !== '-') throw new TypeError('No UUID');
+  let from = 0;
+  for (let byte = 0; byte < 16; byte += 1) {
+    if (AFTER_HYPHEN[byte] === 1) {
+      if (text.charCodeAt(from) !== HYPHEN) throw new TypeError('No UUID');
       from += 1;
     }
     const high = DIGITS[text.charCodeAt(from)] ?? 255;
     const low = DIGITS[text.charCodeAt(from + 1)] ?? 255;
     if ((high | low) > 15) throw new TypeError('No UUID');
-    into[to] = (high << 4) | low;
-    to += 1;
+    into[at + byte] = (high << 4) | low;
     from += 2;
   }
 }

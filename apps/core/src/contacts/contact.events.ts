@@ -58,7 +58,8 @@ export function snapshotOfContact(contact: Contact) {
 }
 
 function changedAttributes(before: Contact | undefined, row: Contact): string[] {
-  const old = before?.attributes ?? {};
+  if (!before) return Object.keys(row.attributes).map((key) => `attributes.${key}`);
+  const old = before.attributes;
   const keys = new Set([...Object.keys(old), ...Object.keys(row.attributes)]);
   return [...keys]
     .filter((key) => JSON.stringify(old[key]) !== JSON.stringify(row.attributes[key]))

@@ -24,6 +24,16 @@ export class HeldRows {
     return [...this.rows.keys()];
   }
 
+  /** Whether nothing may go to some partition now. */
+  get any(): boolean {
+    return this.held.size > 0;
+  }
+
+  /** Whether some partition could not be written the last time. */
+  get ails(): boolean {
+    return this.ailing.size > 0;
+  }
+
   /** Whether nothing may go to the partition now. */
   holds(place: string): boolean {
     return this.held.has(place);

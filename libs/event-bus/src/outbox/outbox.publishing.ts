@@ -73,7 +73,7 @@ export class OutboxPublishing {
    */
   async publish(rows: readonly OutboxRow[]): Promise<Published> {
     await this.topics.ensure([...new Set(rows.map(({ topic }) => topic))]);
-    const records = rows.map(({ topic, messages }) => messages.map((message) => recordOf(topic, message)));
+    const records = rows.map(recordsOf);
     const written = new Set<BufferedRecord>();
     const deadline = performance.now() + PUBLISH_WITHIN_MS;
     for (const request of requestsOf(records.flat())) {
@@ -90,10 +90,9 @@ export class OutboxPublishing {
   }
 
   private async send(request: readonly BufferedRecord[], written: Set<BufferedRecord>): Promise<void> {
-    const open = request.filter((record) => !this.held.holds(this.placeOf(record)));
+    const open = this.held.any ? request.filter((record) => !this.held.holds(this.placeOf(record))) : request;
     if (open.length === 0) return;
-    const places = new Set(open.map((record) => this.placeOf(record)));
-    const outcomes = await this.sending.send(open, this.held.patience(places, SEND_TIMEOUT_MS));
+    const outcomes = await this.sending.send(open, this.patienceFor(open));
     const topics = [...new Set(open.map(({ topic }) => topic))];
     const silent = outcomes.every(({ answered }) => !answered);
     if (silent && !(await this.topics.othersAnswer(topics))) {
@@ -101,6 +100,12 @@ export class OutboxPublishing {
       throw outcomes[0]?.error;
     }
     for (const outcome of outcomes) this.note(outcome, written);
+  }
+
+  /** Where nothing ails there is no need to ask which partitions these are for. */
+  private patienceFor(records: readonly BufferedRecord[]): number {
+    if (!this.held.ails) return SEND_TIMEOUT_MS;
+    return this.held.patience(new Set(records.map((record) => this.placeOf(record))), SEND_TIMEOUT_MS);
   }
 
   private note({ place, error, answered }: Outcome, written: Set<BufferedRecord>): void {
@@ -128,13 +133,13 @@ export class OutboxPublishing {
     const shortened: OutboxRow[] = [];
     let passedOver = 0;
     for (const [at, row] of rows.entries()) {
-      const rest = (records[at] ?? [])
-        .map((record, index) => ({ record, message: row.messages[index] }))
-        .filter(({ record }) => !written.has(record));
-      if (rest.length === 0) {
+      if (records[at]?.every((record) => written.has(record))) {
         gone.push(row);
         continue;
       }
+      const rest = (records[at] ?? [])
+        .map((record, index) => ({ record, message: row.messages[index] }))
+        .filter(({ record }) => !written.has(record));
       if (rest.length < row.messages.length) {
         shortened.push({ ...row, messages: rest.flatMap(({ message }) => (message ? [message] : [])) });
       }
@@ -151,8 +156,15 @@ export class OutboxPublishing {
   }
 }
 
-function recordOf(topic: string, [key, value, type]: StoredMessage): BufferedRecord {
-  return type === undefined ? { topic, key, value } : { topic, key, value, headers: { [TYPE_HEADER]: type } };
+/** The messages of a row as records; those of one type share their headers. */
+function recordsOf({ topic, messages }: OutboxRow): BufferedRecord[] {
+  const headers = new Map<string, Record<string, string>>();
+  return messages.map(([key, value, type]) => {
+    if (type === undefined) return { topic, key, value };
+    const known = headers.get(type) ?? { [TYPE_HEADER]: type };
+    headers.set(type, known);
+    return { topic, key, value, headers: known };
+  });
 }
 
 function* requestsOf(records: readonly BufferedRecord[]): Generator<BufferedRecord[]> {

@@ -58,14 +58,16 @@ const RELEASE = 'DELETE FROM identities WHERE organization_id = $1 AND id = ANY(
 
 /** In one order for all who claim several: they wait for each other instead of deadlocking. */
 const CLAIM = `
-  INSERT INTO identities (organization_id, id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at,
-                          created_at, updated_at)
-  SELECT $1, id, contact_id, type, value, normal_value, $7, $8, $8, $8, $8
-    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[])
-      AS given (id, contact_id, type, value, normal_value)
-   ORDER BY type, normal_value
-  ON CONFLICT (organization_id, type, normal_value) WHERE yielded_at IS NULL DO NOTHING
-  RETURNING id`;
+  WITH claimed AS (
+    INSERT INTO identities (organization_id, id, contact_id, type, value, normal_value, source, first_seen_at,
+                            last_seen_at, created_at, updated_at)
+    SELECT $1, id, contact_id, type, value, normal_value, $7, $8, $8, $8, $8
+      FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[])
+        AS given (id, contact_id, type, value, normal_value)
+     ORDER BY type, normal_value
+    ON CONFLICT (organization_id, type, normal_value) WHERE yielded_at IS NULL DO NOTHING
+    RETURNING 1)
+  SELECT count(*)::int AS count FROM claimed`;
 
 /** What a batch came to. */
 export interface WrittenBatch {
@@ -115,7 +117,7 @@ async function moveIdentities(tx: Transaction, { changes, source, now }: Written
   const gone = changes.flatMap((change) => change.removed).filter(({ stored }) => stored);
   if (gone.length > 0) await tx.query(RELEASE, [tx.organizationId, uuids(gone.map(({ id }) => id))]);
   if (added.length === 0) return;
-  const rows = await tx.prepared(CLAIM, [
+  const [claimed] = await tx.prepared<{ count: number }>(CLAIM, [
     tx.organizationId,
     uuids(added.map(({ id }) => id)),
     uuids(added.map(({ contactId }) => contactId)),
@@ -125,7 +127,7 @@ async function moveIdentities(tx: Transaction, { changes, source, now }: Written
     source,
     now,
   ]);
-  if (rows.length !== added.length)
+  if (claimed?.count !== added.length)
     throw new RaceLost('An identity was claimed by another contact meanwhile');
 }
 
