@@ -44,3 +44,51 @@ it('goes on where what hung comes back', async () => {
   await hanging.promise;
   await expect(calls.run(() => Promise.resolve(1))).resolves.toBe(1);
 });
+
+it('hands what comes back late to whoever lets go of it, and frees the place only then', async () => {
+  const calls = new BoundedCalls(1, 20);
+  const hanging = Promise.withResolvers<string>();
+  const letGo = Promise.withResolvers<undefined>();
+  const taken: string[] = [];
+  const take = (value: string): Promise<undefined> => {
+    taken.push(value);
+    return letGo.promise;
+  };
+  await expect(calls.run(() => hanging.promise, { take })).rejects.toThrow(StorageUnavailable);
+  let isBegun = false;
+  const next = calls.run(() => {
+    isBegun = true;
+    return Promise.resolve();
+  });
+  hanging.resolve('a handle');
+  await hanging.promise;
+  expect([taken, isBegun]).toEqual([['a handle'], false]);
+  letGo.resolve(undefined);
+  await next;
+  expect(isBegun).toBe(true);
+});
+
+it('hands nothing over that comes in time', async () => {
+  const calls = new BoundedCalls(1, 60_000);
+  const taken: number[] = [];
+  const take = (value: number): Promise<void> => Promise.resolve(void taken.push(value));
+  await expect(calls.run(() => Promise.resolve(1), { take })).resolves.toBe(1);
+  expect(taken).toEqual([]);
+});
+
+it('does what lets go of something even where its turn comes late', async () => {
+  const calls = new BoundedCalls(1, 20);
+  const hanging = Promise.withResolvers<undefined>();
+  await expect(calls.run(() => hanging.promise)).rejects.toThrow(StorageUnavailable);
+  const begun = Promise.withResolvers<undefined>();
+  const closing = calls.run(
+    () => {
+      begun.resolve(undefined);
+      return begun.promise;
+    },
+    { begin: true },
+  );
+  await expect(closing).rejects.toThrow(StorageUnavailable);
+  hanging.resolve(undefined);
+  await expect(begun.promise).resolves.toBeUndefined();
+});

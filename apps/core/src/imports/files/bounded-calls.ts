@@ -1,5 +1,13 @@
 import { StorageUnavailable } from './file-store.js';
 
+/** What is to be done of a call for which nobody waits any more. */
+export interface WhenLate<T> {
+  /** Takes what the call came back with, for nobody else does. */
+  readonly take?: (value: T) => Promise<unknown>;
+  /** It is done even where its turn comes only then: it lets go of something. */
+  readonly begin?: boolean;
+}
+
 /**
  * Calls that may never come back, so many at once. Each is given up after a while, but keeps its place until it does come
  * back: however many are asked for, no more threads than places are ever held by a volume that hangs.
@@ -16,13 +24,16 @@ export class BoundedCalls {
   }
 
   /** @throws StorageUnavailable where it was not done in time; it may still come to be */
-  run<T>(call: () => Promise<T>): Promise<T> {
+  run<T>(call: () => Promise<T>, whenLate: WhenLate<T> = {}): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     let isLate = false;
     const begin = (): void => {
-      if (isLate) return this.leave();
-      const done = call().finally(() => this.leave());
-      done.then(resolve, reject);
+      if (isLate && !whenLate.begin) return this.leave();
+      const done = call().then(async (value) => {
+        if (isLate) await whenLate.take?.(value);
+        return value;
+      });
+      done.finally(() => this.leave()).then(resolve, reject);
     };
     const timer = setTimeout(() => {
       isLate = true;

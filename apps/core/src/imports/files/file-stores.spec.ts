@@ -1,8 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { importBucketConfig, readConfig } from '@customer-platform/config';
 import { newId } from '@customer-platform/database';
 import { startS3, type S3Server } from '@customer-platform/testing';
+import { jest } from '@jest/globals';
 import { aFolder } from '../import.fixture.js';
 import { BucketStore } from './bucket-store.js';
 import { FileMissing, StorageUnavailable, type FileStore } from './file-store.js';
@@ -156,6 +160,30 @@ describe.each(STORES)('files in $name', ({ start }) => {
   it('are removed where there are none', async () => {
     for (const name of [newId(), `${newId()}.part`]) await store.remove(name);
     await expect(store.read(newId(), 0, 10)).rejects.toThrow(FileMissing);
+  });
+});
+
+describe('a folder', () => {
+  afterEach(() => void jest.useRealTimers());
+
+  it('keeps nothing open of a file that it makes too late', async () => {
+    const folder = await aFolder();
+    const pipe = join(folder.path, 'hanging');
+    execFileSync('mkfifo', [pipe]);
+    const hanging = new FolderStore(folder.path);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    // One of two places: it comes back when somebody writes.
+    const read = hanging.read('hanging', 0, 1);
+    const late = hanging.create(newId());
+    jest.advanceTimersByTime(15_000);
+    await expect(late).rejects.toThrow(StorageUnavailable);
+    await expect(read).rejects.toThrow(StorageUnavailable);
+    // Has the other place once the file is let go of.
+    const stored = await hanging.list();
+    expect(stored.map(({ name }) => name)).toEqual(['hanging']);
+    const writer = await open(pipe, 'w');
+    await writer.close();
+    await folder.remove();
   });
 });
 

@@ -19,13 +19,8 @@ export class FolderStore extends FileStore {
   }
 
   create(name: string): Promise<NewFile> {
-    return this.calls.run(async () => {
-      await mkdir(this.folder, { recursive: true, mode: 0o700 });
-      const path = join(this.folder, name);
-      const unfinished = `${path}${UNFINISHED}`;
-      const file = await open(unfinished, 'wx', 0o600);
-      return new FolderFile(this.calls, file, unfinished, path, this.folder);
-    });
+    // A file that comes late is nobody's: it is closed, and nothing is left of it.
+    return this.calls.run(() => this.open(name), { take: (file) => file.leave() });
   }
 
   read(name: string, from: number, length: number): Promise<Buffer> {
@@ -38,6 +33,14 @@ export class FolderStore extends FileStore {
 
   list(): Promise<StoredFile[]> {
     return this.calls.run(() => this.describeAll());
+  }
+
+  private async open(name: string): Promise<FolderFile> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const path = join(this.folder, name);
+    const unfinished = `${path}${UNFINISHED}`;
+    const file = await open(unfinished, 'wx', 0o600);
+    return new FolderFile(this.calls, file, unfinished, path, this.folder);
   }
 
   private async readAt(name: string, from: number, length: number): Promise<Buffer> {
@@ -126,7 +129,16 @@ class FolderFile implements NewFile {
   }
 
   abandon(): Promise<void> {
-    return this.calls.run(() => this.leave());
+    return this.calls.run(() => this.leave(), { begin: true });
+  }
+
+  /** As `abandon`, for whoever has a place among the calls. */
+  async leave(): Promise<void> {
+    try {
+      await this.close();
+    } finally {
+      await rm(this.unfinished, { force: true });
+    }
   }
 
   private async keep(): Promise<void> {
@@ -138,14 +150,6 @@ class FolderFile implements NewFile {
       await folder.sync();
     } finally {
       await folder.close();
-    }
-  }
-
-  private async leave(): Promise<void> {
-    try {
-      await this.close();
-    } finally {
-      await rm(this.unfinished, { force: true });
     }
   }
 
