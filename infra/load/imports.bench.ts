@@ -5,7 +5,8 @@
  * the processor time that a row cost each process, for where other work shares the machine that says more than the
  * clock, and what the processes held at most beyond what they hold when idle: core as two processes, on a PostgreSQL and
  * a Kafka of its own, with nothing else to do. Then `track` at a steady rate, alone and beside a second import. The rows
- * come as a stream, so that the sender holds none of them. `LOAD_NODE_OPTIONS` is for the worker: `--cpu-prof`.
+ * come as a stream, so that the sender holds none of them. `LOAD_NODE_OPTIONS` is for the worker: `--cpu-prof`; with
+ * `LOAD_ALONE` nothing is measured but the import.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,6 +30,7 @@ const TRACK_S = 15;
 /** More than are done while `track` is measured. */
 const BESIDE_ROWS = 200_000;
 const SETTLED_MS = 3_000;
+const REST_MS = 5_000;
 const BOUNDARY = 'an-import-of-contacts';
 const HEADER = 'id,mail,first,last,phone,country,plan,seats\n';
 const MAPPING = {
@@ -131,17 +133,31 @@ async function send({ url, registry }: Bench, rows: number): Promise<{ at: strin
 const say = (line: string): unknown => process.stdout.write(`${line}\n`);
 const cpu = (): Map<string, number> => readUsage(process.pid).cpu;
 
+/** Milliseconds of processor time that each process takes in a second in which nobody asks for anything. */
+async function atRest(): Promise<Map<string, number>> {
+  const before = cpu();
+  const began = performance.now();
+  await pause(REST_MS);
+  const seconds = (performance.now() - began) / 1_000;
+  return new Map(
+    [...cpu()].map(([name, spent]) => [name, ((spent - (before.get(name) ?? 0)) / seconds) * 1_000]),
+  );
+}
+
 async function importAlone(bench: Bench, rows: number): Promise<number> {
+  const rest = await atRest();
   const idle = memory('VmRSS');
   const began = performance.now();
   const { at, authorization } = await send(bench, rows);
   const uploaded = performance.now();
   const before = cpu();
+  const measured = performance.now();
   const { file, rows: done, state } = await ended(at, { authorization });
   const seconds = (performance.now() - uploaded) / 1_000;
   // What the last pieces told is published behind their end.
   await pause(SETTLED_MS);
   const after = cpu();
+  const took = (performance.now() - measured) / 1_000;
   const most = memory('VmHWM');
   const perSecond = done.total / seconds;
   say(
@@ -152,9 +168,10 @@ async function importAlone(bench: Bench, rows: number): Promise<number> {
   );
   const costs = [...after].map(([name, spent]) => {
     const each = ((spent - (before.get(name) ?? 0)) / done.total) * 1_000;
-    return `${name} ${each.toFixed(3)} ms`;
+    const own = each - ((rest.get(name) ?? 0) * took) / done.total;
+    return `${name} ${each.toFixed(3)} ms (${own.toFixed(3)})`;
   });
-  say(`  processor time of a row: ${costs.join(', ')}`);
+  say(`  processor time of a row, and without what each takes at rest: ${costs.join(', ')}`);
   for (const [name, held] of Object.entries(most))
     say(
       `  ${name}: at most ${(held - (idle[name] ?? 0)).toFixed(0)} MiB above the ${(idle[name] ?? 0).toFixed(0)} when idle`,
@@ -220,5 +237,5 @@ async function measureAll(rows: number, closing: (() => unknown)[]): Promise<voi
   const perSecond = await importAlone(bench, rows);
   const plain = await copied(database, rows);
   say(`  COPY of the same rows: ${plain.toFixed(0)} rows/s, ${(plain / perSecond).toFixed(1)} times as many`);
-  await besideTrack(bench, BESIDE_ROWS);
+  if (!process.env['LOAD_ALONE']) await besideTrack(bench, BESIDE_ROWS);
 }
