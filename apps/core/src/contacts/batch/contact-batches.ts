@@ -138,6 +138,7 @@ export class ContactBatches {
 
   /** The places of rows that name an erased person. Asked once the owners were read, as ever. */
   private async blockedAmong(tx: Transaction, named: readonly Named[]): Promise<Set<number>> {
+    if (named.length === 0 || !(await this.blocklist.hasAny(tx))) return new Set();
     const { organizationId } = tx;
     const sought = named.flatMap((each, at) =>
       allOf(each).map(({ type, normal }) => ({ organizationId, type, normal, at })),
