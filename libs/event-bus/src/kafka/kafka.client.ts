@@ -1,6 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { kafkaConfig, readConfig } from '@customer-platform/config';
-import { Kafka, logLevel, Partitioners, type Admin, type Consumer, type Producer } from 'kafkajs';
+import {
+  Kafka,
+  logLevel,
+  Partitioners,
+  type Admin,
+  type Consumer,
+  type ICustomPartitioner,
+  type Producer,
+} from 'kafkajs';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { pinoLogCreator } from './kafka.log.js';
 import { askLeadersApart } from './leader-answers.js';
@@ -20,6 +28,12 @@ const LEADERS_KNOWN_MS = 10_000;
 const FETCH_BYTES = 128 * 1024;
 /** … and how long it waits for that much. */
 const FETCH_WITHIN_MS = 150;
+
+/** kafkajs looks at all partitions of a topic for each record before it finds that the record says its own. */
+const asToldOrByKey: ICustomPartitioner = () => {
+  const byKey = Partitioners.DefaultPartitioner();
+  return (asked) => asked.message.partition ?? byKey(asked);
+};
 
 /** Where Kafka is, how topics and groups are named there, and the one place that makes kafkajs clients. */
 @Injectable()
@@ -72,7 +86,7 @@ export class KafkaClient {
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: asToldOrByKey,
       retry: { initialRetryTime: 50, maxRetryTime: 200, retries: 3 },
     });
   }
