@@ -163,8 +163,8 @@ function toRows(messages: readonly OutboxMessage[]): Row[] {
   for (const { topic, key, value, type } of messages) {
     if (isTooLarge(value)) throw new RangeError(`A message of ${topic} is too large to publish`);
     const shard = shardOf(key);
-    let ofTopic = open.get(topic);
-    if (!ofTopic) open.set(topic, (ofTopic = []));
+    const ofTopic = open.get(topic) ?? [];
+    open.set(topic, ofTopic);
     let row = ofTopic[shard];
     if (!row || row.bytes + value.length > ROW_BYTES) {
       row = { shard, topic, messages: [], bytes: 0 };
