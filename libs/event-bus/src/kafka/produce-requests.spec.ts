@@ -82,7 +82,7 @@ describe('requests that publish', () => {
 
   it.each([
     ['of a producer with sequences', asked()],
-    ['of one without', asked({ producerId: undefined, producerEpoch: undefined } as Partial<Asked>)],
+    ['of one without', asked({ producerId: undefined, producerEpoch: undefined })],
     ['of a transaction', asked({ transactionalId: 'née' })],
     ['without anything', asked({ topicData: [] })],
   ])('are byte by byte what kafkajs writes: %s', async (_, request) => {
