@@ -54,8 +54,8 @@ export class TopicEnds implements OnModuleDestroy {
     this.leave();
     const admin = (this.kept = this.client.admin());
     try {
-      await admin.connect();
-      return toEnds(await admin.fetchTopicOffsets(name));
+      const asked = admin.connect().then(() => admin.fetchTopicOffsets(name));
+      return toEnds(await within(ANSWER_WITHIN_MS, asked));
     } catch (error) {
       this.leave();
       throw error;
