@@ -219,6 +219,23 @@ const permissionCases: LintCase[] = [
   ),
 ];
 
+const TAKEN =
+  "SELECT id FROM sends WHERE state = 'held' ORDER BY id LIMIT ${String(10)} FOR UPDATE SKIP LOCKED";
+const lockCases: LintCase[] = [
+  inService(
+    'house/no-rescanned-lock',
+    'limited rows that a subselect of IN locks',
+    `export const release = \`UPDATE sends SET state = 'due' WHERE id IN (${TAKEN})\`;\n`,
+    `export const release = \`WITH piece AS (${TAKEN}) UPDATE sends SET state = 'due' FROM piece WHERE sends.id = piece.id\`;\n`,
+  ),
+  inService(
+    'house/no-rescanned-lock',
+    'limited rows that a subselect of FROM locks',
+    `export const release = \`UPDATE sends SET state = 'due' FROM (${TAKEN}) AS piece WHERE sends.id = piece.id\`;\n`,
+    `export const held = \`${TAKEN}\`;\n`,
+  ),
+];
+
 const shapeCases: LintCase[] = [
   inService('house/function-size', 'a function of 81 lines', functionOf(81), functionOf(80)),
   inService('max-lines', 'a file of 401 lines', lines(401), lines(400)),
@@ -293,6 +310,7 @@ export const lintCases: LintCase[] = [
   ...errorCases,
   promiseCase,
   ...permissionCases,
+  ...lockCases,
   ...shapeCases,
   ...describedCases,
 ];
