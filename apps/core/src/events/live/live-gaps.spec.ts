@@ -12,6 +12,7 @@ import { coreApp } from '../../core.app.js';
 import { SegmentWorld } from '../../segments/segment.fixture.js';
 import type { EventDto } from '../event.dto.js';
 import { LiveFeed } from './live-feed.js';
+import { endOnlyByOutages } from './live.fixture.js';
 
 const CORE = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 
@@ -24,7 +25,10 @@ beforeAll(async () => {
   const { database, app } = world.core;
   const env = { PROCESS_ROLE: 'api' };
   beside = await startTestApp({ ...coreApp(), database, registry: app.registry, env });
-  for (const instance of [app, beside]) instance.app.get(LiveFeed, { strict: false }).waitedForMs = 2_000;
+  for (const instance of [app, beside]) {
+    endOnlyByOutages(instance);
+    instance.app.get(LiveFeed, { strict: false }).waitedForMs = 2_000;
+  }
 }, 120_000);
 afterEach(async () => {
   for (const reader of readers.splice(0)) await reader.close();

@@ -13,6 +13,7 @@ import { coreApp } from '../../core.app.js';
 import { SegmentWorld, type Given } from '../../segments/segment.fixture.js';
 import type { EventDto } from '../event.dto.js';
 import { LiveFeed } from './live-feed.js';
+import { endOnlyByOutages } from './live.fixture.js';
 import { positionText } from './live-position.js';
 
 const STREAM = '/v1/core/events/stream';
@@ -31,6 +32,8 @@ beforeAll(async () => {
     registry: app.registry,
     env: { PROCESS_ROLE: 'api' },
   });
+  endOnlyByOutages(world.core.app);
+  endOnlyByOutages(beside);
 }, 120_000);
 afterEach(async () => {
   for (const reader of readers.splice(0)) await reader.close();
