@@ -46,7 +46,14 @@ export {
   type ProvisionedDatabase,
   type ProvisionOptions,
 } from './migrations/provision.js';
-export { appendOnly, rowSecurity, workersSee, type RowSecurity } from './migrations/row-security.js';
+export {
+  appendOnly,
+  rowSecurity,
+  settingsReadOnce,
+  settingsReadPerRow,
+  workersSee,
+  type RowSecurity,
+} from './migrations/row-security.js';
 export {
   appRoleOf,
   execute,

@@ -43,6 +43,7 @@ import { KeepWhoseNationalIdsArchivesHold1767134500000 } from './1767134500000-k
 import { KeepPositionsOfErasures1767135000000 } from './1767135000000-keep-positions-of-erasures.js';
 import { IndexWhatErasuresSeek1767135100000 } from './1767135100000-index-what-erasures-seek.js';
 import { CompleteRequestsByHand1767139000000 } from './1767139000000-complete-requests-by-hand.js';
+import { SumUsageForLess1767145000000 } from './1767145000000-sum-usage-for-less.js';
 import { CreateRetention1767137000000 } from './1767137000000-create-retention.js';
 import { IndexLettersByAge1767137100000 } from './1767137100000-index-letters-by-age.js';
 
@@ -94,4 +95,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CompleteRequestsByHand1767139000000,
   CreateRetention1767137000000,
   IndexLettersByAge1767137100000,
+  SumUsageForLess1767145000000,
 ];

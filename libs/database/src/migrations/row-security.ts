@@ -30,6 +30,27 @@ export function workersSee(table: string): string {
   return `CREATE POLICY worker ON ${table} USING (${WORKER}) WITH CHECK (${WORKER})`;
 }
 
+const OWN_ROWS_ONCE = `organization_id = (SELECT nullif(current_setting('app.organization_id', true), '')::uuid)`;
+const WORKER_ONCE = `(SELECT current_setting('app.worker', true)) = 'on'`;
+
+/**
+ * The statements that let a table's policies read the transaction's settings once a statement instead of once a row: for
+ * tables of which one statement reads thousands. Where rows are written the settings are read as before.
+ */
+export function settingsReadOnce(table: string, { worker = false }: RowSecurity = {}): string[] {
+  return policies(table, worker, OWN_ROWS_ONCE, WORKER_ONCE);
+}
+
+/** The statements that undo {@link settingsReadOnce}. */
+export function settingsReadPerRow(table: string, { worker = false }: RowSecurity = {}): string[] {
+  return policies(table, worker, OWN_ROWS, WORKER);
+}
+
+function policies(table: string, worker: boolean, own: string, workers: string): string[] {
+  const ownRows = `ALTER POLICY own_organization ON ${table} USING (${own})`;
+  return worker ? [ownRows, `ALTER POLICY worker ON ${table} USING (${workers})`] : [ownRows];
+}
+
 /**
  * The statements that make a table INSERT-only: no grant to the module's role, and a trigger that refuses
  * UPDATE, DELETE and TRUNCATE to every role, superusers and replication sessions included.
