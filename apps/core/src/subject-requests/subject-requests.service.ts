@@ -26,11 +26,11 @@ import {
   type RequestType,
   type SubjectRequestRow,
 } from './subject-request.row.js';
-import { toSubjectRequestDtos } from './to-subject-request-dto.js';
+import { SHOWN, toSubjectRequestDto, type ShownRow } from './to-subject-request-dto.js';
 
-const ALL = `SELECT ${REQUEST_COLUMNS} FROM subject_requests WHERE organization_id = $1`;
+const ALL = `${SHOWN} WHERE organization_id = $1`;
 const BY_ID = `${ALL} AND id = $2`;
-const LOCK = `${BY_ID} FOR NO KEY UPDATE`;
+const LOCK = `SELECT ${REQUEST_COLUMNS} FROM subject_requests WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE`;
 
 const INSERT = `
   INSERT INTO subject_requests (organization_id, id, type, state, contact_id, jurisdiction, received_at, due_at, note,
@@ -94,16 +94,15 @@ export class SubjectRequestsService {
     return this.database.inOrganization(context, async (tx) => {
       const resolved = await this.lookup.resolveToFamilies(tx, query);
       const parameters = [tx.organizationId];
-      const { data, page } = await pageOf<SubjectRequestRow>(tx, ALL, resolved, { parameters });
-      return { data: await toSubjectRequestDtos(tx, data, this.clock.now(), context), page };
+      const now = this.clock.now();
+      const map = (row: ShownRow): SubjectRequestDto => toSubjectRequestDto(row, now, context);
+      return pageOf<ShownRow, SubjectRequestDto>(tx, ALL, resolved, { parameters, map });
     });
   }
 
   /** @throws Problem `not_found` */
   get(context: RequestContext, id: string): Promise<TaggedRequest> {
-    return this.database.inOrganization(context, async (tx) =>
-      this.tagged(tx, context, await one(tx, BY_ID, id)),
-    );
+    return this.database.inOrganization(context, (tx) => this.tagged(tx, context, id));
   }
 
   /**
@@ -133,11 +132,8 @@ export class SubjectRequestsService {
       await this.record(tx, context, opened, ['state', 'type', 'contact_id']);
       await this.outbox.append(tx, requestEvent(tx.organizationId, opened, 'received'));
       const { verification } = body;
-      return this.tagged(
-        tx,
-        context,
-        verification ? await this.verify(tx, opened, verification, verifiedAt) : opened,
-      );
+      if (verification) await this.verify(tx, opened, verification, verifiedAt);
+      return this.tagged(tx, context, opened.id);
     });
   }
 
@@ -157,14 +153,14 @@ export class SubjectRequestsService {
       if (completion) await this.byHand.lockSubject(tx, await one(tx, BY_ID, id));
       const row = await one(tx, LOCK, id);
       requireMatch(context.ifMatch, tagOf(row));
-      if (given.length === 0) return this.tagged(tx, context, row);
+      if (given.length === 0) return this.tagged(tx, context, id);
       let changed: SubjectRequestRow;
       if (verification) changed = await this.verify(tx, demandVerifying(row), verification, verifiedAt);
       else if (rejection) changed = await this.reject(tx, demandRejectable(row), rejection);
       else if (completion) changed = await this.byHand.complete(tx, context, row, completion.outcome);
       else changed = await this.extend(tx, row, reason ?? '');
       await this.record(tx, context, changed, Object.keys(body));
-      return this.tagged(tx, context, changed);
+      return this.tagged(tx, context, id);
     });
   }
 
@@ -250,14 +246,9 @@ export class SubjectRequestsService {
     }
   }
 
-  private async tagged(
-    tx: Transaction,
-    context: RequestContext,
-    row: SubjectRequestRow,
-  ): Promise<TaggedRequest> {
-    const [body] = await toSubjectRequestDtos(tx, [row], this.clock.now(), context);
-    if (!body) throw new TypeError('A row has no form to be shown in');
-    return { body, etag: tagOf(row) };
+  private async tagged(tx: Transaction, context: RequestContext, id: string): Promise<TaggedRequest> {
+    const row = await one<ShownRow>(tx, BY_ID, id);
+    return { body: toSubjectRequestDto(row, this.clock.now(), context), etag: tagOf(row) };
   }
 
   private async record(
@@ -274,8 +265,12 @@ export class SubjectRequestsService {
   }
 }
 
-async function one(tx: Transaction, statement: string, id: string): Promise<SubjectRequestRow> {
-  const [row] = await tx.query<SubjectRequestRow>(statement, [tx.organizationId, id]);
+async function one<Row extends SubjectRequestRow>(
+  tx: Transaction,
+  statement: string,
+  id: string,
+): Promise<Row> {
+  const [row] = await tx.query<Row>(statement, [tx.organizationId, id]);
   if (!row) throw new Problem('not_found');
   return row;
 }

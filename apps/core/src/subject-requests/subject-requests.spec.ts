@@ -9,6 +9,7 @@ import {
   type Caller,
   type KafkaProbe,
 } from '@customer-platform/testing';
+import { Client } from 'pg';
 import { START_MS } from '../core.fixture.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from './subject-request.fixture.js';
 import type { SubjectRequestDto } from './subject-request.dto.js';
@@ -29,6 +30,37 @@ const open = async (caller: Caller, body: Record<string, unknown> = {}): Promise
   expectStatus(answer, 202);
   return answer.body;
 };
+
+const WAITING = `
+  SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`;
+const VERIFY = `
+  UPDATE subject_requests SET state = 'in_progress', verification_method = 'x', verified_at = now() WHERE id = $1`;
+const RECEIPT = `
+  INSERT INTO subject_request_receipts (organization_id, subject_request_id, module, state, counts, signature, received_at)
+  VALUES ($1, $2, 'core', 'verified', '{}', 'signed', now())`;
+
+describe('GET /v1/core/subject-requests/{id}', () => {
+  it('tells a request and its receipts as of one moment', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const { database } = world.contacts.core;
+    const request = await open(caller, { note: 'By mail' });
+    await database.query(VERIFY, [request.id]);
+    const eraser = new Client({ connectionString: database.adminUrl });
+    await eraser.connect();
+    try {
+      await eraser.query('BEGIN; LOCK TABLE subject_request_receipts');
+      const reading = world.read(caller, request);
+      await eventually(async () => expect(await database.query(WAITING)).not.toEqual([]));
+      await eraser.query('UPDATE subject_requests SET note = NULL WHERE id = $1', [request.id]);
+      await eraser.query(RECEIPT, [organizationId, request.id]);
+      await eraser.query('COMMIT');
+      const { note, receipts } = await reading;
+      expect([note, receipts[0]?.state]).toEqual([null, 'verified']);
+    } finally {
+      await eraser.end();
+    }
+  });
+});
 
 describe('POST /v1/core/subject-requests', () => {
   it('202 with a request that waits for its verification', async () => {

@@ -1,15 +1,21 @@
-import type { Transaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import type { Permission } from '@customer-platform/permissions';
 import { ERASING } from './erasure/receipts.js';
 import type { ReceiptDto, ResultDto, SubjectRequestDto } from './subject-request.dto.js';
-import type { SubjectRequestRow } from './subject-request.row.js';
+import { REQUEST_COLUMNS, type SubjectRequestRow } from './subject-request.row.js';
 
-const RECEIPTS = `
-  SELECT subject_request_id, module, state, counts, signature FROM subject_request_receipts
-   WHERE organization_id = $1 AND subject_request_id = ANY($2::uuid[])`;
+/** A request with its receipts, read by one statement: of one moment, whatever ends meanwhile. */
+export const SHOWN = `
+  SELECT ${REQUEST_COLUMNS},
+         (SELECT coalesce(jsonb_agg(jsonb_build_object('module', module, 'state', receipt.state, 'counts', counts,
+                                                       'signature', signature)), '[]')
+            FROM subject_request_receipts AS receipt
+           WHERE receipt.organization_id = subject_requests.organization_id
+             AND receipt.subject_request_id = subject_requests.id) AS receipts
+    FROM subject_requests`;
 
-type ReceiptRow = ReceiptDto & { subject_request_id: string };
+/** A row of {@link SHOWN}. */
+export type ShownRow = SubjectRequestRow & { receipts: ReceiptDto[] };
 
 /** What is written about the person is as much of them as what stands in their contact. */
 const PERSON: Permission = 'core.contacts.read';
@@ -17,21 +23,12 @@ const PERSON: Permission = 'core.contacts.read';
 /** Whose permissions say whether words about the person are shown. */
 export type Sight = Pick<RequestContext, 'can'>;
 
-/** The requests as the API shows them, each with its receipts; words about the person only to who may read contacts. */
-export async function toSubjectRequestDtos(
-  tx: Transaction,
-  rows: readonly SubjectRequestRow[],
-  now: Date,
-  sight: Sight,
-): Promise<SubjectRequestDto[]> {
-  const ids = rows.map(({ id }) => id);
-  const receipts = ids.length === 0 ? [] : await tx.query<ReceiptRow>(RECEIPTS, [tx.organizationId, ids]);
-  const byRequest = Map.groupBy(receipts, (receipt) => receipt.subject_request_id);
-  const shown = sight.can(PERSON) ? rows : rows.map(withoutWords);
-  return shown.map((row) => toDto(row, byRequest.get(row.id) ?? [], now));
+/** A request as the API shows it; words about the person only to who may read contacts. */
+export function toSubjectRequestDto(row: ShownRow, now: Date, sight: Sight): SubjectRequestDto {
+  return toDto(sight.can(PERSON) ? row : withoutWords(row), now);
 }
 
-function withoutWords(row: SubjectRequestRow): SubjectRequestRow {
+function withoutWords(row: ShownRow): ShownRow {
   return {
     ...row,
     note: null,
@@ -42,7 +39,7 @@ function withoutWords(row: SubjectRequestRow): SubjectRequestRow {
   };
 }
 
-function toDto(row: SubjectRequestRow, receipts: readonly ReceiptRow[], now: Date): SubjectRequestDto {
+function toDto(row: ShownRow, now: Date): SubjectRequestDto {
   const isOpen = row.state === 'verifying' || row.state === 'in_progress';
   return {
     id: row.id,
@@ -58,7 +55,7 @@ function toDto(row: SubjectRequestRow, receipts: readonly ReceiptRow[], now: Dat
     corrections: row.corrections,
     purposes: row.purposes,
     outcome: row.outcome,
-    receipts: row.type === 'erasure' && row.verified_at ? receiptsOf(receipts) : [],
+    receipts: row.type === 'erasure' && row.verified_at ? receiptsOf(row.receipts) : [],
     result: resultOf(row),
     completed_at: row.completed_at?.toISOString() ?? null,
     residual_until: row.residual_until?.toISOString() ?? null,
@@ -86,11 +83,9 @@ function resultOf(row: SubjectRequestRow): ResultDto | null {
 }
 
 /** One of each module that has to answer. */
-function receiptsOf(given: readonly ReceiptRow[]): ReceiptDto[] {
+function receiptsOf(given: readonly ReceiptDto[]): ReceiptDto[] {
   return ERASING.map((module) => {
     const receipt = given.find((each) => each.module === module);
-    if (!receipt) return { module, state: 'pending', counts: null, signature: null };
-    const { state, counts, signature } = receipt;
-    return { module, state, counts, signature };
+    return receipt ?? { module, state: 'pending', counts: null, signature: null };
   });
 }
