@@ -156,6 +156,8 @@ export const TABLES: Record<string, Record<string, string>> = {
     provider_reports: 'A report of a provider about a message.',
     send_history: 'A step of a send. Rows are added and never changed.',
     send_payloads: 'What a send is made of, until it is final.',
+    sender_domain_calls: 'How many checks of sender domains an organization has asked for in a minute.',
+    sender_domains: 'A domain that an organization sends from; its private keys are sealed.',
     sends: 'A message to one recipient by one channel, and its state.',
     suppressions: 'An address or domain that is never sent to, as keyed hash.',
     template_versions: 'What a template said, for ever.',

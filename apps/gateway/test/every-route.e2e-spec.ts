@@ -91,6 +91,7 @@ async function fill(): Promise<void> {
   await mine.admin.post('/v1/messaging/suppressions', { channel: 'email', address: 'nobody@example.com' });
   const hook = { name: 'All of it', url: 'http://127.0.0.1:9/', events: ['messaging.*'], enabled: false };
   await made('/v1/messaging/webhook-endpoints', hook);
+  await made('/v1/messaging/sender-domains', { domain: 'shop.example' });
   const contact = await eventually(async () => {
     const path = `/v1/core/events?event=${body.event}&external_id=${externalId}`;
     const events = await mine.admin.get<{ data: { contact_id: string }[] }>(path);

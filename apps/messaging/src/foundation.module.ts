@@ -16,6 +16,8 @@ import { MjmlCompiler } from './rendering/mjml-compiler.js';
 import { Renderer } from './rendering/renderer.js';
 import { Tenants } from './organizations/tenants.js';
 import { EventWaits } from './event-waits/event-waits.repository.js';
+import { MailSigner } from './sender-domains/mail-signer.js';
+import { VerifiedSenders } from './sender-domains/verified-senders.js';
 import { DispatchSignal } from './sends/dispatch-signal.js';
 import { SendJournal } from './sends/send-journal.js';
 import { SendsRepository } from './sends/sends.repository.js';
@@ -39,6 +41,7 @@ const shared = [
   EventWaits,
   GateDatabase,
   GateWriter,
+  MailSigner,
   MessageRendering,
   MjmlCompiler,
   Renderer,
@@ -49,6 +52,7 @@ const shared = [
   TemplateVersions,
   Tenants,
   UnsubscribeLinks,
+  VerifiedSenders,
   WebhookKeys,
 ];
 

@@ -4,6 +4,7 @@ import {
   encryptionConfig,
   keyringOf,
   readConfig,
+  senderDomainsConfig,
   serviceConfig,
   type Keyring,
 } from '@customer-platform/config';
@@ -44,6 +45,10 @@ export interface MessagingConfig {
   /** By which identity's mail leaves (identity.md §3), whatever organizations configure; undefined: it is held. */
   readonly identitySmtp: PlatformSmtp | undefined;
   readonly platformProvider: PlatformProvider | undefined;
+  /** Whom to ask for the records of sender domains; undefined: the system's name servers. */
+  readonly dnsServers: readonly string[] | undefined;
+  /** The name whose SPF record lists the servers that mail leaves by. */
+  readonly spfInclude: string | undefined;
 }
 
 /** Injection token of the {@link MessagingConfig}. */
@@ -80,6 +85,7 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
     ...serviceConfig.shape,
     ...addressPeppersConfig.shape,
     ...encryptionConfig.shape,
+    ...senderDomainsConfig.shape,
     ...ownConfig.shape,
   });
   const read = environment === undefined ? readConfig(shape) : readConfig(shape, environment);
@@ -96,6 +102,8 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
       read.SMTP_URL === undefined ? undefined : platformSmtp(new URL(read.SMTP_URL), read.SMTP_FROM),
     identitySmtp: identityUrl === undefined ? undefined : identitySmtp(identityUrl, read, local),
     platformProvider: platformProvider(read.PROVIDER_URL, read.PROVIDER_SECRET),
+    dnsServers: read.SENDER_DNS_SERVERS,
+    spfInclude: read.SENDER_SPF_INCLUDE,
   };
 }
 

@@ -39,6 +39,8 @@ import { WaitingEvents } from './routing/waiting-events.js';
 import { AcceptanceReader } from './sends/acceptance-facts.js';
 import { RuleCancellation } from './sends/rule-cancellation.js';
 import { SendAcceptance } from './sends/send-acceptance.service.js';
+import { SenderDomainEntity } from './sender-domains/sender-domain.entity.js';
+import { SenderDomainsModule } from './sender-domains/sender-domains.module.js';
 import { SendsController } from './sends/sends.controller.js';
 import { SENDS_TO_CONTACTS } from './sends/sends.repository.js';
 import { SendsService } from './sends/sends.service.js';
@@ -61,7 +63,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
   imports: [
     DatabaseModule.forRoot({
       module: 'messaging',
-      entities: [RuleEntity, TemplateEntity, WebhookEndpointEntity],
+      entities: [RuleEntity, SenderDomainEntity, TemplateEntity, WebhookEndpointEntity],
       migrations,
     }),
     EventBusModule.forRoot({ module: 'messaging' }),
@@ -76,6 +78,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     FoundationModule,
     GateModule,
     MembersModule,
+    SenderDomainsModule,
     WebhookEndpointsModule,
   ],
   controllers: [

@@ -10,5 +10,6 @@ export const ORGANIZATION_IN_MESSAGING = referencesToOrganization([
   { table: 'templates', which: `name NOT IN (${GIVEN})` },
   { table: 'event_routing' },
   { table: 'channel_settings' },
+  { table: 'sender_domains' },
   { table: 'webhook_endpoints' },
 ]);

@@ -21,6 +21,7 @@ export {
   importFilesConfig,
   redisConfig,
   secretsConfig,
+  senderDomainsConfig,
   serviceConfig,
   type DatabaseConfig,
   type ImportBucketConfig,

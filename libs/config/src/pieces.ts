@@ -116,13 +116,31 @@ export const redisConfig = z.object({
 
 const nameServer = /^(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|[0-9a-f:]+|\[[0-9a-f:]+\](?::\d{1,5})?)$/i;
 
-/** How domains are proven to be an organization’s. */
-export const domainProofConfig = z.object({
-  /** Whom to ask whether a domain is proven: addresses of name servers, with a port or without; else the system's. */
-  SSO_DNS_SERVERS: commaList()
+function nameServers() {
+  return commaList()
     .refine(
       (servers) => servers.every((each) => nameServer.test(each)),
       'must be addresses such as 10.0.0.2:53',
+    )
+    .optional();
+}
+
+/** How domains are proven to be an organization’s. */
+export const domainProofConfig = z.object({
+  /** Whom to ask whether a domain is proven: addresses of name servers, with a port or without; else the system's. */
+  SSO_DNS_SERVERS: nameServers(),
+});
+
+/** How the domains are proven that mail is sent from. */
+export const senderDomainsConfig = z.object({
+  /** Whom to ask for their records: addresses of name servers, with a port or without; else the system's. */
+  SENDER_DNS_SERVERS: nameServers(),
+  /** The name whose SPF record lists the servers that mail leaves by; without it each organization has its own. */
+  SENDER_SPF_INCLUDE: z
+    .string()
+    .regex(
+      /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
+      'must be a host name',
     )
     .optional(),
 });

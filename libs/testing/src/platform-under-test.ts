@@ -292,6 +292,8 @@ export class PlatformUnderTest {
       ADDRESS_PEPPERS: 'a pepper of tests, long enough',
       LEDGER_KEY: 'a ledger key of tests, long enough for it',
       SMTP_URL: `smtp://127.0.0.1:${String(this.ports['smtp'])}`,
+      // Nobody is there: what a test verifies is asked of no name server of the world.
+      SENDER_DNS_SERVERS: '127.0.0.1:9',
       ...this.extra[app],
     };
   }

@@ -102,6 +102,7 @@ export function environmentOf(
     ADDRESS_PEPPERS: 'a pepper of tests, long enough',
     LEDGER_KEY: 'a ledger key of tests, long enough for it',
     SMTP_URL: 'smtp://127.0.0.1:9',
+    SENDER_DNS_SERVERS: '127.0.0.1:9',
   };
 }
 

@@ -26,7 +26,7 @@ export class ChannelSettingsController {
     description:
       'A secret left out of a present channel is kept, null clears it, another provider or host drops it; a channel left out is disabled.',
     response: ChannelSettingsDto,
-    problems: ['destination_not_allowed', 'invalid_address', 'etag_mismatch'],
+    problems: ['destination_not_allowed', 'invalid_address', 'sender_domain_unverified', 'etag_mismatch'],
   })
   async replace(@Context() context: RequestContext, @Body() body: ChannelSettingsDto): Promise<Answer> {
     const shown = await this.settings.replace(context, body);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { etagOf, requireMatch, type RequestContext } from '@customer-platform/http';
 import { DestinationNotAllowed, isLoopbackHost, resolveDestination } from '@customer-platform/outbound';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
@@ -8,12 +8,14 @@ import type { Channel } from '../addresses/channel.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import { readShape } from '../shapes/read-shape.js';
+import { VerifiedSenders } from '../sender-domains/verified-senders.js';
 import { channelDocument, type ChannelDocument } from './channel-document.js';
 import { ChannelFaults, type ShownFault } from './channel-faults.js';
 import { hostOf, type ChannelSetting } from './channel-providers.js';
 import { mergeSecrets, showChannel, withoutSecrets } from './channel-secrets.js';
 import { ChannelSettingsRepository, type StoredSettings } from './channel-settings.repository.js';
 import { channelsFrom, platformChannels, settingsOf } from './platform-channels.js';
+import { parseSender } from './sender.js';
 import { WebhookKeys } from './webhook-keys.js';
 
 /** The settings as they are answered, with the tag of their version. */
@@ -32,6 +34,7 @@ export class ChannelSettingsService {
     private readonly repository: ChannelSettingsRepository,
     private readonly faults: ChannelFaults,
     private readonly webhookKeys: WebhookKeys,
+    private readonly senders: VerifiedSenders,
     private readonly audit: Audit,
     private readonly clock: Clock,
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -49,7 +52,8 @@ export class ChannelSettingsService {
 
   /**
    * Replaces the document: a channel left out is disabled and its secrets are erased.
-   * @throws Problem `validation_failed`, `invalid_address`, `destination_not_allowed`, `etag_mismatch`
+   * @throws Problem `validation_failed`, `invalid_address`, `destination_not_allowed`, `sender_domain_unverified`,
+   * `etag_mismatch`
    */
   async replace(context: RequestContext, body: object): Promise<ShownSettings> {
     const document = readShape(channelDocument, body, '');
@@ -61,6 +65,7 @@ export class ChannelSettingsService {
       ]);
       const previous = await this.repository.find(tx, true);
       requireMatch(context.ifMatch, this.show(context.organizationId, previous).etag);
+      await this.checkSender(tx, document);
       const next = this.merge(context.organizationId, previous, document);
       const version = await this.repository.save(tx, next, this.clock.now());
       await this.faults.forget(tx);
@@ -72,6 +77,11 @@ export class ChannelSettingsService {
       return { ...next, version };
     });
     return this.show(context.organizationId, stored);
+  }
+
+  private async checkSender(tx: Transaction, { channels }: ChannelDocument): Promise<void> {
+    const sender = channels.email?.enabled ? parseSender(channels.email.from) : undefined;
+    if (sender) await this.senders.demand(tx, sender, '/channels/email/from');
   }
 
   private merge(

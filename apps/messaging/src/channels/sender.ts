@@ -36,6 +36,21 @@ function unquoted(text: string): string {
   return bare.slice(bare.startsWith('"') ? 1 : 0, bare.length > 1 && bare.endsWith('"') ? -1 : undefined);
 }
 
+/** The domain of a mail sender, in lower case and A-labels. */
+export function domainOf({ address }: Sender): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
+/** Whom a mail is from: the send's own sender, or the channel's. Undefined of other channels. */
+export function mailSender(
+  { channel, sender }: { readonly channel: Channel; readonly sender: string | null },
+  { channels }: { readonly channels: Readonly<Partial<Record<Channel, { readonly from: Sender | null }>>> },
+): Sender | undefined {
+  if (channel !== 'email') return undefined;
+  const own = sender === null ? undefined : parseSender(sender);
+  return own ?? channels.email?.from ?? undefined;
+}
+
 /** Reads a sender of any channel; undefined when it is not one. */
 export function senderOf(channel: Channel, text: string): Sender | undefined {
   if (channel === 'email') return parseSender(text);

@@ -3,18 +3,35 @@ import type { ContactId } from '@customer-platform/contact-refs';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
 import type { SendingPlan } from '../channels/channel-plan.js';
+import { mailSender } from '../channels/sender.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import { ConsentsRepository, type ConsentStatus } from '../contacts/consents.repository.js';
+import {
+  VerifiedSenders,
+  type KnownSenders,
+  type OwnedSender,
+  type VerifiedDomain,
+} from '../sender-domains/verified-senders.js';
 import { calledOff } from '../sends/called-off.js';
 import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';
 import type { ClaimedSend } from './claimed-send.js';
 import { Recipients, type ResolvedRecipient } from './recipients.js';
+
+/** From where a mail leaves. */
+export interface MailOrigin {
+  /** Whether it may. */
+  readonly permitted: boolean;
+  /** By whose keys it is signed; undefined: it is not. */
+  readonly domain: VerifiedDomain | undefined;
+}
 
 /** Everything the checks need to know of a batch, read at once. */
 export interface BatchFacts {
   recipient(send: ClaimedSend): ResolvedRecipient;
   plan(send: ClaimedSend): SendingPlan | undefined;
   suspended(send: ClaimedSend): boolean;
+  /** Whom a mail is from, and by whose keys it is signed; undefined of other channels. */
+  sender(send: ClaimedSend): MailOrigin | undefined;
   /** With its rule. */
   calledOff(send: ClaimedSend): boolean;
   template(send: ClaimedSend): TemplateVersion | undefined;
@@ -33,6 +50,7 @@ export class BatchReader {
     private readonly plans: ChannelPlans,
     private readonly consents: ConsentsRepository,
     private readonly versions: TemplateVersions,
+    private readonly senders: VerifiedSenders,
   ) {}
 
   async read(sends: readonly ClaimedSend[]): Promise<BatchFacts> {
@@ -41,6 +59,15 @@ export class BatchReader {
     return this.database.acrossOrganizations(async (tx) => {
       const organizations = [...new Set(sends.map((send) => send.organizationId))];
       const plans = await this.plans.ofAll(tx, organizations);
+      const senderOf = (send: ClaimedSend): OwnedSender | undefined => {
+        const plan = plans.get(send.organizationId);
+        const sender = plan && mailSender(send, plan);
+        return sender && { organizationId: send.organizationId, sender };
+      };
+      const senders = await this.senders.of(
+        tx,
+        sends.flatMap((send) => senderOf(send) ?? []),
+      );
       const suspended = await suspendedAmong(tx, organizations);
       const off = await calledOffAmong(tx, sends);
       const versions = await this.versions.findAll(tx, templatesOf(sends));
@@ -51,6 +78,7 @@ export class BatchReader {
       return {
         recipient: (send) => recipients.get(send.id) ?? { kind: 'nobody' },
         plan: (send) => plans.get(send.organizationId),
+        sender: (send) => originOf(senderOf(send), senders),
         suspended: (send) => suspended.has(send.organizationId),
         calledOff: (send) => off.has(send.id),
         template: (send) =>
@@ -60,6 +88,10 @@ export class BatchReader {
       };
     });
   }
+}
+
+function originOf(owned: OwnedSender | undefined, senders: KnownSenders): MailOrigin | undefined {
+  return owned && { permitted: senders.permits(owned), domain: senders.domainOf(owned) };
 }
 
 function contactsOf(

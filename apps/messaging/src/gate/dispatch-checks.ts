@@ -39,6 +39,7 @@ export function checkSend(
   const sending = facts.plan(send);
   const plan = sending?.channels[send.channel];
   if (!sending || !plan) return fail(send, 'channel_not_configured');
+  if (facts.sender(send)?.permitted === false) return fail(send, 'sender_domain_unverified');
   if (recipient.address === null) return fail(send, 'recipient_unreachable');
   const address = checkAddress(send.channel, recipient.address);
   if (!address) return fail(send, 'invalid_address');

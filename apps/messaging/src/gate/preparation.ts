@@ -3,6 +3,7 @@ import { Clock } from '@customer-platform/database';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { RenderFailure } from '../rendering/render-failure.js';
 import { MessageRendering, type RenderedMessage } from '../templates/message-rendering.js';
+import { MailSigner } from '../sender-domains/mail-signer.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
 import { BatchReader, type BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
@@ -25,6 +26,7 @@ export class Preparation extends SendPreparation {
     private readonly rendering: MessageRendering,
     private readonly links: UnsubscribeLinks,
     private readonly keys: AddressKeys,
+    private readonly signer: MailSigner,
     private readonly clock: Clock,
   ) {
     super();
@@ -64,20 +66,33 @@ export class Preparation extends SendPreparation {
         unsubscribeUrl,
         purpose: 'send',
       });
-      return { ...(await messageOf(passed, rendered, unsubscribeUrl, now)), keys };
+      const ready = await messageOf(passed, rendered, unsubscribeUrl, now);
+      return { ...(await this.signed(ready, facts, now)), keys };
     } catch (error) {
       if (!(error instanceof RenderFailure)) throw error;
       return { kind: 'end', send, state: 'failed', reason: error.reason.code };
     }
   }
+
+  /** What a mail server carries is signed here; other providers sign by themselves what they compose. */
+  private async signed(ready: Composed, facts: BatchFacts, now: Date): Promise<Composed> {
+    const { plan, message, send } = ready;
+    const domain = plan.way.kind === 'smtp' ? facts.sender(send)?.domain : undefined;
+    if (!domain) return ready;
+    const content = await this.signer.sign(message.content, domain, now);
+    return { ...ready, message: { ...message, content } };
+  }
 }
+
+/** All but the keys of the address. */
+type Composed = Omit<ReadySend, 'keys'>;
 
 async function messageOf(
   passed: PassedSend,
   rendered: RenderedMessage,
   unsubscribeUrl: string,
   date: Date,
-): Promise<Omit<ReadySend, 'keys'>> {
+): Promise<Composed> {
   const { send, plan, sending, contact, address } = passed;
   const to = address.delivery;
   const { from, content, messageId } = await compose({ send, plan, to, rendered, unsubscribeUrl, date });

@@ -73,6 +73,7 @@ async function anOrganizationWithSecrets() {
     url: 'https://hooks.shop.example/in',
     events: ['core.contact.created'],
   };
+  expectStatus(await api.post('/v1/messaging/sender-domains', { domain: 'shop.example' }), 201);
   return { api, put, endpoint: await api.post(ENDPOINTS, endpoint) };
 }
 

@@ -1,6 +1,7 @@
 import type { Keyring } from '@customer-platform/config';
 import { sealedSigningKeys, type SealedColumn } from '@customer-platform/database';
 import { placeOf } from '../channels/channel-secrets.js';
+import { ALGORITHMS, placeOf as placeOfKey, type DkimPair } from '../sender-domains/dkim-pairs.js';
 import { placeOf as placeOfEndpoint, type SigningSecret } from '../webhook-endpoints/signing-secrets.js';
 import { SecretBox, type SealedSecret } from './secret-box.js';
 
@@ -9,7 +10,12 @@ type SecretsByChannel = Record<string, Record<string, SealedSecret>>;
 /** All that messaging keeps sealed. */
 export function sealedColumns(keyring: Keyring) {
   const box = new SecretBox(keyring);
-  return [channelSettings(box), webhookEndpoints(box), sealedSigningKeys('messaging', keyring)];
+  return [
+    channelSettings(box),
+    webhookEndpoints(box),
+    senderDomains(box),
+    sealedSigningKeys('messaging', keyring),
+  ];
 }
 
 function channelSettings(box: SecretBox): SealedColumn<SecretsByChannel> {
@@ -42,6 +48,29 @@ function webhookEndpoints(box: SecretBox): SealedColumn<SigningSecret[]> {
     renew: ({ organization_id: organization = '', id = '', content }) => {
       const all = content.map((secret) => box.renew(secret, placeOfEndpoint(organization, id)));
       return all.some((secret, index) => secret !== content[index]) ? all : undefined;
+    },
+  };
+}
+
+function senderDomains(box: SecretBox): SealedColumn<DkimPair[]> {
+  return {
+    table: 'sender_domains',
+    column: 'dkim_keys',
+    key: ['organization_id', 'id'],
+    type: 'jsonb',
+    renew: ({ organization_id: organizationId = '', id = '', content }) => {
+      let renewed = false;
+      const all = content.map((pair) => {
+        const keys = ALGORITHMS.map((algorithm) => {
+          const { private: sealed } = pair[algorithm];
+          if (sealed === null) return [algorithm, pair[algorithm]];
+          const anew = box.renew(sealed, placeOfKey({ organizationId, id }, pair.selector, algorithm));
+          renewed ||= anew !== sealed;
+          return [algorithm, { ...pair[algorithm], private: anew }];
+        });
+        return { ...pair, ...Object.fromEntries(keys) } as DkimPair;
+      });
+      return renewed ? all : undefined;
     },
   };
 }

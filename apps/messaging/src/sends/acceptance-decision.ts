@@ -1,7 +1,9 @@
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { checkAddress, type CheckedAddress } from '../addresses/address.js';
 import { addressOf } from '../contacts/contact.js';
+import { mailSender } from '../channels/sender.js';
 import { checkTopicAmong } from '../channels/topics.js';
+import { unverified } from '../sender-domains/verified-senders.js';
 import { completeData } from '../templates/template-data.js';
 import type { TemplateVersion } from '../templates/template-versions.js';
 import type { AcceptanceFacts } from './acceptance-facts.js';
@@ -29,6 +31,9 @@ export interface Target {
 export function templateFor(request: SendRequest, facts: AcceptanceFacts): TemplateVersion | undefined {
   const { plan } = facts;
   if (!plan.channels[request.channel]) throw new Problem('channel_not_configured');
+  const sender = mailSender(request, plan);
+  if (sender && !facts.maySendFrom(sender))
+    throw unverified(sender, request.sender === null ? undefined : '/from');
   if (request.topic !== null) checkTopicAmong(plan.topics, request.topic, request.channel);
   if (request.templateId === null) return undefined;
   const version = published(facts.template(request.templateId));

@@ -5,9 +5,11 @@ import { checkAddress, type CheckedAddress } from '../addresses/address.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
 import type { Channel } from '../addresses/channel.js';
 import type { SendingPlan } from '../channels/channel-plan.js';
+import { mailSender, type Sender } from '../channels/sender.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import type { Contact } from '../contacts/contact.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
+import { VerifiedSenders } from '../sender-domains/verified-senders.js';
 import { SuppressionsRepository } from '../suppressions/suppressions.repository.js';
 import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';
 import type { NamedRecipient } from './send.js';
@@ -26,6 +28,8 @@ export interface AcceptanceFacts {
   template(id: string): TemplateState | undefined;
   /** The contact a send is asked for, its survivor if it was merged; undefined while this module knows none. */
   contact(recipient: NamedRecipient): Contact | undefined;
+  /** Whether mail may leave from there. */
+  maySendFrom(sender: Sender): boolean;
   /** The one active contact that has the address. */
   owner(address: CheckedAddress): string | undefined;
 }
@@ -63,10 +67,17 @@ export class AcceptanceReader {
     private readonly contacts: ContactsRepository,
     private readonly suppressions: SuppressionsRepository,
     private readonly holds: ReferenceHolds,
+    private readonly senders: VerifiedSenders,
   ) {}
 
   async facts(tx: Transaction, requests: readonly SendRequest[]): Promise<AcceptanceFacts> {
     const plan = await this.plans.of(tx);
+    const { organizationId } = tx;
+    const senders = requests.flatMap((request) => mailSender(request, plan) ?? []);
+    const permits = await this.senders.check(
+      tx,
+      senders.map((sender) => ({ organizationId, sender })),
+    );
     const templates = await this.templates(tx, distinct(requests.flatMap((one) => one.templateId ?? [])));
     const recipients = requests.map(({ recipient }) => recipient);
     const byExternalId = await this.contacts.idsByExternalId(tx, distinct(recipients.flatMap(externalIdOf)));
@@ -74,7 +85,6 @@ export class AcceptanceReader {
       'contact_id' in recipient
         ? recipient.contact_id
         : externalIdOf(recipient).map((id) => byExternalId.get(id))[0];
-    const { organizationId } = tx;
     const ids = distinct(recipients.flatMap((recipient) => idOf(recipient) ?? []));
     const contacts = await this.contacts.resolve(
       tx,
@@ -88,6 +98,7 @@ export class AcceptanceReader {
         const id = idOf(recipient);
         return id === undefined ? undefined : contacts.get(contactKey({ organizationId, id }));
       },
+      maySendFrom: (sender) => permits({ organizationId, sender }),
       owner: (address) => owners(address),
     };
   }

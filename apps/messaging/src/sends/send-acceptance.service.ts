@@ -71,7 +71,7 @@ export class SendAcceptance {
 
   /**
    * @throws Problem `validation_failed`, `invalid_address`, `recipient_suppressed` (with `send_id`),
-   * `recipient_unreachable`, `channel_not_configured`, `template_invalid`, `reference_not_found`, `reference_deleted`,
+   * `recipient_unreachable`, `channel_not_configured`, `sender_domain_unverified`, `template_invalid`, `reference_not_found`, `reference_deleted`,
    * `idempotency_key_reused`, `idempotency_in_progress`
    */
   async accept(context: RequestContext, dto: CreateSendDto, key: string): Promise<Answer> {

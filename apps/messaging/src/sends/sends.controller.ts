@@ -41,6 +41,7 @@ export class SendsController {
       'recipient_suppressed',
       'recipient_unreachable',
       'channel_not_configured',
+      'sender_domain_unverified',
       'template_invalid',
       'reference_not_found',
       'reference_deleted',

@@ -1,0 +1,57 @@
+import { generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { Problem } from '@customer-platform/problem-json';
+
+const generate = promisify(generateKeyPair);
+
+/** RFC 8301: 2,048 bits from every signer. */
+const RSA_BITS = 2_048;
+const MOST_WAITING = 50;
+
+interface KeyPair {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
+/** Two keys that nobody has seen. */
+export interface FreshKeys {
+  readonly rsa: KeyPair;
+  readonly ed25519: KeyPair;
+}
+
+/**
+ * Makes keys, one pair at a time: an RSA key takes a core for a fifth of a second, and whoever wants many has not all
+ * cores of the process for it.
+ */
+@Injectable()
+export class DkimKeyMaker {
+  private last: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
+
+  /** @throws Problem `rate_limited` where too many wait */
+  async make(): Promise<FreshKeys> {
+    if (this.waiting >= MOST_WAITING) throw tooMany();
+    this.waiting += 1;
+    const turn = this.last.then(async () => ({ rsa: await this.rsa(), ed25519: await generate('ed25519') }));
+    this.last = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } finally {
+      this.waiting -= 1;
+    }
+  }
+
+  /** The one that takes long. */
+  rsa(): Promise<KeyPair> {
+    return generate('rsa', { modulusLength: RSA_BITS });
+  }
+}
+
+function tooMany(): Problem {
+  return new Problem('rate_limited', {
+    detail: 'As many keys as may be are being made; try again in 10 s.',
+    headers: { 'Retry-After': '10' },
+    members: { scope: 'platform' },
+  });
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { systemActor } from '@customer-platform/audit';
+import { Clock, Database, isTransient } from '@customer-platform/database';
+import { isInfrastructureError } from '@customer-platform/event-bus';
+import { PollingJob, Setbacks } from '@customer-platform/http';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { DomainChecker } from './dns/domain-checker.js';
+import { DomainChecks } from './domain-checks.js';
+import { SenderDomainEntity } from './sender-domain.entity.js';
+
+/** As metrics and log lines call it. */
+const JOB = 'sender-domains';
+const EVERY_MS = 60_000;
+/** Checked at once: each takes five seconds at most. */
+const AT_ONCE = 10;
+/** A process that dies in the middle of it leaves a domain to the others after so long. */
+const LEASE_MS = 10 * 60_000;
+
+interface Place {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+/** What two instances see at once one of them has. */
+const TAKE = `
+  UPDATE sender_domains AS domain SET next_check_at = $2
+    FROM (SELECT organization_id, id FROM sender_domains
+           WHERE next_check_at <= $1 AND deleted_at IS NULL
+           ORDER BY next_check_at LIMIT ${String(AT_ONCE)} FOR NO KEY UPDATE SKIP LOCKED) AS due
+   WHERE domain.organization_id = due.organization_id AND domain.id = due.id
+  RETURNING domain.organization_id AS "organizationId", domain.id`;
+
+/** Looks once a day whether the domains are still what they were. Runs where PROCESS_ROLE is not api. */
+@Injectable()
+export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly job = new PollingJob({ name: JOB, everyMs: EVERY_MS, pass: () => this.runAll() });
+  private readonly setbacks: Setbacks;
+
+  constructor(
+    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly database: Database,
+    private readonly checker: DomainChecker,
+    private readonly checks: DomainChecks,
+    private readonly clock: Clock,
+  ) {
+    this.setbacks = new Setbacks(JOB, clock, 2 * LEASE_MS);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.worker) this.job.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.job.stop();
+  }
+
+  /** Checks all that are due. */
+  async runAll(): Promise<void> {
+    for (let taken = AT_ONCE; taken === AT_ONCE && !this.job.stopping;) {
+      const due = await this.take();
+      await Promise.all(due.map((place) => this.checkApart(place)));
+      taken = due.length;
+      this.job.progressed();
+    }
+  }
+
+  private take(): Promise<Place[]> {
+    const now = this.clock.now();
+    const until = new Date(now.getTime() + LEASE_MS);
+    return this.database.acrossOrganizations((tx) => tx.query<Place>(TAKE, [now, until]));
+  }
+
+  /** One that cannot be checked holds up no other. @throws an outage, which stops all alike */
+  private async checkApart(place: Place): Promise<void> {
+    try {
+      await this.check(place);
+      this.setbacks.passed(place.id);
+    } catch (error) {
+      if (isTransient(error) || isInfrastructureError(error)) throw error;
+      this.setbacks.failed(place.id, error);
+    }
+  }
+
+  private async check({ organizationId, id }: Place): Promise<void> {
+    const row = await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.manager.findOne(SenderDomainEntity, { where: { organizationId, id } }),
+    );
+    if (!row || row.deletedAt) return;
+    const check = await this.checker.check(row);
+    const actor = systemActor(organizationId, randomUUID(), 'messaging.domains');
+    await this.database.inOrganization({ organizationId }, (tx) =>
+      this.checks.apply(tx, actor, id, check, { asked: false }),
+    );
+  }
+}

@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { DkimKeyMaker } from './dkim-key-maker.js';
+import { DnsPatience } from './dns/dns-answers.js';
+import { DomainChecker } from './dns/domain-checker.js';
+import { DnsRecords } from './dns-records.js';
+import { DomainChecks } from './domain-checks.js';
+import { DomainRecheck } from './domain-recheck.js';
+import { SenderDomainsController } from './sender-domains.controller.js';
+import { SenderDomainsService } from './sender-domains.service.js';
+import { VerificationService } from './verification.service.js';
+import { VerifyCalls } from './verify-calls.js';
+
+/** From which domains organizations send, and whether they are theirs. */
+@Module({
+  controllers: [SenderDomainsController],
+  providers: [
+    DkimKeyMaker,
+    DnsPatience,
+    DomainChecker,
+    DomainChecks,
+    DomainRecheck,
+    SenderDomainsService,
+    VerificationService,
+    VerifyCalls,
+    {
+      provide: DnsRecords,
+      inject: [MESSAGING_CONFIG],
+      useFactory: ({ keyring, spfInclude }: MessagingConfig) => new DnsRecords(keyring, spfInclude),
+    },
+  ],
+})
+export class SenderDomainsModule {}

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '@customer-platform/database';
+import type { RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { DomainChecker } from './dns/domain-checker.js';
+import { DomainChecks } from './domain-checks.js';
+import type { SenderDomainEntity } from './sender-domain.entity.js';
+import { SenderDomainsService } from './sender-domains.service.js';
+import { VerifyCalls } from './verify-calls.js';
+
+/** Checks of domains that somebody asks for. */
+@Injectable()
+export class VerificationService {
+  constructor(
+    private readonly domains: SenderDomainsService,
+    private readonly checker: DomainChecker,
+    private readonly checks: DomainChecks,
+    private readonly calls: VerifyCalls,
+    private readonly database: Database,
+  ) {}
+
+  /**
+   * Asks DNS now, for five seconds at most; no connection is held meanwhile.
+   * @throws Problem `not_found`, `resource_deleted`, `rate_limited`
+   */
+  async verify(context: RequestContext, id: string): Promise<SenderDomainEntity> {
+    const row = await this.domains.get(context, id);
+    if (row.deletedAt) throw new Problem('resource_deleted');
+    const check = await this.calls.hold(context, () => this.checker.check(row));
+    await this.database.inOrganization(context, (tx) =>
+      this.checks.apply(tx, context, id, check, { asked: true }),
+    );
+    return this.domains.get(context, id);
+  }
+}
