@@ -111,11 +111,14 @@ describe('mail from a verified domain', () => {
       expect(result).toBe('pass');
       expect(headers).toEqual(expect.arrayContaining(['list-unsubscribe', 'list-unsubscribe-post']));
     }
-    const altered = (pattern: RegExp, text: string) =>
-      verdicts(Buffer.from(mail.toString('latin1').replace(pattern, text), 'latin1'));
+    const altered = (pattern: RegExp, text: string) => {
+      const before = mail.toString('latin1');
+      expect(before).toMatch(pattern);
+      return verdicts(Buffer.from(before.replace(pattern, text), 'latin1'));
+    };
     const tampered = await Promise.all([
       altered(/^List-Unsubscribe-Post:.*\r\n/im, ''),
-      altered(/^List-Unsubscribe: </im, 'List-Unsubscribe: <https://elsewhere.example/'),
+      altered(/^List-Unsubscribe:\s*</im, 'List-Unsubscribe: <https://elsewhere.example/'),
       altered(/^Subject: .*\r\n/im, 'Subject: Other\r\n'),
       altered(/Hello there/, 'Hello where'),
     ]);

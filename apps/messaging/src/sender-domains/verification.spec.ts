@@ -101,8 +101,8 @@ const recheck = (): Promise<void> => world.app.app.get(DomainRecheck, { strict: 
 /** The events of an organization's domains, oldest first. */
 async function told({ organizationId }: OwnDomain): Promise<string[]> {
   const rows = await world.database.query<{ type: string }>(
-    `SELECT (regexp_matches(messages::text, 'messaging[.]sender_domain[.]([a-z]+)[.]v1', 'g'))[1] AS type FROM outbox
-      WHERE organization_id = $1 ORDER BY id`,
+    `SELECT substring(messages::text FROM 'messaging[.]sender_domain[.]([a-z]+)[.]v1') AS type FROM outbox
+      WHERE organization_id = $1 AND messages::text LIKE '%messaging.sender_domain.%' ORDER BY id`,
     [organizationId],
   );
   return rows.map(({ type }) => type);

@@ -76,7 +76,7 @@ export class DnsAnswers {
       if (characters > MOST_CHARACTERS) return { kind: 'too_large' };
       return { kind: 'texts', texts: records.map((pieces) => pieces.join('').trim()) };
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
       return { kind: NOTHING.has(code) ? 'none' : 'silent' };
     }
   }
