@@ -36,6 +36,7 @@ interface Refusal {
 /** Queries without which the form is wrong, which is refused before existence is looked at. */
 const QUERIES: Record<string, string> = {
   'GET /v1/core/segments/{id}/explain': `?contact_id=${randomUUID()}`,
+  'GET /v1/messaging/templates/{id}/diff': '?from=1&to=1',
   'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
   'DELETE /v1/crm/lists/{id}/members': `?contact_id=${randomUUID()}`,
 };

@@ -47,9 +47,12 @@ import { SendsService } from './sends/sends.service.js';
 import { SuspendedSends } from './sends/suspended-sends.js';
 import { SuppressionsController } from './suppressions/suppressions.controller.js';
 import { TemplateEntity } from './templates/template.entity.js';
+import { TemplateHistory } from './templates/template-history.service.js';
 import { TemplatePreview } from './templates/template-preview.service.js';
+import { TemplateTest } from './templates/template-test.service.js';
 import { TemplatesController } from './templates/templates.controller.js';
 import { TemplatesService } from './templates/templates.service.js';
+import { UserAddresses } from './templates/user-addresses.js';
 import { WebhookEndpointEntity } from './webhook-endpoints/webhook-endpoint.entity.js';
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
 import { ProviderReports } from './webhooks/provider-reports.service.js';
@@ -116,8 +119,11 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     SendAcceptance,
     SendsService,
     SuspendedSends,
+    TemplateHistory,
     TemplatePreview,
+    TemplateTest,
     TemplatesService,
+    UserAddresses,
     ProviderReports,
     ReportSweep,
     ReportsRepository,

@@ -186,6 +186,8 @@ export class TestRegistry {
         return { status: 200, answer: this.confirm((body as { acceptances: Acceptance[] }).acceptances) };
       case 'POST /internal/memberships/check':
         return this.membershipOf(body as Record<string, string>);
+      case 'POST /internal/memberships/address':
+        return this.addressOf(body as Record<string, string>);
       case 'GET /internal/authz/keys':
         return { status: 200, answer: { keys: [] } };
       case 'POST /internal/authz/usage':
@@ -194,6 +196,14 @@ export class TestRegistry {
       default:
         return { status: 404, answer: { code: 'route_not_found' } };
     }
+  }
+
+  /** A member is written to at an address that tells their id. */
+  private addressOf(question: Record<string, string>): { status: number; answer: unknown } {
+    const { status, answer } = this.membershipOf(question);
+    if (status !== 200) return { status, answer };
+    const isMember = (answer as { state: string }).state === 'member';
+    return { status, answer: { address: isMember ? `${question['user_id']}@staff.example.com` : null } };
   }
 
   private membershipOf(question: Record<string, string>): { status: number; answer: unknown } {

@@ -12,4 +12,10 @@ export class InternalMembershipsController {
   async check(@Body() body: MembershipQuestionDto): Promise<{ state: MembershipState }> {
     return { state: await this.memberships.stateOf(body.organization_id, body.user_id) };
   }
+
+  /** Of the user alone who asks for something to be sent to themselves. */
+  @InternalEndpoint({ method: 'POST', path: 'address', callers: ['messaging'] })
+  async address(@Body() body: MembershipQuestionDto): Promise<{ address: string | null }> {
+    return { address: await this.memberships.addressOf(body.organization_id, body.user_id) };
+  }
 }

@@ -1,6 +1,6 @@
 import { IsUUID } from 'class-validator';
 
-/** Body of `POST /internal/memberships/check`. */
+/** Body of `POST /internal/memberships/check` and `…/address`. */
 export class MembershipQuestionDto {
   @IsUUID()
   organization_id: string;

@@ -7,6 +7,11 @@ const STATE = `
     FROM memberships JOIN users ON users.id = memberships.user_id
    WHERE memberships.organization_id = $1 AND memberships.user_id = $2`;
 
+const ADDRESS = `
+  SELECT users.email
+    FROM memberships JOIN users ON users.id = memberships.user_id
+   WHERE memberships.organization_id = $1 AND memberships.user_id = $2 AND users.deleted_at IS NULL`;
+
 /** What other modules ask before they name a user as a member (the public contract, "Additions"). */
 @Injectable()
 export class InternalMembershipsService {
@@ -19,5 +24,13 @@ export class InternalMembershipsService {
     );
     if (!row) return 'none';
     return row.deleted ? 'deleted' : 'member';
+  }
+
+  /** Where a member is written to; null of whoever is none. */
+  async addressOf(organizationId: string, userId: string): Promise<string | null> {
+    const [row] = await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query<{ email: string }>(ADDRESS, [organizationId, userId]),
+    );
+    return row?.email ?? null;
   }
 }

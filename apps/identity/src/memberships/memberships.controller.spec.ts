@@ -254,3 +254,28 @@ describe('POST /internal/memberships/check', () => {
     expect((await check('loyalty', newId())).status).toBe(403);
   });
 });
+
+describe('POST /internal/memberships/address', () => {
+  const ask = async (userId: string, organizationId = organization.id, module = 'messaging') => {
+    const peer = await peerModule(module, 'identity', bench.app.internalUrl);
+    const body = { organization_id: organizationId, user_id: userId };
+    return peer.post<{ address: string | null }>('/internal/memberships/address', body);
+  };
+
+  it('says where a member is written to, and nothing of all others', async () => {
+    await aMember(); // an administrator who stays
+    const { userId } = await aMember();
+    const { body: user } = await admin.get<{ email: string }>(`${USERS}/${userId}`);
+    expect((await ask(userId)).body).toEqual({ address: user.email });
+    const other = await bench.organization();
+    const outsider = await bench.person(organization.id);
+    const answers = await Promise.all([ask(userId, other.id), ask(newId()), ask(outsider)]);
+    expect(answers.map(({ body }) => body)).toEqual(Array(3).fill({ address: null }));
+    expectStatus(await admin.delete(`${USERS}/${userId}`), 204);
+    expect((await ask(userId)).body).toEqual({ address: null });
+  });
+
+  it('is for messaging alone', async () => {
+    expect((await ask(newId(), organization.id, 'crm')).status).toBe(403);
+  });
+});

@@ -1,5 +1,5 @@
 import { CaptureTag, Liquid, UndefinedVariableError, type Context, type Template } from 'liquidjs';
-import type { PartMode, PartSource, RenderFailureReason, RenderScope } from './render-job.js';
+import type { PartMode, PartSource, RenderFailureReason, RenderScope, VariableUse } from './render-job.js';
 
 /**
  * Liquid as messaging offers it. This file runs inside the renderer's own process and, in tests, straight from source:
@@ -12,6 +12,9 @@ const SOFT_LIMITS = { parseLimit: 2_000_000, renderLimit: 400, memoryLimit: 8_00
 /** How often a part is rendered that had to wait for the processor, on a busy machine, until its time was over. */
 const ATTEMPTS = 2;
 const CACHED_TEMPLATES = 300;
+/** Of a part. More than that nobody reads a word about. */
+const MOST_USES = 1_000;
+const MOST_SEGMENTS = 8;
 /** Files, layouts and literal blocks have no place in a message; what would bypass escaping neither. */
 const REFUSED_TAGS = ['include', 'render', 'layout', 'block', 'raw'];
 const REFUSED_FILTERS = ['raw'];
@@ -119,6 +122,20 @@ const parsed = new Map<string, Template[]>();
 export function checkParts(parts: readonly PartSource[]): Record<string, string> {
   for (const part of parts) parse(part);
   return {};
+}
+
+/** What the parts read of their scope, each path once per part; names that a part gives itself are not among them. */
+export function variablesOf(parts: readonly PartSource[]): VariableUse[] {
+  return parts.flatMap((part) => {
+    const paths = engines[part.mode].globalVariableSegmentsSync(parse(part), { partials: false });
+    return paths.slice(0, MOST_USES).map((path) => ({ part: part.name, path: plainSegments(path) }));
+  });
+}
+
+/** Up to the first place of a list or computed name: what comes behind it is no field of ours. */
+function plainSegments(path: readonly unknown[]): string[] {
+  const end = path.findIndex((segment) => typeof segment !== 'string');
+  return (end === -1 ? path : path.slice(0, end)).map(String).slice(0, MOST_SEGMENTS);
 }
 
 /** Renders all parts of one message. @throws LiquidFailure naming the part */

@@ -19,4 +19,21 @@ describe('plainTextOf', () => {
   ])('%s', (html, expected) => {
     expect(plainTextOf(html)).toBe(expected);
   });
+
+  it.each([
+    ['paragraphs that nothing ends', '<p>a', 60_000, /^a(\n\na)+$/],
+    ['cells', '<td>a', 50_000, /^a( a)+$/],
+    ['signs that open no tag', '<', 250_000, /^<+$/],
+    ['links in links', '<a href="x">b', 18_000, /^b( \(x\)b)*/],
+    ['breaks', '<br><div>', 25_000, /^$/],
+  ])('ends with %s, as many as a source has room for', (_name, piece, times, expected) => {
+    // Each of them once took the time of its square: more than the process is left.
+    expect(expected.test(plainTextOf(piece.repeat(times)))).toBe(true);
+  });
+
+  it('keeps what stands before a long text, and the label of a link that is one', () => {
+    const long = 'palabra '.repeat(2_000).trim();
+    expect(plainTextOf(`<p>One</p><p>${long}</p><p>Two</p>`)).toBe(`One\n\n${long}\n\nTwo`);
+    expect(plainTextOf(`<a href="https://a.example">${long}</a>`)).toBe(`${long} (https://a.example)`);
+  });
 });

@@ -55,11 +55,21 @@ export function plainTextOf(html: string): string {
   );
 }
 
+/** So much of the text is looked at again: a longer tail would be copied by each tag that ends a line. */
+const TAIL = 4_096;
+const KEPT_OF_TAIL = 64;
+
+interface OpenLink {
+  readonly href: string;
+  label: string;
+}
+
 class TextOutline {
-  private text = '';
+  private readonly finished: string[] = [];
+  private tail = '';
   private hidden = 0;
   private preformatted = 0;
-  private readonly links: { href: string; from: number }[] = [];
+  private readonly links: OpenLink[] = [];
 
   open(name: string, attributes: Record<string, string>): void {
     if (HIDDEN.has(name)) this.hidden += 1;
@@ -67,22 +77,25 @@ class TextOutline {
     if (PARAGRAPHS.has(name)) this.breakTo(2);
     else if (LINES.has(name)) this.breakTo(1);
     if (name === 'pre') this.preformatted += 1;
-    if (name === 'li') this.text += '- ';
-    if (name === 'br') this.text += '\n';
-    if (name === 'hr') this.text += '\n---\n';
-    if ((name === 'td' || name === 'th') && !this.endsInSpace()) this.text += ' ';
+    if (name === 'li') this.add('- ');
+    if (name === 'br') this.add('\n');
+    if (name === 'hr') this.add('\n---\n');
+    if ((name === 'td' || name === 'th') && !this.endsInSpace()) this.add(' ');
     if (name === 'img' && attributes.alt) this.write(attributes.alt);
-    if (name === 'a') this.links.push({ href: attributes.href ?? '', from: this.text.length });
+    if (name === 'a') this.links.push({ href: attributes.href ?? '', label: '' });
   }
 
   write(content: string): void {
     if (this.hidden > 0) return;
     if (this.preformatted > 0) {
-      this.text += content;
+      this.addToLink(content);
+      this.add(content);
       return;
     }
     const collapsed = content.replace(/[ \t\r\n\f]+/g, ' ');
-    this.text += this.endsInSpace() ? collapsed.replace(/^ /, '') : collapsed;
+    const added = this.endsInSpace() ? collapsed.replace(/^ /, '') : collapsed;
+    this.addToLink(added);
+    this.add(added);
   }
 
   close(name: string): void {
@@ -95,7 +108,8 @@ class TextOutline {
   }
 
   toString(): string {
-    return this.text
+    return [...this.finished, this.tail]
+      .join('')
       .split('\n')
       .map(withoutBlanksAtEnd)
       .join('\n')
@@ -103,26 +117,40 @@ class TextOutline {
       .trim();
   }
 
+  private add(text: string): void {
+    this.tail += text;
+    if (this.tail.length <= TAIL) return;
+    this.finished.push(this.tail.slice(0, -KEPT_OF_TAIL));
+    this.tail = this.tail.slice(-KEPT_OF_TAIL);
+  }
+
+  /** A label longer than its address cannot be the address: no more of it is needed. */
+  private addToLink(text: string): void {
+    const link = this.links.at(-1);
+    if (link && link.label.length <= link.href.length) link.label = (link.label + text).trimStart();
+  }
+
   private closeLink(): void {
     const link = this.links.pop();
     if (!link || link.href === '' || link.href.startsWith('#')) return;
-    const label = this.text.slice(link.from).trim();
+    const label = link.label.trim();
     const address = link.href.replace(/^(mailto|tel):/i, '');
-    if (label !== address && label !== link.href) this.text += label === '' ? address : ` (${address})`;
+    if (label !== address && label !== link.href) this.add(label === '' ? address : ` (${address})`);
   }
 
   private endsInSpace(): boolean {
-    return this.text === '' || /\s/.test(this.text.at(-1) ?? '');
+    return this.tail === '' || /\s/.test(this.tail.at(-1) ?? '');
   }
 
-  /** Looks at the end only: a pattern over the whole text would make long messages quadratic. */
+  /** What a tag ends, blanks before it included, is followed by so many line breaks. */
   private breakTo(lines: number): void {
-    let end = this.text.length;
-    while (end > 0 && (this.text[end - 1] === ' ' || this.text[end - 1] === '\t')) end -= 1;
-    if (end === 0) return;
+    let end = this.tail.length;
+    while (end > 0 && (this.tail[end - 1] === ' ' || this.tail[end - 1] === '\t')) end -= 1;
+    if (end === 0 && this.finished.length === 0) return;
     let present = 0;
-    while (present < end && this.text[end - 1 - present] === '\n') present += 1;
-    this.text = this.text.slice(0, end) + '\n'.repeat(Math.max(0, lines - present));
+    while (present < lines && this.tail[end - 1 - present] === '\n') present += 1;
+    this.tail = this.tail.slice(0, end);
+    this.add('\n'.repeat(lines - present));
   }
 }
 

@@ -1,5 +1,5 @@
 import vm from 'node:vm';
-import type { RenderJob, RenderReply } from './render-job.js';
+import type { MessageReview, RenderJob, RenderReply } from './render-job.js';
 
 /**
  * The renderer's process. It holds no secret, no connection and no permission but to read code; its heap is bounded,
@@ -10,6 +10,8 @@ import type { RenderJob, RenderReply } from './render-job.js';
 const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const engine = (await import(`./liquid-engine${extension}`)) as typeof import('./liquid-engine.js');
 const text = (await import(`./plain-text${extension}`)) as typeof import('./plain-text.js');
+const markup = (await import(`./markup-review${extension}`)) as typeof import('./markup-review.js');
+const comparison = (await import(`./text-diff${extension}`)) as typeof import('./text-diff.js');
 
 /** Last resort against a loop when the parent is no longer there to kill: the process ends itself. */
 const LOOP_LIMIT_MS = 900;
@@ -26,6 +28,15 @@ function work(job: RenderJob): Record<string, string> {
       return engine.checkParts(job.parts);
     case 'derive_text':
       return { text: text.plainTextOf(job.html) };
+    case 'review': {
+      const review: MessageReview = {
+        uses: engine.variablesOf(job.parts),
+        findings: job.html === null ? [] : markup.findingsOf(job.html),
+      };
+      return { review: JSON.stringify(review) };
+    }
+    case 'compare':
+      return comparison.unifiedOf(job.pairs);
     case 'compile_mjml':
       throw new Error('MJML is compiled in a process of its own');
   }

@@ -31,7 +31,43 @@ export type RenderJob =
     }
   | { readonly id: number; readonly kind: 'check'; readonly parts: readonly PartSource[] }
   | { readonly id: number; readonly kind: 'derive_text'; readonly html: string }
+  | {
+      readonly id: number;
+      readonly kind: 'review';
+      readonly parts: readonly PartSource[];
+      /** Rendered; null where the message has none. */
+      readonly html: string | null;
+    }
+  | { readonly id: number; readonly kind: 'compare'; readonly pairs: readonly ComparedText[] }
   | { readonly id: number; readonly kind: 'compile_mjml'; readonly mjml: string };
+
+/** A text as it was and as it became. */
+export interface ComparedText {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a part reads of its scope: `['data', 'order', 'id']`. */
+export interface VariableUse {
+  readonly part: string;
+  readonly path: readonly string[];
+}
+
+/** What a rendered document holds that its readers may stumble over. */
+export interface MarkupFinding {
+  readonly code: 'image_without_alt' | 'link_not_https';
+  /** The address of the image or link, cut. */
+  readonly address: string;
+  /** Of the rendered document, from 1. */
+  readonly line: number;
+}
+
+/** What is worth a word about a message, as far as its source and its markup tell. */
+export interface MessageReview {
+  readonly uses: readonly VariableUse[];
+  readonly findings: readonly MarkupFinding[];
+}
 
 /** Why a template gave no text. The codes are those of messaging.md §13. */
 export interface RenderFailureReason {

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Tenants } from '../organizations/tenants.js';
-import type { PartSource, RenderScope } from './render-job.js';
+import { RenderFailure } from './render-failure.js';
+import type { ComparedText, MessageReview, PartSource, RenderScope } from './render-job.js';
 import { RenderPool, type TenantOf, type WaitingBounds } from './render-pool.js';
 import { DESK_PROFILE, LIQUID_PROFILE } from './render-profile.js';
 
@@ -16,6 +17,9 @@ const BOUNDS: Record<RenderPurpose, WaitingBounds | undefined> = {
   preview: { ofOrganization: 4, ofTenant: 16, inAll: 64 },
   save: { ofOrganization: 16, ofTenant: 32, inAll: 64 },
 };
+
+/** What was let in to be rendered is let in to be looked through: each preview asks for both, one after the other. */
+const REVIEW_BOUNDS: WaitingBounds = { ofOrganization: 8, ofTenant: 32, inAll: 128 };
 
 /**
  * Renders liquid in processes of its own (messaging.md §4): a template that loops, eats memory or grows without end is
@@ -58,6 +62,30 @@ export class Renderer implements OnApplicationShutdown {
   async deriveText(organizationId: string, html: string, purpose: RenderPurpose = 'send'): Promise<string> {
     const job = { kind: 'derive_text', html } as const;
     return (await this.poolFor(purpose).ask(organizationId, job, BOUNDS[purpose])).text ?? '';
+  }
+
+  /** What the sources read, and what the rendered HTML holds; for a preview. @throws as `render` */
+  async review(
+    organizationId: string,
+    parts: readonly PartSource[],
+    html: string | null,
+  ): Promise<MessageReview> {
+    const job = { kind: 'review', parts, html } as const;
+    const { review = '' } = await this.desk.ask(organizationId, job, REVIEW_BOUNDS);
+    return JSON.parse(review) as MessageReview;
+  }
+
+  /**
+   * The unified lines of each pair of texts, by name; without those that are too long, or too different, to be told.
+   * @throws Problem `rate_limited`
+   */
+  async compare(organizationId: string, pairs: readonly ComparedText[]): Promise<Record<string, string>> {
+    try {
+      return await this.desk.ask(organizationId, { kind: 'compare', pairs }, BOUNDS.preview);
+    } catch (error) {
+      if (!(error instanceof RenderFailure)) throw error;
+      return {};
+    }
   }
 
   onApplicationShutdown(): void {

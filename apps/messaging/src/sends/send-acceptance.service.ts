@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   Clock,
+  Database,
   type GatheredCalls,
   IdempotentCalls,
   newId,
@@ -8,6 +9,7 @@ import {
 } from '@customer-platform/database';
 import { Answer, log, type RequestContext, type StoredAnswer } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { checkAddress } from '../addresses/address.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
@@ -30,6 +32,11 @@ import { SendsRepository } from './sends.repository.js';
 
 const ROUTE = 'POST /v1/messaging/sends';
 
+/** Tests that one address is sent, in so long. */
+const MOST_TESTS = 10;
+const TESTS_WITHIN_MS = 600_000;
+const TEST_MARK = { test: true };
+
 /** A send that is asked for. */
 interface Wanted {
   readonly correlationId: string;
@@ -37,6 +44,15 @@ interface Wanted {
   /** Compiled parts of a send without template. */
   readonly content: readonly PartSource[] | null;
   readonly asked: Asked;
+  /** Of a test: the version it shows. It is no contact's message, whoever has the address. */
+  readonly tested?: TemplateVersion;
+}
+
+/** To whom a test goes and what it is rendered from. */
+export interface TestSend {
+  readonly address: string;
+  readonly data?: Record<string, unknown>;
+  readonly locale?: string;
 }
 
 /** One that nothing of its own stands against. */
@@ -58,6 +74,7 @@ export class SendAcceptance {
 
   constructor(
     calls: IdempotentCalls,
+    private readonly database: Database,
     private readonly reader: AcceptanceReader,
     private readonly versions: TemplateVersions,
     private readonly refresh: ContactRefresh,
@@ -92,6 +109,46 @@ export class SendAcceptance {
     return toAnswer(answer);
   }
 
+  /**
+   * Accepts a version of a template that somebody sends to themselves. It counts for no contact.
+   * @throws Problem `validation_failed`, `recipient_suppressed`, `recipient_unreachable`, `channel_not_configured`,
+   * `rate_limited`
+   */
+  async acceptTest(context: RequestContext, tested: TemplateVersion, test: TestSend): Promise<Answer> {
+    this.tenants.learn(context.organization);
+    const { address, ...rest } = test;
+    const { channel, templateId: template_id } = tested;
+    const dto = { channel, recipient: { address }, template_id, metadata: TEST_MARK, ...rest };
+    const request = readSendRequest(dto, this.clock.now());
+    const asked: Asked = { word: 'not asked', token: undefined };
+    const { correlationId } = context;
+    const wanted: Wanted = { correlationId, request, content: null, asked, tested };
+    const answer = await this.database.inOrganization(context, async (tx) => {
+      await this.refuseManyTests(tx, request);
+      const [stored] = await this.store(tx, [wanted]);
+      if (stored === undefined || stored instanceof Error) throw stored ?? new Error('Nothing was stored');
+      return stored;
+    });
+    return toAnswer({ ...answer, replayed: false });
+  }
+
+  /** One after the other for an address: of two at once each knows of the other. */
+  private async refuseManyTests(tx: Transaction, { channel, recipient }: SendRequest): Promise<void> {
+    const address = 'address' in recipient ? checkAddress(channel, recipient.address) : undefined;
+    if (!address) throw new Problem('recipient_unreachable');
+    const { own, current } = this.keys.of(tx.organizationId, address);
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`test of ${current}`]);
+    const since = new Date(this.clock.now().getTime() - TESTS_WITHIN_MS);
+    const recent = await tx.query(
+      `SELECT 1 FROM sends WHERE organization_id = $1 AND address_key = ANY($2::text[]) AND created_at > $3
+          AND metadata @> $4::jsonb LIMIT $5`,
+      [tx.organizationId, own, since, JSON.stringify(TEST_MARK), MOST_TESTS],
+    );
+    if (recent.length < MOST_TESTS) return;
+    const detail = `An address is sent at most ${MOST_TESTS} tests in ten minutes.`;
+    throw new Problem('rate_limited', { detail, headers: { 'Retry-After': '60' } });
+  }
+
   /** Stores what can be sent, and says of each what is to be answered. */
   private async store(tx: Transaction, all: readonly Wanted[]): Promise<(StoredAnswer | Error)[]> {
     const facts = await this.reader.facts(
@@ -111,8 +168,11 @@ export class SendAcceptance {
   private aim({ organizationId }: Transaction, wanted: Wanted, facts: AcceptanceFacts): Aimed {
     const { request, asked } = wanted;
     if (request.untimely.length > 0) throw Problem.validation([...request.untimely]);
-    const template = templateFor(request, facts);
-    const target = targetOf(request, asked, facts);
+    const { tested } = wanted;
+    if (tested && !facts.plan.channels[tested.channel]) throw new Problem('channel_not_configured');
+    const template = tested ?? templateFor(request, facts);
+    const found = targetOf(request, asked, facts);
+    const target = tested ? { ...found, contactId: null } : found;
     const keys = target.address && this.keys.of(organizationId, target.address);
     return { ...target, wanted, channel: request.channel, template, keys };
   }

@@ -27,6 +27,8 @@ export interface MessageInput {
 export interface RenderedMessage {
   readonly locale: string | null;
   readonly parts: Readonly<Record<string, string>>;
+  /** What the parts were rendered from. */
+  readonly sources: readonly PartSource[];
 }
 
 /** The one way from a template to a message: previews and hand-offs call it alike, so that they show the same bytes. */
@@ -46,7 +48,7 @@ export class MessageRendering {
     };
     const rendered = await this.renderer.render(input.organizationId, parts, scope, strict, input.purpose);
     refuseTooLong(input.channel, rendered);
-    return { locale, parts: rendered };
+    return { locale, parts: rendered, sources: parts };
   }
 }
 

@@ -1,31 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { ContactProfile } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { Tenants } from '../organizations/tenants.js';
 import { RenderFailure } from '../rendering/render-failure.js';
+import type { MessageReview } from '../rendering/render-job.js';
+import { Renderer } from '../rendering/renderer.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
 import { MessageRendering, type RenderedMessage } from './message-rendering.js';
 import { smsSegments } from './sms-segments.js';
 import { completeData } from './template-data.js';
 import type { PreviewDto, PreviewResultDto } from './template.dto.js';
 import { TemplatesService } from './templates.service.js';
-import { TemplateVersions, type TemplateVersion } from './template-versions.js';
-
-/** Mail programs cut what is longer, with everything after it. */
-const CLIPPED_AT = 102 * 1024;
+import { warningsOf } from './template-warnings.js';
+import type { TemplateVersion } from './template-versions.js';
 
 /** Shows a message as it would be sent to somebody, without sending it. */
 @Injectable()
 export class TemplatePreview {
   constructor(
-    private readonly database: Database,
     private readonly templates: TemplatesService,
-    private readonly versions: TemplateVersions,
     private readonly contacts: ContactRefresh,
     private readonly rendering: MessageRendering,
+    private readonly renderer: Renderer,
     private readonly links: UnsubscribeLinks,
     private readonly tenants: Tenants,
   ) {}
@@ -36,17 +34,29 @@ export class TemplatePreview {
    */
   async preview(context: RequestContext, id: string, dto: PreviewDto): Promise<PreviewResultDto> {
     this.tenants.learn(context.organization);
-    const version = await this.version(context, id, dto.version);
+    const { version } = await this.templates.version(context, id, dto.version);
     const contact = dto.contact_id === undefined ? undefined : await this.contact(context, dto.contact_id);
-    const { errors } = completeData(version.variables, dto.data ?? {});
+    const { data, errors } = completeData(version.variables, dto.data ?? {});
     if (errors.length > 0) throw Problem.validation(errors);
     const unsubscribeUrl = this.links.previewUrl();
     const message = await this.render(context.organizationId, version, dto, contact, unsubscribeUrl);
-    return {
-      parts: { ...message.parts },
-      sms_segments: version.channel === 'sms' ? smsSegments(message.parts['text'] ?? '') : null,
-      warnings: warningsOf(version, message, unsubscribeUrl),
-    };
+    const segments = version.channel === 'sms' ? smsSegments(message.parts['text'] ?? '') : null;
+    const review = await this.review(context.organizationId, message);
+    const warnings = warningsOf({ version, data, contact, message, segments, unsubscribeUrl, review });
+    return { parts: { ...message.parts }, sms_segments: segments, warnings };
+  }
+
+  /** Undefined where that takes more than it may: a preview is shown all the same. */
+  private async review(
+    organizationId: string,
+    { sources, parts }: RenderedMessage,
+  ): Promise<MessageReview | undefined> {
+    try {
+      return await this.renderer.review(organizationId, sources, parts['html'] ?? null);
+    } catch (error) {
+      if (!(error instanceof RenderFailure)) throw error;
+      return undefined;
+    }
   }
 
   private async render(
@@ -76,19 +86,6 @@ export class TemplatePreview {
     }
   }
 
-  private async version(
-    context: RequestContext,
-    id: string,
-    wanted: number | undefined,
-  ): Promise<TemplateVersion> {
-    const template = await this.templates.get(context, id);
-    const number = wanted ?? template.publishedVersion ?? template.version;
-    const found = await this.database.inOrganization(context, (tx) => this.versions.find(tx, id, number));
-    if (found) return found;
-    const detail = `There is no version ${number}; the newest is ${template.version}.`;
-    throw Problem.validation([{ pointer: '/version', code: 'out_of_range', detail }]);
-  }
-
   private async contact(context: RequestContext, id: string): Promise<ContactProfile> {
     if (!context.can('core.contacts.read')) {
       throw new Problem('permission_denied', {
@@ -101,18 +98,4 @@ export class TemplatePreview {
     const detail = 'There is no such contact.';
     throw Problem.validation([{ pointer: '/contact_id', code: 'reference_not_found', detail }]);
   }
-}
-
-function warningsOf(version: TemplateVersion, { parts }: RenderedMessage, unsubscribeUrl: string) {
-  const warnings: PreviewResultDto['warnings'] = [];
-  if (version.channel !== 'email') return warnings;
-  const { html, text = '' } = parts;
-  if (html !== undefined && Buffer.byteLength(html) > CLIPPED_AT) {
-    warnings.push({ code: 'html_clipped', detail: 'Mail programs cut messages beyond 102 KiB.' });
-  }
-  if (![html ?? '', text].some((part) => part.includes(unsubscribeUrl))) {
-    const detail = 'Marketing mail from this template gets an unsubscribe link at its end.';
-    warnings.push({ code: 'unsubscribe_link_added', detail });
-  }
-  return warnings;
 }

@@ -170,6 +170,20 @@ export class TemplateVersions {
     );
   }
 
+  /** What an author wrote, and what is rendered of it; undefined when there is no such version. */
+  async content(
+    tx: Transaction,
+    templateId: string,
+    version: number,
+  ): Promise<(TemplateContent & { readonly parts: CompiledLocales }) | undefined> {
+    const rows = await tx.query<TemplateContent & { parts: CompiledLocales }>(
+      `SELECT default_locale, locales, variables, strict, parts FROM template_versions
+        WHERE organization_id = $1 AND template_id = $2 AND version = $3`,
+      [tx.organizationId, templateId, version],
+    );
+    return rows[0];
+  }
+
   /** One version of the transaction's organization; undefined when there is none. */
   async find(tx: Transaction, templateId: string, version: number): Promise<TemplateVersion | undefined> {
     const found = await this.findAll(tx, [{ organizationId: tx.organizationId, templateId, version }]);

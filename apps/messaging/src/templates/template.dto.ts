@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
+import { WARNING_CODES, type TemplateWarning } from './template-warnings.js';
 
 /** What the database counts to. */
 const LAST_VERSION = 2_147_483_647;
@@ -59,12 +60,26 @@ export class UpdateTemplateDto extends PatchOf(CreateTemplateDto, { immutable: [
   @ApiProperty({ default: true })
   declare publish?: boolean;
 
-  @ApiProperty({ description: 'Rolls back, or publishes a draft.' })
+  @ApiProperty({
+    description:
+      'Which version is sent: rolls back, or publishes a draft. The newest content stays as it is.',
+  })
   @MayBeAbsent()
   @IsInt()
   @Min(1)
   @Max(LAST_VERSION)
   published_version?: number;
+
+  @ApiProperty({
+    description:
+      'Makes the content of an earlier version the newest one, as a version of its own, published unless `publish` ' +
+      'is false. Stands alone, beside `name` and `publish`.',
+  })
+  @MayBeAbsent()
+  @IsInt()
+  @Min(1)
+  @Max(LAST_VERSION)
+  revert_to?: number;
 }
 
 /** A template as it is answered. */
@@ -138,6 +153,27 @@ export class PreviewDto {
   contact_id?: string;
 }
 
+/** A part of a message, and the line of its rendered text. */
+export class WarningPlaceDto {
+  @ApiProperty({ example: 'html' })
+  part: string;
+
+  @ApiProperty({ type: Number, nullable: true, example: 12 })
+  line: number | null;
+}
+
+/** What the readers of a message may stumble over. */
+export class TemplateWarningDto {
+  @ApiProperty({ enum: WARNING_CODES })
+  code: string;
+
+  @ApiProperty({ example: 'The link `http://shop.example` does not begin with https.' })
+  detail: string;
+
+  @ApiProperty({ type: WarningPlaceDto, nullable: true, description: 'Null: the message as a whole.' })
+  where: WarningPlaceDto | null;
+}
+
 /** What a preview answers: the very bytes that would be sent. */
 export class PreviewResultDto {
   @ApiProperty({
@@ -150,6 +186,6 @@ export class PreviewResultDto {
   @ApiProperty({ type: Number, nullable: true })
   sms_segments: number | null;
 
-  @ApiProperty({ type: 'array', items: { type: 'object', additionalProperties: true } })
-  warnings: { code: string; detail: string }[];
+  @ApiProperty({ type: () => [TemplateWarningDto], description: 'At most ten of a code, and how many more.' })
+  warnings: TemplateWarning[];
 }

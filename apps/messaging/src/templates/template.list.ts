@@ -18,3 +18,15 @@ export const TEMPLATES_LIST: ListDefinition = {
   defaultSort: '-created_at',
   includeDeleted: true,
 };
+
+/** `GET /v1/messaging/templates/{id}/versions`: newest first. */
+export const VERSIONS_LIST: ListDefinition = {
+  resource: 'messaging.template-versions',
+  filters: {
+    version: { type: 'integer', column: 'version' },
+    created_at: { type: 'time', column: 'created_at' },
+  },
+  sorts: { created_at: { type: 'time', column: 'created_at' } },
+  defaultSort: '-created_at',
+  tieBreaker: { field: 'version', column: 'version', type: 'integer' },
+};

@@ -164,6 +164,42 @@ describe('PATCH /v1/messaging/templates/{id}', () => {
     expect(versions.map(({ version }) => version)).toEqual([1, 2, 3]);
   });
 
+  it('writes an earlier content anew, and sends it at once or as a draft', async () => {
+    const { api } = world.organization();
+    const id = await template(api, { locales: { es: { subject: 'One', html: '<p>1</p>' } } });
+    const second = { es: { subject: 'Two', html: '<p>2</p>' }, en: { subject: 'Two', text: '2' } };
+    await change(api, id, { locales: second, strict: false });
+    expect(await change(api, id, { revert_to: 1 })).toMatchObject({
+      version: 3,
+      published_version: 3,
+      locales: { es: { subject: 'One', html: '<p>1</p>' } },
+    });
+    expect(await change(api, id, { revert_to: 2, publish: false })).toMatchObject({
+      version: 4,
+      published_version: 3,
+      locales: second,
+      strict: false,
+    });
+    // What is the newest content already makes no version; it is published all the same.
+    expect(await change(api, id, { revert_to: 2 })).toMatchObject({ version: 4, published_version: 4 });
+    const parts = await world.database.query(
+      'SELECT version, parts FROM template_versions WHERE template_id = $1 ORDER BY version',
+      [id],
+    );
+    expect([parts[2]?.parts, parts[3]?.parts]).toEqual([parts[0]?.parts, parts[1]?.parts]);
+  });
+
+  it.each([
+    [{ revert_to: 7 }, 'revert_to', 'out_of_range'],
+    [{ revert_to: 0 }, 'revert_to', 'out_of_range'],
+    [{ revert_to: 1, strict: false }, 'strict', 'not_allowed'],
+    [{ revert_to: 1, published_version: 1 }, 'published_version', 'not_allowed'],
+  ])('400 for %j', async (patch, field, code) => {
+    const { api } = world.organization();
+    const answer = await api.patch(`${TEMPLATES}/${await template(api)}`, patch);
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: `/${field}`, code }] } });
+  });
+
   it('takes a locale away, but not the default one', async () => {
     const { api } = world.organization();
     const id = await template(api, {
@@ -196,6 +232,127 @@ describe('PATCH /v1/messaging/templates/{id}', () => {
     const versions = changes.filter(({ status }) => status === 200).map(({ body }) => body.version);
     expect(new Set(versions).size).toBe(versions.length);
     expect((await api.get<Shown>(`${TEMPLATES}/${id}`)).body.version).toBe(1 + versions.length);
+  });
+});
+
+describe('versions of a template', () => {
+  const TEXTS = [
+    { es: { subject: 'One', html: '<p>a</p>\n<p>b</p>\n<p>c</p>' }, en: { subject: 'One', text: 'x' } },
+    { es: { subject: 'Two', html: '<p>a</p>\n<p>B</p>\n<p>c</p>' }, pt: { subject: 'Um', text: 'y' } },
+  ];
+
+  async function withTwo(api: Caller): Promise<string> {
+    const id = await template(api, { locales: TEXTS[0] });
+    await api.patch(`${TEMPLATES}/${id}`, {
+      locales: { ...TEXTS[1], en: null },
+      variables: { order: { type: 'string' } },
+      publish: false,
+    });
+    return id;
+  }
+
+  it('are listed, newest first, and read with what they said', async () => {
+    const { api } = world.organization();
+    const id = await withTwo(api);
+    expect((await api.get(`${TEMPLATES}/${id}/versions`)).body).toMatchObject({
+      data: [
+        { version: 2, published: false, default_locale: 'es', locales: ['es', 'pt'] },
+        { version: 1, published: true, default_locale: 'es', locales: ['en', 'es'] },
+      ],
+      page: { next_cursor: null },
+    });
+    const first = await api.get<{ page: { next_cursor: string } }>(`${TEMPLATES}/${id}/versions?limit=1`);
+    const rest = await api.get(
+      `${TEMPLATES}/${id}/versions?limit=1&cursor=${encodeURIComponent(first.body.page.next_cursor)}`,
+    );
+    expect(rest.body).toMatchObject({ data: [{ version: 1 }] });
+    expect((await api.get<Shown>(`${TEMPLATES}/${id}?version=1`)).body).toMatchObject({
+      version: 1,
+      published_version: 1,
+      locales: TEXTS[0],
+    });
+    expect((await api.get<Shown>(`${TEMPLATES}/${id}`)).body).toMatchObject({
+      version: 2,
+      locales: TEXTS[1],
+    });
+  });
+
+  it('differ by field and line', async () => {
+    const { api } = world.organization();
+    const id = await withTwo(api);
+    expect((await api.get(`${TEMPLATES}/${id}/diff?from=1&to=2`)).body).toEqual({
+      from: 1,
+      to: 2,
+      changes: [
+        {
+          pointer: '/locales/en/subject',
+          kind: 'removed',
+          unified: expect.stringContaining('-One') as string,
+        },
+        { pointer: '/locales/en/text', kind: 'removed', unified: expect.stringContaining('-x') as string },
+        {
+          pointer: '/locales/es/html',
+          kind: 'changed',
+          unified: expect.stringContaining(' <p>a</p>\n-<p>b</p>\n+<p>B</p>\n <p>c</p>') as string,
+        },
+        {
+          pointer: '/locales/es/subject',
+          kind: 'changed',
+          unified: expect.stringContaining('+Two') as string,
+        },
+        { pointer: '/locales/pt/subject', kind: 'added', unified: expect.stringContaining('+Um') as string },
+        { pointer: '/locales/pt/text', kind: 'added', unified: expect.stringContaining('+y') as string },
+        {
+          pointer: '/variables/order',
+          kind: 'added',
+          unified: expect.stringContaining('"string"') as string,
+        },
+      ],
+    });
+    expect((await api.get(`${TEMPLATES}/${id}/diff?from=2&to=2`)).body).toEqual({
+      from: 2,
+      to: 2,
+      changes: [],
+    });
+  });
+
+  it('are said to differ where they are too different to be told line by line', async () => {
+    const { api } = world.organization();
+    const lines = (of: string): string =>
+      Array.from({ length: 25_000 }, (_, line) => `${of}${(line * 7_919) % 25_000}`).join('\n');
+    const of = (name: string) => ({ es: { subject: 'a', text: lines(name) } });
+    const id = await template(api, { locales: of('a') });
+    expect((await api.patch(`${TEMPLATES}/${id}`, { locales: of('b') })).status).toBe(200);
+    const neighbour = withTwo(api);
+    expect((await api.get(`${TEMPLATES}/${id}/diff?from=1&to=2`)).body).toMatchObject({
+      changes: [{ pointer: '/locales/es/text', kind: 'changed', unified: null }],
+    });
+    expect((await api.get(`${TEMPLATES}/${await neighbour}/diff?from=1&to=2`)).status).toBe(200);
+  });
+
+  it.each([
+    ['?version=9', 'version', 'out_of_range'],
+    ['?version=x', 'version', 'invalid_format'],
+    ['?version=0', 'version', 'invalid_format'],
+    ['/diff?from=1', 'to', 'required'],
+    ['/diff?from=1&to=9', 'to', 'out_of_range'],
+    ['/diff?from=1e9&to=1', 'from', 'invalid_format'],
+    ['/diff?from=9&to=1', 'from', 'out_of_range'],
+  ])('400 for %s', async (query, parameter, code) => {
+    const { api } = world.organization();
+    const answer = await api.get(`${TEMPLATES}/${await template(api)}${query}`);
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ parameter, code }] } });
+  });
+
+  it('are not there for another organization, nor without the permission', async () => {
+    const { id: organizationId, api } = world.organization();
+    const id = await withTwo(api);
+    const other = world.organization().api;
+    const unable = world.app.as(organizationId, ['messaging.sends.read']);
+    for (const path of ['?version=1', '/versions', '/diff?from=1&to=2']) {
+      expect((await other.get(`${TEMPLATES}/${id}${path}`)).status).toBe(404);
+      expect((await unable.get(`${TEMPLATES}/${id}${path}`)).status).toBe(403);
+    }
   });
 });
 
@@ -379,6 +536,22 @@ describe('POST /v1/messaging/templates/{id}/preview', () => {
       status: 403,
       body: { code: 'permission_denied', permission: 'core.contacts.read' },
     });
+  });
+
+  it('warns of what its readers may stumble over', async () => {
+    const { api } = world.organization();
+    const es = { subject: 'a'.repeat(79), html: '<p>\n<img src="x"><a href="http://a.example">a</a></p>' };
+    const id = await template(api, { locales: { es } });
+    const answer = await api.post<{ warnings: { code: string; where: unknown }[] }>(
+      `${TEMPLATES}/${id}/preview`,
+      {},
+    );
+    expect(answer.body.warnings.map(({ code, where }) => [code, where])).toEqual([
+      ['image_without_alt', { part: 'html', line: 2 }],
+      ['link_not_https', { part: 'html', line: 2 }],
+      ['subject_long', { part: 'subject', line: null }],
+      ['unsubscribe_link_added', null],
+    ]);
   });
 
   it('counts the segments of an SMS', async () => {

@@ -13,11 +13,13 @@ import {
   type ListQuery,
   type Page,
   PurgeEndpoint,
+  Query,
   type RequestContext,
   RestoreEndpoint,
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
+import { AcceptedSendDto } from '../sends/send.dto.js';
 import {
   CreateTemplateDto,
   PreviewDto,
@@ -26,8 +28,17 @@ import {
   UpdateTemplateDto,
 } from './template.dto.js';
 import type { TemplateEntity } from './template.entity.js';
-import { TEMPLATES_LIST } from './template.list.js';
+import { TEMPLATES_LIST, VERSIONS_LIST } from './template.list.js';
+import { TemplateHistory } from './template-history.service.js';
+import { TestTemplateDto } from './template-test.dto.js';
+import { TemplateTest } from './template-test.service.js';
 import { TemplatePreview } from './template-preview.service.js';
+import {
+  TemplateDiffDto,
+  TemplateDiffQueryDto,
+  TemplateQueryDto,
+  TemplateVersionDto,
+} from './template-version.dto.js';
 import { TemplatesService } from './templates.service.js';
 import { toTemplateDto } from './to-template-dto.js';
 
@@ -36,6 +47,8 @@ export class TemplatesController {
   constructor(
     private readonly templates: TemplatesService,
     private readonly previews: TemplatePreview,
+    private readonly history: TemplateHistory,
+    private readonly tests: TemplateTest,
   ) {}
 
   @CreateEndpoint({
@@ -58,15 +71,59 @@ export class TemplatesController {
     return { data: data.map(toTemplateDto), page };
   }
 
-  @GetEndpoint({ permission: 'messaging.templates.read', summary: 'Read a template', response: TemplateDto })
-  async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.templates.get(context, id));
+  @GetEndpoint({
+    permission: 'messaging.templates.read',
+    summary: 'Read a template',
+    description: 'With its newest content, or that of `version`.',
+    response: TemplateDto,
+  })
+  async get(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Query() query: TemplateQueryDto,
+  ): Promise<Answer> {
+    return tagged(
+      await this.history.get(context, id, query.version === undefined ? undefined : Number(query.version)),
+    );
+  }
+
+  @ListEndpoint({
+    permission: 'messaging.templates.read',
+    path: ':id/versions',
+    summary: 'List the versions of a template, newest first',
+    response: TemplateVersionDto,
+    problems: ['not_found'],
+  })
+  versions(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @ListRequest(VERSIONS_LIST) query: ListQuery,
+  ): Promise<Page<TemplateVersionDto>> {
+    return this.history.list(context, id, query);
+  }
+
+  @Endpoint({
+    method: 'GET',
+    path: ':id/diff',
+    permission: 'messaging.templates.read',
+    summary: 'Say what differs between two versions of a template',
+    response: TemplateDiffDto,
+    problems: ['invalid_id', 'not_found'],
+  })
+  diff(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @Query() query: TemplateDiffQueryDto,
+  ): Promise<TemplateDiffDto> {
+    return this.history.diff(context, id, Number(query.from), Number(query.to));
   }
 
   @UpdateEndpoint({
     permission: 'messaging.templates.update',
     summary: 'Change a template',
-    description: 'A change of the content makes an immutable version; `published_version` rolls back.',
+    description:
+      'A change of the content makes an immutable version, sent at once unless `publish` is false. `published_version` ' +
+      'says which one is sent, `revert_to` writes an earlier one anew.',
     response: TemplateDto,
     problems: ['duplicate_value', 'template_invalid'],
   })
@@ -116,6 +173,29 @@ export class TemplatesController {
     @Body() body: PreviewDto,
   ): Promise<PreviewResultDto> {
     return this.previews.preview(context, id, body);
+  }
+
+  @Endpoint({
+    method: 'POST',
+    path: ':id/test',
+    permission: 'messaging.templates.update',
+    accepts: 'user',
+    summary: 'Send a template to oneself',
+    description:
+      'To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as ' +
+      'transactional mail of no contact, marked by `metadata.test`. At most ten in ten minutes.',
+    success: 202,
+    response: AcceptedSendDto,
+    problems: [
+      'resource_deleted',
+      'recipient_suppressed',
+      'recipient_unreachable',
+      'channel_not_configured',
+      'dependency_unavailable',
+    ],
+  })
+  test(@Context() context: RequestContext, @Id() id: string, @Body() body: TestTemplateDto): Promise<Answer> {
+    return this.tests.send(context, id, body);
   }
 }
 

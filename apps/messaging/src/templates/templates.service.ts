@@ -21,10 +21,11 @@ import {
 } from './template-content.js';
 import type { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
 import { TemplateEntity } from './template.entity.js';
-import { TemplateVersions, type CompiledLocales } from './template-versions.js';
+import { TemplateVersions, type CompiledLocales, type TemplateVersion } from './template-versions.js';
 
 /** A change of the content that another one overtook is computed anew this often. */
 const TRIES = 5;
+const BESIDE_NO_REVERT = ['default_locale', 'locales', 'variables', 'strict', 'published_version'] as const;
 
 /**
  * Templates and their versions (messaging.md §4). A change of the content makes a new immutable version; what is sent
@@ -70,6 +71,22 @@ export class TemplatesService {
     return this.store.get(context, id);
   }
 
+  /**
+   * A template with one of its versions: the published one, else the newest, where none is named.
+   * @throws Problem `not_found`, `validation_failed` with the pointer `/version`
+   */
+  async version(
+    context: RequestContext,
+    id: string,
+    wanted: number | undefined,
+  ): Promise<{ template: TemplateEntity; version: TemplateVersion }> {
+    const template = await this.get(context, id);
+    const number = wanted ?? template.publishedVersion ?? template.version;
+    const version = await this.database.inOrganization(context, (tx) => this.versions.find(tx, id, number));
+    if (!version) throw noVersion('/version', number, template.version);
+    return { template, version };
+  }
+
   /** @throws Problem `validation_failed`, `template_invalid`, `duplicate_value` */
   async create(context: RequestContext, dto: CreateTemplateDto): Promise<TemplateEntity> {
     this.tenants.learn(context.organization);
@@ -98,7 +115,7 @@ export class TemplatesService {
     this.tenants.learn(context.organization);
     for (let left = TRIES; ; left -= 1) {
       const seen = await this.store.get(context, id);
-      const draft = await this.draftOf(seen, dto);
+      const draft = await this.draftOf(context, seen, dto);
       const updated = await this.database.inOrganization(context, (tx) =>
         this.apply(tx, context, seen, dto, draft),
       );
@@ -121,16 +138,40 @@ export class TemplatesService {
 
   /** The content after the patch, compiled; undefined when the patch leaves the content as it is. */
   private async draftOf(
+    context: RequestContext,
     seen: TemplateEntity,
     dto: UpdateTemplateDto,
   ): Promise<{ content: TemplateContent; parts: CompiledLocales } | undefined> {
     if (seen.deletedAt) throw new Problem('resource_deleted');
     const { default_locale, locales, variables, strict } = dto;
+    if (dto.revert_to !== undefined) return this.earlier(context, seen, dto, dto.revert_to);
     const before = contentOf(seen);
     const merged = mergePatch(before, { default_locale, locales, variables, strict }) as TemplateContent;
     if (sameJson(before, merged)) return undefined;
     const content = checkContent(seen.channel, merged);
     return { content, parts: await this.versions.compile(seen.organizationId, content.locales) };
+  }
+
+  /** The content of an earlier version, as it was compiled then; undefined when it is the newest one's. */
+  private async earlier(
+    context: RequestContext,
+    seen: TemplateEntity,
+    dto: UpdateTemplateDto,
+    version: number,
+  ): Promise<{ content: TemplateContent; parts: CompiledLocales } | undefined> {
+    const beside = BESIDE_NO_REVERT.filter((field) => dto[field] !== undefined);
+    if (beside.length > 0) {
+      const detail = 'It cannot stand beside `revert_to`.';
+      throw Problem.validation(
+        beside.map((field) => ({ pointer: `/${field}`, code: 'not_allowed' as const, detail })),
+      );
+    }
+    const found = await this.database.inOrganization(context, (tx) =>
+      this.versions.content(tx, seen.id, version),
+    );
+    if (!found) throw noVersion('/revert_to', version, seen.version);
+    const { parts, ...content } = found;
+    return sameJson(contentOf(seen), content) ? undefined : { content, parts };
   }
 
   /** @returns undefined when another change came first */
@@ -165,15 +206,20 @@ export class TemplatesService {
   ): Promise<number | null> {
     const wanted = dto.published_version;
     if (wanted === undefined) {
-      const publishes = changed ? dto.publish !== false : dto.publish === true;
+      const writes = changed || dto.revert_to !== undefined;
+      const publishes = writes ? dto.publish !== false : dto.publish === true;
       return publishes ? version : row.publishedVersion;
     }
     if (wanted !== version && !(await this.versions.find(tx, row.id, wanted))) {
-      const detail = `There is no version ${wanted}; the newest is ${version}.`;
-      throw Problem.validation([{ pointer: '/published_version', code: 'out_of_range', detail }]);
+      throw noVersion('/published_version', wanted, version);
     }
     return wanted;
   }
+}
+
+function noVersion(pointer: string, wanted: number, newest: number): Problem {
+  const detail = `There is no version ${wanted}; the newest is ${newest}.`;
+  return Problem.validation([{ pointer, code: 'out_of_range', detail }]);
 }
 
 function checkContent(channel: TemplateEntity['channel'], content: object): TemplateContent {

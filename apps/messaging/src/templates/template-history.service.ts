@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { Database, pageOf, type Transaction } from '@customer-platform/database';
+import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { Tenants } from '../organizations/tenants.js';
+import type { ComparedText } from '../rendering/render-job.js';
+import { Renderer } from '../rendering/renderer.js';
+import { changesBetween } from './template-diff.js';
+import type { TemplateDiffDto, TemplateVersionDto } from './template-version.dto.js';
+import { TemplateVersions } from './template-versions.js';
+import type { TemplateEntity } from './template.entity.js';
+import { TemplatesService } from './templates.service.js';
+
+/** Characters of both sides that are compared line by line; what is beyond is only said to have changed. */
+const MOST_COMPARED = 4 * 1024 * 1024;
+
+const VERSIONS = `
+  SELECT version, default_locale, array(SELECT jsonb_object_keys(locales) ORDER BY 1) AS locales, created_at
+    FROM template_versions WHERE organization_id = $1 AND template_id = $2`;
+
+interface Row {
+  version: number;
+  default_locale: string;
+  locales: string[];
+  created_at: Date;
+}
+
+/** What a template said before, and what became of it. */
+@Injectable()
+export class TemplateHistory {
+  constructor(
+    private readonly database: Database,
+    private readonly templates: TemplatesService,
+    private readonly versions: TemplateVersions,
+    private readonly renderer: Renderer,
+    private readonly tenants: Tenants,
+  ) {}
+
+  /** Newest first. @throws Problem `not_found` */
+  async list(context: RequestContext, id: string, query: ListQuery): Promise<Page<TemplateVersionDto>> {
+    const template = await this.templates.get(context, id);
+    return this.database.inOrganization(context, (tx) =>
+      pageOf<Row, TemplateVersionDto>(tx, VERSIONS, query, {
+        parameters: [context.organizationId, id],
+        map: (row) => ({
+          version: row.version,
+          published: row.version === template.publishedVersion,
+          default_locale: row.default_locale,
+          locales: row.locales,
+          created_at: row.created_at.toISOString(),
+        }),
+      }),
+    );
+  }
+
+  /** The template with the content of a version. @throws Problem `not_found`, `validation_failed` for `version` */
+  async get(context: RequestContext, id: string, version: number | undefined): Promise<TemplateEntity> {
+    const template = await this.templates.get(context, id);
+    if (version === undefined) return template;
+    const content = await this.database.inOrganization(context, (tx) =>
+      this.contentOf(tx, template, version, 'version'),
+    );
+    const { default_locale: defaultLocale, locales, variables, strict } = content;
+    return {
+      ...template,
+      version,
+      defaultLocale,
+      locales: { ...locales },
+      variables: { ...variables },
+      strict,
+    };
+  }
+
+  /**
+   * What differs between two versions, field by field.
+   * @throws Problem `not_found`, `validation_failed` for `from` and `to`, `rate_limited`
+   */
+  async diff(context: RequestContext, id: string, from: number, to: number): Promise<TemplateDiffDto> {
+    this.tenants.learn(context.organization);
+    const template = await this.templates.get(context, id);
+    const [before, after] = await this.database.inOrganization(context, async (tx) => [
+      await this.contentOf(tx, template, from, 'from'),
+      await this.contentOf(tx, template, to, 'to'),
+    ]);
+    const changes = changesBetween(before, after);
+    const compared = withinBounds(changes);
+    const unified = compared.length > 0 ? await this.renderer.compare(context.organizationId, compared) : {};
+    return {
+      from,
+      to,
+      changes: changes.map(({ name, kind }) => ({ pointer: name, kind, unified: unified[name] ?? null })),
+    };
+  }
+
+  private async contentOf(tx: Transaction, template: TemplateEntity, version: number, parameter: string) {
+    const content = await this.versions.content(tx, template.id, version);
+    if (content) return content;
+    const detail = `There is no version ${version}; the newest is ${template.version}.`;
+    throw Problem.validation([{ parameter, code: 'out_of_range', detail }]);
+  }
+}
+
+function withinBounds(changes: readonly ComparedText[]): ComparedText[] {
+  let room = MOST_COMPARED;
+  return changes.flatMap(({ name, from, to }) => {
+    const size = from.length + to.length;
+    if (size > room) return [];
+    room -= size;
+    return [{ name, from, to }];
+  });
+}
