@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
  * Links to follow open a window, which the frame may not: a click changes nothing.
  */
 const SCRIPT = `
-  const HEAD = '<!doctype html><meta name="color-scheme" content="light"><base target="_blank">';
+  const head = (scheme) => '<!doctype html><meta name="color-scheme" content="' + scheme + '"><base target="_blank">';
   const ASKING = 'link, meta[http-equiv], template';
   const ROUNDS = 4;
   const harmless = (html) => {
@@ -26,7 +26,7 @@ const SCRIPT = `
     const frame = document.createElement('iframe');
     frame.sandbox = '';
     frame.title = data.title;
-    frame.srcdoc = harmless(HEAD + data.html);
+    frame.srcdoc = harmless(head(data.scheme === 'dark' ? 'dark' : 'light') + data.html);
     document.body.replaceChildren(frame);
   });
 `;

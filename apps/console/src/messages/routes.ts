@@ -30,6 +30,12 @@ export interface RoutingSearch {
   open?: string | undefined;
 }
 
+/** The versions of a template that stand beside each other. */
+export interface TemplateSearch {
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
 /** The channel whose form is open. */
 export interface ChannelsSearch {
   open?: Channel | undefined;
@@ -61,6 +67,10 @@ export const newTemplateRoute = createRoute({
 export const templateRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/templates/$template',
+  validateSearch: (search: Record<string, unknown>): TemplateSearch => ({
+    from: numberIn(search, 'from'),
+    to: numberIn(search, 'to'),
+  }),
   component: lazyRouteComponent(() => import('./template-page.tsx'), 'TemplatePage'),
 });
 
@@ -102,6 +112,11 @@ export const messageRoutes = [
   routingRoute,
   channelsRoute,
 ] as const;
+
+function numberIn(search: Record<string, unknown>, name: string): number | undefined {
+  const value = search[name];
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}
 
 /** The texts of an address, and nothing else that somebody wrote into it. */
 function texts<Name extends string>(

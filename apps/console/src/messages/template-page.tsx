@@ -11,6 +11,7 @@ import { useSay } from '../ui/toasts.tsx';
 import { templateRoute } from './routes.ts';
 import { TemplateActions } from './template-actions.tsx';
 import { TemplateForm, type TemplateDraft } from './template-form.tsx';
+import { TemplateVersions } from './template-versions.tsx';
 import { TemplatePreview } from './template-preview.tsx';
 import { Published, type Template } from './templates-page.tsx';
 
@@ -21,6 +22,8 @@ export function TemplatePage(): ReactNode {
   const api = useApi();
   const { organization } = usePerson();
   const { template: id } = templateRoute.useParams();
+  // What is written in the form is of a content that is not the newest any more.
+  const [reverted, setReverted] = useState(0);
   const allowed = may('messaging.templates.read');
   const { data, error, refetch } = useQuery({
     queryKey: [organization.id, 'messages', 'templates', 'one', id],
@@ -53,7 +56,7 @@ export function TemplatePage(): ReactNode {
       <div className="grid items-start gap-8 xl:grid-cols-2">
         {template.deleted_at === null && may('messaging.templates.update') && (
           <Section title={t('content')}>
-            <EditTemplate key={template.id} read={template} etag={etag} />
+            <EditTemplate key={`${template.id} ${reverted}`} read={template} etag={etag} />
           </Section>
         )}
         {template.deleted_at === null && (
@@ -62,6 +65,13 @@ export function TemplatePage(): ReactNode {
           </Section>
         )}
       </div>
+      <Section title={t('versions')} lead={t('versionsLead')}>
+        <TemplateVersions
+          template={template}
+          etag={etag}
+          onReverted={() => setReverted((count) => count + 1)}
+        />
+      </Section>
     </Page>
   );
 }

@@ -1,13 +1,17 @@
+import type { Schemas } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
-import { Select, TextArea, TextField } from '../ui/form.tsx';
+import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
 import { Code } from '../ui/json.tsx';
-import { Failure, Note } from '../ui/notices.tsx';
+import { Failure } from '../ui/notices.tsx';
+import { useSay } from '../ui/toasts.tsx';
 import { MailFrame } from './mail-frame.tsx';
+import type { Scheme } from './mail-scheme.ts';
+import { TemplateWarnings } from './template-warnings.tsx';
 import type { Template } from './templates-page.tsx';
 
 interface Asked {
@@ -26,7 +30,9 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
     version: String(template.version),
     data: '{}',
   });
+  const may = useMay();
   const preview = usePreview(template.id);
+  const test = useTest(template.id);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (parsed(asked.data) !== undefined) preview.mutate(asked);
@@ -35,11 +41,21 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
     <div className="flex min-w-0 flex-col gap-4">
       <form onSubmit={submit} className="flex flex-col gap-3">
         <PreviewFields template={template} asked={asked} onChange={setAsked} />
-        <div>
+        <div className="flex flex-wrap gap-2">
           <Button type="submit" busy={preview.isPending}>
             {t('showPreview')}
           </Button>
+          {template.channel === 'email' && may('messaging.templates.update') && (
+            <Button
+              busy={test.isPending}
+              disabled={parsed(asked.data) === undefined}
+              onClick={() => test.mutate(asked)}
+            >
+              {t('testToMe')}
+            </Button>
+          )}
         </div>
+        {test.error !== null && <Failure error={test.error} />}
       </form>
       <div aria-live="polite" className="flex min-w-0 flex-col gap-3">
         {preview.error !== null && <Failure error={preview.error} />}
@@ -112,35 +128,57 @@ function usePreview(id: string) {
   });
 }
 
-interface Result {
-  parts: Record<string, string>;
-  sms_segments: number | null;
-  warnings: Record<string, unknown>[];
+/** To the mailbox of whoever looks at it, and to no other. */
+function useTest(id: string) {
+  const t = useTranslations('messages');
+  const api = useApi();
+  const say = useSay();
+  return useMutation({
+    mutationFn: async ({ locale, version, data }: Asked) => {
+      const body = {
+        locale,
+        data: parsed(data) ?? {},
+        ...(version === '' ? {} : { version: Number(version) }),
+      };
+      await api.POST('/v1/messaging/templates/{id}/test', { params: { path: { id } }, body });
+    },
+    onSuccess: () => say(t('testSent')),
+  });
 }
+
+type Result = Schemas['PreviewResultDto'];
 
 function Rendered({ result: { parts, sms_segments: segments, warnings } }: { result: Result }): ReactNode {
   const t = useTranslations('messages');
   return (
     <>
-      {warnings.map((warning, at) => (
-        <Note key={at} tone="warn">
-          {String(warning['detail'] ?? warning['code'])}
-        </Note>
-      ))}
+      <TemplateWarnings warnings={warnings} />
       {segments !== null && <p className="text-soft">{t('smsSegments', { count: segments })}</p>}
       {Object.entries(parts).map(([part, text]) => (
         <div key={part} className="min-w-0">
           <h3 className="mb-1 text-xs font-medium">
             {t.has(`parts.${part}` as 'parts.subject') ? t(`parts.${part}` as 'parts.subject') : part}
           </h3>
-          {part === 'html' ? (
-            <MailFrame html={text} title={t('mailFrame')} />
-          ) : (
-            <Code text={text} label={part} />
-          )}
+          {part === 'html' ? <Mail html={text} /> : <Code text={text} label={part} />}
         </div>
       ))}
     </>
+  );
+}
+
+/** The mail as it is seen by day and by night. */
+function Mail({ html }: { html: string }): ReactNode {
+  const t = useTranslations('messages');
+  const [scheme, setScheme] = useState<Scheme>('light');
+  return (
+    <div className="flex flex-col gap-2">
+      <Checkbox
+        label={t('darkScheme')}
+        checked={scheme === 'dark'}
+        onChange={({ target }) => setScheme(target.checked ? 'dark' : 'light')}
+      />
+      <MailFrame html={html} title={t('mailFrame')} scheme={scheme} />
+    </div>
   );
 }
 
