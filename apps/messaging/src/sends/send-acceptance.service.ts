@@ -170,6 +170,8 @@ export class SendAcceptance {
     if (request.untimely.length > 0) throw Problem.validation([...request.untimely]);
     const { tested } = wanted;
     if (tested && !facts.plan.channels[tested.channel]) throw new Problem('channel_not_configured');
+    // Purged since it was read; what is here now stays until the send is stored.
+    if (tested && !facts.template(tested.templateId)) throw new Problem('not_found');
     const template = tested ?? templateFor(request, facts);
     const found = targetOf(request, asked, facts);
     const target = tested ? { ...found, contactId: null } : found;
