@@ -45,7 +45,6 @@ const IMPERSONATIONS = '/v1/identity/impersonations';
 const LISTS = new Map([[IMPERSONATIONS, '/v1/identity/sessions']]);
 /** Of an item's part, in the path. */
 const PART = randomUUID();
-
 const routes = documentedRoutes();
 const guarded = routes.flatMap((route) => {
   const { permission = '' } = route;

@@ -1,5 +1,6 @@
 import { UNKNOWN_PROFILE } from '../contacts/contact.js';
 import { tenantsOf } from '../organizations/tenants.fixture.js';
+import { RenderFailure } from '../rendering/render-failure.js';
 import { Renderer } from '../rendering/renderer.js';
 import { MessageRendering } from './message-rendering.js';
 import { sourcesOf } from './template-content.js';
@@ -49,7 +50,10 @@ async function warnings(given: Given): Promise<TemplateWarning[]> {
   });
   const review = await renderer
     .review('shop', message.sources, message.parts['html'] ?? null)
-    .catch(() => undefined);
+    .catch((error: unknown) => {
+      if (error instanceof RenderFailure) return undefined;
+      throw error;
+    });
   const segments = given.segments ?? null;
   return warningsOf({ version, data, contact, message, segments, unsubscribeUrl: URL, review });
 }
