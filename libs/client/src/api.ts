@@ -2750,6 +2750,112 @@ export interface paths {
         patch: operations["messaging.Preferences.update"];
         trace?: never;
     };
+    "/v1/messaging/sender-domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List sender domains */
+        get: operations["messaging.SenderDomains.list"];
+        put?: never;
+        /**
+         * Create a sender domain
+         * @description The answer names the records to publish. Mail of the organization leaves from verified domains only, local mode apart, and is signed by their keys. Another organization may have the same domain: each proves it by a record of its own.
+         */
+        post: operations["messaging.SenderDomains.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/sender-domains/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a sender domain
+         * @description With the records to publish and what DNS last said of each.
+         */
+        get: operations["messaging.SenderDomains.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Soft-delete a sender domain
+         * @description Nothing leaves from it any more.
+         */
+        delete: operations["messaging.SenderDomains.softDelete"];
+        options?: never;
+        head?: never;
+        /** Rotate the keys of a sender domain */
+        patch: operations["messaging.SenderDomains.update"];
+        trace?: never;
+    };
+    "/v1/messaging/sender-domains/{id}/purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Purge a sender domain
+         * @description 409 while the channel of mail sends from it.
+         */
+        delete: operations["messaging.SenderDomains.purge"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/sender-domains/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a sender domain
+         * @description It is `pending` until it is verified anew.
+         */
+        post: operations["messaging.SenderDomains.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/sender-domains/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a sender domain
+         * @description Asks DNS now, for five seconds at most. It is `verified` when the required records are found. A name server that does not answer changes nothing. Beside it each domain is checked once a day; one that was verified and has been without a required record for 72 h is `failed`. 30 calls a minute.
+         */
+        post: operations["messaging.SenderDomains.verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/messaging/sends": {
         parameters: {
             query?: never;
@@ -2861,7 +2967,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a template */
+        /**
+         * Read a template
+         * @description With its newest content, or that of `version`.
+         */
         get: operations["messaging.Templates.get"];
         put?: never;
         post?: never;
@@ -2871,9 +2980,26 @@ export interface paths {
         head?: never;
         /**
          * Change a template
-         * @description A change of the content makes an immutable version; `published_version` rolls back.
+         * @description A change of the content makes an immutable version, sent at once unless `publish` is false. `published_version` says which one is sent, `revert_to` writes an earlier one anew.
          */
         patch: operations["messaging.Templates.update"];
+        trace?: never;
+    };
+    "/v1/messaging/templates/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say what differs between two versions of a template */
+        get: operations["messaging.Templates.diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/messaging/templates/{id}/preview": {
@@ -2921,6 +3047,43 @@ export interface paths {
         put?: never;
         /** Restore a template */
         post: operations["messaging.Templates.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/templates/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a template to oneself
+         * @description To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as transactional mail of no contact, marked by `metadata.test`. At most ten in ten minutes.
+         */
+        post: operations["messaging.Templates.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/templates/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a template, newest first */
+        get: operations["messaging.Templates.versions"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4457,6 +4620,13 @@ export interface components {
             template_id?: string;
             /** @description Key of a topic in channel-settings. */
             topic?: string;
+        };
+        CreateSenderDomainDto: {
+            /**
+             * @description Unique among active domains. Kept in lower case and A-labels; no address, no public suffix.
+             * @example mail.shop.example
+             */
+            domain: string;
         };
         CreateSsoConnectionDto: {
             /** @example 0oa1b2c3d4 */
@@ -6026,9 +6196,8 @@ export interface components {
                 [key: string]: string;
             };
             sms_segments: number | null;
-            warnings: {
-                [key: string]: unknown;
-            }[];
+            /** @description At most ten of a code, and how many more. */
+            warnings: components["schemas"]["TemplateWarningDto"][];
         };
         PreviewRuleDto: {
             /**
@@ -6499,6 +6668,69 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        SenderDomainDto: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** @example mail.shop.example */
+            domain: string;
+            /**
+             * Format: date-time
+             * @description Since when a verified domain has been without a required record.
+             */
+            failing_since: string | null;
+            /** Format: uuid */
+            id: string;
+            records: components["schemas"]["SenderDomainRecordDto"][];
+            /**
+             * @description Of the RSA key that signs.
+             * @example cp0123456789abcdef
+             */
+            selector: string;
+            /**
+             * @description `failed`: a verified one whose records were wrong for 72 h.
+             * @enum {string}
+             */
+            state: "pending" | "verified" | "failed";
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description When it was verified the last time it was not.
+             */
+            verified_at: string | null;
+        };
+        SenderDomainRecordDto: {
+            /**
+             * Format: date-time
+             * @description Of the last answer of DNS.
+             */
+            checked_at: string | null;
+            /**
+             * @description What is `wrong`.
+             * @enum {string|null}
+             */
+            fault: "other_value" | "several_records" | "invalid" | "revoked" | "too_many_lookups" | "not_included" | "permits_all" | "too_large" | null;
+            /** @example _customer-platform.mail.shop.example */
+            name: string;
+            /** @enum {string} */
+            purpose: "ownership" | "dkim" | "spf" | "dmarc";
+            /** @description Whether the domain is verified by it. */
+            required: boolean;
+            /**
+             * @description By the last answer of DNS; a timeout changes nothing.
+             * @enum {string}
+             */
+            status: "unchecked" | "found" | "missing" | "wrong";
+            /** @enum {string} */
+            type: "TXT";
+            /**
+             * @description Longer than 255 characters: published in pieces, which are joined.
+             * @example customer-platform-sender=x3Jx0yXx9bqY0cP5Yk1yq0m3bqU2r5oV1s7nH0d2tWk
+             */
+            value: string;
+        };
         SendStepDto: {
             attempt: number;
             /** Format: date-time */
@@ -6743,6 +6975,24 @@ export interface components {
             /** @example 1.0.0 */
             version: string;
         };
+        TemplateChangeDto: {
+            /** @enum {string} */
+            kind: "added" | "removed" | "changed";
+            /** @example /locales/es/subject */
+            pointer: string;
+            /**
+             * @description Unified lines; null where the texts are too long, or too different, to be told line by line.
+             * @example @@ -1,1 +1,1 @@
+             *     -Hola
+             *     +Hola, Ana
+             */
+            unified: string | null;
+        };
+        TemplateDiffDto: {
+            changes: components["schemas"]["TemplateChangeDto"][];
+            from: number;
+            to: number;
+        };
         TemplateDto: {
             /** @enum {string} */
             channel: "email" | "sms" | "push" | "whatsapp" | "in_app";
@@ -6791,6 +7041,39 @@ export interface components {
             };
             /** @description Of the content shown; grows with every change of it. */
             version: number;
+        };
+        TemplateVersionDto: {
+            /** Format: date-time */
+            created_at: string;
+            /** @example es */
+            default_locale: string;
+            /**
+             * @example [
+             *       "en",
+             *       "es"
+             *     ]
+             */
+            locales: string[];
+            /** @description Whether it is what is sent. */
+            published: boolean;
+            version: number;
+        };
+        TemplateWarningDto: {
+            /** @enum {string} */
+            code: "html_clipped" | "image_without_alt" | "link_not_https" | "missing_data" | "not_reviewed" | "sms_many_segments" | "subject_empty" | "subject_long" | "unknown_variable" | "unsubscribe_link_added";
+            /** @example The link `http://shop.example` does not begin with https. */
+            detail: string;
+            /** @description Null: the message as a whole. */
+            where: components["schemas"]["WarningPlaceDto"] | null;
+        };
+        TestTemplateDto: {
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @example es-CL */
+            locale?: string;
+            /** @description The published version, else the newest, unless given; a draft too. */
+            version?: number;
         };
         TimelineDto: {
             data: components["schemas"]["TimelineItemDto"][];
@@ -7319,6 +7602,10 @@ export interface components {
                 not: Record<string, never>;
             });
         };
+        UpdateSenderDomainDto: {
+            /** @description True: a new pair of keys, whose records are in the answer. It signs once they are found; until then the pair before does, and another rotation is the same one. */
+            rotate_dkim?: boolean;
+        };
         UpdateSsoConnectionDto: {
             /** @example 0oa1b2c3d4 */
             client_id?: string;
@@ -7391,8 +7678,10 @@ export interface components {
              * @default true
              */
             publish?: boolean;
-            /** @description Rolls back, or publishes a draft. */
+            /** @description Which version is sent: rolls back, or publishes a draft. The newest content stays as it is. */
             published_version?: number;
+            /** @description Makes the content of an earlier version the newest one, as a version of its own, published unless `publish` is false. Stands alone, beside `name` and `publish`. */
+            revert_to?: number;
             /** @description An undefined variable fails the send. */
             strict?: boolean;
             /**
@@ -7572,6 +7861,12 @@ export interface components {
              * @example /properties/order_id
              */
             pointer: string;
+        };
+        WarningPlaceDto: {
+            /** @example 12 */
+            line: number | null;
+            /** @example html */
+            part: string;
         };
         WebhookDeliveryDto: {
             /** Format: date-time */
@@ -17910,6 +18205,393 @@ export interface operations {
             };
         };
     };
+    "messaging.SenderDomains.list": {
+        parameters: {
+            query?: {
+                created_at?: string;
+                "created_at[gt]"?: string;
+                "created_at[gte]"?: string;
+                "created_at[in]"?: string[];
+                "created_at[is_null]"?: boolean;
+                "created_at[lt]"?: string;
+                "created_at[lte]"?: string;
+                "created_at[ne]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                domain?: string;
+                "domain[in]"?: string[];
+                "domain[is_null]"?: boolean;
+                "domain[ne]"?: string;
+                "domain[prefix]"?: string;
+                /** @description Shows soft-deleted rows too */
+                include_deleted?: boolean;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: created_at, updated_at, domain */
+                sort?: string;
+                state?: "pending" | "verified" | "failed";
+                "state[in]"?: ("pending" | "verified" | "failed")[];
+                "state[is_null]"?: boolean;
+                "state[ne]"?: "pending" | "verified" | "failed";
+                updated_at?: string;
+                "updated_at[gt]"?: string;
+                "updated_at[gte]"?: string;
+                "updated_at[in]"?: string[];
+                "updated_at[is_null]"?: boolean;
+                "updated_at[lt]"?: string;
+                "updated_at[lte]"?: string;
+                "updated_at[ne]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "domain": "mail.shop.example",
+                     *           "state": "pending",
+                     *           "selector": "cp0123456789abcdef",
+                     *           "records": [
+                     *             {
+                     *               "purpose": "ownership",
+                     *               "type": "TXT",
+                     *               "name": "_customer-platform.mail.shop.example",
+                     *               "value": "customer-platform-sender=x3Jx0yXx9bqY0cP5Yk1yq0m3bqU2r5oV1s7nH0d2tWk",
+                     *               "required": false,
+                     *               "status": "unchecked",
+                     *               "fault": "other_value",
+                     *               "checked_at": null
+                     *             }
+                     *           ],
+                     *           "failing_since": null,
+                     *           "verified_at": null,
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "updated_at": "2026-11-21T09:30:00.000Z",
+                     *           "deleted_at": null
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["SenderDomainDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "messaging.SenderDomains.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "domain": "mail.shop.example"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSenderDomainDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "domain": "mail.shop.example",
+                     *       "state": "pending",
+                     *       "selector": "cp0123456789abcdef",
+                     *       "records": [
+                     *         {
+                     *           "purpose": "ownership",
+                     *           "type": "TXT",
+                     *           "name": "_customer-platform.mail.shop.example",
+                     *           "value": "customer-platform-sender=x3Jx0yXx9bqY0cP5Yk1yq0m3bqU2r5oV1s7nH0d2tWk",
+                     *           "required": false,
+                     *           "status": "unchecked",
+                     *           "fault": "other_value",
+                     *           "checked_at": null
+                     *         }
+                     *       ],
+                     *       "failing_since": null,
+                     *       "verified_at": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SenderDomainDto"];
+                };
+            };
+        };
+    };
+    "messaging.SenderDomains.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "domain": "mail.shop.example",
+                     *       "state": "pending",
+                     *       "selector": "cp0123456789abcdef",
+                     *       "records": [
+                     *         {
+                     *           "purpose": "ownership",
+                     *           "type": "TXT",
+                     *           "name": "_customer-platform.mail.shop.example",
+                     *           "value": "customer-platform-sender=x3Jx0yXx9bqY0cP5Yk1yq0m3bqU2r5oV1s7nH0d2tWk",
+                     *           "required": false,
+                     *           "status": "unchecked",
+                     *           "fault": "other_value",
+                     *           "checked_at": null
+                     *         }
+                     *       ],
+                     *       "failing_since": null,
+                     *       "verified_at": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SenderDomainDto"];
+                };
+            };
+        };
+    };
+    "messaging.SenderDomains.softDelete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "messaging.SenderDomains.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["UpdateSenderDomainDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "domain": "mail.shop.example",
+                     *       "state": "pending",
+                     *       "selector": "cp0123456789abcdef",
+                     *       "records": [
+                     *         {
+                     *           "purpose": "ownership",
+                     *           "type": "TXT",
+                     *           "name": "_customer-platform.mail.shop.example",
+                     *           "value": "customer-platform-sender=x3Jx0yXx9bqY0cP5Yk1yq0m3bqU2r5oV1s7nH0d2tWk",
+                     *           "required": false,
+                     *           "status": "unchecked",
+                     *           "fault": "other_value",
+                     *           "checked_at": null
+                     *         }
+                     *       ],
+                     *       "failing_since": null,
+                     *       "verified_at": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SenderDomainDto"];
+                };
+            };
+        };
+    };
+    "messaging.SenderDomains.purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "messaging.SenderDomains.restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "domain": "mail.shop.example",
+                     *       "state": "pending",
+                     *       "selector": "cp0123456789abcdef",
+                     *       "records": [
+                     *         {
+                     *           "purpose": "ownership",
+                     *           "type": "TXT",
+                     *           "name": "_customer-platform.mail.shop.example",
+                     *           "value": "customer-platform-sender=x3Jx0yXx9bqY0cP5Yk1yq0m3bqU2r5oV1s7nH0d2tWk",
+                     *           "required": false,
+                     *           "status": "unchecked",
+                     *           "fault": "other_value",
+                     *           "checked_at": null
+                     *         }
+                     *       ],
+                     *       "failing_since": null,
+                     *       "verified_at": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SenderDomainDto"];
+                };
+            };
+        };
+    };
+    "messaging.SenderDomains.verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "domain": "mail.shop.example",
+                     *       "state": "pending",
+                     *       "selector": "cp0123456789abcdef",
+                     *       "records": [
+                     *         {
+                     *           "purpose": "ownership",
+                     *           "type": "TXT",
+                     *           "name": "_customer-platform.mail.shop.example",
+                     *           "value": "customer-platform-sender=x3Jx0yXx9bqY0cP5Yk1yq0m3bqU2r5oV1s7nH0d2tWk",
+                     *           "required": false,
+                     *           "status": "unchecked",
+                     *           "fault": "other_value",
+                     *           "checked_at": null
+                     *         }
+                     *       ],
+                     *       "failing_since": null,
+                     *       "verified_at": null,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SenderDomainDto"];
+                };
+            };
+        };
+    };
     "messaging.Sends.list": {
         parameters: {
             query?: {
@@ -18522,7 +19204,10 @@ export interface operations {
     };
     "messaging.Templates.get": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Shows the content of this version instead of the newest. */
+                version?: string;
+            };
             header?: never;
             path: {
                 /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
@@ -18661,6 +19346,47 @@ export interface operations {
             };
         };
     };
+    "messaging.Templates.diff": {
+        parameters: {
+            query: {
+                /** @description The version before. */
+                from: string;
+                /** @description The version after. */
+                to: string;
+            };
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": 1,
+                     *       "to": 1,
+                     *       "changes": [
+                     *         {
+                     *           "pointer": "/locales/es/subject",
+                     *           "kind": "added",
+                     *           "unified": "@@ -1,1 +1,1 @@\n-Hola\n+Hola, Ana"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplateDiffDto"];
+                };
+            };
+        };
+    };
     "messaging.Templates.preview": {
         parameters: {
             query?: never;
@@ -18696,7 +19422,14 @@ export interface operations {
                      *       },
                      *       "sms_segments": null,
                      *       "warnings": [
-                     *         {}
+                     *         {
+                     *           "code": "html_clipped",
+                     *           "detail": "The link `http://shop.example` does not begin with https.",
+                     *           "where": {
+                     *             "part": "html",
+                     *             "line": 12
+                     *           }
+                     *         }
                      *       ]
                      *     }
                      */
@@ -18771,6 +19504,117 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["TemplateDto"];
+                };
+            };
+        };
+    };
+    "messaging.Templates.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "locale": "es-CL"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestTemplateDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "send_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "state": "accepted"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AcceptedSendDto"];
+                };
+            };
+        };
+    };
+    "messaging.Templates.versions": {
+        parameters: {
+            query?: {
+                created_at?: string;
+                "created_at[gt]"?: string;
+                "created_at[gte]"?: string;
+                "created_at[in]"?: string[];
+                "created_at[is_null]"?: boolean;
+                "created_at[lt]"?: string;
+                "created_at[lte]"?: string;
+                "created_at[ne]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: created_at */
+                sort?: string;
+                version?: number;
+                "version[gt]"?: number;
+                "version[gte]"?: number;
+                "version[in]"?: number[];
+                "version[is_null]"?: boolean;
+                "version[lt]"?: number;
+                "version[lte]"?: number;
+                "version[ne]"?: number;
+            };
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "version": 1,
+                     *           "published": false,
+                     *           "default_locale": "es",
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "locales": [
+                     *             "en",
+                     *             "es"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TemplateVersionDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
                 };
             };
         };
