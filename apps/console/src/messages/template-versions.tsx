@@ -19,6 +19,9 @@ import type { Template } from './templates-page.tsx';
 
 type Version = Schemas['TemplateVersionDto'];
 
+/** The newest ones; an older one is compared from an address that names it. */
+const MOST_OFFERED = 100;
+
 interface TemplateVersionsProps {
   template: Template;
   etag: string | undefined;
@@ -66,7 +69,7 @@ export function TemplateVersions({ template, etag, onReverted }: TemplateVersion
 function VersionRow({
   template,
   etag,
-  version: { version, published, locales, created_at: at },
+  version: { version, published, default_locale: locale, created_at: at },
   onReverted,
 }: TemplateVersionsProps & { version: Version }): ReactNode {
   const t = useTranslations('messages');
@@ -82,7 +85,7 @@ function VersionRow({
         {published && <Badge tone="good">{t('isSent')}</Badge>}
         {version === template.version && <Badge>{t('newest')}</Badge>}
         <Time at={at} />
-        <span className="text-soft">{locales.join(', ')}</span>
+        <span className="text-soft">{locale}</span>
         <span className="ml-auto flex flex-wrap gap-2">
           {writes && !published && (
             <Button
@@ -176,7 +179,8 @@ function Compared({ template }: { template: Template }): ReactNode {
       return (await api.GET('/v1/messaging/templates/{id}/diff', { params, signal })).data;
     },
   });
-  const versions = Array.from({ length: newest }, (_, at) => newest - at);
+  const latest = Array.from({ length: Math.min(newest, MOST_OFFERED) }, (_, at) => newest - at);
+  const versions = [...new Set([...latest, from, to])].sort((one, other) => other - one);
   const options = versions.map((version) => ({
     value: String(version),
     label: t('templateVersion', { version }),

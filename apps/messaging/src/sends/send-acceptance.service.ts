@@ -118,6 +118,7 @@ export class SendAcceptance {
     this.tenants.learn(context.organization);
     const { address, ...rest } = test;
     const { channel, templateId: template_id } = tested;
+    if (!checkAddress(channel, address)) throw new Problem('recipient_unreachable');
     const dto = { channel, recipient: { address }, template_id, metadata: TEST_MARK, ...rest };
     const request = readSendRequest(dto, this.clock.now());
     const asked: Asked = { word: 'not asked', token: undefined };
@@ -132,12 +133,20 @@ export class SendAcceptance {
     return toAnswer({ ...answer, replayed: false });
   }
 
-  /** One after the other for an address: of two at once each knows of the other. */
+  /** One at a time for an address: of two at once one is refused, and no connection waits for the other. */
   private async refuseManyTests(tx: Transaction, { channel, recipient }: SendRequest): Promise<void> {
     const address = 'address' in recipient ? checkAddress(channel, recipient.address) : undefined;
     if (!address) throw new Problem('recipient_unreachable');
     const { own, current } = this.keys.of(tx.organizationId, address);
-    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`test of ${current}`]);
+    const [lock] = await tx.query<{ taken: boolean }>(
+      'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken',
+      [`test of ${current}`],
+    );
+    if (!lock?.taken)
+      throw new Problem('rate_limited', {
+        detail: 'Another test is on its way.',
+        headers: { 'Retry-After': '1' },
+      });
     const since = new Date(this.clock.now().getTime() - TESTS_WITHIN_MS);
     const recent = await tx.query(
       `SELECT 1 FROM sends WHERE organization_id = $1 AND address_key = ANY($2::text[]) AND created_at > $3

@@ -15,13 +15,11 @@ import { TemplatesService } from './templates.service.js';
 const MOST_COMPARED = 4 * 1024 * 1024;
 
 const VERSIONS = `
-  SELECT version, default_locale, array(SELECT jsonb_object_keys(locales) ORDER BY 1) AS locales, created_at
-    FROM template_versions WHERE organization_id = $1 AND template_id = $2`;
+  SELECT version, default_locale, created_at FROM template_versions WHERE organization_id = $1 AND template_id = $2`;
 
 interface Row {
   version: number;
   default_locale: string;
-  locales: string[];
   created_at: Date;
 }
 
@@ -46,7 +44,6 @@ export class TemplateHistory {
           version: row.version,
           published: row.version === template.publishedVersion,
           default_locale: row.default_locale,
-          locales: row.locales,
           created_at: row.created_at.toISOString(),
         }),
       }),

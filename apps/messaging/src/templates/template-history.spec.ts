@@ -37,8 +37,8 @@ describe('versions of a template', () => {
     const id = await withTwo(api);
     expect((await api.get(`${TEMPLATES}/${id}/versions`)).body).toMatchObject({
       data: [
-        { version: 2, published: false, default_locale: 'es', locales: ['es', 'pt'] },
-        { version: 1, published: true, default_locale: 'es', locales: ['en', 'es'] },
+        { version: 2, published: false, default_locale: 'es' },
+        { version: 1, published: true, default_locale: 'es' },
       ],
       page: { next_cursor: null },
     });

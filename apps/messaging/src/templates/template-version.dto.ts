@@ -36,9 +36,6 @@ export class TemplateVersionDto {
   @IsString()
   default_locale: string;
 
-  @ApiProperty({ type: [String], example: ['en', 'es'] })
-  locales: string[];
-
   @IsInstant()
   created_at: string;
 }

@@ -170,14 +170,10 @@ export class TemplateVersions {
     );
   }
 
-  /** What an author wrote, and what is rendered of it; undefined when there is no such version. */
-  async content(
-    tx: Transaction,
-    templateId: string,
-    version: number,
-  ): Promise<(TemplateContent & { readonly parts: CompiledLocales }) | undefined> {
-    const rows = await tx.query<TemplateContent & { parts: CompiledLocales }>(
-      `SELECT default_locale, locales, variables, strict, parts FROM template_versions
+  /** What an author wrote; undefined when there is no such version. */
+  async content(tx: Transaction, templateId: string, version: number): Promise<TemplateContent | undefined> {
+    const rows = await tx.query<TemplateContent>(
+      `SELECT default_locale, locales, variables, strict FROM template_versions
         WHERE organization_id = $1 AND template_id = $2 AND version = $3`,
       [tx.organizationId, templateId, version],
     );

@@ -19,14 +19,14 @@ export const TEMPLATES_LIST: ListDefinition = {
   includeDeleted: true,
 };
 
-/** `GET /v1/messaging/templates/{id}/versions`: newest first. */
+/** `GET /v1/messaging/templates/{id}/versions`: newest first, by the key that a version has. */
 export const VERSIONS_LIST: ListDefinition = {
   resource: 'messaging.template-versions',
   filters: {
     version: { type: 'integer', column: 'version' },
     created_at: { type: 'time', column: 'created_at' },
   },
-  sorts: { created_at: { type: 'time', column: 'created_at' } },
-  defaultSort: '-created_at',
+  sorts: { version: { type: 'integer', column: 'version' } },
+  defaultSort: '-version',
   tieBreaker: { field: 'version', column: 'version', type: 'integer' },
 };

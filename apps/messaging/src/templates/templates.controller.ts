@@ -185,6 +185,7 @@ export class TemplatesController {
       'To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as ' +
       'transactional mail of no contact, marked by `metadata.test`. At most ten in ten minutes.',
     success: 202,
+    idempotency: 'none',
     response: AcceptedSendDto,
     problems: [
       'resource_deleted',

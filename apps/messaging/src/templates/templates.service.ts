@@ -152,7 +152,7 @@ export class TemplatesService {
     return { content, parts: await this.versions.compile(seen.organizationId, content.locales) };
   }
 
-  /** The content of an earlier version, as it was compiled then; undefined when it is the newest one's. */
+  /** The content of an earlier version, compiled anew; undefined when it is the newest one's. */
   private async earlier(
     context: RequestContext,
     seen: TemplateEntity,
@@ -166,12 +166,12 @@ export class TemplatesService {
         beside.map((field) => ({ pointer: `/${field}`, code: 'not_allowed' as const, detail })),
       );
     }
-    const found = await this.database.inOrganization(context, (tx) =>
+    const content = await this.database.inOrganization(context, (tx) =>
       this.versions.content(tx, seen.id, version),
     );
-    if (!found) throw noVersion('/revert_to', version, seen.version);
-    const { parts, ...content } = found;
-    return sameJson(contentOf(seen), content) ? undefined : { content, parts };
+    if (!content) throw noVersion('/revert_to', version, seen.version);
+    if (sameJson(contentOf(seen), content)) return undefined;
+    return { content, parts: await this.versions.compile(seen.organizationId, content.locales) };
   }
 
   /** @returns undefined when another change came first */
