@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { dkimVerify } from 'mailauth';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { aSend, messagingWorld, send, settled, type MessagingWorld } from '../messaging.fixture.js';
 import { DnsPatience } from './dns/dns-answers.js';
 import { DnsServer } from './dns/dns-server.fixture.js';
@@ -175,9 +176,13 @@ describe('outside of local mode', () => {
   beforeAll(async () => {
     production = await messagingWorld({
       consume: false,
-      env: { SENDER_DNS_SERVERS: dns.address, PLATFORM_MODE: 'production' },
+      env: { SENDER_DNS_SERVERS: dns.address },
     });
     beGenerous(production);
+    // The broker of tests has too few replicas for a whole production.
+    Object.assign(production.app.app.get<MessagingConfig>(MESSAGING_CONFIG, { strict: false }), {
+      local: false,
+    });
   });
   afterAll(() => production.close());
 
