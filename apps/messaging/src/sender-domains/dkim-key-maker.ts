@@ -34,7 +34,8 @@ export class DkimKeyMaker {
     if (this.waiting >= MOST_WAITING) throw tooMany();
     this.waiting += 1;
     const turn = this.last.then(async () => ({ rsa: await this.rsa(), ed25519: await generate('ed25519') }));
-    this.last = turn.catch(() => undefined);
+    // The next turn comes after this one, however it ends; its error is its own caller's.
+    this.last = Promise.allSettled([turn]);
     try {
       return await turn;
     } finally {
