@@ -78,7 +78,7 @@ export const CONTRACT_SPECS: Record<AppName, readonly string[]> = {
     'members/members',
     'webhook-endpoints/webhook-endpoints.controller',
     'webhook-endpoints/deliveries/{deliveries,erased-deliveries,maker-rights}',
-    'sender-domains/{sender-domains.controller,verification,signed-mail}',
+    'sender-domains/{sender-domains.controller,verification,domain-progress,signed-mail}',
     'jobs/background-jobs',
   ],
   gateway: ['../test/{chain,journeys,identity-mail}'],

@@ -3,11 +3,10 @@ import { expectProblem, expectStatus, type Caller } from '@customer-platform/tes
 import { dkimVerify } from 'mailauth';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { aSend, messagingWorld, send, settled, type MessagingWorld } from '../messaging.fixture.js';
-import { DnsPatience } from './dns/dns-answers.js';
 import { DnsServer } from './dns/dns-server.fixture.js';
 import type { SenderDomainDto } from './sender-domain.dto.js';
+import { beGenerous, DOMAINS } from './verification.fixture.js';
 
-const DOMAINS = '/v1/messaging/sender-domains';
 const SETTINGS = '/v1/messaging/channel-settings';
 
 let world: MessagingWorld;
@@ -17,17 +16,12 @@ const zone = new Map<string, string>();
 beforeAll(async () => {
   dns = await DnsServer.start();
   world = await messagingWorld({ consume: false, env: { SENDER_DNS_SERVERS: dns.address } });
-  beGenerous(world);
+  beGenerous(world.app);
 });
 afterAll(async () => {
   await world.close();
   await dns.close();
 });
-
-/** This name server shares its loop with all else here: an answer may take long. */
-function beGenerous({ app }: MessagingWorld): void {
-  Object.assign(app.app.get(DnsPatience, { strict: false }), { tryMs: 30_000, checkMs: 90_000 });
-}
 
 function publish({ records }: SenderDomainDto, which = (_name: string) => true): void {
   for (const { purpose, name, value } of records) {
@@ -178,7 +172,7 @@ describe('outside of local mode', () => {
       consume: false,
       env: { SENDER_DNS_SERVERS: dns.address },
     });
-    beGenerous(production);
+    beGenerous(production.app);
     // The broker of tests has too few replicas for a whole production.
     Object.assign(production.app.app.get<MessagingConfig>(MESSAGING_CONFIG, { strict: false }), {
       local: false,
