@@ -24,10 +24,12 @@ interface Place {
 
 /** What two instances see at once one of them has. */
 const TAKE = `
-  UPDATE sender_domains AS domain SET next_check_at = $2
-    FROM (SELECT organization_id, id FROM sender_domains
-           WHERE next_check_at <= $1 AND deleted_at IS NULL
-           ORDER BY next_check_at LIMIT ${String(AT_ONCE)} FOR NO KEY UPDATE SKIP LOCKED) AS due
+  WITH due AS (
+    SELECT organization_id, id FROM sender_domains
+     WHERE next_check_at <= $1 AND deleted_at IS NULL
+     ORDER BY next_check_at LIMIT ${String(AT_ONCE)} FOR NO KEY UPDATE SKIP LOCKED
+  )
+  UPDATE sender_domains AS domain SET next_check_at = $2 FROM due
    WHERE domain.organization_id = due.organization_id AND domain.id = due.id
   RETURNING domain.organization_id AS "organizationId", domain.id`;
 
