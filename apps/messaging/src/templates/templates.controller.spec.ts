@@ -170,11 +170,13 @@ describe('PATCH /v1/messaging/templates/{id}', () => {
     });
     // What is the newest content already makes no version; it is published all the same.
     expect(await change(api, id, { revert_to: 2 })).toMatchObject({ version: 4, published_version: 4 });
-    const parts = await world.database.query(
-      'SELECT version, parts FROM template_versions WHERE template_id = $1 ORDER BY version',
+    const compiled = await world.database.query<{ parts: unknown }>(
+      `SELECT jsonb_agg(part ORDER BY locale, part) AS parts FROM template_versions,
+              jsonb_each(parts) AS each (locale, list), jsonb_array_elements(list) AS part
+        WHERE template_id = $1 GROUP BY version ORDER BY version`,
       [id],
     );
-    expect([parts[2]?.parts, parts[3]?.parts]).toEqual([parts[0]?.parts, parts[1]?.parts]);
+    expect([compiled[2], compiled[3]]).toEqual([compiled[0], compiled[1]]);
   });
 
   it.each([
