@@ -7047,13 +7047,6 @@ export interface components {
             created_at: string;
             /** @example es */
             default_locale: string;
-            /**
-             * @example [
-             *       "en",
-             *       "es"
-             *     ]
-             */
-            locales: string[];
             /** @description Whether it is what is sent. */
             published: boolean;
             version: number;
@@ -19561,7 +19554,7 @@ export interface operations {
                 cursor?: string;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
-                /** @description Fields, with a minus descending, separated by commas: created_at */
+                /** @description Fields, with a minus descending, separated by commas: version */
                 sort?: string;
                 version?: number;
                 "version[gt]"?: number;
@@ -19594,11 +19587,7 @@ export interface operations {
                      *           "version": 1,
                      *           "published": false,
                      *           "default_locale": "es",
-                     *           "created_at": "2026-11-21T09:30:00.000Z",
-                     *           "locales": [
-                     *             "en",
-                     *             "es"
-                     *           ]
+                     *           "created_at": "2026-11-21T09:30:00.000Z"
                      *         }
                      *       ],
                      *       "page": {
@@ -20256,6 +20245,7 @@ export const KEYLESS_POSTS: readonly string[] = [
   '/v1/identity/password-resets/confirm',
   '/v1/identity/permissions/explain',
   '/v1/messaging/templates/{id}/preview',
+  '/v1/messaging/templates/{id}/test',
   '/v1/messaging/unsubscribe',
   '/v1/messaging/webhooks/{provider}',
 ];
