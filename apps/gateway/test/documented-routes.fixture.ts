@@ -43,3 +43,13 @@ export function documentedRoutes(): DocumentedRoute[] {
       })),
   );
 }
+
+/** The path of what the items are in of which a route shows or changes one. */
+export function collectionOf({ path }: Pick<DocumentedRoute, 'path'>): string {
+  return path.slice(0, path.indexOf('/{id}'));
+}
+
+/** Whether a request to it carries a body. */
+export function hasBody({ method }: Pick<DocumentedRoute, 'method'>): boolean {
+  return method !== 'GET' && method !== 'DELETE';
+}

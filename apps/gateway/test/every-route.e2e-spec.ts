@@ -23,7 +23,12 @@ import {
 } from './credential-classes.fixture.js';
 import { obtainCredentials, PASSWORD } from './credentials.fixture.js';
 import { importContacts } from './imports.fixture.js';
-import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
+import {
+  collectionOf,
+  documentedRoutes,
+  hasBody,
+  type DocumentedRoute,
+} from './documented-routes.fixture.js';
 
 interface Page {
   data: { id: string }[];
@@ -45,6 +50,7 @@ const IMPERSONATIONS = '/v1/identity/impersonations';
 const LISTS = new Map([[IMPERSONATIONS, '/v1/identity/sessions']]);
 /** Of an item's part, in the path. */
 const PART = randomUUID();
+
 const routes = documentedRoutes();
 const guarded = routes.flatMap((route) => {
   const { permission = '' } = route;
@@ -185,10 +191,6 @@ function firstOf(collection: string): Promise<string> {
   });
 }
 
-function collectionOf({ path }: DocumentedRoute): string {
-  return path.slice(0, path.indexOf('/{id}'));
-}
-
 function call<T>(
   caller: Caller,
   route: DocumentedRoute,
@@ -201,10 +203,6 @@ function call<T>(
   const body = route.body ?? {};
   const headers = { 'idempotency-key': randomUUID(), ...further };
   return caller.call<T>(method, path, hasBody(route) ? { body, headers } : { headers: further });
-}
-
-function hasBody({ method }: DocumentedRoute): boolean {
-  return method !== 'GET' && method !== 'DELETE';
 }
 
 /** A busy machine may keep one module from hearing of another in time, and then the answer is 503. */
