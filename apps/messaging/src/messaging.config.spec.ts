@@ -1,5 +1,25 @@
 import { messagingConfig } from './messaging.config.js';
 
+const PRODUCTION = {
+  PLATFORM_MODE: 'production',
+  PUBLIC_URL: 'https://platform.example.com',
+  PORT: '3000',
+  INTERNAL_PORT: '3001',
+  ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  ADDRESS_PEPPERS: 'a pepper of tests, long enough',
+};
+
+describe('verified domains', () => {
+  it.each([
+    [{}, true],
+    [{ SENDER_DOMAINS_REQUIRED: '' }, true],
+    [{ SENDER_DOMAINS_REQUIRED: 'false' }, false],
+    [{ SENDER_DOMAINS_REQUIRED: 'true', PLATFORM_MODE: 'local' }, false],
+  ])('%j: required is %s', (given, expected) => {
+    expect(messagingConfig({ ...PRODUCTION, ...given }).senderDomainsRequired).toBe(expected);
+  });
+});
+
 describe('the platform’s mail server', () => {
   it.each([
     [{}, undefined],
@@ -13,12 +33,7 @@ describe('the platform’s mail server', () => {
     ],
   ])('in production %j is read as %j', (given, expected) => {
     const { identitySmtp } = messagingConfig({
-      PLATFORM_MODE: 'production',
-      PUBLIC_URL: 'https://platform.example.com',
-      PORT: '3000',
-      INTERNAL_PORT: '3001',
-      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-      ADDRESS_PEPPERS: 'a pepper of tests, long enough',
+      ...PRODUCTION,
       // Everybody's in local mode, and nobody's here.
       SMTP_URL: 'smtp://mail.example',
       ...given,

@@ -47,6 +47,8 @@ export interface MessagingConfig {
   readonly platformProvider: PlatformProvider | undefined;
   /** Whom to ask for the records of sender domains; undefined: the system's name servers. */
   readonly dnsServers: readonly string[] | undefined;
+  /** Whether mail leaves from verified domains only; never in local mode. */
+  readonly senderDomainsRequired: boolean;
   /** The name whose SPF record lists the servers that mail leaves by. */
   readonly spfInclude: string | undefined;
 }
@@ -103,6 +105,7 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
     identitySmtp: identityUrl === undefined ? undefined : identitySmtp(identityUrl, read, local),
     platformProvider: platformProvider(read.PROVIDER_URL, read.PROVIDER_SECRET),
     dnsServers: read.SENDER_DNS_SERVERS,
+    senderDomainsRequired: !local && read.SENDER_DOMAINS_REQUIRED,
     spfInclude: read.SENDER_SPF_INCLUDE,
   };
 }

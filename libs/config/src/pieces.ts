@@ -135,6 +135,8 @@ export const domainProofConfig = z.object({
 export const senderDomainsConfig = z.object({
   /** Whom to ask for their records: addresses of name servers, with a port or without; else the system's. */
   SENDER_DNS_SERVERS: nameServers(),
+  /** False while organizations that send already prove their domains: outside of local mode too mail leaves from others. */
+  SENDER_DOMAINS_REQUIRED: flag().default(true),
   /** The name whose SPF record lists the servers that mail leaves by; without it each organization has its own. */
   SENDER_SPF_INCLUDE: z
     .string()

@@ -8,6 +8,8 @@ const generate = promisify(generateKeyPair);
 /** RFC 8301: 2,048 bits from every signer. */
 const RSA_BITS = 2_048;
 const MOST_WAITING = 50;
+/** Of one organization: the others come soon, however many it wants. */
+const MOST_OF_ONE = 10;
 
 interface KeyPair {
   readonly publicKey: KeyObject;
@@ -28,11 +30,15 @@ export interface FreshKeys {
 export class DkimKeyMaker {
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
+  private readonly waitingOf = new Map<string, number>();
 
-  /** @throws Problem `rate_limited` where too many wait */
-  async make(): Promise<FreshKeys> {
-    if (this.waiting >= MOST_WAITING) throw tooMany();
+  /** @throws Problem `rate_limited` where too many wait, of this organization or of all */
+  async make(organizationId: string): Promise<FreshKeys> {
+    const own = this.waitingOf.get(organizationId) ?? 0;
+    if (own >= MOST_OF_ONE) throw tooMany('organization');
+    if (this.waiting >= MOST_WAITING) throw tooMany('platform');
     this.waiting += 1;
+    this.waitingOf.set(organizationId, own + 1);
     const turn = this.last.then(async () => ({ rsa: await this.rsa(), ed25519: await generate('ed25519') }));
     // The next turn comes after this one, however it ends; its error is its own caller's.
     this.last = Promise.allSettled([turn]);
@@ -40,7 +46,14 @@ export class DkimKeyMaker {
       return await turn;
     } finally {
       this.waiting -= 1;
+      this.leave(organizationId);
     }
+  }
+
+  private leave(organizationId: string): void {
+    const others = (this.waitingOf.get(organizationId) ?? 1) - 1;
+    if (others === 0) this.waitingOf.delete(organizationId);
+    else this.waitingOf.set(organizationId, others);
   }
 
   /** The one that takes long. */
@@ -49,10 +62,10 @@ export class DkimKeyMaker {
   }
 }
 
-function tooMany(): Problem {
+function tooMany(scope: 'organization' | 'platform'): Problem {
   return new Problem('rate_limited', {
     detail: 'As many keys as may be are being made; try again in 10 s.',
     headers: { 'Retry-After': '10' },
-    members: { scope: 'platform' },
+    members: { scope },
   });
 }

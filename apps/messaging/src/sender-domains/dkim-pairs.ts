@@ -8,6 +8,8 @@ const SELECTOR_BYTES = 8;
 const ED25519_SUFFIX = '-ed25519';
 /** A mail that was signed before a rotation is still verified for so long. */
 const STILL_PUBLISHED_MS = 7 * 86_400_000;
+/** However often a domain rotates: each pair is asked about, and shown. */
+const MOST_RETIRED = 5;
 
 /** One key, as it is stored. */
 interface DkimKey {
@@ -90,10 +92,15 @@ export function switched(pairs: readonly DkimPair[], now: Date): DkimPair[] {
   });
 }
 
-/** Without those whose records nobody needs any more; the same array if there are none. */
+/** Without those whose records nobody needs any more, nor more than a few; the same array if there are none. */
 export function withoutOld(pairs: DkimPair[], now: Date): DkimPair[] {
   const before = now.getTime() - STILL_PUBLISHED_MS;
-  const kept = pairs.filter(({ retired_at }) => retired_at === null || Date.parse(retired_at) > before);
+  let retired = 0;
+  const kept = pairs.filter(({ retired_at }) => {
+    if (retired_at === null) return true;
+    retired += 1;
+    return retired <= MOST_RETIRED && Date.parse(retired_at) > before;
+  });
   return kept.length === pairs.length ? pairs : kept;
 }
 

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const DAILY_MS = 24 * HOUR_MS;
 /** A verified domain may be without its records for so long (messaging.md §10). */
 const FAILS_AFTER_MS = 72 * HOUR_MS;
-/** Where DNS did not answer about a required record. */
+/** Where DNS did not answer about a required record of a domain that mail leaves from. */
 const ASK_AGAIN_MS = HOUR_MS;
 
 /** What a check makes of a domain. */
@@ -71,7 +71,12 @@ function unproven(row: Row, now: Date): Standing {
 }
 
 function unchanged({ state, failingSince, verifiedAt }: Row, now: Date): Standing {
-  return { state, failingSince, verifiedAt, nextCheckAt: after(now, ASK_AGAIN_MS) };
+  return {
+    state,
+    failingSince,
+    verifiedAt,
+    nextCheckAt: after(now, state === 'verified' ? ASK_AGAIN_MS : DAILY_MS),
+  };
 }
 
 /** Whether the record of a key was there when DNS was last asked. */

@@ -128,7 +128,7 @@ export class SenderDomainsService {
   }
 
   private async newPair(organizationId: string, id: string, use: 'waiting' | 'signing'): Promise<DkimPair> {
-    const fresh = await this.keys.make();
+    const fresh = await this.keys.make(organizationId);
     return pairOf(fresh, use, { organizationId, id }, { box: this.box, now: this.clock.now() });
   }
 }

@@ -167,6 +167,8 @@ describe('mail from a verified domain', () => {
 
 describe('outside of local mode', () => {
   let production: MessagingWorld;
+  const be = (changes: Partial<MessagingConfig>) =>
+    Object.assign(production.app.app.get<MessagingConfig>(MESSAGING_CONFIG, { strict: false }), changes);
   beforeAll(async () => {
     production = await messagingWorld({
       consume: false,
@@ -174,9 +176,7 @@ describe('outside of local mode', () => {
     });
     beGenerous(production.app);
     // The broker of tests has too few replicas for a whole production.
-    Object.assign(production.app.app.get<MessagingConfig>(MESSAGING_CONFIG, { strict: false }), {
-      local: false,
-    });
+    be({ local: false, senderDomainsRequired: true });
   });
   afterAll(() => production.close());
 
@@ -227,6 +227,20 @@ describe('outside of local mode', () => {
     expect(await settled(api, accepted.body.send_id, 'failed')).toMatchObject({
       reason: 'sender_domain_unverified',
     });
+  });
+
+  it('takes and accepts mail from all domains while they are not required', async () => {
+    const { api } = production.organization();
+    const from = `a@m${randomUUID()}.example.com`;
+    be({ senderDomainsRequired: false });
+    try {
+      expectStatus(await api.call('PUT', SETTINGS, { body: http(from) }), 200);
+      const body = aSend({ not_before: inAnHour() });
+      expectStatus(await api.post('/v1/messaging/sends', body, { 'idempotency-key': randomUUID() }), 202);
+    } finally {
+      be({ senderDomainsRequired: true });
+    }
+    expectProblem(await api.call('PUT', SETTINGS, { body: http(from) }), 422, 'sender_domain_unverified');
   });
 });
 

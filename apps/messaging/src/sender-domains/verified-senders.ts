@@ -39,7 +39,8 @@ export type SenderCheck = (owned: OwnedSender) => boolean;
 
 /**
  * The one place that says from where mail may leave: of channel settings, at the acceptance of a send and in the gate
- * (messaging.md §10). In local mode from everywhere: nothing leaves the machine.
+ * (messaging.md §10). In local mode from everywhere: nothing leaves the machine. Elsewhere from everywhere while
+ * `SENDER_DOMAINS_REQUIRED` is false; what leaves from a verified domain is signed all the same.
  */
 @Injectable()
 export class VerifiedSenders {
@@ -51,14 +52,14 @@ export class VerifiedSenders {
     const rows = wanted.size === 0 ? [] : await this.read(tx, [...wanted.values()]);
     const verified = new Map(rows.map((row) => [`${row.organizationId} ${row.domain}`, row]));
     return {
-      permits: (owned) => this.config.local || verified.has(keyOf(owned)),
+      permits: (owned) => !this.config.senderDomainsRequired || verified.has(keyOf(owned)),
       domainOf: (owned) => verified.get(keyOf(owned)),
     };
   }
 
-  /** What may be asked of `senders`; in local mode nothing is read for it. */
+  /** What may be asked of `senders`; where all are permitted nothing is read for it. */
   async check(tx: Transaction, senders: readonly OwnedSender[]): Promise<SenderCheck> {
-    if (this.config.local) return () => true;
+    if (!this.config.senderDomainsRequired) return () => true;
     const known = await this.of(tx, senders);
     return (owned) => known.permits(owned);
   }
