@@ -62,6 +62,24 @@ describe('the daily check', () => {
     expect(row?.hours).toBe(24);
   });
 
+  it('asks about a domain of which DNS says nothing after an hour where mail leaves from it, else after a day', async () => {
+    const [verified, pending] = [await world.aDomain(), await world.aDomain()];
+    world.publish(verified.body);
+    await verified.verify();
+    const hours: number[] = [];
+    for (const domain of [verified, pending]) {
+      for (const { name } of domain.body.records) world.dns.fail(name, 'SERVFAIL');
+      await world.age(domain, null);
+      await world.recheck();
+      const [row] = await world.messaging.database.query<{ hours: number }>(
+        `SELECT round(extract(epoch FROM next_check_at - now()) / 3600)::int AS hours FROM sender_domains WHERE id = $1`,
+        [domain.body.id],
+      );
+      hours.push(row?.hours ?? 0);
+    }
+    expect(hours).toEqual([1, 24]);
+  });
+
   it('is done once by several instances', async () => {
     const other = await startTestApp({
       module: 'messaging',
