@@ -13,8 +13,11 @@ const text = (await import(`./plain-text${extension}`)) as typeof import('./plai
 const markup = (await import(`./markup-review${extension}`)) as typeof import('./markup-review.js');
 const comparison = (await import(`./text-diff${extension}`)) as typeof import('./text-diff.js');
 
-/** Last resort against a loop when the parent is no longer there to kill: the process ends itself. */
-const LOOP_LIMIT_MS = 900;
+/**
+ * Last resort against a loop when the parent is no longer there to kill: the process ends itself. The parent says how
+ * long that is, for it must be longer than what itself gives to a machine that is starved.
+ */
+const LOOP_LIMIT_MS = Number(process.argv[2]);
 
 let current: RenderJob | undefined;
 const runner = new vm.Script('globalThis.renderCurrentJob()');

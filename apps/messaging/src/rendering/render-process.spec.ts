@@ -7,11 +7,11 @@ describe('RenderProcess', () => {
   const started: RenderProcess[] = [];
   afterEach(() => started.splice(0).forEach((process) => process.kill()));
 
-  function start(): { process: RenderProcess; ending: Promise<Ending> } {
+  function start(profile = LIQUID_PROFILE): { process: RenderProcess; ending: Promise<Ending> } {
     let resolve: (ending: Ending) => void = () => undefined;
     const ending = new Promise<Ending>((done) => (resolve = done));
     const process = new RenderProcess(
-      LIQUID_PROFILE,
+      profile,
       () => undefined,
       (_process, end) => resolve(end),
     );
@@ -65,6 +65,12 @@ describe('RenderProcess', () => {
     const end = await ending;
     expect(end.blamed?.job.id).toBe(1);
     expect(end.reason).toMatchObject({ code: 'render_limit_exceeded' });
+  });
+
+  it('ends by itself where nobody stops it, later than whoever started it would', async () => {
+    const { process, ending } = start({ ...LIQUID_PROFILE, milliseconds: 60_000, wallMilliseconds: 1 });
+    void ask(process, 1, '<p>x</p>'.repeat(100_000));
+    expect(await ending).toMatchObject({ blamed: { job: { id: 1 } }, reason: undefined });
   });
 
   it('blames nobody for an end that came from outside', async () => {

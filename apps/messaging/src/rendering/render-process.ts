@@ -7,6 +7,8 @@ import type { RenderProfile } from './render-profile.js';
 const START_LIMIT_MS = 15_000;
 /** Linux counts a process's time in hundredths of a second. */
 const TICK_MS = 10;
+/** Times what a question may take at all: after that, a process that nobody stopped ends itself. */
+const ALONE = 2;
 
 /** A question to the process and what to do with its answer. */
 export interface Question extends InLane {
@@ -42,7 +44,7 @@ export class RenderProcess {
     private readonly onIdle: () => void,
     private readonly onEnd: (process: RenderProcess, ending: Ending) => void,
   ) {
-    this.child = fork(profile.child, [], {
+    this.child = fork(profile.child, [String(profile.wallMilliseconds * ALONE)], {
       env: {},
       execArgv: [
         `--max-old-space-size=${profile.heapMiB}`,
