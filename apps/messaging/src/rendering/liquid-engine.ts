@@ -1,4 +1,12 @@
-import { CaptureTag, Liquid, UndefinedVariableError, type Context, type Template } from 'liquidjs';
+import {
+  CaptureTag,
+  ForTag,
+  Liquid,
+  UndefinedVariableError,
+  type Arguments,
+  type Context,
+  type Template,
+} from 'liquidjs';
 import type { PartMode, PartSource, RenderFailureReason, RenderScope, VariableUse } from './render-job.js';
 
 /**
@@ -58,6 +66,16 @@ class HtmlCaptureTag extends CaptureTag {
   }
 }
 
+/** `offset: continue` is a word of the loop's own, not a name that is read. */
+class LoopTag extends ForTag {
+  override *arguments(): Arguments {
+    for (const argument of super.arguments()) {
+      const isWord = 'getText' in argument && argument.getText() === 'continue';
+      if (!isWord) yield argument;
+    }
+  }
+}
+
 const meter = { bytes: 0 };
 
 function metered(text: string): string {
@@ -93,6 +111,7 @@ function engineFor(mode: PartMode): Liquid {
   });
   for (const tag of REFUSED_TAGS) delete engine.tags[tag];
   for (const filter of REFUSED_FILTERS) delete engine.filters[filter];
+  engine.registerTag('for', LoopTag);
   if (mode === 'html') addHtmlFilters(engine);
   return engine;
 }

@@ -127,6 +127,17 @@ describe('warningsOf', () => {
     ]);
   });
 
+  it('takes the word of a loop that goes on for no name', async () => {
+    const loop =
+      '{% for a in data.list limit: 1 %}{{ a }}{% endfor %}{% for a in data.list offset: continue %}{{ a }}{% endfor %}';
+    const parts = { subject: 'a', html: `<p>${loop}</p>${END}` };
+    expect(await warnings({ parts, data: { list: [1, 2] } })).toEqual([]);
+    const read = { ...parts, subject: 'a {{ continue }}' };
+    expect(await warnings({ parts: read, data: { list: [1, 2] } })).toMatchObject([
+      { code: 'unknown_variable', where: { part: 'subject' } },
+    ]);
+  });
+
   it('counts the messages of a long SMS', async () => {
     expect(await warnings({ parts: { text: 'a' }, segments: 3 })).toEqual([]);
     expect(await warnings({ parts: { text: 'a' }, segments: 4 })).toMatchObject([
