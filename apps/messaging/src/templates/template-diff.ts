@@ -1,37 +1,73 @@
+import type { Transaction } from '@customer-platform/database';
 import type { ComparedText } from '../rendering/render-job.js';
-import type { TemplateContent } from './template-content.js';
 
-/** A field of a template's content as text, by its pointer; what is no text as JSON, one value a line. */
-export function fieldsOf(content: TemplateContent): Map<string, string> {
-  const fields = new Map<string, string>();
-  for (const [locale, parts] of Object.entries(content.locales)) {
-    for (const [part, value] of Object.entries(parts))
-      fields.set(`/locales/${escaped(locale)}/${escaped(part)}`, textOf(value));
-  }
-  for (const [name, variable] of Object.entries(content.variables))
-    fields.set(`/variables/${escaped(name)}`, textOf(variable));
-  fields.set('/default_locale', content.default_locale);
-  fields.set('/strict', textOf(content.strict));
-  return fields;
+/** Characters of both sides that are read; the field of which there is more is only said to have changed. */
+const MOST_READ = 4 * 1024 * 1024;
+
+/**
+ * The fields that differ between two versions, in the database: a version holds up to fifty languages, and this process
+ * is to hold no more of them than is compared. Short ones first, as far as there is room.
+ */
+const CHANGES = `
+  WITH side AS (
+    SELECT version, default_locale, locales, variables, strict FROM template_versions
+     WHERE organization_id = $1 AND template_id = $2 AND version IN ($3, $4)
+  ), field AS (
+    SELECT version, ARRAY['locales', locale.key, part.key] AS path, part.value
+      FROM side, jsonb_each(locales) AS locale, jsonb_each(locale.value) AS part
+    UNION ALL SELECT version, ARRAY['variables', name], value FROM side, jsonb_each(variables) AS of(name, value)
+    UNION ALL SELECT version, ARRAY['default_locale'], to_jsonb(default_locale) FROM side
+    UNION ALL SELECT version, ARRAY['strict'], to_jsonb(strict) FROM side
+  ), change AS (
+    SELECT path, before.value AS before, after.value AS after,
+           coalesce(length(before.value::text), 0) + coalesce(length(after.value::text), 0) AS size
+      FROM (SELECT path, value FROM field WHERE version = $3) AS before
+      FULL JOIN (SELECT path, value FROM field WHERE version = $4) AS after USING (path)
+     WHERE before.value IS DISTINCT FROM after.value
+  ), measured AS (
+    SELECT *, sum(size) OVER (ORDER BY size, path) <= $5 AS fits FROM change
+  )
+  SELECT path, fits, before IS NOT NULL AS was, after IS NOT NULL AS is,
+         CASE WHEN fits THEN before END AS before, CASE WHEN fits THEN after END AS after
+    FROM measured`;
+
+interface Row {
+  path: string[];
+  fits: boolean;
+  was: boolean;
+  is: boolean;
+  before: unknown;
+  after: unknown;
 }
 
 /** A field that is not as it was. */
-export interface FieldChange extends ComparedText {
+export interface FieldChange {
+  /** A JSON pointer. */
+  readonly name: string;
   readonly kind: 'added' | 'removed' | 'changed';
+  /** Undefined: too long to be compared. */
+  readonly texts: ComparedText | undefined;
 }
 
-/** The fields that differ, by pointer. */
-export function changesBetween(before: TemplateContent, after: TemplateContent): FieldChange[] {
-  const [from, to] = [fieldsOf(before), fieldsOf(after)];
-  const names = [...new Set([...from.keys(), ...to.keys()])].sort();
-  return names.flatMap((name): FieldChange[] => {
-    const [old, now] = [from.get(name), to.get(name)];
-    if (old === now) return [];
-    const kind = old === undefined ? 'added' : now === undefined ? 'removed' : 'changed';
-    return [{ name, kind, from: old ?? '', to: now ?? '' }];
-  });
+/** The fields that differ between two versions of a template of the transaction's organization, by pointer. */
+export async function changesBetween(
+  tx: Transaction,
+  templateId: string,
+  from: number,
+  to: number,
+): Promise<FieldChange[]> {
+  const rows = await tx.query<Row>(CHANGES, [tx.organizationId, templateId, from, to, MOST_READ]);
+  return rows.map(toChange).sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
+function toChange({ path, fits, was, is, before, after }: Row): FieldChange {
+  const name = path.map((step) => `/${escaped(step)}`).join('');
+  const kind = !was ? 'added' : !is ? 'removed' : 'changed';
+  const texts = { name, from: was ? textOf(before) : '', to: is ? textOf(after) : '' };
+  return { name, kind, texts: fits ? texts : undefined };
+}
+
+/** What is no text as JSON, one value a line. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }

@@ -3,7 +3,6 @@ import { Database, pageOf, type Transaction } from '@customer-platform/database'
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { Tenants } from '../organizations/tenants.js';
-import type { ComparedText } from '../rendering/render-job.js';
 import { Renderer } from '../rendering/renderer.js';
 import { changesBetween } from './template-diff.js';
 import type { TemplateDiffDto, TemplateVersionDto } from './template-version.dto.js';
@@ -11,11 +10,16 @@ import { TemplateVersions } from './template-versions.js';
 import type { TemplateEntity } from './template.entity.js';
 import { TemplatesService } from './templates.service.js';
 
-/** Characters of both sides that are compared line by line; what is beyond is only said to have changed. */
-const MOST_COMPARED = 4 * 1024 * 1024;
-
 const VERSIONS = `
   SELECT version, default_locale, created_at FROM template_versions WHERE organization_id = $1 AND template_id = $2`;
+
+/** Which of some versions there are, without what they say. */
+const BOTH = `
+  SELECT version AS newest, ARRAY(
+           SELECT v.version FROM template_versions v
+            WHERE v.organization_id = t.organization_id AND v.template_id = t.id AND v.version = ANY($3::int[])
+         ) AS versions
+    FROM templates t WHERE organization_id = $1 AND id = $2`;
 
 interface Row {
   version: number;
@@ -55,7 +59,7 @@ export class TemplateHistory {
     const template = await this.templates.get(context, id);
     if (version === undefined) return template;
     const content = await this.database.inOrganization(context, (tx) =>
-      this.contentOf(tx, template, version, 'version'),
+      this.contentOf(tx, template, version),
     );
     const { default_locale: defaultLocale, locales, variables, strict } = content;
     return {
@@ -74,13 +78,11 @@ export class TemplateHistory {
    */
   async diff(context: RequestContext, id: string, from: number, to: number): Promise<TemplateDiffDto> {
     this.tenants.learn(context.organization);
-    const template = await this.templates.get(context, id);
-    const [before, after] = await this.database.inOrganization(context, async (tx) => [
-      await this.contentOf(tx, template, from, 'from'),
-      await this.contentOf(tx, template, to, 'to'),
-    ]);
-    const changes = changesBetween(before, after);
-    const compared = withinBounds(changes);
+    const changes = await this.database.inOrganization(context, async (tx) => {
+      await this.findBoth(tx, id, from, to);
+      return changesBetween(tx, id, from, to);
+    });
+    const compared = changes.flatMap(({ texts }) => texts ?? []);
     const unified = compared.length > 0 ? await this.renderer.compare(context.organizationId, compared) : {};
     return {
       from,
@@ -89,20 +91,26 @@ export class TemplateHistory {
     };
   }
 
-  private async contentOf(tx: Transaction, template: TemplateEntity, version: number, parameter: string) {
+  private async findBoth(tx: Transaction, id: string, from: number, to: number): Promise<void> {
+    const [found] = await tx.query<{ newest: number; versions: number[] }>(BOTH, [
+      tx.organizationId,
+      id,
+      [from, to],
+    ]);
+    if (!found) throw new Problem('not_found');
+    const { newest, versions } = found;
+    if (!versions.includes(from)) throw noVersion('from', from, newest);
+    if (!versions.includes(to)) throw noVersion('to', to, newest);
+  }
+
+  private async contentOf(tx: Transaction, template: TemplateEntity, version: number) {
     const content = await this.versions.content(tx, template.id, version);
-    if (content) return content;
-    const detail = `There is no version ${version}; the newest is ${template.version}.`;
-    throw Problem.validation([{ parameter, code: 'out_of_range', detail }]);
+    if (!content) throw noVersion('version', version, template.version);
+    return content;
   }
 }
 
-function withinBounds(changes: readonly ComparedText[]): ComparedText[] {
-  let room = MOST_COMPARED;
-  return changes.flatMap(({ name, from, to }) => {
-    const size = from.length + to.length;
-    if (size > room) return [];
-    room -= size;
-    return [{ name, from, to }];
-  });
+function noVersion(parameter: string, wanted: number, newest: number): Problem {
+  const detail = `There is no version ${wanted}; the newest is ${newest}.`;
+  return Problem.validation([{ parameter, code: 'out_of_range', detail }]);
 }

@@ -111,6 +111,27 @@ describe('versions of a template', () => {
     expect((await api.get(`${TEMPLATES}/${await neighbour}/diff?from=1&to=2`)).status).toBe(200);
   });
 
+  it('are said to differ where they are too long to be read, beside what is short', async () => {
+    const { id: organizationId, api } = world.organization();
+    const id = await template(api, { locales: { es: { subject: 'One', text: 'x' } } });
+    await world.database.query(
+      `INSERT INTO template_versions (organization_id, template_id, version, channel, default_locale, locales, parts, created_at)
+       SELECT organization_id, template_id, version + more, channel, default_locale,
+              (SELECT jsonb_object_agg('l' || n, jsonb_build_object('subject', 's' || more, 'text', repeat('x' || more, 100000)))
+                 FROM generate_series(1, 30) AS n) || locales, parts, created_at
+         FROM template_versions, generate_series(1, 2) AS more WHERE organization_id = $1`,
+      [organizationId],
+    );
+    const { body } = await api.get<{ changes: { pointer: string; unified: string | null }[] }>(
+      `${TEMPLATES}/${id}/diff?from=2&to=3`,
+    );
+    expect(body.changes).toHaveLength(60);
+    const silent = body.changes.filter(({ unified }) => unified === null).map(({ pointer }) => pointer);
+    expect(silent.length).toBeGreaterThanOrEqual(20);
+    expect(silent.filter((pointer) => !pointer.endsWith('/text'))).toEqual([]);
+    expect((await api.get(`${TEMPLATES}/${id}/diff?from=3&to=3`)).body).toMatchObject({ changes: [] });
+  });
+
   it.each([
     ['?version=9', 'version', 'out_of_range'],
     ['?version=x', 'version', 'invalid_format'],
