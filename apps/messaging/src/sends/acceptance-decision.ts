@@ -27,13 +27,27 @@ export interface Target {
   readonly address: CheckedAddress | undefined;
 }
 
-/** What the settings and the template have to say. @throws Problem as `SendAcceptance.accept` lists them */
-export function templateFor(request: SendRequest, facts: AcceptanceFacts): TemplateVersion | undefined {
+/** Of a test: the version is the one that is shown, and the template is still there. @throws Problem */
+export function checkTested(request: SendRequest, tested: TemplateVersion, facts: AcceptanceFacts): void {
+  checkChannel(request, facts);
+  const template = facts.template(tested.templateId);
+  // Deleted or purged since it was read; what is here now stays until the send is stored.
+  if (!template) throw new Problem('not_found');
+  if (template.deleted) throw new Problem('resource_deleted');
+}
+
+function checkChannel(request: SendRequest, facts: AcceptanceFacts): void {
   const { plan } = facts;
   if (!plan.channels[request.channel]) throw new Problem('channel_not_configured');
   const sender = mailSender(request, plan);
   if (sender && !facts.maySendFrom(sender))
     throw unverified(sender, request.sender === null ? undefined : '/from');
+}
+
+/** What the settings and the template have to say. @throws Problem as `SendAcceptance.accept` lists them */
+export function templateFor(request: SendRequest, facts: AcceptanceFacts): TemplateVersion | undefined {
+  const { plan } = facts;
+  checkChannel(request, facts);
   if (request.topic !== null) checkTopicAmong(plan.topics, request.topic, request.channel);
   if (request.templateId === null) return undefined;
   const version = published(facts.template(request.templateId));

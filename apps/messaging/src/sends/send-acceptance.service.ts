@@ -17,6 +17,7 @@ import { Tenants } from '../organizations/tenants.js';
 import type { PartSource } from '../rendering/render-job.js';
 import { TemplateVersions, type TemplateVersion } from '../templates/template-versions.js';
 import {
+  checkTested,
   ContactUnknown,
   targetOf,
   templateFor,
@@ -35,6 +36,7 @@ const ROUTE = 'POST /v1/messaging/sends';
 /** Tests that one address is sent, in so long. */
 const MOST_TESTS = 10;
 const TESTS_WITHIN_MS = 600_000;
+/** For people; anybody may write it. What nobody can write is the `source_id` of a test: its template. */
 const TEST_MARK = { test: true };
 
 /** A send that is asked for. */
@@ -112,7 +114,7 @@ export class SendAcceptance {
   /**
    * Accepts a version of a template that somebody sends to themselves. It counts for no contact.
    * @throws Problem `validation_failed`, `recipient_suppressed`, `recipient_unreachable`, `channel_not_configured`,
-   * `rate_limited`
+   * `sender_domain_unverified`, `not_found`, `resource_deleted`, `rate_limited`
    */
   async acceptTest(context: RequestContext, tested: TemplateVersion, test: TestSend): Promise<Answer> {
     this.tenants.learn(context.organization);
@@ -150,8 +152,8 @@ export class SendAcceptance {
     const since = new Date(this.clock.now().getTime() - TESTS_WITHIN_MS);
     const recent = await tx.query(
       `SELECT 1 FROM sends WHERE organization_id = $1 AND address_key = ANY($2::text[]) AND created_at > $3
-          AND metadata @> $4::jsonb LIMIT $5`,
-      [tx.organizationId, own, since, JSON.stringify(TEST_MARK), MOST_TESTS],
+          AND source = 'api' AND source_id IS NOT NULL LIMIT $4`,
+      [tx.organizationId, own, since, MOST_TESTS],
     );
     if (recent.length < MOST_TESTS) return;
     const detail = `An address is sent at most ${MOST_TESTS} tests in ten minutes.`;
@@ -178,9 +180,7 @@ export class SendAcceptance {
     const { request, asked } = wanted;
     if (request.untimely.length > 0) throw Problem.validation([...request.untimely]);
     const { tested } = wanted;
-    if (tested && !facts.plan.channels[tested.channel]) throw new Problem('channel_not_configured');
-    // Purged since it was read; what is here now stays until the send is stored.
-    if (tested && !facts.template(tested.templateId)) throw new Problem('not_found');
+    if (tested) checkTested(request, tested, facts);
     const template = tested ?? templateFor(request, facts);
     const found = targetOf(request, asked, facts);
     const target = tested ? { ...found, contactId: null } : found;
@@ -241,7 +241,7 @@ function sendOf(tx: Transaction, aimed: Aimed, objections: Objections, now: Date
     templateVersion: template?.version ?? null,
     locale: request.locale,
     source: 'api',
-    sourceId: null,
+    sourceId: wanted.tested?.templateId ?? null,
     eventId: null,
     metadata: request.metadata,
     correlationId,

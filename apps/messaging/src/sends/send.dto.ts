@@ -125,7 +125,10 @@ export class SendDto {
   @IsIn(SEND_SOURCES)
   source: string;
 
-  @ApiProperty({ description: 'The rule, campaign or invitation.' })
+  @ApiProperty({
+    description:
+      'The rule, campaign or invitation; of a test, and of nothing else that is asked for here, the template.',
+  })
   @MayBeNull()
   @IsUUID()
   source_id: string | null;

@@ -18,7 +18,8 @@ export class TemplateTest {
 
   /**
    * @throws Problem `user_required`, `not_found`, `resource_deleted`, `validation_failed`, `recipient_unreachable`,
-   * `recipient_suppressed`, `channel_not_configured`, `rate_limited`, `dependency_unavailable`
+   * `recipient_suppressed`, `channel_not_configured`, `sender_domain_unverified`, `rate_limited`,
+   * `dependency_unavailable`
    */
   async send(context: RequestContext, id: string, dto: TestTemplateDto): Promise<Answer> {
     const { principal, actor } = context;

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import type { Answer, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { aContext as aRequest, anOrganization } from '@customer-platform/testing';
 import {
   aContact,
   messagingWorld,
+  send,
   settled,
   shown,
   template,
@@ -12,6 +14,7 @@ import {
 } from '../messaging.fixture.js';
 import type { TestTemplateDto } from './template-test.dto.js';
 import { TemplateTest } from './template-test.service.js';
+import { UserAddresses } from './user-addresses.js';
 
 const TEMPLATES = '/v1/messaging/templates';
 const SUPPRESSIONS = '/v1/messaging/suppressions';
@@ -77,7 +80,41 @@ describe('POST /v1/messaging/templates/{id}/test', () => {
       template_id: id,
       template_version: 2,
       metadata: { test: true },
+      source: 'api',
+      source_id: id,
     });
+  });
+
+  it('knows its own from what others mark so', async () => {
+    const { id: organizationId, api } = world.organization();
+    const { context, address } = aUser(organizationId);
+    const id = await template(api);
+    const forged = { channel: 'email', recipient: { address }, template_id: id, metadata: { test: true } };
+    for (let count = 0; count < 10; count += 1) {
+      expect(await shown(api, await send(api, forged))).toMatchObject({ source: 'api', source_id: null });
+    }
+    expect(await codeOf(sendTo(context, id))).toBe('accepted');
+    const { body } = await api.get<{ data: unknown[] }>(`/v1/messaging/sends?source_id=${id}`);
+    expect(body.data).toHaveLength(1);
+  });
+
+  it('refuses a template that was deleted, or purged, since it was read', async () => {
+    const { id: organizationId, api } = world.organization();
+    const { context } = aUser(organizationId);
+    for (const [calls, code] of [
+      [[''], 'resource_deleted'],
+      [['', '/purge'], 'not_found'],
+    ] as const) {
+      const id = await template(api);
+      const addresses = world.app.app.get(UserAddresses, { strict: false });
+      const find = addresses.find.bind(addresses);
+      const meanwhile = jest.spyOn(addresses, 'find').mockImplementation(async (...asked) => {
+        for (const call of calls) expect((await api.delete(`${TEMPLATES}/${id}${call}`)).status).toBe(204);
+        return find(...asked);
+      });
+      expect(await codeOf(sendTo(context, id))).toBe(code);
+      meanwhile.mockRestore();
+    }
   });
 
   it('403 user_required for a key, and for who acts as another', async () => {

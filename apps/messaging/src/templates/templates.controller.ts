@@ -183,7 +183,8 @@ export class TemplatesController {
     summary: 'Send a template to oneself',
     description:
       'To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as ' +
-      'transactional mail of no contact, marked by `metadata.test`. At most ten in ten minutes.',
+      'transactional mail of no contact: no unsubscribe link is added. Marked by `metadata.test`, and by the template ' +
+      'as `source_id`, which nobody can write. At most ten in ten minutes.',
     success: 202,
     idempotency: 'none',
     response: AcceptedSendDto,
@@ -192,6 +193,7 @@ export class TemplatesController {
       'recipient_suppressed',
       'recipient_unreachable',
       'channel_not_configured',
+      'sender_domain_unverified',
       'dependency_unavailable',
     ],
   })
