@@ -3064,7 +3064,7 @@ export interface paths {
         put?: never;
         /**
          * Send a template to oneself
-         * @description To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as transactional mail of no contact, marked by `metadata.test`. At most ten in ten minutes.
+         * @description To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as transactional mail of no contact: no unsubscribe link is added. Marked by `metadata.test`, and by the template as `source_id`, which nobody can write. At most ten in ten minutes.
          */
         post: operations["messaging.Templates.test"];
         delete?: never;
@@ -6655,7 +6655,7 @@ export interface components {
             source: "api" | "routing" | "campaign" | "identity";
             /**
              * Format: uuid
-             * @description The rule, campaign or invitation.
+             * @description The rule, campaign or invitation; of a test, and of nothing else that is asked for here, the template.
              */
             source_id: string | null;
             /** @enum {string} */
