@@ -169,7 +169,8 @@ describe('an organization that wants the token of an invitation or of a new pass
       // The route is open to its permission; to be told of events needs the ones that read them.
       const isToldOf = route.method === 'POST' && route.path === '/v1/messaging/webhook-endpoints';
       const refusal = answer.status === 401 || answer.status === 403 ? answer.body.code : undefined;
-      expect([route.path, refusal]).toEqual([route.path, isToldOf ? 'privilege_escalation' : undefined]);
+      const expected = isToldOf ? 'privilege_escalation' : route.usersOnly ? 'user_required' : undefined;
+      expect([route.path, refusal]).toEqual([route.path, expected]);
     }
   }
 
