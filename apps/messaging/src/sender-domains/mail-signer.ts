@@ -8,7 +8,7 @@ import type { VerifiedDomain } from './verified-senders.js';
 
 /**
  * What a signature covers (RFC 6376 §5.4): all that a reader sees or a mailbox acts on, both headers of one-click
- * unsubscription among it (RFC 8058 §4).
+ * unsubscription among it (RFC 8058 §4). As often as each occurs: what is added on the way is not covered.
  */
 const SIGNED_HEADERS = [
   'From',
