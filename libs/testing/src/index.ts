@@ -4,6 +4,7 @@ export { startChromium, type Browser, type Page } from './chromium.js';
 export { Caller, type Answer, type CallOptions } from './caller.js';
 export { DatabaseFault, type Fault } from './database-fault.js';
 export { DatabaseProxy } from './database-proxy.js';
+export { DnsServer, type DnsFault } from './dns-server.js';
 export { contactChange, domainEvent, type ProbeEvent } from './domain-event.js';
 export { eventually, type Patience } from './eventually.js';
 export { EventReader, type ReceivedEvent } from './event-reader.js';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
+import { DnsServer, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { dkimVerify } from 'mailauth';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { aSend, messagingWorld, send, settled, type MessagingWorld } from '../messaging.fixture.js';
-import { DnsServer } from './dns/dns-server.fixture.js';
 import type { SenderDomainDto } from './sender-domain.dto.js';
 import { beGenerous, DOMAINS } from './verification.fixture.js';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { expectStatus, type Caller, type TestApp } from '@customer-platform/testing';
+import { DnsServer, expectStatus, type Caller, type TestApp } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
 import { DnsPatience } from './dns/dns-answers.js';
-import { DnsServer } from './dns/dns-server.fixture.js';
 import { DomainRecheck } from './domain-recheck.js';
 import type { SenderDomainDto, SenderDomainRecordDto } from './sender-domain.dto.js';
 
