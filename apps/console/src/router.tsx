@@ -9,6 +9,7 @@ import { organizationAreaRoutes } from './organization/routes.ts';
 import { loyaltyRoutes } from './loyalty/routes.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { privacyRoute } from './privacy/routes.ts';
+import { senderDomainsRoute } from './sender-domains/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { attributesRoute } from './attributes/routes.ts';
 import { auditRoute } from './audit/routes.ts';
@@ -50,6 +51,7 @@ const routeTree = rootRoute.addChildren([
     auditRoute,
     organizationAreaRoutes,
     ...messageRoutes,
+    senderDomainsRoute,
     ...loyaltyRoutes,
     privacyRoute,
   ]),

@@ -132,6 +132,7 @@ function pagesShowing(
     'messages/templates',
     `messages/templates/${template}`,
     'messages/suppressions',
+    'messages/sender-domains',
     'loyalty',
     `developers/keys?open=${key}`,
     `developers/webhooks?open=${endpoint}`,

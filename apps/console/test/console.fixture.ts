@@ -37,8 +37,11 @@ export class ConsoleBench {
     private readonly chromium: Browser,
   ) {}
 
-  static async start(): Promise<ConsoleBench> {
-    const platform = await PlatformUnderTest.start({}, { pages: true });
+  /** @param variables of apps beyond the usual ones */
+  static async start(
+    variables: Readonly<Record<string, Record<string, string>>> = {},
+  ): Promise<ConsoleBench> {
+    const platform = await PlatformUnderTest.start(variables, { pages: true });
     return new ConsoleBench(platform, await startChromium());
   }
 

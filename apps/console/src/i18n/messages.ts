@@ -10,6 +10,7 @@ import type organization from '../organization/messages.en.json';
 import type loyalty from '../loyalty/messages.en.json';
 import type messages from '../messages/messages.en.json';
 import type privacy from '../privacy/messages.en.json';
+import type senderDomains from '../sender-domains/messages.en.json';
 import type segments from '../segments/messages.en.json';
 import type liveEvents from '../live-events/messages.en.json';
 import type taxonomies from '../taxonomies/messages.en.json';
@@ -30,6 +31,7 @@ export interface Messages {
   loyalty: typeof loyalty;
   messages: typeof messages;
   privacy: typeof privacy;
+  'sender-domains': typeof senderDomains;
   segments: typeof segments;
   'live-events': typeof liveEvents;
   taxonomies: typeof taxonomies;

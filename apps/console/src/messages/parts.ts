@@ -9,4 +9,9 @@ export const MESSAGE_PARTS = [
     to: '/o/$organization/messages/suppressions',
     permission: 'messaging.suppressions.read',
   },
+  {
+    name: 'senderDomains',
+    to: '/o/$organization/messages/sender-domains',
+    permission: 'messaging.domains.read',
+  },
 ] as const;

@@ -74,6 +74,9 @@ interface RowsProps<Item extends { id: string }> {
   open: string | undefined;
   /** Whether filters leave something out. */
   filtered: boolean;
+  /** As in the address, and what changes it. */
+  sort?: string;
+  onSort?: (sort: string) => void;
   /** Shown where there is nothing yet. */
   empty: ReactNode;
 }

@@ -11,8 +11,8 @@ interface ResourcePanelProps<Item> {
   title: string;
   onClose: () => void;
   shown: (read: Reading<Item>, onEdit: () => void) => ReactNode;
-  /** The form over it, in its place. */
-  form: (opened: Reading<Item>, onDone: () => void) => ReactNode;
+  /** The form over it, in its place; left out where it has none. */
+  form?: (opened: Reading<Item>, onDone: () => void) => ReactNode;
 }
 
 /** One thing beside its list: what it is, and the form that changes it in the same place. */
@@ -25,7 +25,7 @@ export function ResourcePanel<Item>(props: ResourcePanelProps<Item>): ReactNode 
       {data === undefined && error !== null && <Failure error={error} again={() => void refetch()} />}
       {data === undefined && error === null && <div aria-busy className="bones h-64" />}
       {data !== undefined && editing === undefined && shown(data, () => setEditing(data))}
-      {editing !== undefined && form(editing, () => setEditing(undefined))}
+      {editing !== undefined && form?.(editing, () => setEditing(undefined))}
     </Dialog>
   );
 }
