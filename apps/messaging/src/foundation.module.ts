@@ -18,6 +18,7 @@ import { Tenants } from './organizations/tenants.js';
 import { EventWaits } from './event-waits/event-waits.repository.js';
 import { MailSigner } from './sender-domains/mail-signer.js';
 import { VerifiedSenders } from './sender-domains/verified-senders.js';
+import { ProviderRegistry } from './providers/provider-registry.js';
 import { DispatchSignal } from './sends/dispatch-signal.js';
 import { SendJournal } from './sends/send-journal.js';
 import { SendsRepository } from './sends/sends.repository.js';
@@ -59,7 +60,11 @@ const shared = [
 /** What several features of messaging stand on. No transport is among it. */
 @Global()
 @Module({
-  providers: [{ provide: MESSAGING_CONFIG, useFactory: () => messagingConfig() }, ...shared],
-  exports: [MESSAGING_CONFIG, ...shared],
+  providers: [
+    { provide: MESSAGING_CONFIG, useFactory: () => messagingConfig() },
+    { provide: ProviderRegistry, useFactory: () => new ProviderRegistry() },
+    ...shared,
+  ],
+  exports: [MESSAGING_CONFIG, ProviderRegistry, ...shared],
 })
 export class FoundationModule {}

@@ -3,7 +3,8 @@ import { CHANNELS } from '../addresses/channel.js';
 import { isTimezone } from '../calendar/local-time.js';
 import { minuteOfDay } from '../calendar/quiet-hours.js';
 import { refuse } from '../shapes/refuse.js';
-import { channelShapes } from './channel-providers.js';
+import type { ProviderRegistry } from '../providers/provider-registry.js';
+import { channelShapes } from './channel-shapes.js';
 
 const quietHours = z.strictObject({
   start: timeOfDay(),
@@ -25,45 +26,35 @@ const topic = z.strictObject({
 });
 
 /** The whole document as PUT takes it. */
-export const channelDocument = z.strictObject({
-  channels: z.strictObject({
-    email: channelShapes.email.optional(),
-    sms: channelShapes.sms.optional(),
-    push: channelShapes.push.optional(),
-    whatsapp: channelShapes.whatsapp.optional(),
-    in_app: z.preprocess(withInbox, channelShapes.in_app).optional(),
-  }),
-  quiet_hours: quietHours.nullish(),
-  caps: z
-    .array(cap)
-    .max(10)
-    .default([])
-    .superRefine(
-      noDuplicates(
-        ({ channel, window }) => `${channel} ${window}`,
-        (index) => [index],
+export function channelDocument(providers: ProviderRegistry) {
+  return z.strictObject({
+    channels: z.strictObject(channelShapes(providers)),
+    quiet_hours: quietHours.nullish(),
+    caps: z
+      .array(cap)
+      .max(10)
+      .default([])
+      .superRefine(
+        noDuplicates(
+          ({ channel, window }) => `${channel} ${window}`,
+          (index) => [index],
+        ),
       ),
-    ),
-  topics: z
-    .array(topic)
-    .max(50)
-    .default([])
-    .superRefine(
-      noDuplicates(
-        ({ key }) => key,
-        (index) => [index, 'key'],
+    topics: z
+      .array(topic)
+      .max(50)
+      .default([])
+      .superRefine(
+        noDuplicates(
+          ({ key }) => key,
+          (index) => [index, 'key'],
+        ),
       ),
-    ),
-});
+  });
+}
 
 /** A document that was read, secrets still in it. */
-export type ChannelDocument = z.output<typeof channelDocument>;
-
-/** The inbox needs no provider's name: nothing leaves the platform. */
-function withInbox(given: unknown): unknown {
-  const unnamed = typeof given === 'object' && given !== null && !('provider' in given);
-  return unnamed ? { ...given, provider: 'inbox' } : given;
-}
+export type ChannelDocument = z.output<ReturnType<typeof channelDocument>>;
 
 function timeOfDay() {
   return z.string().refine((text) => minuteOfDay(text) !== undefined, 'Expected a time of day as HH:MM');

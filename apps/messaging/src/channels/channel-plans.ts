@@ -3,8 +3,9 @@ import type { Transaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { SecretBox, type SealedSecret } from '../secrets/secret-box.js';
-import type { ChannelPlan, HttpWay, SendingPlan } from './channel-plan.js';
-import type { ChannelSetting } from './channel-providers.js';
+import type { Account, ChannelSetting, PlatformAccounts } from '../providers/provider.js';
+import { ProviderRegistry } from '../providers/provider-registry.js';
+import type { ChannelPlan, SendingPlan } from './channel-plan.js';
 import { placeOf } from './channel-secrets.js';
 import { ChannelSettingsRepository, type StoredSettings } from './channel-settings.repository.js';
 import { channelsFrom, platformChannels, settingsOf } from './platform-channels.js';
@@ -23,11 +24,11 @@ interface Owner {
   readonly byDefault: boolean;
 }
 
-/** Where the secret of a channel's provider is, if the channel has that provider. */
-export interface SecretPlace {
+/** A channel, if it has this provider. */
+export interface AccountPlace {
   readonly organizationId: string;
   readonly channel: Channel;
-  readonly provider: 'http' | 'twilio';
+  readonly provider: string;
 }
 
 /**
@@ -38,13 +39,18 @@ export interface SecretPlace {
 export class ChannelPlans {
   private readonly box: SecretBox;
   private readonly made = new Map<string, { version: number; plan: SendingPlan }>();
+  /** What the platform has of its own. */
+  readonly platform: PlatformAccounts;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly repository: ChannelSettingsRepository,
     private readonly keys: WebhookKeys,
+    private readonly providers: ProviderRegistry,
   ) {
     this.box = new SecretBox(config.keyring);
+    const { local, platformSmtp, platformProvider } = config;
+    this.platform = { local, smtp: platformSmtp, http: platformProvider };
   }
 
   /** Of one organization, in its own transaction. */
@@ -60,31 +66,24 @@ export class ChannelPlans {
   }
 
   /**
-   * The secrets by which channels' providers sign their reports, in a worker's transaction; of a channel that is
-   * switched off, too: what it sent before is still reported on. Undefined where the channel has no such provider.
+   * The accounts with whose secrets channels' providers sign their reports, in a worker's transaction; of a channel that
+   * is switched off, too: what it sent before is still reported on. Undefined where the channel has no such provider.
    */
-  async secretsOf(tx: Transaction, places: readonly SecretPlace[]): Promise<(string | undefined)[]> {
+  async accountsOf(tx: Transaction, places: readonly AccountPlace[]): Promise<(Account | undefined)[]> {
     const organizationIds = [...new Set(places.map(({ organizationId }) => organizationId))];
     const stored = await this.repository.findAll(tx, organizationIds);
     const byId = new Map(stored.map((settings) => [settings.organizationId, settings]));
-    return places.map((place) => this.secretOf(place, byId.get(place.organizationId)));
+    return places.map((place) => this.accountAt(place, byId.get(place.organizationId)));
   }
 
-  private secretOf(
-    { organizationId, channel, provider }: SecretPlace,
+  private accountAt(
+    { organizationId, channel, provider }: AccountPlace,
     stored: StoredSettings | undefined,
-  ): string | undefined {
+  ): Account | undefined {
     const setting = (stored?.document.channels ?? platformChannels(this.config))[channel];
-    if (setting?.provider !== provider) return undefined;
-    const way = this.wayOf(setting, {
-      organizationId,
-      channel,
-      version: stored?.version ?? 0,
-      secrets: stored?.secrets[channel] ?? {},
-      byDefault: stored === undefined,
-    });
-    if (way?.kind === 'http') return way.secret;
-    return way?.kind === 'twilio' ? way.authToken : undefined;
+    return setting?.provider === provider
+      ? this.accountOf(setting, ownerOf(organizationId, channel, stored))
+      : undefined;
   }
 
   /** The one that was made of the same version, or a new one: secrets are opened once, not for each send. */
@@ -102,13 +101,7 @@ export class ChannelPlans {
     const { document } = stored ?? {};
     const plans = settingsOf(document?.channels ?? platformChannels(this.config)).flatMap(
       ([channel, setting]) => {
-        const plan = this.channelPlan(setting, {
-          organizationId,
-          channel,
-          version: stored?.version ?? 0,
-          secrets: stored?.secrets[channel] ?? {},
-          byDefault: stored === undefined,
-        });
+        const plan = this.channelPlan(setting, ownerOf(organizationId, channel, stored));
         return plan ? [[channel, plan] as const] : [];
       },
     );
@@ -123,66 +116,47 @@ export class ChannelPlans {
 
   /** Undefined for a channel that is off, or lacks the secret without which its provider takes nothing. */
   private channelPlan(setting: ChannelSetting, owner: Owner): ChannelPlan | undefined {
-    const way = setting.enabled ? this.wayOf(setting, owner) : undefined;
-    if (!way) return undefined;
+    const provider = setting.enabled ? this.providers.find(setting.provider) : undefined;
+    const way = provider?.open(this.accountOf(setting, owner));
+    if (!provider || !way) return undefined;
     const { channel, byDefault, organizationId, version } = owner;
     return {
       channel,
-      provider: setting.provider,
+      provider: provider.name,
+      compose: (message) => provider.compose(message),
       from: setting.from ? (senderOf(channel, setting.from) ?? { name: '', address: setting.from }) : null,
-      replyTo: 'reply_to' in setting ? (setting.reply_to ?? null) : null,
+      replyTo: setting.reply_to ?? null,
       maxPerSecond: byDefault ? undefined : setting.max_per_second,
       consentMode: setting.consent_mode,
       transportKey: byDefault ? `platform/${channel}` : `${organizationId}/${channel}/${version}`,
       way,
       byPlatform: byDefault || (way.kind === 'http' && way.trusted),
-      webhookUrl: this.keys.urlOf(owner, setting.provider),
+      webhookUrl: this.keys.urlOf(owner, provider),
     };
   }
 
-  private wayOf(setting: ChannelSetting, owner: Owner): ChannelPlan['way'] | undefined {
-    switch (setting.provider) {
-      case 'smtp': {
-        const { host, port, security, username } = setting;
-        if (owner.byDefault && this.config.platformSmtp)
-          return { kind: 'smtp', ...this.config.platformSmtp, trusted: true };
-        const password = this.open(owner, 'password');
-        return {
-          kind: 'smtp',
-          host,
-          port,
-          security,
-          ...(username ? { username } : {}),
-          ...(password === undefined ? {} : { password }),
-          trusted: false,
-        };
-      }
-      case 'twilio': {
-        const authToken = this.open(owner, 'auth_token');
-        const { account_sid: accountSid, base_url: baseUrl } = setting;
-        return authToken === undefined ? undefined : { kind: 'twilio', accountSid, authToken, baseUrl };
-      }
-      case 'http':
-        return this.httpWay(setting.url, this.open(owner, 'secret'));
-      case 'inbox':
-        return { kind: 'inbox', copyTo: this.platformWay() };
-    }
-  }
-
-  /** Who puts back what local mode began with goes on in the platform's account: its secret is shown to nobody. */
-  private httpWay(url: string, secret: string | undefined): HttpWay | undefined {
-    if (secret !== undefined) return { kind: 'http', url, secret, trusted: false };
-    const platform = this.platformWay();
-    return platform?.url === url ? platform : undefined;
-  }
-
-  private platformWay(): HttpWay | undefined {
-    const provider = this.config.local ? this.config.platformProvider : undefined;
-    return provider && { kind: 'http', ...provider, trusted: true };
+  private accountOf(setting: ChannelSetting, owner: Owner): Account {
+    return {
+      channel: owner.channel,
+      setting,
+      secret: (field) => this.open(owner, field),
+      platform: this.platform,
+      byDefault: owner.byDefault,
+    };
   }
 
   private open({ secrets, organizationId, channel }: Owner, field: string): string | undefined {
     const sealed = secrets[field];
     return sealed && this.box.open(sealed, placeOf(organizationId, channel, field));
   }
+}
+
+function ownerOf(organizationId: string, channel: Channel, stored: StoredSettings | undefined): Owner {
+  return {
+    organizationId,
+    channel,
+    version: stored?.version ?? 0,
+    secrets: stored?.secrets[channel] ?? {},
+    byDefault: stored === undefined,
+  };
 }

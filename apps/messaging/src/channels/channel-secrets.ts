@@ -1,7 +1,8 @@
 import type { Channel } from '../addresses/channel.js';
 import type { SealedSecret, SecretBox } from '../secrets/secret-box.js';
 import type { ShownFault } from './channel-faults.js';
-import { hostOf, SECRET_FIELDS, type ChannelSetting } from './channel-providers.js';
+import type { ChannelSetting, Provider } from '../providers/provider.js';
+import { DERIVED_FIELDS } from './channel-shapes.js';
 import type { StoredSecrets, StoredSettings } from './channel-settings.repository.js';
 
 /** A secret as it is shown. */
@@ -24,15 +25,16 @@ export function mergeSecrets(
   box: SecretBox,
   previous: StoredSettings | undefined,
   { organizationId, channel }: { organizationId: string; channel: Channel },
-  setting: ChannelSetting,
+  { setting, provider }: { readonly setting: ChannelSetting; readonly provider: Provider },
   now: Date,
 ): Record<string, SealedSecret> {
   const before = previous?.document.channels[channel];
-  const sameDestination = before?.provider === setting.provider && hostOf(before) === hostOf(setting);
+  const sameDestination =
+    before?.provider === provider.name && hostsOf(provider, before) === hostsOf(provider, setting);
   const kept = sameDestination ? previous?.secrets[channel] : undefined;
   const merged: Record<string, SealedSecret> = {};
-  for (const field of SECRET_FIELDS[setting.provider]) {
-    const given = fieldOf(setting, field);
+  for (const field of Object.keys(provider.secrets)) {
+    const given = setting[field];
     const stored =
       typeof given === 'string' ? box.seal(given, placeOf(organizationId, channel, field), now) : undefined;
     const result = given === null ? undefined : (stored ?? kept?.[field]);
@@ -41,36 +43,48 @@ export function mergeSecrets(
   return merged;
 }
 
-/** The channel with its secrets as they may be shown. */
+/** The channel with its secrets as they may be shown; a field without a value is null. */
 export function showChannel(
   setting: ChannelSetting,
+  provider: Provider | undefined,
   secrets: StoredSecrets[string] | undefined,
-  { webhookUrl, fault }: { webhookUrl: string | null; fault: ShownFault | undefined },
+  derived: {
+    readonly channel: Channel;
+    readonly webhookUrl: string | null;
+    readonly fault: ShownFault | undefined;
+  },
 ): Record<string, unknown> {
-  const shown = Object.fromEntries(
-    SECRET_FIELDS[setting.provider].map((field): [string, ShownSecret] => [field, view(secrets?.[field])]),
-  );
+  const names = Object.keys(provider?.secrets ?? {});
+  const shown = names.map((field): [string, ShownSecret] => [field, view(secrets?.[field])]);
   return {
+    ...Object.fromEntries(Object.keys(provider?.fields ?? {}).map((field) => [field, null])),
     ...setting,
     from: setting.from ?? null,
-    ...('reply_to' in setting || setting.provider === 'smtp' ? { reply_to: setting.reply_to ?? null } : {}),
-    ...(setting.provider === 'smtp' ? { username: setting.username ?? null } : {}),
-    ...shown,
-    webhook_url: webhookUrl,
-    misconfigured: fault ?? null,
+    ...(derived.channel === 'email' ? { reply_to: setting.reply_to ?? null } : {}),
+    ...Object.fromEntries(shown),
+    webhook_url: derived.webhookUrl,
+    misconfigured: derived.fault ?? null,
   };
 }
 
 /** The channel as it is stored: what is secret stands elsewhere, what is derived nowhere. */
-export function withoutSecrets<T extends ChannelSetting>(setting: T): T {
-  const copy = { ...setting };
-  for (const field of [...SECRET_FIELDS[setting.provider], 'webhook_url', 'misconfigured'])
-    delete (copy as Record<string, unknown>)[field];
-  return copy;
+export function withoutSecrets(setting: ChannelSetting, provider: Provider): ChannelSetting {
+  const left = new Set<string>([...Object.keys(provider.secrets), ...DERIVED_FIELDS]);
+  return Object.fromEntries(Object.entries(setting).filter(([field]) => !left.has(field))) as ChannelSetting &
+    object;
 }
 
-function fieldOf(setting: ChannelSetting, field: string): unknown {
-  return (setting as Readonly<Record<string, unknown>>)[field];
+/** Where secrets are sent to: one given for one host is never shown to another. */
+function hostsOf(provider: Provider, setting: ChannelSetting): string {
+  return provider
+    .destinations(setting)
+    .map(({ address }) => hostOf(address))
+    .join(' ');
+}
+
+/** The host of a web address, or the host itself. */
+export function hostOf(address: string): string {
+  return URL.canParse(address) && address.includes('://') ? new URL(address).hostname : address.toLowerCase();
 }
 
 function view(secret: SealedSecret | undefined): ShownSecret {

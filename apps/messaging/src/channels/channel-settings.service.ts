@@ -11,8 +11,9 @@ import { readShape } from '../shapes/read-shape.js';
 import { VerifiedSenders } from '../sender-domains/verified-senders.js';
 import { channelDocument, type ChannelDocument } from './channel-document.js';
 import { ChannelFaults, type ShownFault } from './channel-faults.js';
-import { hostOf, type ChannelSetting } from './channel-providers.js';
-import { mergeSecrets, showChannel, withoutSecrets } from './channel-secrets.js';
+import type { ChannelSetting, Destination, Provider } from '../providers/provider.js';
+import { ProviderRegistry } from '../providers/provider-registry.js';
+import { hostOf, mergeSecrets, showChannel, withoutSecrets } from './channel-secrets.js';
 import { ChannelSettingsRepository, type StoredSettings } from './channel-settings.repository.js';
 import { channelsFrom, platformChannels, settingsOf } from './platform-channels.js';
 import { parseSender } from './sender.js';
@@ -38,6 +39,7 @@ export class ChannelSettingsService {
     private readonly audit: Audit,
     private readonly clock: Clock,
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly providers: ProviderRegistry,
   ) {
     this.box = new SecretBox(config.keyring);
   }
@@ -56,7 +58,7 @@ export class ChannelSettingsService {
    * `etag_mismatch`
    */
   async replace(context: RequestContext, body: object): Promise<ShownSettings> {
-    const document = readShape(channelDocument, body, '');
+    const document = readShape(channelDocument(this.providers), body, '');
     await this.checkDestinations(document);
     const stored = await this.database.inOrganization(context, async (tx) => {
       // Two first PUTs at once have no row to lock yet.
@@ -80,7 +82,7 @@ export class ChannelSettingsService {
   }
 
   private async checkSender(tx: Transaction, { channels }: ChannelDocument): Promise<void> {
-    const sender = channels.email?.enabled ? parseSender(channels.email.from) : undefined;
+    const sender = channels.email?.enabled ? parseSender(channels.email.from ?? '') : undefined;
     if (sender) await this.senders.demand(tx, sender, '/channels/email/from');
   }
 
@@ -91,14 +93,16 @@ export class ChannelSettingsService {
   ): Omit<StoredSettings, 'version'> {
     const settings = settingsOf(document.channels);
     const now = this.clock.now();
-    const secrets = settings.map(
-      ([channel, setting]) =>
-        [channel, mergeSecrets(this.box, previous, { organizationId, channel }, setting, now)] as const,
+    const secrets = settings.map(([channel, setting]) => {
+      const given = { setting, provider: this.providerOf(setting) };
+      return [channel, mergeSecrets(this.box, previous, { organizationId, channel }, given, now)] as const;
+    });
+    const channels = settings.map(
+      ([channel, setting]) => [channel, withoutSecrets(setting, this.providerOf(setting))] as const,
     );
-    const channels = settings.map(([channel, setting]) => [channel, withoutSecrets(setting)] as const);
     return {
       organizationId,
-      document: { ...document, channels: channelsFrom(channels) as ChannelDocument['channels'] },
+      document: { ...document, channels: channelsFrom(channels) },
       secrets: channelsFrom(secrets),
     };
   }
@@ -106,18 +110,23 @@ export class ChannelSettingsService {
   /** A host that leads into the platform's own network is refused now; it is checked again at every connection. */
   private async checkDestinations(document: ChannelDocument): Promise<void> {
     const errors = await Promise.all(
-      settingsOf(document.channels).map(([channel, setting]) => this.destinationError(channel, setting)),
+      settingsOf(document.channels).flatMap(([channel, setting]) =>
+        this.providerOf(setting)
+          .destinations(setting)
+          .map((destination) => this.destinationError(channel, destination)),
+      ),
     );
     const found = errors.flatMap((error) => error ?? []);
     if (found.length > 0) throw Problem.validation(found);
   }
 
-  private async destinationError(channel: Channel, setting: ChannelSetting): Promise<FieldError | undefined> {
-    const field = DESTINATION_FIELDS[setting.provider];
-    if (field === undefined) return undefined;
+  private async destinationError(
+    channel: Channel,
+    { field, address }: Destination,
+  ): Promise<FieldError | undefined> {
     const pointer = `/channels/${channel}/${field}`;
-    const host = hostOf(setting);
-    const plain = setting.provider !== 'smtp' && !fieldText(setting, field).startsWith('https:');
+    const host = hostOf(address);
+    const plain = address.startsWith('http:');
     if (plain && !(this.config.local && isLoopbackHost(host))) {
       return { pointer, code: 'invalid_format', detail: 'Expected an https address.' };
     }
@@ -132,6 +141,13 @@ export class ChannelSettingsService {
     }
   }
 
+  /** Of a setting that was read by the providers' own shapes. */
+  private providerOf({ provider: name }: ChannelSetting): Provider {
+    const provider = this.providers.find(name);
+    if (!provider) throw new TypeError(`There is no provider ${name}.`);
+    return provider;
+  }
+
   private show(
     organizationId: string,
     stored: StoredSettings | undefined,
@@ -139,9 +155,10 @@ export class ChannelSettingsService {
   ): ShownSettings {
     const channels = settingsOf(stored?.document.channels ?? platformChannels(this.config)).map(
       ([channel, setting]) => {
-        const webhookUrl = this.webhookKeys.urlOf({ organizationId, channel }, setting.provider);
-        const fault = faults.get(channel);
-        return [channel, showChannel(setting, stored?.secrets[channel], { webhookUrl, fault })] as const;
+        const provider = this.providers.find(setting.provider);
+        const webhookUrl = provider ? this.webhookKeys.urlOf({ organizationId, channel }, provider) : null;
+        const derived = { channel, webhookUrl, fault: faults.get(channel) };
+        return [channel, showChannel(setting, provider, stored?.secrets[channel], derived)] as const;
       },
     );
     const body = {
@@ -152,13 +169,6 @@ export class ChannelSettingsService {
     };
     return { body, etag: etagOf(stored?.version ?? 0) };
   }
-}
-
-/** The field that says where a provider is. */
-const DESTINATION_FIELDS = { smtp: 'host', twilio: 'base_url', http: 'url', inbox: undefined } as const;
-
-function fieldText(setting: ChannelSetting, field: string): string {
-  return String((setting as Readonly<Record<string, unknown>>)[field]);
 }
 
 function changedFields(before: ChannelDocument | undefined, after: ChannelDocument): string[] {

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { equalInConstantTime } from '../signatures/constant-time.js';
-import type { Provider } from './channel-providers.js';
+import type { Provider } from '../providers/provider.js';
 
 /** The account that a provider reports on: a channel of an organization. */
 export interface WebhookAccount {
@@ -14,14 +14,6 @@ export interface WebhookAccount {
 const ID_BYTES = 16;
 const MAC_BYTES = 16;
 const KEY = /^[A-Za-z0-9_-]{44}$/;
-/** The signature by which each kind of provider reports; mail servers report nothing, the inbox is our own. */
-const REPORTS: Readonly<Record<Provider, string | undefined>> = {
-  smtp: undefined,
-  inbox: undefined,
-  http: 'standard',
-  twilio: 'twilio',
-};
-
 /**
  * The `key` of a channel's `webhook_url`: it names the organization and the channel, so that their secret is the one
  * that is tried. It proves nothing by itself and needs no table: its last bytes only keep it from being made up.
@@ -37,10 +29,10 @@ export class WebhookKeys {
   }
 
   /** Where the provider of a channel reports to; null where it does not. */
-  urlOf(account: WebhookAccount, provider: Provider): string | null {
-    const adapter = REPORTS[provider];
-    if (adapter === undefined) return null;
-    return `${this.config.publicUrl}/v1/messaging/webhooks/${adapter}?key=${this.keyOf(account)}`;
+  urlOf(account: WebhookAccount, provider: Pick<Provider, 'webhooks'>): string | null {
+    const [path] = Object.keys(provider.webhooks);
+    if (path === undefined) return null;
+    return `${this.config.publicUrl}/v1/messaging/webhooks/${path}?key=${this.keyOf(account)}`;
   }
 
   /** The account a key names; undefined for one that was not made here. */

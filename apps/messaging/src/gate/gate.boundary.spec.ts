@@ -31,11 +31,22 @@ describe('the gate', () => {
     expect(found.filter((file) => !file.startsWith('gate/transports/'))).toEqual([]);
   });
 
-  it('shares its way to post with the webhooks of the organization alone, which carry no message', () => {
+  it('shares its way to ask with the webhooks of both directions alone, which carry no message', () => {
     const users = sources().filter(({ text }) => /\b(?:postPinned|pinnedFetch)\b/.test(text));
     const others = users.map(({ file }) => file).filter((file) => !file.startsWith('gate/transports/'));
     expect(others.length).toBeGreaterThan(0);
-    expect(others.filter((file) => !file.startsWith('webhook-endpoints/deliveries/'))).toEqual([]);
+    const outgoing = others.filter((file) => file.startsWith('webhook-endpoints/deliveries/'));
+    expect(outgoing.length).toBeGreaterThan(0);
+    // Of what comes in: certificates, and addresses that a provider asks to be confirmed.
+    expect(others.filter((file) => !outgoing.includes(file))).toEqual(['webhooks/webhooks.service.ts']);
+  });
+
+  it('makes all connections of providers: what they know of themselves opens none', () => {
+    const providers = sources().filter(({ file }) => file.startsWith('providers/'));
+    expect(providers.length).toBeGreaterThan(10);
+    const ways = /gate\/transports\/|\bDatabase\b|(?<!tools\.)\bfetch\(/;
+    const reaching = providers.filter(({ text }) => ways.test(text.replaceAll(/^import type [^;]*;/gm, '')));
+    expect(reaching.map(({ file }) => file)).toEqual([]);
   });
 
   it('asks its transports to hand over in one place, after the gate has been passed', () => {

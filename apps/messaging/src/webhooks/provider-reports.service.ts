@@ -8,7 +8,7 @@ import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import { isFinal, mayFollow, type SendState } from '../sends/send-state.js';
 import type { SuppressionReason } from '../suppressions/suppression.js';
 import { Suppressions } from '../suppressions/suppressions.service.js';
-import { eventKeyOf, stateOf, type ProviderReport } from './provider-report.js';
+import { eventKeyOf, stateOf, type ProviderReport } from '../providers/report.js';
 import {
   factsOf,
   isMatched,

@@ -1,7 +1,7 @@
 import type { Channel } from '../addresses/channel.js';
 import type { Category, SendFacts } from '../sends/send.js';
 import type { SendState } from '../sends/send-state.js';
-import type { ReportedEvent } from './provider-report.js';
+import type { ReportedEvent } from '../providers/report.js';
 
 /** Stands for the organization of reports in the platform's account: their sends may be anybody's. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000';

@@ -3,8 +3,11 @@ import { Controller, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiParam, ApiProperty, ApiQuery } from '@nestjs/swagger';
 import { CorrelationId, Endpoint, PathText, RawBody } from '@customer-platform/http';
 import { IsInt } from 'class-validator';
-import { ADAPTERS } from './adapters.js';
+import { BUILT_IN } from '../providers/built-in.js';
 import { WebhooksService } from './webhooks.service.js';
+
+/** Names in the path. */
+const WEBHOOKS = BUILT_IN.flatMap(({ webhooks }) => Object.keys(webhooks));
 
 /** Answer of `POST /v1/messaging/webhooks/{provider}`. */
 export class WebhookReceiptDto {
@@ -17,7 +20,7 @@ export class WebhookReceiptDto {
 export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}
 
-  @ApiParam({ name: 'provider', enum: [...ADAPTERS.keys()] })
+  @ApiParam({ name: 'provider', enum: WEBHOOKS })
   @ApiQuery({
     name: 'key',
     required: false,

@@ -2,14 +2,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Database, isDatabaseUnavailable } from '@customer-platform/database';
 import { Batcher } from '@customer-platform/http';
+import { pinnedFetch } from '@customer-platform/outbound';
 import { Problem } from '@customer-platform/problem-json';
 import type { Channel } from '../addresses/channel.js';
-import { ChannelPlans, type SecretPlace } from '../channels/channel-plans.js';
+import { ChannelPlans, type AccountPlace } from '../channels/channel-plans.js';
 import { WebhookKeys } from '../channels/webhook-keys.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { ADAPTERS } from './adapters.js';
+import type { Account } from '../providers/provider.js';
+import { ProviderRegistry, type RegisteredWebhook } from '../providers/provider-registry.js';
+import type { WebhookCall, WebhookTools } from '../providers/webhook.js';
 import { ProviderReports } from './provider-reports.service.js';
-import type { WebhookAdapter, WebhookCall } from './webhook-call.js';
+
+/** Of what a webhook asks for while its caller waits: a certificate, a confirmation. */
+const FETCH_MS = 5_000;
+const MOST_FETCHED_BYTES = 64 * 1024;
 
 /** A call, with its target as it came on the wire. */
 export interface IncomingCall {
@@ -19,20 +25,22 @@ export interface IncomingCall {
 }
 
 /** Whose account reports: an organization's channel, or the platform's own. */
-interface Account {
+interface Reporter {
   readonly organizationId: string | null;
   readonly channel: Channel | null;
-  readonly secret: string;
+  readonly account: Account;
 }
 
 /** Reports of providers (messaging.md §7): whose account → signature over the raw bytes → read → take. */
 @Injectable()
 export class WebhooksService {
   /** Read for each call anew, for a secret that was replaced is not good any more; calls at once share the reading. */
-  private readonly secrets = new Batcher<SecretPlace, string | undefined>({
-    run: (places) => this.database.acrossOrganizations((tx) => this.plans.secretsOf(tx, places)),
+  private readonly accounts = new Batcher<AccountPlace, Account | undefined>({
+    run: (places) => this.database.acrossOrganizations((tx) => this.plans.accountsOf(tx, places)),
     singlyAfter: (error) => !isDatabaseUnavailable(error),
   });
+
+  private readonly tools: WebhookTools;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -41,16 +49,20 @@ export class WebhooksService {
     private readonly keys: WebhookKeys,
     private readonly reports: ProviderReports,
     private readonly clock: Clock,
-  ) {}
+    private readonly providers: ProviderRegistry,
+  ) {
+    const bounds = { timeoutMs: FETCH_MS, maxAnswerBytes: MOST_FETCHED_BYTES };
+    this.tools = { fetch: pinnedFetch({ ...bounds, allowLoopback: config.local }) };
+  }
 
   /**
    * @returns how many reports the call brought
-   * @throws Problem `not_found` for a provider there is no adapter for, `invalid_signature`, `stale_signature`,
+   * @throws Problem `not_found` for a provider there is no provider for, `invalid_signature`, `stale_signature`,
    * `malformed_json`, `validation_failed`
    */
   async take(provider: string, incoming: IncomingCall, correlationId: string): Promise<number> {
-    const adapter = ADAPTERS.get(provider);
-    if (!adapter) throw new Problem('not_found');
+    const registered = this.providers.webhook(provider);
+    if (!registered) throw new Problem('not_found');
     const { target, headers, body } = incoming;
     const call: WebhookCall = {
       url: `${this.config.publicUrl}${target}`,
@@ -58,24 +70,29 @@ export class WebhooksService {
       body,
       now: this.clock.now(),
     };
-    const account = await this.accountOf(adapter, new URL(call.url).searchParams.get('key'));
-    if (!account) throw new Problem('invalid_signature');
-    adapter.verify(call, account.secret);
-    const reports = adapter.read(call);
-    const { organizationId, channel } = account;
+    const reporter = await this.reporterOf(registered, new URL(call.url).searchParams.get('key'));
+    if (!reporter) throw new Problem('invalid_signature');
+    const { webhook } = registered;
+    const { organizationId, channel, account } = reporter;
+    await webhook.verify(call, account, this.tools);
+    await webhook.confirm?.(call, this.tools);
+    const reports = webhook.read(call, account);
     await this.reports.take(reports, { organizationId, channel, provider, correlationId });
     return reports.length;
   }
 
   /** Undefined where nobody has such an account: told apart from a wrong signature by nothing. */
-  private async accountOf(adapter: WebhookAdapter, key: string | null): Promise<Account | undefined> {
+  private async reporterOf(
+    { provider }: RegisteredWebhook,
+    key: string | null,
+  ): Promise<Reporter | undefined> {
     if (key === null) {
-      const secret = adapter.of === 'http' ? this.config.platformProvider?.secret : undefined;
-      return secret === undefined ? undefined : { organizationId: null, channel: null, secret };
+      const account = provider.ofPlatform?.(this.plans.platform);
+      return account && { organizationId: null, channel: null, account };
     }
     const named = this.keys.read(key);
     if (!named) return undefined;
-    const secret = await this.secrets.add({ ...named, provider: adapter.of });
-    return secret === undefined ? undefined : { ...named, secret };
+    const account = await this.accounts.add({ ...named, provider: provider.name });
+    return account && { ...named, account };
   }
 }

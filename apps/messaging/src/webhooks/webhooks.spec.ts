@@ -3,7 +3,7 @@ import { DatabaseFault } from '@customer-platform/testing';
 import fc from 'fast-check';
 import { history, send, settled, shown, type MessagingWorld } from '../messaging.fixture.js';
 import type { Provider } from '../provider.fixture.js';
-import { REPORTED_EVENTS, stateOf } from './provider-report.js';
+import { REPORTED_EVENTS, stateOf } from '../providers/report.js';
 import { ReportSweep } from './report-sweep.js';
 import {
   aReport,

@@ -1,4 +1,4 @@
-import type { Channel } from '../../addresses/channel.js';
+import type { HandOff, OutgoingMessage } from '../../providers/way-out.js';
 
 /**
  * The time within which a hand-off must be over, on this process's monotonic clock (milliseconds of
@@ -20,44 +20,6 @@ export class Lease {
   get over(): boolean {
     return this.remaining() <= 0;
   }
-}
-
-/** What is handed over: everything is composed before the gate, nothing is decided after it. */
-export interface OutgoingMessage {
-  readonly organizationId: string;
-  readonly sendId: string;
-  readonly channel: Channel;
-  /** The checked address: the only text that may name the recipient to the transport. */
-  readonly to: string;
-  /** Envelope sender of mail, sender id of other channels. */
-  readonly from: string;
-  /** The whole message as it leaves: MIME by SMTP, a form or JSON by HTTP. */
-  readonly content: Buffer;
-}
-
-/**
- * How a hand-off ended.
- * - `sent`: the provider has taken the message.
- * - `deferred`: it has not, and may later (4xx, a connection that broke before the content).
- * - `bounced`: it refused it for good (5xx).
- * - `misconfigured`: it has not taken it because it refuses the account, or is not what the settings say: no fault of
- *   the message or its recipient, and the same for all until somebody mends it.
- * - `unknown`: the connection broke after the content began; nobody can tell. Never sent again.
- * - `released`: nothing was begun, the lease was over or the process is ending; costs no attempt.
- */
-export interface HandOff {
-  readonly outcome: 'sent' | 'deferred' | 'bounced' | 'misconfigured' | 'unknown' | 'released';
-  /** The SMTP reply code, or the HTTP status of other providers. */
-  readonly code?: number;
-  /** RFC 3463 status of the reply: `5.1.1`. */
-  readonly enhanced?: string;
-  readonly providerMessageId?: string;
-  /** A reply that blames this recipient's address for good: it is suppressed. */
-  readonly recipientGone?: boolean;
-  /** Of `misconfigured`: what was refused, such as `AUTH`, `TLS` or `request`. */
-  readonly stage?: string;
-  /** For so long the provider asked to be left alone. */
-  readonly retryAfterMs?: number;
 }
 
 /** One way out of the platform. Held by the gate and by nothing else. */

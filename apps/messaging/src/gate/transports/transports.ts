@@ -1,11 +1,11 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { resolveDestination } from '@customer-platform/outbound';
-import type { ChannelPlan, SmtpWay } from '../../channels/channel-plan.js';
+import type { ChannelPlan } from '../../channels/channel-plan.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import { HttpTransport, type HttpProvider } from './http/http-transport.js';
-import { signedProvider } from './http/signed-provider.js';
-import { twilioProvider } from './http/twilio-provider.js';
+import type { HttpWay, SmtpWay } from '../../providers/way-out.js';
+import { HttpExchange } from './http/http-exchange.js';
+import { HttpTransport } from './http/http-transport.js';
 import { InboxTransport } from './inbox/inbox-transport.js';
 import { SmtpTransport } from './smtp/smtp-transport.js';
 import type { Transport } from './transport.js';
@@ -48,18 +48,14 @@ export class Transports implements OnApplicationShutdown {
     await this.closeUnused(Infinity);
   }
 
-  private create({ way }: ChannelPlan): Transport {
+  private create({ way, provider }: ChannelPlan): Transport {
     switch (way.kind) {
       case 'smtp':
         return this.smtp(way);
-      case 'twilio':
-        return this.http(twilioProvider(way), false);
       case 'http':
-        return this.http(signedProvider(way), way.trusted);
-      case 'inbox': {
-        const copy = way.copyTo && this.http(signedProvider(way.copyTo), true);
-        return new InboxTransport(this.database, copy);
-      }
+        return this.http(way, provider);
+      case 'inbox':
+        return new InboxTransport(this.database, way.copyTo && this.http(way.copyTo, provider));
     }
   }
 
@@ -72,11 +68,14 @@ export class Transports implements OnApplicationShutdown {
     });
   }
 
-  private http(provider: HttpProvider, trusted: boolean): Transport {
+  private http(way: HttpWay, provider: string): Transport {
+    const maxConnections = way.trusted ? CONNECTIONS.platform : CONNECTIONS.organization;
+    const resolve = (host: string) => resolveDestination(host, this.config.local);
     return new HttpTransport({
       provider,
-      maxConnections: trusted ? CONNECTIONS.platform : CONNECTIONS.organization,
-      resolve: (host) => resolveDestination(host, this.config.local),
+      way,
+      maxConnections,
+      exchange: new HttpExchange(resolve, maxConnections),
     });
   }
 

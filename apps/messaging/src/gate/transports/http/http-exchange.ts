@@ -6,31 +6,9 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import type { Destination } from '@customer-platform/outbound';
+import { DestinationNotAllowed, type Destination } from '@customer-platform/outbound';
+import type { HttpPost, HttpResult } from '../../../providers/way-out.js';
 import type { Lease } from '../transport.js';
-
-/** What is posted. */
-export interface HttpPost {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
-
-/**
- * How a request ended.
- * - `answered`: with a status and, cut at 64 KiB, a body.
- * - `unsent`: nothing of it left this process; `late` because the lease was over first.
- * - `cut`: it had begun to leave and no whole answer came; nobody can tell what became of it.
- */
-export type HttpResult =
-  | {
-      readonly kind: 'answered';
-      readonly status: number;
-      readonly body: string;
-      readonly retryAfter: string | undefined;
-    }
-  | { readonly kind: 'unsent'; readonly late: boolean }
-  | { readonly kind: 'cut' };
 
 /** Addresses are checked for each connection: what was public yesterday may be ours today. */
 export type ResolveHost = (host: string) => Promise<Destination>;
@@ -69,8 +47,8 @@ export class HttpExchange {
       // A literal address is connected to without being looked up.
       const host = message.url.hostname.replace(/^\[|\]$/g, '');
       if (isIP(host)) await this.resolve(host);
-    } catch {
-      return { kind: 'unsent', late: false };
+    } catch (error) {
+      return unsent(error, false);
     }
     if (lease.over) return { kind: 'unsent', late: true };
     return this.exchange(message, lease);
@@ -90,7 +68,7 @@ export class HttpExchange {
         resolve(result);
       };
       const guard = setTimeout(() => request.destroy(), Math.max(0, lease.remaining()));
-      request.once('error', () => settle(begun ? { kind: 'cut' } : { kind: 'unsent', late: lease.over }));
+      request.once('error', (error) => settle(begun ? { kind: 'cut' } : unsent(error, lease.over)));
       whenConnected(request, () => {
         if (lease.over) return void request.destroy(new Error('the lease is over'));
         begun = true;
@@ -120,6 +98,11 @@ export class HttpExchange {
       headers: { ...headers, 'content-length': String(body.length) },
     });
   }
+}
+
+/** Why nothing of a request left this process. */
+export function unsent(error: unknown, late: boolean): HttpResult {
+  return { kind: 'unsent', late, ...(error instanceof DestinationNotAllowed ? { refused: true } : {}) };
 }
 
 /** Only then it is known that nothing was written before: a request that is ended earlier leaves by itself. */

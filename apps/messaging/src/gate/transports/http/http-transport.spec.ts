@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { resolveDestination } from '@customer-platform/outbound';
 import { Provider } from '../../../provider.fixture.js';
+import { signedPost } from '../../../providers/http/signed-post.js';
+import { twilioApi } from '../../../providers/twilio/twilio-api.js';
+import type { HttpSpeaker, OutgoingMessage } from '../../../providers/way-out.js';
 import { verifyStandard, type StandardHeaders } from '../../../signatures/standard-webhooks.js';
-import { Lease, type OutgoingMessage } from '../transport.js';
+import { Lease } from '../transport.js';
+import { HttpExchange, type ResolveHost } from './http-exchange.js';
 import { HttpTransport } from './http-transport.js';
-import { signedProvider } from './signed-provider.js';
-import { twilioProvider } from './twilio-provider.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const MESSAGE: OutgoingMessage = {
@@ -29,14 +31,19 @@ describe('HttpTransport', () => {
   afterEach(() => Promise.all(open.splice(0).map((one) => one.close())));
   afterAll(() => provider.stop());
 
-  function transport(url = `${provider.url}/in`, maxConnections = 5): HttpTransport {
-    const made = new HttpTransport({
-      provider: signedProvider({ url, secret: SECRET }),
-      maxConnections,
-      resolve: (host) => resolveDestination(host, true),
-    });
+  function opened(
+    speaker: () => HttpSpeaker,
+    maxConnections: number,
+    resolve: ResolveHost = (host) => resolveDestination(host, true),
+  ): HttpTransport {
+    const exchange = new HttpExchange(resolve, maxConnections);
+    const made = new HttpTransport({ provider: 'http', way: { speaker }, exchange, maxConnections });
     open.push(made);
     return made;
+  }
+
+  function transport(url = `${provider.url}/in`, maxConnections = 5): HttpTransport {
+    return opened(() => signedPost({ url, secret: SECRET }), maxConnections);
   }
 
   it('posts the very bytes, signed, under the send’s id, and takes the provider’s own id', async () => {
@@ -166,15 +173,12 @@ describe('HttpTransport', () => {
 
   it('looks at the address of each connection, whatever the name said before', async () => {
     const answers = ['127.0.0.1', '10.0.0.1'];
-    const made = new HttpTransport({
-      provider: signedProvider({
-        url: `${provider.url.replace('127.0.0.1', 'localhost')}/in`,
-        secret: SECRET,
-      }),
-      maxConnections: 1,
-      resolve: () => resolveDestination(answers.shift() ?? '10.0.0.1', true),
-    });
-    open.push(made);
+    const url = `${provider.url.replace('127.0.0.1', 'localhost')}/in`;
+    const made = opened(
+      () => signedPost({ url, secret: SECRET }),
+      1,
+      () => resolveDestination(answers.shift() ?? '10.0.0.1', true),
+    );
     // Without an idle connection the name is asked again.
     provider.answer = () => ({ status: 200, headers: { connection: 'close' } });
     expect((await made.handOff(MESSAGE, lease())).outcome).toBe('sent');
@@ -185,13 +189,7 @@ describe('HttpTransport', () => {
   describe('to Twilio', () => {
     const sid = `AC${'0'.repeat(32)}`;
     function twilio(): HttpTransport {
-      const made = new HttpTransport({
-        provider: twilioProvider({ accountSid: sid, authToken: 'token', baseUrl: `${provider.url}/` }),
-        maxConnections: 2,
-        resolve: (host) => resolveDestination(host, true),
-      });
-      open.push(made);
-      return made;
+      return opened(() => twilioApi({ accountSid: sid, authToken: 'token', baseUrl: `${provider.url}/` }), 2);
     }
 
     it('posts a form to the account’s messages and takes the sid', async () => {

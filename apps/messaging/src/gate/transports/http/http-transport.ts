@@ -1,43 +1,54 @@
 import { retryAfterMs } from '@customer-platform/outbound';
+import type {
+  HandOff,
+  HttpAnswer,
+  HttpPost,
+  HttpResult,
+  HttpSpeaker,
+  HttpWay,
+  OutgoingMessage,
+} from '../../../providers/way-out.js';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
-import type { HandOff, Lease, OutgoingMessage, Transport } from '../transport.js';
-import { HttpExchange, type HttpPost, type HttpResult, type ResolveHost } from './http-exchange.js';
+import { Lease, type Transport } from '../transport.js';
 
-type HttpAnswer = Extract<HttpResult, { readonly kind: 'answered' }>;
-
-/** How one provider is spoken to. */
-export interface HttpProvider {
-  readonly name: string;
-  /** The request of a message; what changes with each attempt, such as a signature, is made here. */
-  post(message: OutgoingMessage): HttpPost;
-  /** What a 2xx or a refusal for good says; everything else is the same for all. */
-  read(status: number, body: string): HandOff;
+/** Requests that are made one by one, each within a lease. */
+export interface Exchange {
+  post(request: HttpPost, lease: Lease): Promise<HttpResult>;
+  close(): void;
 }
 
 /** Said by the provider itself, which has taken nothing: too early, too many, its own failure, not now. */
 const LATER: ReadonlySet<number> = new Set([408, 425, 429, 500, 503]);
 /** The key, the account, the address of the API or the proxy before it is wrong: it would refuse any message. */
 const ACCOUNT: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407]);
+/** What is no message may take so long, whoever waits for it. */
+const TOKEN_MS = 5_000;
 
 /** Hands messages to a provider by HTTP. */
 export class HttpTransport implements Transport {
   readonly provider: string;
-  private readonly exchange: HttpExchange;
+  private readonly exchange: Exchange;
+  private readonly speaker: HttpSpeaker;
   private readonly outage: Outage;
   private readonly ahead = new Ahead();
   private closed = false;
 
   constructor(
     private readonly options: {
-      readonly provider: HttpProvider;
-      readonly resolve: ResolveHost;
+      readonly provider: string;
+      readonly way: Pick<HttpWay, 'speaker' | 'eachElsewhere'>;
+      readonly exchange: Exchange;
       readonly maxConnections: number;
     },
   ) {
-    this.provider = options.provider.name;
-    this.exchange = new HttpExchange(options.resolve, options.maxConnections);
+    this.provider = options.provider;
+    this.exchange = options.exchange;
     this.outage = new Outage(this.provider);
+    this.speaker = options.way.speaker({
+      post: (request) => this.exchange.post(request, Lease.from(performance.now(), TOKEN_MS)),
+      now: () => new Date(),
+    });
   }
 
   capacity(): number {
@@ -46,21 +57,14 @@ export class HttpTransport implements Transport {
 
   async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
     const probing = this.outage.present;
-    const began = performance.now();
-    const result = await this.exchange.post(this.options.provider.post(message), lease);
-    this.ahead.took(performance.now() - began);
-    if (result.kind === 'cut') return { outcome: 'unknown' };
-    if (result.kind === 'unsent') {
-      if (result.late) return { outcome: 'released' };
-      this.outage.failed('connection');
-      return { outcome: this.outage.justFound || probing ? 'deferred' : 'released' };
-    }
-    const handOff = this.verdict(result);
+    const handOff = await this.exchanged(message, lease, true);
+    if (handOff.outcome === 'released' || handOff.outcome === 'unknown') return handOff;
     if (!concernsAll(handOff)) {
       this.outage.over();
       return handOff;
     }
-    this.outage.failed('request', handOff.retryAfterMs, result.status);
+    if (this.options.way.eachElsewhere && handOff.stage === 'connection') return handOff;
+    this.outage.failed(handOff.stage ?? 'request', handOff.retryAfterMs, handOff.code);
     return this.outage.justFound || probing ? handOff : { outcome: 'released' };
   }
 
@@ -70,22 +74,52 @@ export class HttpTransport implements Transport {
     return Promise.resolve();
   }
 
-  private verdict({ status, body, retryAfter }: HttpAnswer): HandOff {
+  private async exchanged(message: OutgoingMessage, lease: Lease, mayRepeat: boolean): Promise<HandOff> {
+    const request = await this.speaker.request(message);
+    if ('outcome' in request) return lease.over ? { outcome: 'released' } : request;
+    const began = performance.now();
+    const result = await this.exchange.post(request, lease);
+    this.ahead.took(performance.now() - began);
+    if (result.kind === 'cut') return { outcome: 'unknown' };
+    if (result.kind === 'unsent') return this.unsent(result);
+    const said = this.verdict(result);
+    if (said !== 'again') return said;
+    return mayRepeat
+      ? this.exchanged(message, lease, false)
+      : { outcome: 'misconfigured', stage: 'request', code: result.status };
+  }
+
+  private unsent({ late, refused }: { readonly late: boolean; readonly refused?: boolean }): HandOff {
+    if (late) return { outcome: 'released' };
+    // The recipient's own address leads where nobody may be sent to: it is none.
+    if (refused && this.options.way.eachElsewhere) return { outcome: 'bounced', recipientGone: true };
+    return { outcome: 'deferred', stage: 'connection', throttled: true };
+  }
+
+  /** The provider's own word about the message counts more than its status. */
+  private verdict(answer: HttpAnswer): HandOff | 'again' {
+    const { status, retryAfter } = answer;
+    const said = this.speaker.read(answer);
+    if (said === 'again') return said;
     const wish = retryAfterMs(retryAfter, new Date());
-    const common = { code: status, ...(wish > 0 ? { retryAfterMs: wish } : {}) };
-    if (LATER.has(status)) return { outcome: 'deferred', ...common };
+    const wished = wish > 0 ? { retryAfterMs: wish } : {};
+    if (said) return waits(said) ? { ...wished, ...said } : said;
+    if (LATER.has(status)) return { outcome: 'deferred', code: status, ...wished };
     // Something before the provider speaks, and does not know whether the provider has taken the message.
     if (status > 500) return { outcome: 'unknown', code: status };
-    const said = this.options.provider.read(status, body);
-    // A provider's own word about the recipient counts more than its status.
-    const ofAccount = ACCOUNT.has(status) || (status >= 300 && status < 400);
-    return ofAccount && !said.recipientGone
-      ? { outcome: 'misconfigured', stage: 'request', ...common }
-      : said;
+    if (ACCOUNT.has(status) || (status >= 300 && status < 400))
+      return { outcome: 'misconfigured', stage: 'request', code: status, ...wished };
+    return { outcome: 'bounced', code: status };
   }
 }
 
+function waits({ outcome }: HandOff): boolean {
+  return outcome === 'deferred' || outcome === 'misconfigured';
+}
+
 /** Whether the answer would have been the same for every message: others need not be told it, too. */
-function concernsAll({ outcome, retryAfterMs: wish }: HandOff): boolean {
-  return outcome === 'misconfigured' || (outcome === 'deferred' && wish !== undefined);
+function concernsAll({ outcome, retryAfterMs: wish, throttled }: HandOff): boolean {
+  return (
+    outcome === 'misconfigured' || (outcome === 'deferred' && (wish !== undefined || throttled === true))
+  );
 }

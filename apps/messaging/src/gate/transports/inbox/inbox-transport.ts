@@ -1,6 +1,7 @@
 import type { Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import type { HandOff, Lease, OutgoingMessage, Transport } from '../transport.js';
+import type { HandOff, OutgoingMessage } from '../../../providers/way-out.js';
+import type { Lease, Transport } from '../transport.js';
 
 const ADD = `
   INSERT INTO notifications (organization_id, id, contact_id, title, body, url, topic, created_at)

@@ -1,4 +1,5 @@
-import type { HandOff, Lease, OutgoingMessage } from '../transport.js';
+import type { HandOff, OutgoingMessage } from '../../../providers/way-out.js';
+import type { Lease } from '../transport.js';
 import type { SmtpConnection } from './smtp-connection.js';
 import type { SmtpReply } from './smtp-reply.js';
 import { verdictOf, type SmtpPhase } from './smtp-verdict.js';

@@ -1,7 +1,8 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { eventually, TEST_CERTIFICATE } from '@customer-platform/testing';
 import { MailSink } from '../../../mail-sink.fixture.js';
-import { Lease, type OutgoingMessage } from '../transport.js';
+import type { OutgoingMessage } from '../../../providers/way-out.js';
+import { Lease } from '../transport.js';
 import { SmtpTransport } from './smtp-transport.js';
 
 const open: { close(): Promise<void> }[] = [];

@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
+import type { HandOff, OutgoingMessage } from '../../../providers/way-out.js';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
-import { Lease, type HandOff, type OutgoingMessage, type Transport } from '../transport.js';
+import { Lease, type Transport } from '../transport.js';
 import { SmtpConnection, SmtpRefusal, type SmtpServer } from './smtp-connection.js';
 import { deliver } from './smtp-delivery.js';
 import { SmtpSyntaxError } from './smtp-reply.js';

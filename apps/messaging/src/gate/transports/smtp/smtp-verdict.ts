@@ -1,4 +1,4 @@
-import type { HandOff } from '../transport.js';
+import type { HandOff } from '../../../providers/way-out.js';
 import type { SmtpReply } from './smtp-reply.js';
 
 /** What a reply answers to: the sender, the recipient, the wish to send, or the content itself. */

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { formFields, parseForm } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { equalInConstantTime } from '../signatures/constant-time.js';
-import type { ProviderReport, ReportedEvent } from './provider-report.js';
-import { headerOf, type WebhookAdapter, type WebhookCall } from './webhook-call.js';
+import { equalInConstantTime } from '../../signatures/constant-time.js';
+import type { ProviderReport, ReportedEvent } from '../report.js';
+import { headerOf, secretOf, type Webhook, type WebhookCall } from '../webhook.js';
 
 /** What Twilio tells of a message; other states (`queued`, `sending`, `sent`) say nothing that is not known. */
 const EVENTS: Readonly<Record<string, ReportedEvent>> = {
@@ -23,10 +23,15 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 type Form = Readonly<Record<string, string>>;
 
+/** What is needed of its account. */
+interface TwilioAccount {
+  secret(field: 'auth_token'): string | undefined;
+}
+
 /** Twilio: SHA-1 over the URL and the form's fields in their order; it signs no time, and its ids make repeats known. */
-export const twilioAdapter: WebhookAdapter = {
-  of: 'twilio',
-  verify(call, secret) {
+export const twilioWebhook: Webhook<TwilioAccount> = {
+  verify(call, account) {
+    const secret = secretOf(account, 'auth_token');
     const given = headerOf(call, 'x-twilio-signature');
     const fields = signedFields(call.body); // read once, whatever its fields are named
     // Twilio writes the port into what it signs or leaves it out.

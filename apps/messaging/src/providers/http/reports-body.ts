@@ -1,8 +1,8 @@
 import { isUuid } from '@customer-platform/database';
 import { parseInstant, parseJsonBytes } from '@customer-platform/http';
 import { z } from 'zod';
-import { readShape } from '../shapes/read-shape.js';
-import { REPORTED_EVENTS, type ProviderReport } from './provider-report.js';
+import { readShape } from '../../shapes/read-shape.js';
+import { REPORTED_EVENTS, type ProviderReport } from '../report.js';
 
 const MOST_EVENTS = 500;
 
@@ -25,7 +25,7 @@ const report = z.strictObject({
 
 const batch = z.strictObject({ events: z.array(report).min(1).max(MOST_EVENTS) });
 
-/** Reads the body that the adapters `standard` and `generic` share. @throws Problem `malformed_json`, `validation_failed` */
+/** Reads the body that the webhooks `standard` and `generic` share. @throws Problem `malformed_json`, `validation_failed` */
 export function readReports(body: Buffer): ProviderReport[] {
   const given = parseJsonBytes(body);
   const several = typeof given === 'object' && given !== null && 'events' in given;

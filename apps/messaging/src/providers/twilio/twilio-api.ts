@@ -1,22 +1,21 @@
-import type { HandOff } from '../transport.js';
-import type { HttpProvider } from './http-transport.js';
-import { fieldOf, idOf } from './provider-answer.js';
+import { fieldOf, idOf } from '../answers.js';
+import { below } from '../setting-fields.js';
+import type { HandOff, HttpAnswer, HttpSpeaker } from '../way-out.js';
 
 /** Twilio's own codes that blame the recipient's number for good: not a number, not a mobile one, not reachable. */
 const GONE: ReadonlySet<unknown> = new Set([21211, 21214, 21217, 21401, 21614, 63024]);
 
 /** Twilio's Messages resource (2010-04-01), or a service of its shape. */
-export function twilioProvider(way: {
+export function twilioApi(account: {
   readonly accountSid: string;
   readonly authToken: string;
   readonly baseUrl: string;
-}): HttpProvider {
-  const base = way.baseUrl.replace(/\/$/, '');
-  const url = new URL(`${base}/2010-04-01/Accounts/${way.accountSid}/Messages.json`);
-  const authorization = `Basic ${Buffer.from(`${way.accountSid}:${way.authToken}`).toString('base64')}`;
+}): HttpSpeaker {
+  const { accountSid, authToken, baseUrl } = account;
+  const url = below(baseUrl, `/2010-04-01/Accounts/${accountSid}/Messages.json`);
+  const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
   return {
-    name: 'twilio',
-    post: ({ content }) => ({
+    request: ({ content }) => ({
       url,
       body: content,
       headers: { 'content-type': 'application/x-www-form-urlencoded', authorization },
@@ -25,11 +24,12 @@ export function twilioProvider(way: {
   };
 }
 
-function read(status: number, body: string): HandOff {
+function read({ status, body }: HttpAnswer): HandOff | undefined {
   if (status >= 200 && status < 300) {
     const sid = idOf(fieldOf(body, 'sid'));
     return { outcome: 'sent', code: status, ...(sid === undefined ? {} : { providerMessageId: sid }) };
   }
-  const recipientGone = GONE.has(fieldOf(body, 'code'));
-  return { outcome: 'bounced', code: status, ...(recipientGone ? { recipientGone } : {}) };
+  return GONE.has(fieldOf(body, 'code'))
+    ? { outcome: 'bounced', code: status, recipientGone: true }
+    : undefined;
 }

@@ -1,29 +1,10 @@
-import type { Channel } from '../../addresses/channel.js';
-import type { Sender } from '../../channels/sender.js';
-
-/** What a message of any channel is made of, for a provider that takes JSON. All text is final. */
-export interface ProviderMessageParts {
-  readonly sendId: string;
-  readonly channel: Channel;
-  readonly to: string;
-  readonly from: Sender | null;
-  readonly replyTo: string | null;
-  readonly topic: string | null;
-  readonly correlationId: string;
-  readonly parts: Readonly<Record<string, string>>;
-  /** Mail only. */
-  readonly messageId: string | null;
-  /** Marketing mail only. */
-  readonly unsubscribeUrl: string | null;
-  /** Values of a provider's own template. */
-  readonly data: Readonly<Record<string, unknown>>;
-}
+import type { MessageParts } from './message-parts.js';
 
 /** Of a part's name: the template that the provider keeps, by its name and language. */
 const OF_TEMPLATE = 'provider_template.';
 
 /** The JSON an HTTP provider is handed: the message's own parts beside where it goes. */
-export function composeProviderMessage(message: ProviderMessageParts): Buffer {
+export function composeJson(message: MessageParts): Buffer {
   const { from, parts, messageId, unsubscribeUrl } = message;
   const own = Object.entries(parts).filter(([name]) => !name.startsWith(OF_TEMPLATE));
   return Buffer.from(

@@ -1,0 +1,8 @@
+import { http } from './http/http.provider.js';
+import { inbox } from './inbox/inbox.provider.js';
+import type { Provider } from './provider.js';
+import { smtp } from './smtp/smtp.provider.js';
+import { twilio } from './twilio/twilio.provider.js';
+
+/** Every provider, a line each, in the order in which a channel offers them. */
+export const BUILT_IN: readonly Provider[] = [smtp, twilio, inbox, http];
