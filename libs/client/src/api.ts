@@ -20051,8 +20051,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example standard */
-                provider: "standard" | "generic" | "twilio";
+                /** @example twilio */
+                provider: "twilio" | "standard" | "generic";
             };
             cookie?: never;
         };
