@@ -146,6 +146,9 @@ export const TABLES: Record<string, Record<string, string>> = {
     channel_settings: 'The channels of an organization; secrets are sealed.',
     consents: 'The state of a consent of a contact, followed from core.',
     contacts: 'The profile of a contact as templates and the gate need it, followed from core.',
+    deliverability_changes: 'What sends have reached since, until it is added to the counts.',
+    deliverability_counts:
+      'How many sends of an hour or day have reached which state, by channel, domain or campaign.',
     event_routing: 'A rule that leads from an event to a message.',
     event_waits: 'A domain event that came before the contact it is about.',
     in_flight: 'A hand-off under way; who writes a suppression waits for it.',

@@ -45,7 +45,13 @@ const COMMANDS: Record<Module, string[]> = {
     'events dead-letters redeliver',
     'secrets reencrypt',
   ],
-  messaging: ['migrate', 'events dead-letters list', 'events dead-letters redeliver', 'secrets reencrypt'],
+  messaging: [
+    'migrate',
+    'deliverability recount',
+    'events dead-letters list',
+    'events dead-letters redeliver',
+    'secrets reencrypt',
+  ],
 };
 
 let platform: PlatformUnderTest;

@@ -35,6 +35,7 @@ export const ALL_PERMISSIONS: Permission[] = [
   'messaging.suppressions.read',
   'messaging.suppressions.create',
   'messaging.suppressions.delete',
+  'messaging.deliverability.read',
   'messaging.domains.read',
   'messaging.domains.create',
   'messaging.domains.verify',

@@ -16,6 +16,7 @@ import { EventBusModule } from '@customer-platform/event-bus';
 import { PepperCheck } from './suppressions/pepper-check.js';
 import { ChannelSettingsController } from './channels/channel-settings.controller.js';
 import { ChannelSettingsService } from './channels/channel-settings.service.js';
+import { DeliverabilityModule } from './deliverability/deliverability.module.js';
 import { EventsConsumer } from './consuming/events.consumer.js';
 import { ContactErasure } from './erasure/contact-erasure.js';
 import { SUBJECT_TABLES } from './erasure/subject-tables.js';
@@ -78,6 +79,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     }),
     ErasureModule.forRoot({ module: 'messaging' }),
     SubjectRowsModule.forRoot({ tables: SUBJECT_TABLES }),
+    DeliverabilityModule,
     FoundationModule,
     GateModule,
     MembersModule,

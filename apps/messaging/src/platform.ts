@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { deadLetters, migrate, runPlatform, secrets } from '@customer-platform/cli';
+import { deliverability } from './deliverability/deliverability.command.js';
 import { migrations } from './migrations/index.js';
 import { sealedColumns } from './secrets/sealed-columns.js';
 
@@ -7,6 +8,7 @@ process.exitCode = await runPlatform({
   module: 'messaging',
   commands: [
     migrate(migrations),
+    deliverability,
     deadLetters(async () => (await import('./messaging.module.js')).MessagingModule),
     secrets(sealedColumns),
   ],

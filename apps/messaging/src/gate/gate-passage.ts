@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { locksOf } from '../addresses/address-keys.js';
+import { domainOf, mailSender } from '../channels/sender.js';
 import { calledOff, calledOffKey } from '../sends/called-off.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
@@ -34,7 +35,8 @@ const PASS = `
   WITH candidate AS (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS c (organization_id uuid, id uuid, claim uuid, channel text,
       category text, topic text, keys text[], subjects text[], beside uuid, beside_keys text[], contact_id uuid, address text, address_key text,
-      in_flight_as text[], subject text, locale text, provider text, provider_message_id text, by_platform boolean, cap_counted boolean)
+      in_flight_as text[], subject text, locale text, provider text, provider_message_id text, by_platform boolean, cap_counted boolean,
+      sender_domain text)
   ), mine AS (
     SELECT c.*, s.state AS before, s.attempts, s.source_id, s.created_at FROM candidate c
       JOIN sends s ON s.organization_id = c.organization_id AND s.id = c.id
@@ -63,13 +65,14 @@ const PASS = `
     UPDATE sends s SET
       state = CASE WHEN v.called_off THEN 'canceled' WHEN v.opted_out THEN 'opted_out' WHEN v.suppressed THEN 'suppressed'
         ELSE 'dispatching' END,
+      reached = s.reached | send_state_bit('gated'),
       reason = CASE WHEN v.called_off THEN 'rule_disabled' WHEN v.opted_out THEN 'preference'
         WHEN v.suppressed THEN 'recipient_suppressed' END,
       attempts = CASE WHEN v.called_off OR v.opted_out OR v.suppressed THEN s.attempts ELSE s.attempts + 1 END,
       due_at = CASE WHEN v.called_off OR v.opted_out OR v.suppressed THEN NULL ELSE $2::timestamptz END,
       release_at = NULL, waiting_since = NULL, updated_at = $3, contact_id = coalesce(v.contact_id, s.contact_id),
       address = v.address, address_key = v.address_key, subject = v.subject, locale = v.locale, provider = v.provider,
-      provider_message_id = v.provider_message_id, by_platform = v.by_platform, cap_counted = s.cap_counted OR v.cap_counted
+      provider_message_id = v.provider_message_id, by_platform = v.by_platform, sender_domain = v.sender_domain, cap_counted = s.cap_counted OR v.cap_counted
     FROM verdict v WHERE s.organization_id = v.organization_id AND s.id = v.id
   )
   SELECT id, before, attempts, suppressed, opted_out, called_off FROM verdict`;
@@ -224,6 +227,7 @@ function toCandidate(ready: ReadySend) {
   const own = listsOf(ready).find(({ organizationId: id }) => id === ready.send.organizationId);
   const beside = listsOf(ready).find(({ organizationId: id }) => id !== ready.send.organizationId);
   const { send, keys, contactId, plan, message, subject, locale, messageId } = ready;
+  const sender = mailSender(send, { channels: { [plan.channel]: plan } });
   return {
     organization_id: send.organizationId,
     id: send.id,
@@ -244,6 +248,7 @@ function toCandidate(ready: ReadySend) {
     provider: plan.provider,
     provider_message_id: messageId,
     by_platform: plan.byPlatform,
+    sender_domain: sender ? domainOf(sender) : null,
     cap_counted: send.category === 'marketing' && ready.caps.length > 0 && contactId !== null,
   };
 }

@@ -35,6 +35,7 @@ import { NoteFurtherWebhookMakers1767113100000 } from './1767113100000-note-furt
 import { CheckWebhookMakers1767113110000 } from './1767113110000-check-webhook-makers.js';
 import { CreateRetention1767137200000 } from './1767137200000-create-retention.js';
 import { IndexSendsWithContent1767137300000 } from './1767137300000-index-sends-with-content.js';
+import { CreateDeliverability1767160000000 } from './1767160000000-create-deliverability.js';
 import { CreateSenderDomains1767150000000 } from './1767150000000-create-sender-domains.js';
 
 /** All migrations of messaging, oldest first. */
@@ -76,4 +77,5 @@ export const migrations: MigrationClass[] = [
   CreateRetention1767137200000,
   IndexSendsWithContent1767137300000,
   CreateSenderDomains1767150000000,
+  CreateDeliverability1767160000000,
 ];

@@ -12,6 +12,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { checkAddress } from '../addresses/address.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
+import { domainOf, mailSender } from '../channels/sender.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { Tenants } from '../organizations/tenants.js';
 import type { PartSource } from '../rendering/render-job.js';
@@ -60,6 +61,7 @@ export interface TestSend {
 /** One that nothing of its own stands against. */
 interface Aimed extends Target {
   readonly wanted: Wanted;
+  readonly senderDomain: string | null;
   readonly channel: SendRequest['channel'];
   readonly template: TemplateVersion | undefined;
   readonly keys: KeysOfAddress | undefined;
@@ -185,7 +187,9 @@ export class SendAcceptance {
     const found = targetOf(request, asked, facts);
     const target = tested ? { ...found, contactId: null } : found;
     const keys = target.address && this.keys.of(organizationId, target.address);
-    return { ...target, wanted, channel: request.channel, template, keys };
+    const sender = mailSender(request, facts.plan);
+    const senderDomain = sender ? domainOf(sender) : null;
+    return { ...target, wanted, senderDomain, channel: request.channel, template, keys };
   }
 
   /** Of a push to a contact: outside of any transaction, as everything that is asked of core. */
@@ -237,6 +241,7 @@ function sendOf(tx: Transaction, aimed: Aimed, objections: Objections, now: Date
     address: address?.delivery ?? null,
     addressKey: keys?.current ?? null,
     sender: request.sender,
+    senderDomain: aimed.senderDomain,
     templateId: request.templateId,
     templateVersion: template?.version ?? null,
     locale: request.locale,

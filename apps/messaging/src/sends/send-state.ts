@@ -58,3 +58,8 @@ export function mayFollow(from: SendState, to: SendState): boolean {
   if (OPEN.has(from)) return ENDS.includes(to) || (NEXT[from]?.includes(to) ?? false);
   return REPORTED.includes(from) && REPORTED.indexOf(to) > REPORTED.indexOf(from);
 }
+
+/** The bit of a state in `sends.reached`, as the database's `send_state_bit` knows it. */
+export function bitOf(state: SendState): number {
+  return 1 << SEND_STATES.indexOf(state);
+}

@@ -60,6 +60,8 @@ export interface NewSend extends SendFacts, SendPayload {
   readonly address: string | null;
   readonly addressKey: string | null;
   readonly sender: string | null;
+  /** Of mail: from where it is to leave, as far as that is known. */
+  readonly senderDomain?: string | null;
   readonly templateId: string | null;
   readonly templateVersion: number | null;
   readonly locale: string | null;

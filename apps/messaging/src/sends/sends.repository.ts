@@ -13,7 +13,7 @@ export const SENDS_TO_CONTACTS: ReferenceSource = {
 };
 
 const COLUMNS = `organization_id, id, channel, state, reason, category, topic, contact_id, recipient, address,
-  address_key, sender, template_id, template_version, locale, source, source_id, event_id, metadata, correlation_id,
+  address_key, sender, sender_domain, template_id, template_version, locale, source, source_id, event_id, metadata, correlation_id,
   lane, due_at, release_at, expires_at, created_at, updated_at`;
 
 /** The sends, what their dispatch needs and their first step, in one round trip. */
@@ -290,6 +290,7 @@ function toRow(send: NewSend, now: Date) {
     address: send.address,
     address_key: send.addressKey,
     sender: send.sender,
+    sender_domain: send.senderDomain ?? null,
     template_id: send.templateId,
     template_version: send.templateVersion,
     locale: send.locale,

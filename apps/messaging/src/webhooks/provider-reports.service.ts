@@ -5,7 +5,7 @@ import { Batcher } from '@customer-platform/http';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
-import { isFinal, mayFollow, type SendState } from '../sends/send-state.js';
+import { bitOf, isFinal, mayFollow, type SendState } from '../sends/send-state.js';
 import type { SuppressionReason } from '../suppressions/suppression.js';
 import { Suppressions } from '../suppressions/suppressions.service.js';
 import { eventKeyOf, stateOf, type ProviderReport } from '../providers/report.js';
@@ -32,8 +32,11 @@ export interface ReportScope {
 interface SendMove {
   readonly organizationId: string;
   readonly id: string;
-  readonly state: SendState;
+  /** Null: it stays where it is. */
+  readonly state: SendState | null;
   readonly reason: string | null;
+  /** All that was reported of it. */
+  readonly reached: number;
 }
 
 /** So many soft bounces within five days are as good as a hard one. */
@@ -149,9 +152,17 @@ export class ProviderReports {
       const reported = stateOf(report.event);
       const reason = reported === 'bounced' ? 'provider_rejected' : null;
       steps.push(stepOf(report, reported, before, reason));
-      if (reported === undefined || !mayFollow(before, reported)) continue;
-      states.set(id, reported);
-      moved.set(id, { organizationId, id, state: reported, reason });
+      if (reported === undefined) continue;
+      const known = moved.get(id);
+      const follows = mayFollow(before, reported);
+      if (follows) states.set(id, reported);
+      moved.set(id, {
+        organizationId,
+        id,
+        state: follows ? reported : (known?.state ?? null),
+        reason: follows ? reason : (known?.reason ?? null),
+        reached: (known?.reached ?? 0) | bitOf(reported),
+      });
     }
     await this.repository.move(tx, [...moved.values()], now);
     await this.journal.record(tx, steps, now);

@@ -103,6 +103,14 @@ const SETTLE = `
      AND r.provider_message_id = m.provider_message_id AND r.event_key = m.event_key AND r.applied_at IS NULL
   RETURNING r.organization_id, r.provider, r.provider_message_id, r.event_key`;
 
+/** One that stays where it is is written only where something is reported of it for the first time. */
+const MOVE = `
+  UPDATE sends s SET state = coalesce(m.state, s.state), reason = CASE WHEN m.state IS NULL THEN s.reason ELSE m.reason END,
+         reached = s.reached | m.reached, updated_at = $5
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $6::int[]) AS m (organization_id, id, state, reason, reached)
+   WHERE s.organization_id = m.organization_id AND s.id = m.id
+     AND (m.state IS NOT NULL OR s.reached & m.reached <> m.reached)`;
+
 /** Waits as long again as it has waited already, at most five minutes: its send is mostly known a moment later. */
 const DUE = `
   WITH piece AS (
@@ -214,25 +222,27 @@ export class ReportsRepository {
     return tx.query<ReportKey>(SETTLE, [JSON.stringify(rows), now]);
   }
 
-  /** Moves sends to the states that their reports lead to. */
+  /** Moves sends to the states that their reports lead to, and notes what was reported of them besides. */
   async move(
     tx: WorkerTransaction,
-    moves: readonly { organizationId: string; id: string; state: SendState; reason: string | null }[],
+    moves: readonly {
+      organizationId: string;
+      id: string;
+      state: SendState | null;
+      reason: string | null;
+      reached: number;
+    }[],
     now: Date,
   ): Promise<void> {
     if (moves.length === 0) return;
-    await tx.query(
-      `UPDATE sends s SET state = m.state, reason = m.reason, updated_at = $5
-         FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS m (organization_id, id, state, reason)
-        WHERE s.organization_id = m.organization_id AND s.id = m.id`,
-      [
-        moves.map(({ organizationId }) => organizationId),
-        moves.map(({ id }) => id),
-        moves.map(({ state }) => state),
-        moves.map(({ reason }) => reason),
-        now,
-      ],
-    );
+    await tx.query(MOVE, [
+      moves.map(({ organizationId }) => organizationId),
+      moves.map(({ id }) => id),
+      moves.map(({ state }) => state),
+      moves.map(({ reason }) => reason),
+      now,
+      moves.map(({ reached }) => reached),
+    ]);
   }
 
   /** Takes up those that are due to be looked at again. */
