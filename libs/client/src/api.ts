@@ -2632,6 +2632,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/messaging/deliverability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of sends, by when they were created
+         * @description Exact at every instant. Days and hours are UTC. Sends of the platform’s own mail are not among them.
+         */
+        get: operations["messaging.Deliverability.read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/messaging/event-routing": {
         parameters: {
             query?: never;
@@ -4926,6 +4946,101 @@ export interface components {
             min: number | null;
             /** @enum {string} */
             type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "string_list";
+        };
+        DeliverabilityDto: {
+            /** @description By period, then the group with most sends first. With `group_by` only periods and groups with a send. */
+            data: components["schemas"]["DeliverabilityPeriodDto"][];
+            /** Format: date */
+            from: string;
+            /** @enum {string} */
+            granularity: "hour" | "day" | "total";
+            /** @enum {string|null} */
+            group_by: "channel" | "sender_domain" | "recipient_domain" | "campaign" | null;
+            /** Format: date */
+            to: string;
+            totals: components["schemas"]["DeliverabilityFiguresDto"];
+        };
+        DeliverabilityFiguresDto: {
+            /** @description Of each state, how many have ever been in it or were reported to be; each send once in a state. */
+            counts?: {
+                accepted: number;
+                bounced: number;
+                canceled: number;
+                capped: number;
+                clicked: number;
+                complained: number;
+                delivered: number;
+                dispatching: number;
+                failed: number;
+                gated: number;
+                held: number;
+                opened: number;
+                opted_out: number;
+                rendering: number;
+                sent: number;
+                suppressed: number;
+                unknown: number;
+            };
+            /** @description Those that have reached `sent`, `unknown`, `delivered`, `opened`, `clicked`, `bounced` or `complained`. */
+            handed_over: number;
+            rates: components["schemas"]["DeliverabilityRatesDto"];
+            /** @description Those that have reached `delivered`, `opened`, `clicked` or `complained`. */
+            received: number;
+            /** @description Sends that were created. */
+            sends: number;
+        };
+        DeliverabilityPeriodDto: {
+            /** @description Of each state, how many have ever been in it or were reported to be; each send once in a state. */
+            counts?: {
+                accepted: number;
+                bounced: number;
+                canceled: number;
+                capped: number;
+                clicked: number;
+                complained: number;
+                delivered: number;
+                dispatching: number;
+                failed: number;
+                gated: number;
+                held: number;
+                opened: number;
+                opted_out: number;
+                rendering: number;
+                sent: number;
+                suppressed: number;
+                unknown: number;
+            };
+            /** @description The channel, domain or id of the campaign; null where the sends have none, and in an answer without `group_by`; `*` for all that are not named. */
+            group: string | null;
+            /** @description Those that have reached `sent`, `unknown`, `delivered`, `opened`, `clicked`, `bounced` or `complained`. */
+            handed_over: number;
+            /**
+             * Format: date-time
+             * @description Excluded.
+             */
+            period_end: string;
+            /**
+             * Format: date-time
+             * @description Included.
+             */
+            period_start: string;
+            rates: components["schemas"]["DeliverabilityRatesDto"];
+            /** @description Those that have reached `delivered`, `opened`, `clicked` or `complained`. */
+            received: number;
+            /** @description Sends that were created. */
+            sends: number;
+        };
+        DeliverabilityRatesDto: {
+            /** @description counts.bounced / handed_over */
+            bounced: number | null;
+            /** @description counts.clicked / handed_over */
+            clicked: number | null;
+            /** @description counts.complained / handed_over */
+            complained: number | null;
+            /** @description received / handed_over */
+            delivered: number | null;
+            /** @description counts.opened / handed_over */
+            opened: number | null;
         };
         DescribedEventDto: {
             /**
@@ -17670,6 +17785,106 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ChannelSettingsDto"];
+                };
+            };
+        };
+    };
+    "messaging.Deliverability.read": {
+        parameters: {
+            query?: {
+                from?: string;
+                granularity?: "hour" | "day" | "total";
+                group_by?: "channel" | "sender_domain" | "recipient_domain" | "campaign";
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-21",
+                     *       "to": "2026-11-21",
+                     *       "granularity": "hour",
+                     *       "group_by": "channel",
+                     *       "data": [
+                     *         {
+                     *           "sends": 1,
+                     *           "handed_over": 1,
+                     *           "received": 1,
+                     *           "counts": {
+                     *             "accepted": 1,
+                     *             "rendering": 1,
+                     *             "gated": 1,
+                     *             "dispatching": 1,
+                     *             "held": 1,
+                     *             "sent": 1,
+                     *             "unknown": 1,
+                     *             "delivered": 1,
+                     *             "opened": 1,
+                     *             "clicked": 1,
+                     *             "bounced": 1,
+                     *             "complained": 1,
+                     *             "suppressed": 1,
+                     *             "opted_out": 1,
+                     *             "capped": 1,
+                     *             "failed": 1,
+                     *             "canceled": 1
+                     *           },
+                     *           "rates": {
+                     *             "delivered": null,
+                     *             "bounced": null,
+                     *             "complained": null,
+                     *             "opened": null,
+                     *             "clicked": null
+                     *           },
+                     *           "period_start": "2026-11-21T09:30:00.000Z",
+                     *           "period_end": "2026-11-21T09:30:00.000Z",
+                     *           "group": null
+                     *         }
+                     *       ],
+                     *       "totals": {
+                     *         "sends": 1,
+                     *         "handed_over": 1,
+                     *         "received": 1,
+                     *         "counts": {
+                     *           "accepted": 1,
+                     *           "rendering": 1,
+                     *           "gated": 1,
+                     *           "dispatching": 1,
+                     *           "held": 1,
+                     *           "sent": 1,
+                     *           "unknown": 1,
+                     *           "delivered": 1,
+                     *           "opened": 1,
+                     *           "clicked": 1,
+                     *           "bounced": 1,
+                     *           "complained": 1,
+                     *           "suppressed": 1,
+                     *           "opted_out": 1,
+                     *           "capped": 1,
+                     *           "failed": 1,
+                     *           "canceled": 1
+                     *         },
+                     *         "rates": {
+                     *           "delivered": null,
+                     *           "bounced": null,
+                     *           "complained": null,
+                     *           "opened": null,
+                     *           "clicked": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeliverabilityDto"];
                 };
             };
         };
