@@ -85,6 +85,18 @@ export const TABLES: Record<string, Record<string, string>> = {
     list_members: 'A contact in a list.',
     lists: 'A static list.',
     notes: 'A note on a contact; `origin_contact_id` is where it was before a merge.',
+    object_claims: 'A value of a unique field that an active record has.',
+    object_definitions: 'What a custom object holds, and by which numbers its indexed fields are found.',
+    object_ids: 'A value of an indexed reference of a record.',
+    object_index_jobs: 'An index that is being built or removed, and how far that has come.',
+    object_numbers: 'A value of an indexed number, or yes or no, of a record.',
+    object_records: 'A record of a custom object.',
+    object_references:
+      'What a record refers to by a field; `origin_contact_id` is the contact it was before a merge.',
+    object_tallies:
+      'How many records a definition has, and how many of them hold a value of each field, in parts to be added up.',
+    object_texts: 'A value of an indexed text or enum of a record.',
+    object_times: 'A value of an indexed date or time of a record.',
   },
   identity: {
     address_probes: 'How often an organization learned that an address is known: a limit on guessing.',

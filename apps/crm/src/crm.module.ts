@@ -16,18 +16,27 @@ import { CRM_MIGRATIONS } from './migrations/index.js';
 import { Note } from './notes/note.entity.js';
 import { NotesModule } from './notes/notes.module.js';
 import { NOTES_ON_CONTACTS } from './notes/notes.service.js';
+import { ObjectDefinition } from './objects/definitions/object-definition.entity.js';
+import { ObjectsModule } from './objects/objects.module.js';
+import { ObjectRecord } from './objects/records/object-record.entity.js';
+import { OBJECTS_ON_CONTACTS } from './objects/records/records-of-contacts.js';
 import { ORGANIZATION_IN_CRM } from './organization-references.js';
 import { SUBJECT_TABLES } from './subject-tables.js';
 import { TimelineModule } from './timeline/timeline.module.js';
 
-const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS, LIST_MEMBERS_ON_CONTACTS];
+const ON_CONTACTS = [
+  NOTES_ON_CONTACTS,
+  ACTIVITIES_ON_CONTACTS,
+  LIST_MEMBERS_ON_CONTACTS,
+  OBJECTS_ON_CONTACTS,
+];
 
 /** The CRM: what people note about contacts and do with them, and the timeline of what happened to them. */
 @Module({
   imports: [
     DatabaseModule.forRoot({
       module: 'crm',
-      entities: [Activity, ActivityType, List, Note],
+      entities: [Activity, ActivityType, List, Note, ObjectDefinition, ObjectRecord],
       migrations: CRM_MIGRATIONS,
     }),
     EventBusModule.forRoot({ module: 'crm' }),
@@ -44,6 +53,7 @@ const ON_CONTACTS = [NOTES_ON_CONTACTS, ACTIVITIES_ON_CONTACTS, LIST_MEMBERS_ON_
     ActivityTypesModule,
     ActivitiesModule,
     ListsModule,
+    ObjectsModule,
     TimelineModule,
   ],
 })

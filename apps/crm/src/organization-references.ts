@@ -9,4 +9,6 @@ export const ORGANIZATION_IN_CRM = referencesToOrganization([
   { table: 'activities' },
   { table: 'activity_types', which: `key NOT IN (${given.join(', ')})` },
   { table: 'lists' },
+  { table: 'object_definitions' },
+  { table: 'object_records', resource: 'objects' },
 ]);

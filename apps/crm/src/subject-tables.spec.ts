@@ -70,7 +70,7 @@ it('gives core all rows of a person’s contacts, page by page, and nobody else 
 
 it('reads each of its tables', async () => {
   const { id: organizationId } = anOrganization();
-  const [contact, type, list] = [newId(), newId(), newId()];
+  const [contact, type, list, definition, record] = [newId(), newId(), newId(), newId(), newId()];
   await crm.database.query(
     `WITH types AS (
        INSERT INTO activity_types (organization_id, id, key, name, outcomes, outcome_required, fields, created_at, updated_at)
@@ -78,6 +78,16 @@ it('reads each of its tables', async () => {
      ), lists AS (
        INSERT INTO lists (organization_id, id, name, member_count, created_at, updated_at)
        VALUES ($1, $4, 'VIP', 1, now(), now())
+     ), definitions AS (
+       INSERT INTO object_definitions (organization_id, id, slug, name, fields, indexes, next_number, revision, created_at,
+                                       updated_at)
+       VALUES ($1, $5, 'vehicle', 'Vehicle', '[]', '[]', 1, 1, now(), now())
+     ), records AS (
+       INSERT INTO object_records (organization_id, id, definition_id, "values", created_at, updated_at)
+       VALUES ($1, $6, $5, '{"plate": "KLMN45"}', now(), now())
+     ), refs AS (
+       INSERT INTO object_references (organization_id, record_id, field, definition_id, contact_id, origin_contact_id)
+       VALUES ($1, $6, 'driver', $5, $2, $2), ($1, $6, 'owner', $5, $2, $2)
      ), acts AS (
        INSERT INTO activities (organization_id, id, contact_id, origin_contact_id, type_id, subject, status, "values", author_type,
                                author_id, created_at, updated_at)
@@ -85,7 +95,7 @@ it('reads each of its tables', async () => {
      )
      INSERT INTO list_members (organization_id, list_id, origin_contact_id, contact_id, shown, added_at, added_by_type, added_by_id)
      VALUES ($1, $4, $2, $2, true, now(), 'user', 'u')`,
-    [organizationId, contact, type, list],
+    [organizationId, contact, type, list, definition, record],
   );
   const core = await peerModule('core', 'crm', crm.app.internalUrl);
   const question = { organization_id: organizationId, contact_ids: [contact], portable: false };
@@ -98,6 +108,10 @@ it('reads each of its tables', async () => {
   });
   const more = { after_resource: 'lists', after_contact_id: contact, after_place: [] };
   const second = await core.post<SubjectPage>(ROWS, { ...question, ...more });
-  expect(second.body).toMatchObject({ resource: 'lists', next: null });
+  expect(second.body).toMatchObject({ resource: 'lists', next: { resource: 'objects' } });
   expect(second.body.rows[0]).toContain('"list":"VIP"');
+  const third = await core.post<SubjectPage>(ROWS, { ...question, ...more, after_resource: 'objects' });
+  expect(third.body).toMatchObject({ resource: 'objects', next: null });
+  expect(third.body.rows).toHaveLength(1);
+  expect(third.body.rows[0]).toContain('"object":"vehicle"');
 });

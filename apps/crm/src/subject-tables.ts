@@ -40,4 +40,23 @@ export const SUBJECT_TABLES: readonly SubjectTable[] = [
       ['own.origin_contact_id', 'uuid'],
     ],
   },
+  {
+    resource: 'objects',
+    from: `object_references AS own
+      JOIN object_records AS record ON record.organization_id = own.organization_id AND record.id = own.record_id
+      JOIN object_definitions AS definition
+        ON definition.organization_id = own.organization_id AND definition.id = own.definition_id`,
+    columns: [
+      'record.id',
+      'definition.slug AS object',
+      'record."values"',
+      ...['created_at', 'updated_at', 'deleted_at'].map((name) => `record.${name}`),
+    ],
+    // A record that refers to the contact in several fields is given once.
+    where: `${OF_CONTACT} AND NOT EXISTS (
+      SELECT FROM object_references AS earlier
+       WHERE earlier.organization_id = own.organization_id AND earlier.record_id = own.record_id
+         AND earlier.contact_id = own.contact_id AND earlier.field < own.field)`,
+    order: [['own.record_id', 'uuid']],
+  },
 ];

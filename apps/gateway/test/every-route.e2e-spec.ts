@@ -23,6 +23,7 @@ import {
 } from './credential-classes.fixture.js';
 import { obtainCredentials, PASSWORD } from './credentials.fixture.js';
 import { importContacts } from './imports.fixture.js';
+import { makeRecord, pathOf, RECORDS, SLUG } from './route-paths.fixture.js';
 import {
   collectionOf,
   documentedRoutes,
@@ -38,19 +39,12 @@ interface Refusal {
   permission?: string;
 }
 
-/** Queries without which the form is wrong, which is refused before existence is looked at. */
-const QUERIES: Record<string, string> = {
-  'GET /v1/core/segments/{id}/explain': `?contact_id=${randomUUID()}`,
-  'GET /v1/messaging/templates/{id}/diff': '?from=1&to=1',
-  'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
-  'DELETE /v1/crm/lists/{id}/members': `?contact_id=${randomUUID()}`,
-};
 /** What has no list of its own, and where it is shown. */
 const IMPERSONATIONS = '/v1/identity/impersonations';
-const LISTS = new Map([[IMPERSONATIONS, '/v1/identity/sessions']]);
-/** Of an item's part, in the path. */
-const PART = randomUUID();
-
+const LISTS = new Map([
+  [IMPERSONATIONS, '/v1/identity/sessions'],
+  [RECORDS, `/v1/crm/objects/${SLUG}`],
+]);
 const routes = documentedRoutes();
 const guarded = routes.flatMap((route) => {
   const { permission = '' } = route;
@@ -109,6 +103,7 @@ async function fill(): Promise<void> {
   const type = await made('/v1/crm/activity-types', { key: 'call_back', name: 'Call back' });
   await made('/v1/crm/activities', { contact_id: contact, type_id: type, subject: 'Call back' });
   await made('/v1/crm/lists', { name: 'To call' });
+  ids.set(RECORDS, await makeRecord(made));
   const rule = { attribute: 'email', op: 'exists', value: true };
   await made('/v1/core/segments', { name: 'With an address', rule });
   await made('/v1/core/attribute-definitions', { key: 'plan', type: 'string' });
@@ -198,8 +193,7 @@ function call<T>(
   further: Record<string, string> = {},
 ): Promise<Answer<T>> {
   const { method } = route;
-  const name = `${method} ${route.path}`;
-  const path = route.path.replace('{id}', id).replaceAll(/\{\w+\}/g, PART) + (QUERIES[name] ?? '');
+  const path = pathOf(route, id);
   const body = route.body ?? {};
   const headers = { 'idempotency-key': randomUUID(), ...further };
   return caller.call<T>(method, path, hasBody(route) ? { body, headers } : { headers: further });

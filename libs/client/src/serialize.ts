@@ -18,13 +18,19 @@ export function serializePath(template: string, parameters: Record<string, unkno
 
 /**
  * A query. Values of a list are joined by commas; a comma within a value, and a percent sign, are encoded once more
- * (contract.md §3). What is undefined or null is left out.
+ * (contract.md §3). The members of an object are parameters of their own: names that the API does not define. What is
+ * undefined or null is left out.
  */
 export function serializeQuery(query: Record<string, unknown>): string {
   return Object.entries(query)
+    .flatMap(([name, value]) => (isObject(value) ? Object.entries(value) : [[name, value] as const]))
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(written(value))}`)
     .join('&');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function written(value: unknown): string {

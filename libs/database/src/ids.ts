@@ -27,6 +27,11 @@ export function newId(): string {
   return v7({ random, msecs, seq });
 }
 
+/** The millisecond in which an id of {@link newId} was made. */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
 function freshBytes(): Uint8Array {
   if (used === pool.length) {
     randomFillSync(pool);

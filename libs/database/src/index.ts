@@ -17,7 +17,7 @@ export type { GatheredCalls } from './idempotency/gathered-calls.js';
 export type { IdempotentAnswer } from './idempotency/idempotent-call.js';
 export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
-export { isUuid, newId } from './ids.js';
+export { isUuid, newId, timeOfId } from './ids.js';
 export { Retention, retentionOf, type RetentionOptions } from './jobs/retention.js';
 export { pageOf, pageOfOwners, pageOfSelects, type PageOptions } from './lists/page-of.js';
 export { reencrypt, type ReencryptedColumn } from './reencryption/reencryption.js';

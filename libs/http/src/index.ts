@@ -44,6 +44,8 @@ export {
   Id,
   IdempotencyKey,
   ListRequest,
+  ListRequestOf,
+  type ListReader,
   OncePerKey,
   Origin,
   PathText,

@@ -15,8 +15,8 @@ import {
  */
 export function itBehavesLikeASoftDeletableResource(resource: SoftDeletableResource): void {
   let world: ResourceWorld;
-  beforeEach(() => {
-    world = new ResourceWorld(resource);
+  beforeEach(async () => {
+    world = await ResourceWorld.of(resource);
   });
 
   itCreatesAndChanges(() => world);
@@ -126,7 +126,9 @@ function itDeletesAndRestores(world: () => ResourceWorld, resource: SoftDeletabl
     const first = await world().create(1);
     const taken = await world().all.post(world().path, await world().nextBody(1));
     const problem = expectProblem(taken, 409, 'duplicate_value');
-    expect(problem.errors).toEqual([expect.objectContaining({ pointer: `/${resource.unique}` })]);
+    expect(problem.errors).toEqual([
+      expect.objectContaining({ pointer: resource.uniquePointer ?? `/${resource.unique}` }),
+    ]);
     expectStatus(await world().all.delete(world().at(first)), 204);
     const second = await world().create(1);
     const conflict = expectProblem(

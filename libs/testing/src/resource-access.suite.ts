@@ -52,7 +52,7 @@ export function itIsolatesAndAuthorizes(world: () => ResourceWorld): void {
   });
 
   it("answers another organization's id as one that does not exist: same 404, same body, every verb, no effect", async () => {
-    const foreign = new ResourceWorld(world().resource);
+    const foreign = await ResourceWorld.of(world().resource);
     for (const item of [await world().create(), await world().createDeleted()]) {
       for (const { call } of ITEM_CALLS) {
         const nobodys = unknownId();

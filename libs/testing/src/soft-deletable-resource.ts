@@ -16,10 +16,14 @@ export interface SoftDeletableResource {
   needsBeside?: readonly Permission[];
   /** A valid body; bodies of different numbers do not collide. May first make what it refers to. */
   body: (number: number, organizationId: string) => object | Promise<object>;
+  /** What an organization must have before any call: a definition that the path names. */
+  prepare?: (organizationId: string) => Promise<void>;
   /** A patch that changes something; patches of different numbers differ. */
   patch: (number: number) => object;
   /** The unique field, if there is one: the value is then taken by a second active row with the same number. */
   unique?: string;
+  /** Where the refusal of a taken value points to, unless to `/` and the field. */
+  uniquePointer?: string;
   /** Members of the answer to a POST that no later answer shows. */
   shownOnce?: readonly string[];
   /** Credentials beyond the app's usual: for resources that depend on a setting of the organization. */
@@ -57,6 +61,13 @@ export class ResourceWorld {
 
   constructor(readonly resource: SoftDeletableResource) {
     this.all = this.as(Object.values(resource.permissions));
+  }
+
+  /** A world in which the resource can be called. */
+  static async of(resource: SoftDeletableResource): Promise<ResourceWorld> {
+    const world = new ResourceWorld(resource);
+    await resource.prepare?.(world.organizationId);
+    return world;
   }
 
   get path(): string {

@@ -13,11 +13,13 @@ export interface FieldDemands {
 /**
  * What lies between two versions of the same definitions, matched by key. Adding, relabelling, loosening and archiving
  * ask nothing. A type never changes: that goes to `refusals`.
+ * @param tightens what else values that there are may not fit
  */
-export function demandsOf(
+export function demandsOf<F extends Field>(
   refusals: Refusals,
-  before: readonly Field[],
-  after: readonly Field[],
+  before: readonly F[],
+  after: readonly F[],
+  tightens: (before: F, after: F) => boolean = () => false,
 ): FieldDemands {
   const changed = after.map((field, index) => ({
     field,
@@ -29,7 +31,9 @@ export function demandsOf(
       refusals.refuse(`/fields/${String(index)}/type`, 'immutable', 'The type of a field never changes.');
   }
   const removed = before.filter(({ key }) => after.every((field) => field.key !== key));
-  const tightened = changed.filter(({ field, former }) => former && isTighter(former, field));
+  const tightened = changed.filter(
+    ({ field, former }) => former && (isTighter(former, field) || tightens(former, field)),
+  );
   const filled = changed.filter(({ field, former }) => isDemanded(field) && !(former && isDemanded(former)));
   return {
     unused: [...removed.map(({ key }) => key), ...tightened.map(({ field }) => field.key)],
@@ -48,5 +52,6 @@ function isTighter(before: Field, after: Field): boolean {
   if (before.type === 'enum' && after.type === 'enum') {
     return before.options.some(({ value }) => after.options.every((option) => option.value !== value));
   }
+  if (before.type === 'reference' && after.type === 'reference') return before.target !== after.target;
   return false;
 }

@@ -1,4 +1,4 @@
-import { sameJson } from '@customer-platform/database';
+import { isUuid, sameJson } from '@customer-platform/database';
 import { parseInstant, pointerToken } from '@customer-platform/http';
 import type { FieldCode } from '@customer-platform/problem-json';
 import type { Field, FieldValues } from './field.js';
@@ -83,6 +83,9 @@ function check(field: Field, value: unknown): Checked {
       return field.options.some((option) => option.value === value && !option.archived)
         ? { value }
         : { code: 'invalid_enum', detail: `It must be one of ${openOptions(field.options).join(', ')}.` };
+    case 'reference':
+      if (typeof value !== 'string') return wrongType('a text');
+      return isUuid(value) ? { value: value.toLowerCase() } : notA('a UUID');
   }
 }
 

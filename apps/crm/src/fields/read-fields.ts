@@ -1,8 +1,10 @@
+import { isUuid } from '@customer-platform/database';
 import {
-  FIELD_TYPES,
+  CONTACT,
   LONGEST_TEXT,
   MOST_OPTIONS,
   USUAL_TEXT,
+  VALUE_TYPES,
   type EnumOption,
   type Field,
   type FieldType,
@@ -18,26 +20,59 @@ const OPTIONS: Readonly<Record<FieldType, readonly string[]>> = {
   date: [],
   datetime: [],
   enum: ['options'],
+  reference: ['target', 'on_erasure'],
 };
 const LONGEST_OPTION = 200;
 
 type Given = Readonly<Record<string, unknown>>;
 
+/** What fields may say beyond what all can. */
+export interface FieldForm {
+  readonly types: readonly FieldType[];
+  /** Names of further members, which `readAll` leaves to its caller. */
+  readonly further: readonly string[];
+}
+
+/** A field as it was read, what was given, and where. */
+export interface ReadField {
+  readonly field: Field;
+  readonly given: Given;
+  readonly pointer: string;
+}
+
+const PLAIN: FieldForm = { types: VALUE_TYPES, further: [] };
+
 /** Reads definitions of fields as a body gives them, with their defaults filled in; what is wrong goes to `refusals`. */
 export function readFields(refusals: Refusals, value: unknown, pointer: string, most: number): Field[] {
+  return readAll(refusals, value, pointer, { most, form: PLAIN }).map(({ field }) => field);
+}
+
+/** As {@link readFields}, of fields that may be or say more. */
+export function readAll(
+  refusals: Refusals,
+  value: unknown,
+  pointer: string,
+  { most, form }: { readonly most: number; readonly form: FieldForm },
+): ReadField[] {
   const fields = refusals
     .list(value, pointer, most)
-    .flatMap((item, index) => readField(refusals, item, `${pointer}/${String(index)}`) ?? []);
+    .flatMap((item, index) => readField(refusals, item, `${pointer}/${String(index)}`, form) ?? []);
   refusals.distinct(
-    fields.map(({ key }) => key),
+    fields.map(({ field }) => field.key),
     (index) => `${pointer}/${String(index)}/key`,
   );
   return fields;
 }
 
-function readField(refusals: Refusals, value: unknown, pointer: string): Field | undefined {
-  const type = FIELD_TYPES.find((each) => each === (value as { type?: unknown } | null)?.type);
-  const given = refusals.object(value, pointer, [...COMMON, ...(type ? OPTIONS[type] : allOptions())]);
+function readField(
+  refusals: Refusals,
+  value: unknown,
+  pointer: string,
+  { types, further }: FieldForm,
+): ReadField | undefined {
+  const type = types.find((each) => each === (value as { type?: unknown } | null)?.type);
+  const own = type ? OPTIONS[type] : [...new Set(types.flatMap((each) => OPTIONS[each]))];
+  const given = refusals.object(value, pointer, [...COMMON, ...further, ...own]);
   if (!given) return undefined;
   const key = refusals.key(given['key'], `${pointer}/key`);
   const common = {
@@ -46,10 +81,11 @@ function readField(refusals: Refusals, value: unknown, pointer: string): Field |
     required: refusals.flag(given['required'], `${pointer}/required`),
     archived: refusals.flag(given['archived'], `${pointer}/archived`),
   };
-  if (type) return { ...common, ...ofType(refusals, type, given, pointer) };
+  if (type)
+    return { field: { ...common, ...ofType(refusals, type, given, pointer) } as Field, given, pointer };
   if (given['type'] === undefined) refusals.refuse(`${pointer}/type`, 'required', 'It is required.');
-  else refusals.refuse(`${pointer}/type`, 'invalid_enum', `It must be one of ${FIELD_TYPES.join(', ')}.`);
-  return { ...common, type: 'boolean' };
+  else refusals.refuse(`${pointer}/type`, 'invalid_enum', `It must be one of ${types.join(', ')}.`);
+  return { field: { ...common, type: 'boolean' }, given, pointer };
 }
 
 /** What is specific to a type. */
@@ -62,11 +98,33 @@ function ofType(refusals: Refusals, type: FieldType, given: Given, pointer: stri
       return { type, ...readBounds(refusals, type, given, pointer) };
     case 'enum':
       return { type, options: readOptions(refusals, given['options'], `${pointer}/options`) };
+    case 'reference':
+      return { type, ...readTarget(refusals, given, pointer) };
     case 'boolean':
     case 'date':
     case 'datetime':
       return { type };
   }
+}
+
+function readTarget(refusals: Refusals, given: Given, pointer: string) {
+  const { target, on_erasure: onErasure } = given;
+  if (target === undefined) refusals.refuse(`${pointer}/target`, 'required', 'A reference needs its target.');
+  else if (typeof target !== 'string')
+    refusals.refuse(`${pointer}/target`, 'wrong_type', 'It must be a text.');
+  else if (target !== CONTACT && !isUuid(target))
+    refusals.refuse(`${pointer}/target`, 'invalid_format', 'It must be contact or the id of a definition.');
+  if (target !== CONTACT) {
+    if (onErasure !== undefined)
+      refusals.refuse(`${pointer}/on_erasure`, 'not_allowed', 'Only references to contacts have it.');
+    return { target: typeof target === 'string' ? target.toLowerCase() : '' };
+  }
+  if (onErasure === undefined || onErasure === 'delete') return { target, on_erasure: 'delete' };
+  if (onErasure !== 'clear')
+    refusals.refuse(`${pointer}/on_erasure`, 'invalid_enum', 'It must be delete or clear.');
+  else if (given['required'] === true)
+    refusals.refuse(`${pointer}/on_erasure`, 'not_allowed', 'What is required cannot be cleared.');
+  return { target, on_erasure: onErasure };
 }
 
 function readLength(refusals: Refusals, value: unknown, pointer: string): number {
@@ -124,8 +182,4 @@ function readOptions(refusals: Refusals, value: unknown, pointer: string): EnumO
     (index) => `${pointer}/${String(index)}/value`,
   );
   return options;
-}
-
-function allOptions(): string[] {
-  return [...new Set(Object.values(OPTIONS).flat())];
 }

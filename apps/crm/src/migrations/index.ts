@@ -11,6 +11,7 @@ import { SteadyStatistics1766200000000 } from './1766200000000-steady-statistics
 import { OpenContactsToWorkers1766210000000 } from './1766210000000-open-contacts-to-workers.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
+import { CreateObjects1767200000000 } from './1767200000000-create-objects.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -26,4 +27,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   OpenContactsToWorkers1766210000000,
   CreateConsumerPositions1766700000000,
   UnpackOutbox1767000100000,
+  CreateObjects1767200000000,
 ];

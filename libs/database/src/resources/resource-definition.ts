@@ -53,6 +53,8 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   limit?: number;
   /** For rows that may be large: pages of the list end early at 4 MiB. */
   largeRows?: boolean;
+  /** `createdAt` is the instant that the id holds: the two sort alike, so that one index serves either order. */
+  createdByIds?: boolean;
   /** The domain event of a change. */
   event?: (change: ResourceChange<E>) => ChangeEvent | undefined;
   /** Further rows that belong to the change (a version, a count), in its transaction; before the delete on a purge. */

@@ -3,7 +3,7 @@ import { Problem } from '@customer-platform/problem-json';
 import type { DeepPartial, FindOptionsWhere, QueryDeepPartialEntity } from 'typeorm';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
-import { newId } from '../ids.js';
+import { newId, timeOfId } from '../ids.js';
 import { pageOf } from '../lists/page-of.js';
 import type { RemoteHold } from '../references/remote-references.js';
 import type { Transaction } from '../transaction.js';
@@ -81,10 +81,11 @@ export class ResourceStore<E extends SoftDeletable> {
   /** Inserts a row; its id, times and organization are set here. */
   async create(context: RequestContext, values: Partial<E>, options: ChangeOptions<E> = {}): Promise<E> {
     return this.within(context, options.tx, async (tx) => {
-      const now = this.clock.now();
+      const id = values.id ?? newId();
+      const now = this.definition.createdByIds ? timeOfId(id) : this.clock.now();
       const row = {
         ...values,
-        id: values.id ?? newId(),
+        id,
         organizationId: context.organizationId,
         createdAt: now,
         updatedAt: now,

@@ -137,10 +137,16 @@ function success(
       description,
       content: {
         ...contentOf(response),
-        ...(download === undefined ? {} : { [download]: { schema: { type: 'string', format: 'binary' } } }),
+        ...(download === undefined ? {} : { [download]: { schema: schemaOfFile(download) } }),
       },
     }),
   ];
+}
+
+function schemaOfFile(mediaType: string) {
+  return mediaType.endsWith('json')
+    ? { type: 'object' as const, additionalProperties: true }
+    : { type: 'string' as const, format: 'binary' };
 }
 
 function further(status: FurtherStatus, response: ResponseType | StreamType | undefined): MethodDecorator[] {

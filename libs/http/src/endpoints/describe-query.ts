@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiQuery } from '@nestjs/swagger';
+import { ApiQuery, type ApiQueryOptions } from '@nestjs/swagger';
 import { DEFAULT_OPS } from '../lists/filter-values.js';
 import { filtersOf, sortsOf } from '../lists/parse-list-request.js';
 import type { FilterOp, FilterSpec, FilterType, ListDefinition, SortSpec } from '../lists/list-definition.js';
@@ -7,8 +7,17 @@ import { fieldsOf } from '../reading/dto-shape.js';
 import { propertySchema, STORABLE_TEXT } from '../openapi/property-schema.js';
 import type { Dto } from './route-declaration.js';
 
+/** Parameters of a list whose names tenants define. */
+export interface OpenParameters {
+  /** As the description calls them together; it stands in no query. */
+  readonly name: string;
+  /** What their names look like. */
+  readonly pattern: string;
+  readonly description: string;
+}
+
 /** The query parameters of a list: every filter with each of its operators, sort, paging. */
-export function describeList(definition: ListDefinition): MethodDecorator {
+export function describeList(definition: ListDefinition, open?: OpenParameters): MethodDecorator {
   return applyDecorators(
     parameter(
       'limit',
@@ -18,7 +27,12 @@ export function describeList(definition: ListDefinition): MethodDecorator {
     parameter('cursor', { type: 'string', minLength: 1 }, '`next_cursor` of the page before'),
     parameter(
       'sort',
-      { type: 'string', default: definition.defaultSort, pattern: sortPattern(definition.sorts) },
+      {
+        type: 'string',
+        default: definition.defaultSort,
+        // What tenants define sorts too, and no pattern knows it.
+        ...(open ? { minLength: 1 } : { pattern: sortPattern(definition.sorts) }),
+      },
       `Fields, with a minus descending, separated by commas: ${sortsOf(definition).join(', ')}`,
     ),
     ...(definition.includeDeleted
@@ -38,7 +52,25 @@ export function describeList(definition: ListDefinition): MethodDecorator {
       parameter(name, valueSchema(spec), spec.description ?? '', spec.required),
     ),
     ...Object.entries(filtersOf(definition)).flatMap(([field, spec]) => filterParameters(field, spec)),
+    ...(open ? [openParameters(open)] : []),
   );
+}
+
+/** An object whose members are parameters of their own. */
+function openParameters({ name, pattern, description }: OpenParameters): MethodDecorator {
+  const schema = {
+    type: 'object' as const,
+    additionalProperties: { type: 'string' as const },
+    propertyNames: { pattern },
+  };
+  return ApiQuery({
+    name,
+    required: false,
+    style: 'form',
+    explode: true,
+    description,
+    schema,
+  });
 }
 
 /** Fields separated by commas, none of them twice. */

@@ -17,7 +17,7 @@ import { queryParameters, refuseUnknown, refuseUnstorable } from '../reading/que
 import { takenBodies } from '../openapi/said-properties.js';
 import { fieldsOf } from '../reading/dto-shape.js';
 import { validateBody, validateQuery } from '../reading/validate-dto.js';
-import { describeDtoQuery, describeList } from './describe-query.js';
+import { describeDtoQuery, describeList, type OpenParameters } from './describe-query.js';
 import { methodOf, noteQueryUse, type Dto } from './route-declaration.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -86,6 +86,29 @@ export function ListRequest(definition: ListDefinition): ParameterDecorator {
     listRequest(definition)(target, method, index);
     noteQueryUse(target, method, { kind: 'list' });
     applyTo(target, method, describeList(definition));
+  };
+}
+
+/** Reads the list request in the query by a definition that is known only once something has been looked up. */
+export type ListReader = (definition: ListDefinition) => ListQuery;
+
+const listReader = createParamDecorator((_: unknown, execution: ExecutionContext): ListReader => {
+  const request = requestOf(execution);
+  const { context, cursors } = stateOf(request);
+  const organizationId = context?.organizationId ?? '';
+  return (definition) => parseListRequest(definition, queryParameters(request), organizationId, cursors);
+});
+
+/**
+ * A {@link ListReader}: for lists whose filters tenants define. Described are what all of them take, and the names of
+ * what they take beside it.
+ */
+export function ListRequestOf(common: ListDefinition, open: OpenParameters): ParameterDecorator {
+  return (target, method, index) => {
+    if (method === undefined) return;
+    listReader()(target, method, index);
+    noteQueryUse(target, method, { kind: 'list' });
+    applyTo(target, method, describeList(common, open));
   };
 }
 

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Database, isUuid, type OrganizationScope, type Transaction } from '@customer-platform/database';
+import { Problem } from '@customer-platform/problem-json';
+import { keepDefinitions } from './definition-locks.js';
+import { DefinitionChanged, type KnownDefinition } from './known-definition.js';
+
+/** Fields of all definitions that are kept, of all organizations: about 60 MB. */
+const MOST_FIELDS_KEPT = 100_000;
+const MOST_SLUGS_KEPT = 20_000;
+
+const REVISION_BY_ID = `
+  SELECT id, revision FROM object_definitions WHERE organization_id = $1 AND id = $2`;
+const REVISION_BY_SLUG = `
+  SELECT id, revision FROM object_definitions WHERE organization_id = $1 AND slug = $2 AND deleted_at IS NULL`;
+const LOAD = `
+  SELECT organization_id AS "organizationId", id, slug, revision, deleted_at IS NOT NULL AS "isDeleted", fields, indexes
+    FROM object_definitions WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
+
+/**
+ * Definitions as records are written and listed by them. Those used last are kept, and none is gone by before its
+ * revision has been looked at in the transaction that does so.
+ */
+@Injectable()
+export class KnownDefinitions {
+  private readonly kept = new LRUCache<string, KnownDefinition>({
+    maxSize: MOST_FIELDS_KEPT,
+    sizeCalculation: ({ fields }) => fields.length + 1,
+  });
+  private readonly bySlug = new LRUCache<string, string>({ max: MOST_SLUGS_KEPT });
+
+  constructor(private readonly database: Database) {}
+
+  /** Most likely what the slug or the id names: `keep` or `find` tell. @throws Problem `not_found` */
+  async guess(scope: OrganizationScope, named: string): Promise<KnownDefinition> {
+    const { organizationId } = scope;
+    const id = isUuid(named) ? named.toLowerCase() : this.bySlug.get(`${organizationId}:${named}`);
+    const known = id === undefined ? undefined : this.kept.get(`${organizationId}:${id}`);
+    if (known) return known;
+    const found = await this.database.inOrganization(scope, (tx) => this.find(tx, named));
+    if (!found) throw new Problem('not_found');
+    return found;
+  }
+
+  /** What the slug of an active definition, or the id of any, names as the transaction sees it. */
+  async find(tx: Transaction, named: string): Promise<KnownDefinition | undefined> {
+    const [sql, key] = isUuid(named) ? [REVISION_BY_ID, named.toLowerCase()] : [REVISION_BY_SLUG, named];
+    const [row] = await tx.prepared<{ id: string; revision: number }>(sql, [tx.organizationId, key]);
+    if (!row) return undefined;
+    const known = this.kept.get(`${tx.organizationId}:${row.id}`);
+    if (known?.revision === row.revision) return known;
+    return (await this.load(tx, [row.id])).get(row.id);
+  }
+
+  /**
+   * Keeps the definition as it is until the transaction ends.
+   * @throws DefinitionChanged if it is not what is known of it any more
+   */
+  async keep(tx: Transaction, { id, slug, revision }: KnownDefinition): Promise<void> {
+    await keepDefinitions(tx, [id]);
+    const [row] = await tx.prepared<{ revision: number }>(REVISION_BY_ID, [tx.organizationId, id]);
+    if (row?.revision === revision) return;
+    this.kept.delete(`${tx.organizationId}:${id}`);
+    this.bySlug.delete(`${tx.organizationId}:${slug}`);
+    throw new DefinitionChanged();
+  }
+
+  /** Keeps several definitions as they are until the transaction ends, whatever they are; those that are gone are not among them. */
+  async keepAll(tx: Transaction, ids: readonly string[]): Promise<Map<string, KnownDefinition>> {
+    await keepDefinitions(tx, ids);
+    return this.load(tx, ids);
+  }
+
+  /**
+   * Runs `work` by a definition, and again each time that it throws `DefinitionChanged`: every turn is a change that
+   * committed meanwhile.
+   * @throws Problem `not_found`
+   */
+  async by<T>(
+    scope: OrganizationScope,
+    named: string,
+    work: (definition: KnownDefinition) => Promise<T>,
+  ): Promise<T> {
+    for (;;) {
+      try {
+        return await work(await this.guess(scope, named));
+      } catch (error) {
+        if (!(error instanceof DefinitionChanged)) throw error;
+      }
+    }
+  }
+
+  private async load(tx: Transaction, ids: readonly string[]): Promise<Map<string, KnownDefinition>> {
+    const rows = await tx.query<KnownDefinition>(LOAD, [tx.organizationId, [...new Set(ids)]]);
+    for (const known of rows) {
+      this.kept.set(`${known.organizationId}:${known.id}`, known);
+      if (!known.isDeleted) this.bySlug.set(`${known.organizationId}:${known.slug}`, known.id);
+    }
+    return new Map(rows.map((known) => [known.id, known]));
+  }
+}

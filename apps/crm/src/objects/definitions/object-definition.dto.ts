@@ -1,0 +1,56 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { MayBeAbsent, PatchOf, SameAs } from '@customer-platform/http';
+import { IsArray, IsString, Matches, MaxLength, MinLength } from 'class-validator';
+import { OBJECT_FIELD_SCHEMA, SHOWN_OBJECT_FIELD_SCHEMA } from '../../fields/field.dto.js';
+import { MOST_OBJECT_FIELDS } from '../../fields/object-fields.js';
+
+/** Words that stand, or may come to stand, where a slug does. */
+const RESERVED = ['purge', 'restore', 'new', 'search', 'contacts', 'objects', 'definitions'];
+/** No UUID matches it: in a path the two are never taken for each other. */
+const SLUG = `^(?!(?:${RESERVED.join('|')})$)[a-z][a-z0-9_]{1,39}$`;
+
+const FIELDS = {
+  type: 'array' as const,
+  maxItems: MOST_OBJECT_FIELDS,
+  description: 'What `values` of the records hold. At most 10 can be indexed.',
+};
+
+/** What `POST /v1/crm/object-definitions` takes. */
+export class CreateObjectDefinitionDto {
+  @ApiProperty({ example: 'vehicle', description: 'Names the objects in paths.' })
+  @IsString()
+  @Matches(new RegExp(SLUG))
+  slug: string;
+
+  @ApiProperty({ example: 'Vehicle' })
+  @IsString()
+  @MinLength(1)
+  @MaxLength(80)
+  name: string;
+
+  @ApiProperty({
+    ...FIELDS,
+    items: OBJECT_FIELD_SCHEMA,
+    default: [],
+    example: [{ key: 'plate', label: 'Plate', type: 'string', max_length: 10, required: true, unique: true }],
+  })
+  @MayBeAbsent()
+  @IsArray()
+  fields?: unknown[];
+}
+
+/** What `PATCH /v1/crm/object-definitions/{id}` takes: JSON merge; `fields` are given whole. */
+export class UpdateObjectDefinitionDto extends PatchOf(CreateObjectDefinitionDto, { immutable: ['slug'] }) {}
+
+/** A definition as it is answered. */
+export class ObjectDefinitionDto {
+  @ApiProperty({ format: 'uuid' }) id: string;
+  @SameAs(CreateObjectDefinitionDto) slug: string;
+  @SameAs(CreateObjectDefinitionDto) name: string;
+  @ApiProperty({ ...FIELDS, items: SHOWN_OBJECT_FIELD_SCHEMA })
+  fields: readonly object[];
+  @ApiProperty({ type: 'integer', description: 'Active records.' }) record_count: number;
+  @ApiProperty({ format: 'date-time' }) created_at: string;
+  @ApiProperty({ format: 'date-time' }) updated_at: string;
+  @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}

@@ -1,0 +1,169 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Clock, Database, isTransient, timeOfId, type WorkerTransaction } from '@customer-platform/database';
+import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
+import type { FieldValues } from '../../fields/field.js';
+import type { FieldIndex } from '../definitions/known-definition.js';
+import { KnownDefinitions } from '../definitions/known-definitions.js';
+import { INDEX_TABLES } from '../records/index-values.js';
+import { fillIndex } from '../records/side-rows.js';
+import { JOB_COLUMNS, type IndexJob } from './index-jobs.js';
+
+/** As metrics and log lines call it. */
+const JOB = 'object-indexes';
+const LOOK_EVERY_MS = 500;
+/** Records, or rows of an index, of one transaction: whoever writes one of them waits for that long. */
+const PIECE = 500;
+/** Enough for the indexes of a few records. */
+const STEPS_AT_ONCE = 6;
+
+/** They take turns: one of a million records holds up nobody else's. What another process works on is passed over. */
+const NEXT = `
+  SELECT ${JOB_COLUMNS} FROM object_index_jobs
+   WHERE definition_id <> ALL($1::uuid[]) ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+const ONE = `
+  SELECT ${JOB_COLUMNS} FROM object_index_jobs
+   WHERE organization_id = $1 AND definition_id = $2 AND work = 'build' ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+/** In the order of ids, which is that of creation. Shared: whoever changes a record is waited for, and waits. */
+const RECORDS = `
+  SELECT id, "values", deleted_at IS NULL AS live FROM object_records
+   WHERE organization_id = $1 AND definition_id = $2 AND (created_at, id) > ($3::timestamptz, $4::uuid)
+   ORDER BY created_at, id LIMIT ${String(PIECE)} FOR SHARE`;
+const ON = `
+  UPDATE object_index_jobs SET cursor_id = $4, processed = $5, moved_at = clock_timestamp()
+   WHERE organization_id = $1 AND definition_id = $2 AND number = $3`;
+const OVER =
+  'DELETE FROM object_index_jobs WHERE organization_id = $1 AND definition_id = $2 AND number = $3';
+
+const INDEXES = `
+  SELECT indexes FROM object_definitions WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE`;
+const READY = `
+  UPDATE object_definitions SET indexes = $3, revision = revision + 1 WHERE organization_id = $1 AND id = $2`;
+
+const NOWHERE = '00000000-0000-0000-0000-000000000000';
+
+interface Row {
+  id: string;
+  values: FieldValues;
+  live: boolean;
+}
+
+/**
+ * Fills indexes from the records that there are, and removes those that nothing goes by, in pieces: what a process that
+ * dies has not committed another one does again.
+ */
+@Injectable()
+export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly setbacks: Setbacks;
+
+  constructor(
+    private readonly database: Database,
+    private readonly definitions: KnownDefinitions,
+    clock: Clock,
+  ) {
+    this.setbacks = new Setbacks(JOB, clock);
+  }
+
+  onApplicationBootstrap(): void {
+    if (readConfig(serviceConfig).PROCESS_ROLE !== 'api') this.job.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.job.stop();
+  }
+
+  /** Does all that can be done now. */
+  async runAll(): Promise<void> {
+    while (!this.job.stopping && (await this.runNext())) await yieldLoop();
+  }
+
+  /** The first steps for a definition that was just changed. What fails is left to whoever goes on with it. */
+  async begin(organizationId: string, definitionId: string): Promise<void> {
+    try {
+      for (let step = 0; step < STEPS_AT_ONCE; step += 1) {
+        const found = await this.database.acrossOrganizations(async (tx) => {
+          await tx.useOrganization(organizationId);
+          const [job] = await tx.query<IndexJob>(ONE, [organizationId, definitionId]);
+          if (job) await this.step(tx, job);
+          return job !== undefined;
+        });
+        if (!found) return;
+      }
+      this.job.wake();
+    } catch (error) {
+      log.warn({ err: error, job: JOB }, 'The building of an index goes on later');
+    }
+  }
+
+  /** Whether there was a step. One that fails is left for a while, and the next one is taken. */
+  async runNext(): Promise<boolean> {
+    let job: IndexJob | undefined;
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        [job] = await tx.query<IndexJob>(NEXT, [this.setbacks.waiting()]);
+        if (!job) return;
+        await tx.useOrganization(job.organization_id);
+        await this.step(tx, job);
+      });
+      if (job) this.setbacks.passed(job.definition_id);
+      this.job.progressed();
+    } catch (error) {
+      if (job) this.setbacks.failed(job.definition_id, error);
+      if (!job || isTransient(error)) throw error;
+    }
+    return job !== undefined;
+  }
+
+  private async step(tx: WorkerTransaction, job: IndexJob): Promise<void> {
+    if (job.work === 'build') await this.buildPiece(tx, job);
+    else await dropPiece(tx, job);
+  }
+
+  private async buildPiece(tx: WorkerTransaction, job: IndexJob): Promise<void> {
+    const { organization_id: organizationId, definition_id: id, number } = job;
+    const definition = (await this.definitions.keepAll(tx, [id])).get(id);
+    const index = definition?.indexes.find((each) => each.number === number);
+    if (!definition || !index) {
+      await tx.query(OVER, [organizationId, id, number]);
+      return;
+    }
+    const after = job.cursor_id ?? NOWHERE;
+    const rows = await tx.query<Row>(RECORDS, [organizationId, id, timeOfId(after), after]);
+    await fillIndex(tx, definition, index, rows);
+    const last = rows.at(-1)?.id;
+    if (rows.length === PIECE && last !== undefined)
+      await tx.query(ON, [organizationId, id, number, last, Number(job.processed) + rows.length]);
+    else await finish(tx, job);
+  }
+}
+
+/** Whoever writes fills the index already; from the commit on lists go by it. */
+async function finish(tx: WorkerTransaction, job: IndexJob): Promise<void> {
+  const key = [job.organization_id, job.definition_id];
+  const [row] = await tx.query<{ indexes: FieldIndex[] }>(INDEXES, key);
+  const indexes = (row?.indexes ?? []).map((index) =>
+    index.number === job.number ? { ...index, state: 'ready' } : index,
+  );
+  await tx.query(READY, [...key, JSON.stringify(indexes)]);
+  await tx.query(OVER, [...key, job.number]);
+}
+
+async function dropPiece(tx: WorkerTransaction, job: IndexJob): Promise<void> {
+  const key = [job.organization_id, job.definition_id, job.number];
+  let removed = 0;
+  for (const table of [...Object.values(INDEX_TABLES), 'object_claims']) {
+    const [row] = await tx.query<{ count: number }>(dropFrom(table), key);
+    removed += row?.count ?? 0;
+  }
+  if (removed === 0) await tx.query(OVER, key);
+  else await tx.query(ON, [...key, null, removed]);
+}
+
+const dropFrom = (table: string): string => `
+  WITH gone AS (
+    DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM ${table} WHERE organization_id = $1 AND definition_id = $2 AND number = $3
+       LIMIT ${String(PIECE * 4)})) RETURNING 1)
+  SELECT count(*)::int AS count FROM gone`;

@@ -1,0 +1,185 @@
+import type { ContactRows } from '@customer-platform/contact-refs';
+import type { ReferenceSource, Transaction } from '@customer-platform/database';
+import type { FieldValues } from '../../fields/field.js';
+import type { KnownDefinition } from '../definitions/known-definition.js';
+import type { KnownDefinitions } from '../definitions/known-definitions.js';
+import { writeSideRows, type RecordChange } from './side-rows.js';
+
+/** What core is told before it purges a contact. */
+export const OBJECTS_ON_CONTACTS: ReferenceSource = {
+  to: 'core.contacts',
+  resource: 'objects',
+  count: `SELECT count(DISTINCT record_id)::int AS count FROM object_references
+           WHERE organization_id = $1 AND contact_id = $2`,
+};
+
+/** Records of one round: their values are in memory. */
+const AT_ONCE = 500;
+
+const ORIGINS = `
+  SELECT DISTINCT origin_contact_id AS origin FROM object_references
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
+const DEFINITIONS = `
+  SELECT DISTINCT definition_id AS id FROM object_references
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
+const REFERENCES = `
+  SELECT record_id, field, contact_id, origin_contact_id AS origin FROM object_references
+   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) ORDER BY record_id, field`;
+const TARGETING = `
+  SELECT record_id, definition_id, field FROM object_references
+   WHERE organization_id = $1 AND target_id = ANY($2::uuid[]) ORDER BY record_id, field`;
+/** In one order for all who lock several. */
+const RECORDS = `
+  SELECT id, definition_id, "values", deleted_at IS NULL AS live FROM object_records
+   WHERE organization_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR UPDATE`;
+const WRITE = `
+  UPDATE object_records AS record SET "values" = given."values"
+    FROM unnest($2::uuid[], $3::jsonb[]) AS given (id, "values")
+   WHERE record.organization_id = $1 AND record.id = given.id`;
+const MOVE = `
+  UPDATE object_references AS own SET contact_id = given.contact_id
+    FROM unnest($2::uuid[], $3::text[], $4::uuid[]) AS given (record_id, field, contact_id)
+   WHERE own.organization_id = $1 AND own.record_id = given.record_id AND own.field = given.field`;
+const DELETE = 'DELETE FROM object_records WHERE organization_id = $1 AND id = ANY($2::uuid[])';
+
+interface RecordRow {
+  readonly id: string;
+  readonly definition_id: string;
+  readonly values: FieldValues;
+  readonly live: boolean;
+}
+
+interface Reference {
+  readonly record_id: string;
+  readonly field: string;
+  readonly contact_id: string;
+  readonly origin: string;
+}
+
+/** What a round of records becomes: other values, or nothing. */
+type Becomes = (record: RecordRow, definition: KnownDefinition) => FieldValues | undefined;
+
+/**
+ * Records as rows that belong to the contacts that they refer to (crm.md §1, §5). The contacts are kept by whoever calls
+ * it; then come the definitions, then the records, as for those who write records.
+ */
+export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
+  return {
+    origins: async (tx, contactIds) => {
+      const rows = await tx.query<{ origin: string }>(ORIGINS, [tx.organizationId, contactIds]);
+      return rows.map(({ origin }) => origin);
+    },
+    move: async (tx, contactIds, moves) => {
+      const to = new Map(moves.map((move) => [move.origin, move.to]));
+      const references = await tx.query<Reference>(REFERENCES, [tx.organizationId, contactIds]);
+      const moved = references
+        .map((reference) => ({ ...reference, to: to.get(reference.origin) ?? reference.contact_id }))
+        .filter((reference) => reference.to !== reference.contact_id);
+      if (moved.length === 0) return;
+      const byRecord = Map.groupBy(moved, ({ record_id: id }) => id);
+      const round = {
+        ids: [...byRecord.keys()],
+        known: await definitions.keepAll(tx, await definitionsOf(tx, contactIds)),
+        references: false,
+      };
+      await inRounds(tx, round, ({ id, values }) => ({
+        ...values,
+        ...Object.fromEntries((byRecord.get(id) ?? []).map((each) => [each.field, each.to])),
+      }));
+      await tx.query(MOVE, [
+        tx.organizationId,
+        moved.map(({ record_id: id }) => id),
+        moved.map(({ field }) => field),
+        moved.map((each) => each.to),
+      ]);
+    },
+    remove: async (tx, contactIds) => {
+      const references = await tx.query<Reference>(REFERENCES, [tx.organizationId, contactIds]);
+      const byRecord = Map.groupBy(references, ({ record_id: id }) => id);
+      if (byRecord.size === 0) return;
+      const known = await definitions.keepAll(tx, await definitionsOf(tx, contactIds));
+      const fieldsOf = (id: string): string[] => (byRecord.get(id) ?? []).map(({ field }) => field);
+      const isKept = (record: RecordRow, { fields }: KnownDefinition): boolean =>
+        fieldsOf(record.id).every((key) =>
+          fields.some(
+            (field) => field.key === key && field.type === 'reference' && field.on_erasure === 'clear',
+          ),
+        );
+      const going: string[] = [];
+      await inRounds(tx, { ids: [...byRecord.keys()], known }, (record, definition) => {
+        if (!isKept(record, definition)) going.push(record.id);
+        return without(record.values, fieldsOf(record.id));
+      });
+      await removeRecords(tx, definitions, { ids: going, known });
+    },
+  };
+}
+
+/** Records that refer to those that go lose that value, required or not. */
+async function removeRecords(tx: Transaction, definitions: KnownDefinitions, going: Round): Promise<void> {
+  if (going.ids.length === 0) return;
+  const referring = await tx.query<{ record_id: string; definition_id: string; field: string }>(TARGETING, [
+    tx.organizationId,
+    going.ids,
+  ]);
+  const byRecord = Map.groupBy(referring, ({ record_id: id }) => id);
+  const known = await definitions.keepAll(
+    tx,
+    referring.map(({ definition_id: id }) => id),
+  );
+  await inRounds(tx, { ids: [...byRecord.keys()], known }, ({ id, values }) =>
+    without(
+      values,
+      (byRecord.get(id) ?? []).map(({ field }) => field),
+    ),
+  );
+  await inRounds(tx, going, () => undefined);
+}
+
+/** Records that one thing is done to, their definitions, and whether their references follow from their values. */
+interface Round {
+  readonly ids: readonly string[];
+  readonly known: ReadonlyMap<string, KnownDefinition>;
+  readonly references?: boolean;
+}
+
+async function inRounds(
+  tx: Transaction,
+  { ids, known, references = true }: Round,
+  becomes: Becomes,
+): Promise<void> {
+  const sorted = [...ids].sort();
+  for (let from = 0; from < sorted.length; from += AT_ONCE) {
+    const rows = await tx.query<RecordRow>(RECORDS, [tx.organizationId, sorted.slice(from, from + AT_ONCE)]);
+    const changes = rows.flatMap((row): RecordChange[] => {
+      const definition = known.get(row.definition_id);
+      if (!definition) throw new Error('A record has no definition');
+      const before = { id: row.id, values: row.values, live: row.live };
+      const values = becomes(row, definition);
+      return [{ definition, before, ...(values ? { after: { ...before, values } } : {}) }];
+    });
+    await writeSideRows(tx, changes, { references });
+    await writeRecords(tx, changes);
+  }
+}
+
+async function writeRecords(tx: Transaction, changes: readonly RecordChange[]): Promise<void> {
+  const kept = changes.flatMap(({ after }) => after ?? []);
+  if (kept.length > 0)
+    await tx.query(WRITE, [
+      tx.organizationId,
+      kept.map(({ id }) => id),
+      kept.map(({ values }) => JSON.stringify(values)),
+    ]);
+  const gone = changes.flatMap(({ before, after }) => (before && !after ? [before.id] : []));
+  if (gone.length > 0) await tx.query(DELETE, [tx.organizationId, gone]);
+}
+
+async function definitionsOf(tx: Transaction, contactIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(DEFINITIONS, [tx.organizationId, contactIds]);
+  return rows.map(({ id }) => id);
+}
+
+function without(values: FieldValues, keys: readonly string[]): FieldValues {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)));
+}
