@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiQuery, type ApiQueryOptions } from '@nestjs/swagger';
+import { ApiQuery } from '@nestjs/swagger';
 import { DEFAULT_OPS } from '../lists/filter-values.js';
 import { filtersOf, sortsOf } from '../lists/parse-list-request.js';
 import type { FilterOp, FilterSpec, FilterType, ListDefinition, SortSpec } from '../lists/list-definition.js';

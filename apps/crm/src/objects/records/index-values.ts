@@ -49,7 +49,7 @@ export function kindOf({ type }: Field): IndexKind {
 export function indexed(field: Field, value: unknown): string {
   if (value === undefined || value === null) return NOTHING[kindOf(field)];
   if (typeof value === 'boolean') return value ? '1' : '0';
-  const text = String(value);
+  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '';
   if (field.type === 'date') return `${text}T00:00:00.000Z`;
   return kindOf(field) === 'text' ? TEXT + text.normalize('NFC') : text;
 }
