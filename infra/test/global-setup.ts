@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Guardian } from '../local/services/guardian.ts';
 import { type Kafka, startKafka } from '../local/services/kafka.ts';
 import { freePort } from '../local/services/ports.ts';
-import { type Postgres, startPostgres } from '../local/services/postgres.ts';
+import { type Postgres, queryOnce, startPostgres } from '../local/services/postgres.ts';
 
 /** What the teardown ends; jest runs setup and teardown in one process. */
 export interface TestServices {
@@ -27,6 +28,8 @@ const CONNECTIONS = 300;
  * `TEST_POSTGRES_URL` or `TEST_KAFKA_BROKERS` names is used instead and left as it is.
  */
 export default async function startTestServices(): Promise<void> {
+  // New with each run, also on a server that stays: the migrations may have changed since the last one.
+  process.env['TEST_TEMPLATE_PREFIX'] = `template_${randomBytes(6).toString('hex')}`;
   const needPostgres = !process.env['TEST_POSTGRES_URL'];
   const needKafka = !process.env['TEST_KAFKA_BROKERS'];
   if (!needPostgres && !needKafka) return;
@@ -75,4 +78,14 @@ export async function endTestServices(services: TestServices): Promise<void> {
   const { postgres, kafka, guardian } = services;
   await Promise.allSettled([postgres?.child.stop(8_000), kafka?.child.stop(8_000)]);
   await guardian.release();
+}
+
+/** Removes the databases that this run's tests copied theirs from. */
+export async function dropTemplates(): Promise<void> {
+  const { TEST_POSTGRES_URL: url = '', TEST_TEMPLATE_PREFIX: prefix = '' } = process.env;
+  const made = await queryOnce<{ datname: string }>(
+    url,
+    `SELECT datname FROM pg_database WHERE starts_with(datname, '${prefix}_')`,
+  );
+  for (const { datname } of made) await queryOnce(url, `DROP DATABASE ${datname} WITH (FORCE)`);
 }

@@ -1,8 +1,12 @@
-import { endTestServices } from './global-setup.ts';
+import { dropTemplates, endTestServices } from './global-setup.ts';
 
-/** Ends what the setup started. */
+/** Ends what the setup started; a server that stays loses what this run left on it. */
 export default async function endServices(): Promise<void> {
   const services = globalThis.testServices;
   globalThis.testServices = undefined;
-  if (services) await endTestServices(services);
+  try {
+    if (!services?.postgres) await dropTemplates();
+  } finally {
+    if (services) await endTestServices(services);
+  }
 }
