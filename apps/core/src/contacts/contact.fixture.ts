@@ -19,7 +19,10 @@ export interface CoreWithPeers {
 export type FurtherAnswers = (module: 'crm' | 'loyalty' | 'messaging') => Record<string, InternalAnswer>;
 
 /** Starts core between modules that know of no reference. */
-export async function startCoreWithPeers(further: FurtherAnswers = () => ({})): Promise<CoreWithPeers> {
+export async function startCoreWithPeers(
+  further: FurtherAnswers = () => ({}),
+  env: Record<string, string> = {},
+): Promise<CoreWithPeers> {
   const counts = new Map<string, { resource: string; count: number }>();
   const peer = (module: 'crm' | 'loyalty' | 'messaging') =>
     InternalPeer.start({
@@ -33,6 +36,7 @@ export async function startCoreWithPeers(further: FurtherAnswers = () => ({})): 
     messaging: await peer('messaging'),
   };
   const core = await startCore({
+    ...env,
     CRM_INTERNAL_URL: peers.crm.url,
     LOYALTY_INTERNAL_URL: peers.loyalty.url,
     MESSAGING_INTERNAL_URL: peers.messaging.url,

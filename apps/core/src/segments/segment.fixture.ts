@@ -9,7 +9,8 @@ import { CarefulProcessor } from '../processing/careful-processor.js';
 import { ChunkProcessor } from '../processing/chunk-processor.js';
 import { eventIdOf } from '../ingestion/event-id.js';
 import { readArrival } from '../processing/work-item.js';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCoreWithPeers, type CoreWithPeers } from '../contacts/contact.fixture.js';
+import type { TestCore } from '../core.fixture.js';
 import { SegmentFollower, type ContactChange } from './following/segment-follower.js';
 import { SegmentBuilder } from './building/segment-builder.js';
 import { Evaluation } from './evaluating/evaluation.js';
@@ -47,13 +48,21 @@ export interface Given {
 export class SegmentWorld {
   private time: number | undefined;
 
-  private constructor(readonly core: TestCore) {
-    const clock = core.app.app.get(Clock);
+  readonly core: TestCore;
+
+  private constructor(private readonly running: CoreWithPeers) {
+    this.core = running.core;
+    const clock = this.core.app.app.get(Clock);
     jest.spyOn(clock, 'now').mockImplementation(() => new Date(this.time ?? Date.now()));
   }
 
   static async start(): Promise<SegmentWorld> {
-    return new SegmentWorld(await startCore({ PROCESS_ROLE: 'api' }));
+    return new SegmentWorld(await startCoreWithPeers(undefined, { PROCESS_ROLE: 'api' }));
+  }
+
+  /** What messaging says from now on of campaigns that are aimed at segments. */
+  campaigns(count: number): void {
+    this.running.count('messaging', 'campaigns', count);
   }
 
   /** Stands the clock still at this instant, or lets it go again. */
@@ -248,7 +257,7 @@ export class SegmentWorld {
   }
 
   async close(): Promise<void> {
-    await this.core.close();
+    await this.running.close();
   }
 }
 

@@ -96,7 +96,11 @@ export class SegmentsController {
     return tagged(await this.segments.restore(context, id));
   }
 
-  @PurgeEndpoint({ permission: 'core.segments.purge', summary: 'Purge a segment with its members’ history' })
+  @PurgeEndpoint({
+    permission: 'core.segments.purge',
+    summary: 'Purge a segment with its members’ history',
+    description: '409 while a campaign is aimed at it.',
+  })
   purge(@Context() context: RequestContext, @Id() id: string): Promise<void> {
     return this.segments.purge(context, id);
   }

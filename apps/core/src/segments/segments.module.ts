@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ContactsModule } from '../contacts/contacts.module.js';
+import { InternalAudienceController } from './audience/internal-audience.controller.js';
+import { InternalAudienceService } from './audience/internal-audience.service.js';
 import { SegmentBuilder } from './building/segment-builder.js';
 import { ContactSegmentsController } from './contact-segments.controller.js';
 import { ContactSegmentsService } from './contact-segments.service.js';
@@ -17,12 +19,13 @@ import { SegmentsService } from './segments.service.js';
 /** Contacts grouped by rules, followed through all that changes them. */
 @Module({
   imports: [ContactsModule, FollowingModule],
-  controllers: [ContactSegmentsController, SegmentsController],
+  controllers: [ContactSegmentsController, InternalAudienceController, SegmentsController],
   providers: [
     ContactSegmentsService,
     Evaluation,
     EvaluatorShares,
     FailedEvaluations,
+    InternalAudienceService,
     PreviewRandom,
     PreviewSlots,
     RulePreview,

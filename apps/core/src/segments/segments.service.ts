@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   Database,
   pageOf,
+  RemoteReferences,
   ResourceStores,
   sameJson,
   Whole,
@@ -53,6 +54,7 @@ export class SegmentsService {
     private readonly explainer: SegmentExplainer,
     private readonly slots: PreviewSlots,
     signal: SegmentSignal,
+    remoteReferences: RemoteReferences,
     stores: ResourceStores,
   ) {
     this.segments = stores.of<Segment>({
@@ -63,6 +65,7 @@ export class SegmentsService {
       limit: MOST_SEGMENTS,
       constraints: { unique: { segments_name: { field: 'name', pointer: '/name', value: 'lower(name)' } } },
       bookkeeping: ['state', 'memberCount', 'evaluatedAt'],
+      remoteReferences,
       afterChange: async (tx, context, change) => {
         await register(tx, change, context.correlationId);
         tx.afterCommit(() => signal.raise());
@@ -110,6 +113,7 @@ export class SegmentsService {
     return this.registering(context, (tx) => this.segments.restore(context, id, { tx }));
   }
 
+  /** @throws Problem `resource_referenced` while a campaign is aimed at it, `dependency_unavailable` */
   purge(context: RequestContext, id: string): Promise<void> {
     return this.segments.purge(context, id);
   }

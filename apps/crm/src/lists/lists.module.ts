@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ContactRefsModule } from '../contact-refs/contact-refs.module.js';
+import { InternalAudienceController } from './audience/internal-audience.controller.js';
+import { InternalAudienceService } from './audience/internal-audience.service.js';
 import { ListMembersController } from './list-members.controller.js';
 import { ListMembersRepository } from './list-members.repository.js';
 import { ListMembersService } from './list-members.service.js';
@@ -9,7 +11,7 @@ import { ListsService } from './lists.service.js';
 /** Lists of contacts, and who is on them. */
 @Module({
   imports: [ContactRefsModule],
-  controllers: [ListsController, ListMembersController],
-  providers: [ListsService, ListMembersService, ListMembersRepository],
+  controllers: [InternalAudienceController, ListsController, ListMembersController],
+  providers: [InternalAudienceService, ListsService, ListMembersService, ListMembersRepository],
 })
 export class ListsModule {}
