@@ -14,6 +14,9 @@ import {
 import { ErasureModule } from '@customer-platform/erasure';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { PepperCheck } from './suppressions/pepper-check.js';
+import { CampaignEntity } from './campaigns/campaign.entity.js';
+import { CampaignsModule } from './campaigns/campaigns.module.js';
+import { CAMPAIGNS_ON_AUDIENCES } from './campaigns/campaigns.service.js';
 import { ChannelSettingsController } from './channels/channel-settings.controller.js';
 import { ChannelSettingsService } from './channels/channel-settings.service.js';
 import { DeliverabilityModule } from './deliverability/deliverability.module.js';
@@ -67,19 +70,20 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
   imports: [
     DatabaseModule.forRoot({
       module: 'messaging',
-      entities: [RuleEntity, SenderDomainEntity, TemplateEntity, WebhookEndpointEntity],
+      entities: [CampaignEntity, RuleEntity, SenderDomainEntity, TemplateEntity, WebhookEndpointEntity],
       migrations,
     }),
     EventBusModule.forRoot({ module: 'messaging' }),
     AuditModule.forRoot({ module: 'messaging' }),
-    AuthorizationModule.forRoot({ module: 'messaging', calls: ['core'] }),
+    AuthorizationModule.forRoot({ module: 'messaging', calls: ['core', 'crm'] }),
     ReferencesModule.forRoot({
       module: 'messaging',
-      references: [SENDS_TO_CONTACTS, ...ORGANIZATION_IN_MESSAGING],
+      references: [SENDS_TO_CONTACTS, ...CAMPAIGNS_ON_AUDIENCES, ...ORGANIZATION_IN_MESSAGING],
     }),
     ErasureModule.forRoot({ module: 'messaging' }),
     SubjectRowsModule.forRoot({ tables: SUBJECT_TABLES }),
     DeliverabilityModule,
+    CampaignsModule,
     FoundationModule,
     GateModule,
     MembersModule,

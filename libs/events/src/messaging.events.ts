@@ -49,7 +49,7 @@ export const MESSAGING_EVENTS = {
   ),
   ...family(
     'messaging.campaign',
-    ['started', 'paused', 'completed', 'canceled'],
+    ['started', 'paused', 'progress', 'completed', 'canceled'],
     'campaign_id',
     'Campaign',
     z.object({ campaign_id: id, run_id: id, counts }),

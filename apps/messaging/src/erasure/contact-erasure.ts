@@ -7,6 +7,7 @@ import { CHANNELS } from '../addresses/channel.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
 import { EventWaits } from '../event-waits/event-waits.repository.js';
 import { SendsRepository, type Person } from '../sends/sends.repository.js';
+import { ErasedMembers } from '../campaigns/erased-members.js';
 import { ErasedDeliveries } from '../webhook-endpoints/deliveries/erased-deliveries.js';
 import { addressOf, type ContactProfile } from '../contacts/contact.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
@@ -61,6 +62,7 @@ export class ContactErasure implements OwnErasure {
     private readonly holds: ReferenceHolds,
     private readonly gate: GateWriter,
     private readonly deliveries: ErasedDeliveries,
+    private readonly members: ErasedMembers,
     private readonly clock: Clock,
   ) {}
 
@@ -97,6 +99,7 @@ export class ContactErasure implements OwnErasure {
     await this.contacts.erase(tx, contactIds);
     await this.waits.forget(tx, contactIds);
     const sends = await this.sends.erase(tx, person, this.clock.now());
+    const members = await this.members.erase(tx, contactIds);
     const subjects = subjectsOf(contactIds);
     await tx.query(KEEP_OPT_OUTS, [
       tx.organizationId,
@@ -113,6 +116,7 @@ export class ContactErasure implements OwnErasure {
     const suppressions = await tx.query(BLANK_SUPPRESSIONS, [tx.organizationId, person.addressKeys]);
     return {
       sends,
+      campaign_members: members,
       notifications: notifications.length,
       preferences: preferences.length,
       suppressions: suppressions.length,

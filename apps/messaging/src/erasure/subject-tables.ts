@@ -73,6 +73,16 @@ export const SUBJECT_TABLES: readonly SubjectTable[] = [
     ],
   },
   {
+    resource: 'campaign_members',
+    from: 'campaign_members AS own',
+    columns: own('run_id', 'state', 'reason', 'send_id'),
+    where: OF_CONTACT,
+    order: [
+      ['own.run_id', 'uuid'],
+      ['own.id', 'bigint'],
+    ],
+  },
+  {
     resource: 'notifications',
     from: 'notifications AS own',
     columns: own('id', 'title', 'body', 'url', 'topic', 'created_at'),

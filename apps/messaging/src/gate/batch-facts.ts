@@ -32,7 +32,7 @@ export interface BatchFacts {
   suspended(send: ClaimedSend): boolean;
   /** Whom a mail is from, and by whose keys it is signed; undefined of other channels. */
   sender(send: ClaimedSend): MailOrigin | undefined;
-  /** With its rule. */
+  /** With its rule or campaign. */
   calledOff(send: ClaimedSend): boolean;
   template(send: ClaimedSend): TemplateVersion | undefined;
   /** For marketing to this contact on the send's channel. */
@@ -127,12 +127,12 @@ export async function suspendedAmong(
 }
 
 async function calledOffAmong(tx: WorkerTransaction, sends: readonly ClaimedSend[]): Promise<Set<string>> {
-  const ofRules = sends.filter(({ sourceId }) => sourceId !== null);
-  if (ofRules.length === 0) return new Set();
+  const ofSources = sends.filter(({ sourceId }) => sourceId !== null);
+  if (ofSources.length === 0) return new Set();
   const rows = await tx.prepared<{ id: string }>(
     `SELECT s.id FROM sends s WHERE (s.organization_id, s.id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
         AND ${calledOff('s')}`,
-    [ofRules.map(({ organizationId }) => organizationId), ofRules.map(({ id }) => id)],
+    [ofSources.map(({ organizationId }) => organizationId), ofSources.map(({ id }) => id)],
   );
   return new Set(rows.map(({ id }) => id));
 }

@@ -12,8 +12,12 @@ export interface ClaimedSend extends SendFacts, SendPayload {
   /** Where it went at the last attempt. */
   readonly address: string | null;
   readonly sender: string | null;
-  /** The rule it is of, if any. */
+  /** In which it waited. */
+  readonly lane: number;
+  /** The rule or campaign it is of, if any. */
   readonly sourceId: string | null;
+  /** Of the campaign. */
+  readonly runId: string | null;
   readonly templateId: string | null;
   readonly templateVersion: number | null;
   readonly locale: string | null;
@@ -28,7 +32,7 @@ export interface ClaimedSend extends SendFacts, SendPayload {
 
 /** Columns of {@link ClaimedRow}. */
 export const CLAIMED_COLUMNS = `s.organization_id, s.id, s.channel, s.category, s.topic, s.contact_id, s.recipient,
-  s.address, s.sender, s.source_id, s.template_id, s.template_version, s.locale, s.provider_message_id, s.attempts, s.cap_counted, s.metadata,
+  s.address, s.sender, s.lane, s.source_id, s.run_id, s.template_id, s.template_version, s.locale, s.provider_message_id, s.attempts, s.cap_counted, s.metadata,
   s.correlation_id, s.event_id, s.created_at, s.waiting_since, s.expires_at, s.claim`;
 
 /** A claimed row of `sends` with its payload. */
@@ -42,7 +46,9 @@ export interface ClaimedRow {
   recipient: Recipient;
   address: string | null;
   sender: string | null;
+  lane: number;
   source_id: string | null;
+  run_id: string | null;
   template_id: string | null;
   template_version: number | null;
   locale: string | null;
@@ -74,7 +80,10 @@ export function toClaimedSend(row: ClaimedRow): ClaimedSend {
     recipient: row.recipient,
     address: row.address,
     sender: row.sender,
+    lane: row.lane,
     sourceId: row.source_id,
+    runId: row.run_id,
+    campaignId: row.run_id === null ? null : row.source_id,
     templateId: row.template_id,
     templateVersion: row.template_version,
     locale: row.locale,

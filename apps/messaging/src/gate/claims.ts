@@ -4,7 +4,7 @@ import { Clock, Database, type WorkerTransaction } from '@customer-platform/data
 import type { Channel } from '../addresses/channel.js';
 import type { ChannelPlan } from '../channels/channel-plan.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
-import { IDENTITY_LANE } from '../sends/send.js';
+import { CAMPAIGN_LANE } from '../sends/send.js';
 import { SendJournal } from '../sends/send-journal.js';
 import { CLAIMED_COLUMNS, toClaimedSend, type ClaimedRow, type ClaimedSend } from './claimed-send.js';
 
@@ -26,8 +26,10 @@ export interface GroupShare extends DueGroup {
 const CLAIM_MS = 30_000;
 /** How far a channel's rate may run ahead of the clock. */
 const BURST_SECONDS = 1;
+/** And how far for campaigns: of what a channel may send, others always find so much that is left for them. */
+const CAMPAIGN_BURST_SECONDS = 0.5;
 
-/** Walks from group to group through the index of due sends, without reading the sends of any; identity's lane is not its own. */
+/** Walks from group to group through the index of due sends, without reading the sends of any. */
 const DUE_GROUPS = `
   WITH RECURSIVE groups AS (
     (SELECT organization_id, channel, lane, due_at FROM sends WHERE due_at IS NOT NULL
@@ -39,7 +41,7 @@ const DUE_GROUPS = `
          AND (s.organization_id, s.channel, s.lane) > (groups.organization_id, groups.channel, groups.lane)
        ORDER BY s.organization_id, s.channel, s.lane, s.due_at LIMIT 1) AS next
   )
-  SELECT organization_id, channel, lane FROM groups WHERE due_at <= $1 AND lane <> ${IDENTITY_LANE} ORDER BY lane`;
+  SELECT organization_id, channel, lane FROM groups WHERE due_at <= $1 AND lane = ANY($2::smallint[]) ORDER BY lane`;
 
 const CLAIM = `
   WITH picked AS (
@@ -56,8 +58,12 @@ const CLAIM = `
       FROM picked WHERE s.organization_id = picked.organization_id AND s.id = picked.id
     RETURNING ${CLAIMED_COLUMNS}, picked.state AS previous
   )
-  SELECT s.*, p.data, p.event, p.content FROM claimed s
-    LEFT JOIN send_payloads p ON p.organization_id = s.organization_id AND p.send_id = s.id`;
+  SELECT s.*, coalesce(p.data, r.data) AS data, p.event, p.content FROM claimed s
+    LEFT JOIN send_payloads p ON p.organization_id = s.organization_id AND p.send_id = s.id
+    LEFT JOIN campaign_runs r ON r.organization_id = s.organization_id AND r.id = s.run_id`;
+
+/** A trigger keeps the sends of campaigns from whoever does not say so: dispatchers of the release before. */
+const ENTER_LANE = `SELECT set_config('messaging.lane', 'campaign', true)`;
 
 const RATES = `
   SELECT organization_id, channel, used_until FROM channel_rates
@@ -79,12 +85,12 @@ export class Claims {
     private readonly clock: Clock,
   ) {}
 
-  /** All groups with a due send, transactional ones first, each with how its channel sends; undefined: not at all. */
-  async dueGroups(): Promise<{ group: DueGroup; plan: ChannelPlan | undefined }[]> {
+  /** All groups of these lanes with a due send, transactional ones first, each with how its channel sends; undefined: not at all. */
+  async dueGroups(lanes: readonly number[]): Promise<{ group: DueGroup; plan: ChannelPlan | undefined }[]> {
     return this.database.acrossOrganizations(async (tx) => {
       const rows = await tx.prepared<{ organization_id: string; channel: Channel; lane: number }>(
         DUE_GROUPS,
-        [this.clock.now()],
+        [this.clock.now(), lanes],
       );
       const plans = await this.plans.ofAll(tx, [...new Set(rows.map((row) => row.organization_id))]);
       return rows.map((row) => ({
@@ -103,6 +109,7 @@ export class Claims {
         .map((share) => ({ ...share, take: Math.min(share.take, rates.allowance(share, now)) }))
         .filter(({ take }) => take > 0);
       if (allowed.length === 0) return [];
+      if (allowed.some(({ lane }) => lane === CAMPAIGN_LANE)) await tx.query(ENTER_LANE);
       const rows = await tx.prepared<ClaimedRow>(CLAIM, [
         allowed.map(({ organizationId }) => organizationId),
         allowed.map(({ channel }) => channel),
@@ -161,8 +168,8 @@ class ChannelRates {
     if (share.maxPerSecond === undefined) return share.take;
     const channel = `${share.organizationId}/${share.channel}`;
     const ahead = Math.max(0, (this.usedUntil.get(channel) ?? 0) - now.getTime()) / 1_000;
-    const free =
-      Math.floor((BURST_SECONDS - ahead) * share.maxPerSecond + 1e-6) - (this.promised.get(channel) ?? 0);
+    const burst = share.lane === CAMPAIGN_LANE ? CAMPAIGN_BURST_SECONDS : BURST_SECONDS;
+    const free = Math.floor((burst - ahead) * share.maxPerSecond + 1e-6) - (this.promised.get(channel) ?? 0);
     const granted = Math.max(0, Math.min(free, share.take));
     this.promised.set(channel, (this.promised.get(channel) ?? 0) + granted);
     return granted;

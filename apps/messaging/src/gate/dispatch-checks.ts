@@ -4,6 +4,7 @@ import { isTimezone } from '../calendar/local-time.js';
 import { quietUntil } from '../calendar/quiet-hours.js';
 import type { ChannelPlan, SendingPlan } from '../channels/channel-plan.js';
 import type { Contact } from '../contacts/contact.js';
+import { calledOffReason } from '../sends/called-off.js';
 import type { BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
@@ -28,7 +29,7 @@ export function checkSend(
   facts: BatchFacts,
   now: Date,
 ): PassedSend | Exclude<DispatchDecision, { kind: 'ready' }> {
-  if (facts.calledOff(send)) return { kind: 'end', send, state: 'canceled', reason: 'rule_disabled' };
+  if (facts.calledOff(send)) return { kind: 'end', send, state: 'canceled', reason: calledOffReason(send) };
   if (facts.suspended(send)) return { kind: 'suspend', send };
   const recipient = facts.recipient(send);
   if (recipient.kind === 'silent') return waitForWord(send, now);

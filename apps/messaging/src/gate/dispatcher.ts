@@ -1,16 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  Inject,
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import { waitAtMost } from '../jobs/wait-at-most.js';
 import { WakeableSleep } from '../jobs/wakeable-sleep.js';
-import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { DispatchSignal } from '../sends/dispatch-signal.js';
-import { LANES } from '../sends/send.js';
+import type { MessagingConfig } from '../messaging.config.js';
+import { DispatchSignal, type DispatchLane } from '../sends/dispatch-signal.js';
+import { CAMPAIGN_LANE, LANES } from '../sends/send.js';
 import type { ClaimedSend } from './claimed-send.js';
 import { Claims, type DueGroup, type GroupShare } from './claims.js';
 import { DispatchBatch, type BatchOwner } from './dispatch-batch.js';
@@ -18,8 +13,34 @@ import { fairShares, type Wanting } from './fair-shares.js';
 import { Slots } from './slots.js';
 import { Transports } from './transports/transports.js';
 
-/** Without a signal, sends that become due by time or in other processes are found within this. */
-const POLL_MS = 250;
+/** What one dispatcher takes up. */
+export interface DispatcherLanes {
+  readonly signal: DispatchLane;
+  readonly lanes: readonly number[];
+  /** Without a signal, sends that become due by time or in other processes are found within this. */
+  readonly pollMs: number;
+  /** Of what a transport can carry. */
+  readonly share: number;
+}
+
+/** Of what is asked for one by one. */
+export const GENERAL_LANES: DispatcherLanes = {
+  signal: 'general',
+  lanes: Object.values(LANES),
+  pollMs: 250,
+  share: 1,
+};
+
+/**
+ * Of campaigns: in batches of their own and with half of each transport, so that nobody's message waits for a million
+ * others to be rendered or to leave.
+ */
+export const CAMPAIGN_LANES: DispatcherLanes = {
+  signal: 'campaign',
+  lanes: [CAMPAIGN_LANE],
+  pollMs: 500,
+  share: 0.5,
+};
 /** A batch is one round of each statement; larger ones only make its first send wait for its last. */
 const BATCH = 48;
 /** Of a group whose sends were slow to prepare: they end well within their claim. */
@@ -47,7 +68,6 @@ interface Offer extends Wanting {
  * Takes up due sends, batch by batch, and no more than the transports can carry: a slow server or a large backlog takes
  * neither memory nor the turn of others.
  */
-@Injectable()
 export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown, BatchOwner {
   stopping = false;
   private readonly slots = new Slots();
@@ -64,16 +84,17 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private running: Promise<void> = Promise.resolve();
 
   constructor(
-    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly config: MessagingConfig,
     private readonly signal: DispatchSignal,
     private readonly claims: Claims,
     private readonly transports: Transports,
     private readonly work: DispatchBatch,
+    private readonly own: DispatcherLanes,
   ) {}
 
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
-    this.signal.listen(() => this.rest.wake());
+    this.signal.listen(() => this.rest.wake(), this.own.signal);
     this.running = this.run();
   }
 
@@ -136,7 +157,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
         this.rest.forgetWakes();
         const began = performance.now();
         const taken = await this.round();
-        if (taken === 0) await this.rest.sleep(POLL_MS);
+        if (taken === 0) await this.rest.sleep(this.own.pollMs);
         if (taken < BATCH) await this.gather(began);
       } catch (error) {
         log.error({ err: error }, 'The dispatcher could not look for due sends; trying again');
@@ -163,14 +184,14 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** What may be taken of each group: fair shares of a batch, within what its transport can carry. */
   private async shares(): Promise<Share[]> {
-    const due = await this.claims.dueGroups();
+    const due = await this.claims.dueGroups(this.own.lanes);
     const groups = this.rotated(due.filter(({ group }) => !this.lateOf.has(keyOf(group)))).slice(0, BATCH);
     const each = Math.max(1, Math.floor(BATCH / Math.max(1, groups.length)));
     const wanting = groups.flatMap(({ group, plan }): Offer[] => {
       const most = this.slow.has(keyOf(group)) ? Math.min(each, MOST_OF_SLOW) : each;
       if (!plan) return [{ group, most, maxPerSecond: undefined, transport: undefined }];
       const { transportKey: transport, maxPerSecond } = plan;
-      this.slots.allow(transport, this.transports.of(plan).capacity());
+      this.slots.allow(transport, Math.ceil(this.transports.of(plan).capacity() * this.own.share));
       return this.slots.roomy(transport, BATCH / 4) ? [{ group, most, maxPerSecond, transport }] : [];
     });
     const taken = fairShares(wanting, (transport) => this.slots.free(transport));
@@ -225,8 +246,8 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   }
 }
 
-function groupOf({ organizationId, channel, category }: ClaimedSend): string {
-  return keyOf({ organizationId, channel, lane: LANES[category] });
+function groupOf({ organizationId, channel, lane }: ClaimedSend): string {
+  return keyOf({ organizationId, channel, lane });
 }
 
 function keyOf({ organizationId, channel, lane }: DueGroup): string {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { locksOf } from '../addresses/address-keys.js';
 import { domainOf, mailSender } from '../channels/sender.js';
-import { calledOff, calledOffKey } from '../sends/called-off.js';
+import { calledOff, calledOffKey, calledOffReason, resting, RESTING_REASON } from '../sends/called-off.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
 import { contactSubject } from './batch-facts.js';
@@ -24,6 +24,9 @@ const HAND_OFF_MS = 8_000;
 /** After this a send in dispatch is taken for lost with its process. */
 const GIVE_UP_MS = (FLIGHT_SECONDS + 5) * 1_000;
 
+/** Of a verdict: nothing stands against the hand-off. */
+const PASSED = '(NOT suppressed AND NOT opted_out AND NOT called_off AND NOT resting)';
+
 /** Each in turn, in the order given: sorted, so that nobody who takes several can wait in a circle. */
 const SHARE_LOCKS = 'SELECT pg_advisory_xact_lock_shared(lock) FROM unnest($1::bigint[]) AS lock';
 
@@ -38,7 +41,7 @@ const PASS = `
       in_flight_as text[], subject text, locale text, provider text, provider_message_id text, by_platform boolean, cap_counted boolean,
       sender_domain text)
   ), mine AS (
-    SELECT c.*, s.state AS before, s.attempts, s.source_id, s.created_at FROM candidate c
+    SELECT c.*, s.state AS before, s.attempts, s.source_id, s.run_id, s.created_at FROM candidate c
       JOIN sends s ON s.organization_id = c.organization_id AND s.id = c.id
      WHERE s.claim = c.claim AND s.state IN ('rendering', 'gated') FOR UPDATE OF s
   ), verdict AS (
@@ -50,32 +53,35 @@ const PASS = `
       mine.category = 'marketing' AND EXISTS (SELECT 1 FROM preferences p
         WHERE p.organization_id = mine.organization_id AND p.subject = ANY(mine.subjects)
         AND p.channel = mine.channel AND p.topic IN ('', coalesce(mine.topic, '')) AND NOT p.subscribed) AS opted_out,
-      ${calledOff('mine')} AS called_off
+      ${calledOff('mine')} AS called_off,
+      ${resting('mine')} AS resting
     FROM mine
   ), flight AS (
     INSERT INTO in_flight (organization_id, send_id, attempt, keys, lease_until)
     SELECT organization_id, id, attempts + 1, keys || subjects || in_flight_as, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
-      FROM verdict WHERE NOT suppressed AND NOT opted_out AND NOT called_off
+      FROM verdict WHERE ${PASSED}
     UNION ALL
     SELECT beside, id, attempts + 1, beside_keys, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
-      FROM verdict WHERE beside IS NOT NULL AND NOT suppressed AND NOT opted_out AND NOT called_off
+      FROM verdict WHERE beside IS NOT NULL AND ${PASSED}
     ON CONFLICT (organization_id, send_id) DO UPDATE SET attempt = excluded.attempt, keys = excluded.keys,
       lease_until = excluded.lease_until
   ), moved AS (
     UPDATE sends s SET
-      state = CASE WHEN v.called_off THEN 'canceled' WHEN v.opted_out THEN 'opted_out' WHEN v.suppressed THEN 'suppressed'
+      state = CASE WHEN v.called_off THEN 'canceled' WHEN v.resting THEN 'held' WHEN v.opted_out THEN 'opted_out' WHEN v.suppressed THEN 'suppressed'
         ELSE 'dispatching' END,
       reached = s.reached | send_state_bit('gated'),
-      reason = CASE WHEN v.called_off THEN 'rule_disabled' WHEN v.opted_out THEN 'preference'
+      reason = CASE WHEN v.called_off THEN CASE WHEN v.run_id IS NULL THEN 'rule_disabled' ELSE 'campaign_canceled' END
+        WHEN v.resting THEN '${RESTING_REASON}' WHEN v.opted_out THEN 'preference'
         WHEN v.suppressed THEN 'recipient_suppressed' END,
-      attempts = CASE WHEN v.called_off OR v.opted_out OR v.suppressed THEN s.attempts ELSE s.attempts + 1 END,
-      due_at = CASE WHEN v.called_off OR v.opted_out OR v.suppressed THEN NULL ELSE $2::timestamptz END,
+      attempts = CASE WHEN ${PASSED} THEN s.attempts + 1 ELSE s.attempts END,
+      due_at = CASE WHEN ${PASSED} THEN $2::timestamptz WHEN v.resting AND NOT v.called_off THEN 'infinity' END,
+      claim = CASE WHEN v.resting THEN NULL ELSE s.claim END,
       release_at = NULL, waiting_since = NULL, updated_at = $3, contact_id = coalesce(v.contact_id, s.contact_id),
       address = v.address, address_key = v.address_key, subject = v.subject, locale = v.locale, provider = v.provider,
-      provider_message_id = v.provider_message_id, by_platform = v.by_platform, sender_domain = v.sender_domain, cap_counted = s.cap_counted OR v.cap_counted
+      provider_message_id = v.provider_message_id, by_platform = v.by_platform, sender_domain = v.sender_domain, cap_counted = s.cap_counted OR (v.cap_counted AND ${PASSED})
     FROM verdict v WHERE s.organization_id = v.organization_id AND s.id = v.id
   )
-  SELECT id, before, attempts, suppressed, opted_out, called_off FROM verdict`;
+  SELECT id, before, attempts, suppressed, opted_out, called_off, resting, ${PASSED} AS passed FROM verdict`;
 
 const CAP = `
   UPDATE sends s SET state = 'capped', reason = 'cap', due_at = NULL, claim = NULL, updated_at = $4
@@ -90,6 +96,8 @@ interface Verdict {
   suppressed: boolean;
   opted_out: boolean;
   called_off: boolean;
+  resting: boolean;
+  passed: boolean;
 }
 
 /**
@@ -124,7 +132,7 @@ export class GatePassage {
       for (const one of within) {
         const verdict = verdicts.get(one.send.id);
         if (verdict) steps.push(...stepsOf(one, verdict));
-        if (verdict && !verdict.suppressed && !verdict.opted_out && !verdict.called_off) {
+        if (verdict?.passed) {
           passed.push({ ready: one, attempt: verdict.attempts + 1, lease });
         } else caps.release(one);
       }
@@ -188,7 +196,9 @@ function stepsOf({ send, contactId }: ReadySend, verdict: Verdict): SendStep[] {
   const gated: SendStep[] =
     verdict.before === 'gated' ? [] : [{ send: known, state: 'gated', attempt: attempts }];
   if (verdict.called_off)
-    return [...gated, { send: known, state: 'canceled', reason: 'rule_disabled', attempt: attempts }];
+    return [...gated, { send: known, state: 'canceled', reason: calledOffReason(send), attempt: attempts }];
+  if (verdict.resting)
+    return [...gated, { send: known, state: 'held', reason: RESTING_REASON, attempt: attempts }];
   if (verdict.opted_out)
     return [...gated, { send: known, state: 'opted_out', reason: 'preference', attempt: attempts }];
   if (verdict.suppressed) {

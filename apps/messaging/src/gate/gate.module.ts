@@ -1,9 +1,11 @@
-import { Module } from '@nestjs/common';
+import { Module, type FactoryProvider, type InjectionToken } from '@nestjs/common';
 import { IdentityLinks } from '../identity-mail/identity-links.js';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { BatchReader } from './batch-facts.js';
 import { Claims } from './claims.js';
 import { DispatchBatch } from './dispatch-batch.js';
-import { Dispatcher } from './dispatcher.js';
+import { CAMPAIGN_LANES, Dispatcher, GENERAL_LANES, type DispatcherLanes } from './dispatcher.js';
 import { GatePassage } from './gate-passage.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import { IdentityClaims } from './identity-lane/identity-claims.js';
@@ -15,6 +17,23 @@ import { Recipients } from './recipients.js';
 import { Settlement } from './settlement.js';
 import { Transports } from './transports/transports.js';
 
+/** Injection token of the dispatcher of campaigns. */
+const CAMPAIGN_DISPATCHER = Symbol('CAMPAIGN_DISPATCHER');
+
+function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryProvider<Dispatcher> {
+  return {
+    provide,
+    inject: [MESSAGING_CONFIG, DispatchSignal, Claims, Transports, DispatchBatch],
+    useFactory: (
+      config: MessagingConfig,
+      signal: DispatchSignal,
+      claims: Claims,
+      transports: Transports,
+      work: DispatchBatch,
+    ) => new Dispatcher(config, signal, claims, transports, work, lanes),
+  };
+}
+
 /**
  * The one way from a send to the world. It exports nothing: whoever wants a message sent stores a send, and only what
  * passes the gate in here meets a transport (messaging.md §1). `gate.boundary.spec.ts` holds the imports to that.
@@ -24,7 +43,8 @@ import { Transports } from './transports/transports.js';
     BatchReader,
     Claims,
     DispatchBatch,
-    Dispatcher,
+    dispatcherOf(Dispatcher, GENERAL_LANES),
+    dispatcherOf(CAMPAIGN_DISPATCHER, CAMPAIGN_LANES),
     GatePassage,
     {
       provide: IDENTITY_BATCH,

@@ -12,7 +12,12 @@ import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 
 /** What is done to many rows behind a request or an event that has been answered. */
 export type JobKind =
-  'cancel_sends_of_rule' | 'release_sends' | 'resume_deliveries' | 'forget_deliveries' | 'erase_deliveries';
+  | 'cancel_sends_of_rule'
+  | 'release_sends'
+  | 'resume_deliveries'
+  | 'forget_deliveries'
+  | 'erase_deliveries'
+  | 'forget_campaign';
 
 /** One job; of a kind and target there is one at a time. */
 export interface Job {

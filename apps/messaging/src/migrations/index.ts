@@ -37,6 +37,8 @@ import { CreateRetention1767137200000 } from './1767137200000-create-retention.j
 import { IndexSendsWithContent1767137300000 } from './1767137300000-index-sends-with-content.js';
 import { CreateDeliverability1767160000000 } from './1767160000000-create-deliverability.js';
 import { CreateSenderDomains1767150000000 } from './1767150000000-create-sender-domains.js';
+import { CreateCampaigns1767161900000 } from './1767161900000-create-campaigns.js';
+import { IndexSendsByRun1767161910000 } from './1767161910000-index-sends-by-run.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -78,4 +80,6 @@ export const migrations: MigrationClass[] = [
   IndexSendsWithContent1767137300000,
   CreateSenderDomains1767150000000,
   CreateDeliverability1767160000000,
+  CreateCampaigns1767161900000,
+  IndexSendsByRun1767161910000,
 ];

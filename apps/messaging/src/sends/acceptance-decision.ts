@@ -6,7 +6,7 @@ import { checkTopicAmong } from '../channels/topics.js';
 import { unverified } from '../sender-domains/verified-senders.js';
 import { completeData } from '../templates/template-data.js';
 import type { TemplateVersion } from '../templates/template-versions.js';
-import type { AcceptanceFacts } from './acceptance-facts.js';
+import type { AcceptanceFacts, Content, ContentFacts } from './acceptance-facts.js';
 import type { SendRequest } from './send-request.js';
 
 /** The contact is not known here: core has to be asked, and no transaction may be open meanwhile. */
@@ -36,7 +36,7 @@ export function checkTested(request: SendRequest, tested: TemplateVersion, facts
   if (template.deleted) throw new Problem('resource_deleted');
 }
 
-function checkChannel(request: SendRequest, facts: AcceptanceFacts): void {
+function checkChannel(request: Content, facts: ContentFacts): void {
   const { plan } = facts;
   if (!plan.channels[request.channel]) throw new Problem('channel_not_configured');
   const sender = mailSender(request, plan);
@@ -45,7 +45,7 @@ function checkChannel(request: SendRequest, facts: AcceptanceFacts): void {
 }
 
 /** What the settings and the template have to say. @throws Problem as `SendAcceptance.accept` lists them */
-export function templateFor(request: SendRequest, facts: AcceptanceFacts): TemplateVersion | undefined {
+export function templateFor(request: Content, facts: ContentFacts): TemplateVersion | undefined {
   const { plan } = facts;
   checkChannel(request, facts);
   if (request.topic !== null) checkTopicAmong(plan.topics, request.topic, request.channel);

@@ -22,14 +22,21 @@ export interface TemplateState {
   readonly version: TemplateVersion | undefined;
 }
 
-/** What is known of the sends that one organization asks for at the same time. */
-export interface AcceptanceFacts {
+/** What a message says, and by which channel. */
+export type Content = Pick<SendRequest, 'channel' | 'sender' | 'templateId' | 'topic' | 'data'>;
+
+/** What is known of how messages are made and sent, whoever gets them. */
+export interface ContentFacts {
   readonly plan: SendingPlan;
   template(id: string): TemplateState | undefined;
-  /** The contact a send is asked for, its survivor if it was merged; undefined while this module knows none. */
-  contact(recipient: NamedRecipient): Contact | undefined;
   /** Whether mail may leave from there. */
   maySendFrom(sender: Sender): boolean;
+}
+
+/** What is known of the sends that one organization asks for at the same time. */
+export interface AcceptanceFacts extends ContentFacts {
+  /** The contact a send is asked for, its survivor if it was merged; undefined while this module knows none. */
+  contact(recipient: NamedRecipient): Contact | undefined;
   /** The one active contact that has the address. */
   owner(address: CheckedAddress): string | undefined;
 }
@@ -70,7 +77,8 @@ export class AcceptanceReader {
     private readonly senders: VerifiedSenders,
   ) {}
 
-  async facts(tx: Transaction, requests: readonly SendRequest[]): Promise<AcceptanceFacts> {
+  /** The templates stay as they are until the transaction ends. */
+  async content(tx: Transaction, requests: readonly Content[]): Promise<ContentFacts> {
     const plan = await this.plans.of(tx);
     const { organizationId } = tx;
     const senders = requests.flatMap((request) => mailSender(request, plan) ?? []);
@@ -79,6 +87,16 @@ export class AcceptanceReader {
       senders.map((sender) => ({ organizationId, sender })),
     );
     const templates = await this.templates(tx, distinct(requests.flatMap((one) => one.templateId ?? [])));
+    return {
+      plan,
+      template: (id) => templates.get(id),
+      maySendFrom: (sender) => permits({ organizationId, sender }),
+    };
+  }
+
+  async facts(tx: Transaction, requests: readonly SendRequest[]): Promise<AcceptanceFacts> {
+    const content = await this.content(tx, requests);
+    const { organizationId } = tx;
     const recipients = requests.map(({ recipient }) => recipient);
     const byExternalId = await this.contacts.idsByExternalId(tx, distinct(recipients.flatMap(externalIdOf)));
     const idOf = (recipient: NamedRecipient): string | undefined =>
@@ -92,13 +110,11 @@ export class AcceptanceReader {
     );
     const owners = await this.contacts.owners(tx, requests.flatMap(addressOf));
     return {
-      plan,
-      template: (id) => templates.get(id),
+      ...content,
       contact: (recipient) => {
         const id = idOf(recipient);
         return id === undefined ? undefined : contacts.get(contactKey({ organizationId, id }));
       },
-      maySendFrom: (sender) => permits({ organizationId, sender }),
       owner: (address) => owners(address),
     };
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
-/** Whose dispatcher is told: everybody's, or that of identity's own mail. */
-export type DispatchLane = 'general' | 'identity';
+/** Whose dispatcher is told: everybody's, that of campaigns, or that of identity's own mail. */
+export type DispatchLane = 'general' | 'campaign' | 'identity';
 
 /** Tells the dispatcher of this process, if there is one, that a send is due. Others find it by looking regularly. */
 @Injectable()

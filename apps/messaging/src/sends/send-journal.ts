@@ -83,7 +83,7 @@ function eventOf({ send, state, reason }: SendStep, now: Date): NewDomainEvent[]
         channel: send.channel,
         category: send.category,
         topic: send.topic,
-        campaign_id: null,
+        campaign_id: send.campaignId,
         reason: reason ?? null,
         metadata: send.metadata,
       },

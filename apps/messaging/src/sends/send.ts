@@ -24,6 +24,15 @@ export const LANES: Readonly<Record<Category, number>> = { transactional: 0, mar
 /** Identity's mail has dispatchers of its own, which take nothing else (messaging.md §3). */
 export const IDENTITY_LANE = 2;
 
+/** So have campaigns: of whatever category, nobody else's message stands behind them (messaging.md §9). */
+export const CAMPAIGN_LANE = 3;
+
+/** In which lane a send waits. */
+export function laneOf({ source, category }: Pick<NewSend, 'source' | 'category'>): number {
+  if (source === 'identity') return IDENTITY_LANE;
+  return source === 'campaign' ? CAMPAIGN_LANE : LANES[category];
+}
+
 /** What a send's steps and events tell of it. */
 export interface SendFacts {
   readonly organizationId: string;
@@ -36,6 +45,8 @@ export interface SendFacts {
   readonly correlationId: string | null;
   /** The domain event that led to it. */
   readonly eventId: string | null;
+  /** The campaign it is of. */
+  readonly campaignId: string | null;
 }
 
 /** What a send is made of until it is final. */
@@ -67,6 +78,8 @@ export interface NewSend extends SendFacts, SendPayload {
   readonly locale: string | null;
   readonly source: SendSource;
   readonly sourceId: string | null;
+  /** Of a campaign. */
+  readonly runId: string | null;
   readonly dueAt: Date | null;
   readonly expiresAt: Date | null;
 }

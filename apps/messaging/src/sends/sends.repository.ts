@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ReferenceSource, Transaction } from '@customer-platform/database';
-import { DispatchSignal } from './dispatch-signal.js';
-import { IDENTITY_LANE, LANES, type NewSend, type SendFacts } from './send.js';
+import { DispatchSignal, type DispatchLane } from './dispatch-signal.js';
+import { laneOf, type NewSend, type SendFacts } from './send.js';
 import { SendJournal, type SendStep } from './send-journal.js';
 import type { SendState } from './send-state.js';
 
@@ -13,7 +13,7 @@ export const SENDS_TO_CONTACTS: ReferenceSource = {
 };
 
 const COLUMNS = `organization_id, id, channel, state, reason, category, topic, contact_id, recipient, address,
-  address_key, sender, sender_domain, template_id, template_version, locale, source, source_id, event_id, metadata, correlation_id,
+  address_key, sender, sender_domain, template_id, template_version, locale, source, source_id, run_id, event_id, metadata, correlation_id,
   lane, due_at, release_at, expires_at, created_at, updated_at`;
 
 /** The sends, what their dispatch needs and their first step, in one round trip. */
@@ -34,11 +34,15 @@ const ADD = `
   )
   SELECT id FROM added`;
 
+/** Of a send that was called off, what its step tells. */
+const CANCELED = `id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts,
+    CASE WHEN source = 'campaign' THEN source_id END AS campaign_id`;
+
 /** Ends what waits: not what a dispatcher holds in its hands at this moment, which it will notice by itself. */
 const cancel = (which: string): string => `
   UPDATE sends SET state = 'canceled', reason = $3, due_at = NULL, release_at = NULL, claim = NULL, updated_at = $4
    WHERE organization_id = $1 AND ${which} AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced')
-  RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
+  RETURNING ${CANCELED}`;
 
 /**
  * So many at a time, from one id on: not what another transaction has in its hands. The order by a column that is given
@@ -84,7 +88,7 @@ const LOST_OF_PERSON = `
    WHERE organization_id = $1 AND state = 'dispatching' AND id IN (${OF_PERSON})
      AND NOT EXISTS (SELECT 1 FROM in_flight f WHERE f.organization_id = s.organization_id AND f.send_id = s.id
        AND f.lease_until > clock_timestamp())
-  RETURNING id, channel, category, topic, contact_id, metadata, correlation_id, event_id, attempts`;
+  RETURNING ${CANCELED}`;
 
 const ADDRESS_KEYS = `
   SELECT DISTINCT address_key FROM sends
@@ -120,6 +124,14 @@ export interface SomeOfSource {
   readonly most: number;
 }
 
+/** Whose dispatcher takes up what comes from there. */
+const DISPATCHED_BY: Readonly<Record<NewSend['source'], DispatchLane>> = {
+  api: 'general',
+  routing: 'general',
+  campaign: 'campaign',
+  identity: 'identity',
+};
+
 /** Before every id. */
 const NIL = '00000000-0000-0000-0000-000000000000';
 
@@ -132,6 +144,7 @@ interface CanceledRow {
   metadata: Record<string, unknown> | null;
   correlation_id: string | null;
   event_id: string | null;
+  campaign_id: string | null;
   attempts: number;
 }
 
@@ -157,10 +170,8 @@ export class SendsRepository {
     const added = sends.filter(({ id }) => stored.has(id));
     const steps = added.map((send) => ({ send, state: send.state, reason: send.reason, attempt: 0 }));
     await this.journal.tell(tx, steps, now);
-    if (added.some((send) => isOpen(send) && send.source !== 'identity'))
-      tx.afterCommit(() => this.signal.raise());
-    if (added.some((send) => isOpen(send) && send.source === 'identity'))
-      tx.afterCommit(() => this.signal.raise('identity'));
+    const lanes = new Set(added.filter(isOpen).map(({ source }) => DISPATCHED_BY[source]));
+    for (const lane of lanes) tx.afterCommit(() => this.signal.raise(lane));
     return added;
   }
 
@@ -260,6 +271,7 @@ function stepOf(organizationId: string, row: CanceledRow, state: SendState, reas
       metadata: row.metadata,
       correlationId: row.correlation_id,
       eventId: row.event_id,
+      campaignId: row.campaign_id,
     },
     state,
     reason,
@@ -271,9 +283,9 @@ function isOpen({ dueAt }: NewSend): boolean {
   return dueAt !== null;
 }
 
-/** Identity's mail is made of nothing that is stored. */
+/** Identity's mail is made of nothing that is stored, a campaign's of what its run holds for all. */
 function hasPayload(send: NewSend): boolean {
-  return isOpen(send) && send.source !== 'identity';
+  return isOpen(send) && send.source !== 'identity' && send.source !== 'campaign';
 }
 
 function toRow(send: NewSend, now: Date) {
@@ -296,10 +308,11 @@ function toRow(send: NewSend, now: Date) {
     locale: send.locale,
     source: send.source,
     source_id: send.sourceId,
+    run_id: send.runId,
     event_id: send.eventId,
     metadata: send.metadata,
     correlation_id: send.correlationId,
-    lane: send.source === 'identity' ? IDENTITY_LANE : LANES[send.category],
+    lane: laneOf(send),
     due_at: send.dueAt,
     release_at: send.dueAt && send.dueAt > now ? send.dueAt : null,
     expires_at: send.expiresAt,

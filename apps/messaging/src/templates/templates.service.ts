@@ -49,10 +49,14 @@ export class TemplatesService {
       largeRows: true,
       constraints: {
         unique: { templates_name: { field: 'name', pointer: '/name' } },
-        references: { event_routing_template: { module: 'messaging', resource: 'event-routing' } },
+        references: {
+          campaigns_template: { module: 'messaging', resource: 'campaigns' },
+          event_routing_template: { module: 'messaging', resource: 'event-routing' },
+        },
       },
       event: publication,
       referencedBy: [
+        { table: 'campaigns', column: 'template_id', resource: 'campaigns' },
         { table: 'event_routing', column: 'template_id', resource: 'event-routing' },
         {
           table: '(SELECT * FROM sends WHERE due_at IS NOT NULL) AS unfinished',

@@ -30,6 +30,7 @@ export interface PendingReport extends ReportKey {
   readonly s_metadata: Record<string, unknown> | null;
   readonly s_correlation_id: string | null;
   readonly s_event_id: string | null;
+  readonly s_campaign_id: string | null;
   readonly s_attempts: number;
   readonly s_address: string | null;
   readonly s_address_key: string | null;
@@ -58,5 +59,6 @@ export function factsOf(report: MatchedReport): SendFacts {
     metadata: report.s_metadata,
     correlationId: report.s_correlation_id,
     eventId: report.s_event_id,
+    campaignId: report.s_campaign_id,
   };
 }

@@ -36,6 +36,7 @@ const SEND = [
 ]
   .concat('organization_id', 'attempts', 'address', 'address_key')
   .map((column) => `s.${column} AS s_${column}`)
+  .concat(`CASE WHEN s.source = 'campaign' THEN s.source_id END AS s_campaign_id`)
   .join(', ');
 
 /**

@@ -1,0 +1,178 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInstant, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import { Type } from 'class-transformer';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, ValidateNested } from 'class-validator';
+import { CHANNELS, type Channel } from '../addresses/channel.js';
+import type { Category } from '../sends/send.js';
+import { AUDIENCE_TYPES, CAMPAIGN_STATES, RUN_STATES } from './campaign.js';
+import type { CampaignAudience, CampaignState, RunCounts, RunState } from './campaign.js';
+
+const CATEGORIES = ['transactional', 'marketing'] as const;
+
+/** To whom a campaign goes. */
+export class CampaignAudienceDto implements CampaignAudience {
+  @IsIn(AUDIENCE_TYPES)
+  type: CampaignAudience['type'];
+
+  @ApiProperty({ description: 'Of the segment or list.' })
+  @IsUUID()
+  id: string;
+}
+
+/** Body of `POST /v1/messaging/campaigns`. */
+export class CreateCampaignDto {
+  @ApiProperty({ description: 'Unique among active campaigns.', example: 'Spring sale' })
+  @IsString()
+  @Length(1, 120)
+  name: string;
+
+  @IsIn(CHANNELS)
+  channel: Channel;
+
+  @IsUUID()
+  template_id: string;
+
+  @ApiProperty({
+    type: CampaignAudienceDto,
+    description: 'Whoever aims at it, or runs it, must be able to read it.',
+  })
+  @IsObject()
+  @ValidateNested()
+  @Type(() => CampaignAudienceDto)
+  audience: CampaignAudienceDto;
+
+  @ApiProperty({ default: 'marketing' })
+  @MayBeAbsent()
+  @IsIn(CATEGORIES)
+  category?: Category;
+
+  @ApiProperty({ description: 'Key of a topic in channel-settings.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @Length(1, 40)
+  topic?: string | null;
+
+  @ApiProperty({ description: 'For the template, the same for all; at most 64 KiB.' })
+  @MayBeAbsent()
+  @IsObject()
+  data?: Record<string, unknown>;
+
+  @ApiProperty({ default: false, description: 'It may be run anew when it is completed.' })
+  @MayBeAbsent()
+  @IsBoolean()
+  repeatable?: boolean;
+
+  @ApiProperty({
+    default: false,
+    description: 'Nothing leaves. A campaign that is run while it is paused gathers its audience and waits.',
+  })
+  @MayBeAbsent()
+  @IsBoolean()
+  paused?: boolean;
+}
+
+/** Body of `PATCH /v1/messaging/campaigns/{id}`: JSON merge; an audience is given whole. */
+export class UpdateCampaignDto extends PatchOf(CreateCampaignDto) {}
+
+const COUNTS = {
+  type: 'object',
+  additionalProperties: { type: 'integer' },
+  description: '`audience` is `pending`, `skipped` and the sends of each state together, at every instant.',
+  example: { audience: 200, pending: 50, skipped: 2, sent: 148 },
+} as const;
+
+/** The last run of a campaign. */
+export class CampaignRunDto {
+  @IsUUID()
+  id: string;
+
+  @IsIn(RUN_STATES)
+  state: RunState;
+
+  @ApiProperty({ description: 'Why it was canceled by the platform: `audience_deleted`.' })
+  @MayBeNull()
+  @IsString()
+  reason: string | null;
+
+  @ApiProperty(COUNTS)
+  @IsObject()
+  counts: RunCounts;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: 'How many of those who were skipped, by why.',
+    example: { duplicate_address: 2 },
+  })
+  @IsObject()
+  skipped_reasons: Record<string, number>;
+
+  @ApiProperty({ description: 'Of the template, as it was published when the run began.' })
+  @IsInt()
+  template_version: number;
+
+  @IsInstant()
+  started_at: string;
+
+  @MayBeNull()
+  @IsInstant()
+  finished_at: string | null;
+}
+
+/** A campaign as it is answered. */
+export class CampaignDto {
+  @IsUUID()
+  id: string;
+
+  @ApiProperty({ example: 'Spring sale' })
+  @IsString()
+  name: string;
+
+  @IsIn(CHANNELS)
+  channel: Channel;
+
+  @IsUUID()
+  template_id: string;
+
+  @ApiProperty({ type: CampaignAudienceDto })
+  audience: CampaignAudienceDto;
+
+  @IsIn(CATEGORIES)
+  category: Category;
+
+  @MayBeNull()
+  @IsString()
+  topic: string | null;
+
+  @IsObject()
+  data: Record<string, unknown>;
+
+  @IsBoolean()
+  repeatable: boolean;
+
+  @IsBoolean()
+  paused: boolean;
+
+  @IsIn(CAMPAIGN_STATES)
+  state: CampaignState;
+
+  @ApiProperty({ type: CampaignRunDto, nullable: true })
+  last_run: CampaignRunDto | null;
+
+  @IsInstant()
+  created_at: string;
+
+  @IsInstant()
+  updated_at: string;
+
+  @MayBeNull()
+  @IsInstant()
+  deleted_at: string | null;
+}
+
+/** Answer of `POST /v1/messaging/campaigns/{id}/run`. */
+export class StartedRunDto {
+  @IsUUID()
+  run_id: string;
+}

@@ -1,0 +1,39 @@
+import { Module } from '@nestjs/common';
+import { AcceptanceReader } from '../sends/acceptance-facts.js';
+import { Audiences } from './audiences.js';
+import { CampaignContentCheck } from './campaign-content.js';
+import { CampaignsController } from './campaigns.controller.js';
+import { CampaignsService } from './campaigns.service.js';
+import { ErasedMembers } from './erased-members.js';
+import { AudienceDevices } from './runs/audience-devices.js';
+import { CampaignCounts } from './runs/campaign-counts.js';
+import { CampaignRuns } from './runs/campaign-runs.js';
+import { RunEnding } from './runs/ending.js';
+import { ForgottenRuns } from './runs/forgotten-runs.js';
+import { AudienceGathering } from './runs/gathering.js';
+import { HandingOver } from './runs/handing-over.js';
+import { RunSignal } from './runs/run-signal.js';
+import { RunWorker } from './runs/run-worker.js';
+
+/** Campaigns and their runs. What they send passes the gate as everything does. */
+@Module({
+  controllers: [CampaignsController],
+  providers: [
+    AcceptanceReader,
+    AudienceDevices,
+    AudienceGathering,
+    Audiences,
+    CampaignContentCheck,
+    CampaignCounts,
+    CampaignRuns,
+    CampaignsService,
+    ErasedMembers,
+    ForgottenRuns,
+    HandingOver,
+    RunEnding,
+    RunSignal,
+    RunWorker,
+  ],
+  exports: [ErasedMembers],
+})
+export class CampaignsModule {}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock, Database } from '@customer-platform/database';
+import { log, PollingJob } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
+import { AudienceGathering } from './gathering.js';
+import { CampaignRuns } from './campaign-runs.js';
+import { HandingOver } from './handing-over.js';
+import { RunEnding } from './ending.js';
+import { RunSignal } from './run-signal.js';
+import { TAKEN_COLUMNS, toWorkedRun, type Next, type TakenRow, type WorkedRun } from './worked-run.js';
+
+const EVERY_MS = 250;
+/** A process that says nothing for so long has died: others take its run over. */
+const CLAIM_MS = 20_000;
+const PROGRESS_MS = 10_000;
+/** Where another module is silent. */
+const PATIENCE_MS = 2_000;
+/** A run that rests, and one whose organization does. */
+const RESTING_MS = 60_000;
+const SUSPENDED_MS = 10_000;
+
+/** Organizations' runs take turns: which was longest without one is next. */
+const TAKE = `
+  WITH next AS (
+    SELECT organization_id, id FROM campaign_runs WHERE due_at <= $1
+     ORDER BY worked_at, organization_id, id LIMIT 1 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE campaign_runs r SET claim = $2, due_at = $3, worked_at = clock_timestamp()
+    FROM next WHERE r.organization_id = next.organization_id AND r.id = next.id
+  RETURNING ${TAKEN_COLUMNS}`;
+
+/** Not what was paused, canceled or taken over meanwhile. */
+const RELEASE = `
+  UPDATE campaign_runs SET claim = NULL, due_at = $4 WHERE organization_id = $1 AND id = $2 AND claim = $3`;
+
+const TOLD = `
+  UPDATE campaign_runs SET told_at = $4 WHERE organization_id = $1 AND id = $2 AND claim = $3 RETURNING 1`;
+
+const SUSPENDED = `SELECT 1 FROM organizations WHERE organization_id = $1 AND status = 'suspended'`;
+
+/**
+ * Brings runs forward, one piece of one run after the other: gather the audience → hand it over → wait for what came of
+ * it. A run is a row that one process holds for a piece; one that dies leaves it to the others.
+ */
+@Injectable()
+export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly job = new PollingJob({
+    name: 'campaign-runs',
+    everyMs: EVERY_MS,
+    pass: async () => {
+      if (await this.piece()) this.job.wake();
+    },
+  });
+
+  constructor(
+    @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
+    private readonly database: Database,
+    private readonly gathering: AudienceGathering,
+    private readonly handingOver: HandingOver,
+    private readonly ending: RunEnding,
+    private readonly runs: CampaignRuns,
+    private readonly signal: RunSignal,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.config.worker) return;
+    this.signal.listen(() => this.job.wake());
+    this.job.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.job.stop();
+  }
+
+  /** Does one piece of one run. @returns whether there was one */
+  async piece(): Promise<boolean> {
+    const run = await this.take();
+    if (!run) return false;
+    try {
+      await this.tellProgress(run);
+      await this.release(run, await this.advance(run));
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 503) {
+        // What fails for another reason stays claimed for a while, and holds up no other run.
+        log.error({ err: error, run: run.id }, 'A piece of a campaign failed; it is tried again');
+        return true;
+      }
+      log.warn({ err: error, run: run.id }, 'A campaign waits for another module');
+      await this.release(run, { inMs: PATIENCE_MS });
+    }
+    return true;
+  }
+
+  private async advance(run: WorkedRun): Promise<Next> {
+    if (run.state === 'canceled') return this.ending.callOff(run);
+    if (run.state === 'gathering') return this.gathering.piece(run);
+    if (run.paused) return { inMs: RESTING_MS };
+    if (await this.isSuspended(run)) return { inMs: SUSPENDED_MS };
+    await this.ending.letGo(run);
+    return (await this.handingOver.piece(run)) ?? this.ending.complete(run);
+  }
+
+  private async take(): Promise<WorkedRun | undefined> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const now = this.clock.now();
+      const until = new Date(now.getTime() + CLAIM_MS);
+      const [row] = await tx.query<TakenRow>(TAKE, [now, randomUUID(), until]);
+      return row && toWorkedRun(row);
+    });
+  }
+
+  private async release({ organizationId, id, claim }: WorkedRun, next: Next): Promise<void> {
+    const due = next === 'done' ? null : new Date(this.clock.now().getTime() + next.inMs);
+    await this.database.acrossOrganizations((tx) => tx.query(RELEASE, [organizationId, id, claim, due]));
+  }
+
+  private async tellProgress(run: WorkedRun): Promise<void> {
+    const { organizationId, id, claim, campaignId, correlationId, toldAt } = run;
+    const now = this.clock.now();
+    if (run.paused || run.state === 'canceled' || now.getTime() - toldAt.getTime() < PROGRESS_MS) return;
+    await this.database.acrossOrganizations(async (tx) => {
+      await tx.useOrganization(organizationId);
+      const told = await tx.query(TOLD, [organizationId, id, claim, now]);
+      if (told.length > 0)
+        await this.runs.tell(tx, 'progress', { campaignId, runId: id }, correlationId, now);
+    });
+  }
+
+  private isSuspended({ organizationId }: WorkedRun): Promise<boolean> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const rows = await tx.query(SUSPENDED, [organizationId]);
+      return rows.length > 0;
+    });
+  }
+}
