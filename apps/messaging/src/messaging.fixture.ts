@@ -17,7 +17,7 @@ import { MailSink } from './mail-sink.fixture.js';
 import { MessagingModule } from './messaging.module.js';
 import { migrations } from './migrations/index.js';
 
-/** Every permission of the module, and what previews for a contact need beside. */
+/** Every permission of the module, and what previews for a contact and audiences of campaigns need beside. */
 export const ALL_PERMISSIONS: Permission[] = [
   'messaging.channels.read',
   'messaging.channels.update',
@@ -46,7 +46,15 @@ export const ALL_PERMISSIONS: Permission[] = [
   'messaging.webhooks.update',
   'messaging.webhooks.delete',
   'messaging.webhooks.purge',
+  'messaging.campaigns.read',
+  'messaging.campaigns.create',
+  'messaging.campaigns.update',
+  'messaging.campaigns.delete',
+  'messaging.campaigns.purge',
+  'messaging.campaigns.run',
   'core.contacts.read',
+  'core.segments.read',
+  'crm.lists.read',
 ];
 
 /** Messaging with a database, a mail server and a broker of its own. */

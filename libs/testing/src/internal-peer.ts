@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a module answers on one internal route, from the parsed body. */
+/** What a module answers on one internal route, from the parsed body; undefined: 404. */
 export type InternalAnswer = (body: unknown) => unknown;
 
 /** The internal listener of another module, as far as a test needs it: routes with their answers, and outages. */
@@ -50,7 +50,8 @@ export class InternalPeer {
     const body: unknown = text === '' ? undefined : JSON.parse(text);
     this.calls.push({ route, body });
     const answer = this.routes[route];
-    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answer ? answer(body) : { code: 'route_not_found' }));
+    const given = answer ? answer(body) : undefined;
+    response.writeHead(given === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(given ?? { code: answer ? 'not_found' : 'route_not_found' }));
   }
 }

@@ -60,7 +60,7 @@ export class ResourceWorld {
   private count = 0;
 
   constructor(readonly resource: SoftDeletableResource) {
-    this.all = this.as(Object.values(resource.permissions));
+    this.all = this.as([...Object.values(resource.permissions), ...(resource.needsBeside ?? [])]);
   }
 
   /** A world in which the resource can be called. */

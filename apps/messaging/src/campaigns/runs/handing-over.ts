@@ -105,6 +105,8 @@ export class HandingOver {
     return this.database.acrossOrganizations(async (tx): Promise<Piece> => {
       await tx.useOrganization(organizationId);
       if (!(await holds(tx, run))) return { done: 1 };
+      // Before the members' rows, as an erasure takes the two.
+      await this.holdsOn.share(tx, 'core.contacts', [organizationId]);
       const members = await tx.query<Member>(PENDING, [organizationId, run.id]);
       if (members.length === 0) return { done: 0 };
       const refs = members.map(({ contact_id: id }) => ({ organizationId, id }));
