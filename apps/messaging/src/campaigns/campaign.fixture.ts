@@ -187,6 +187,18 @@ export class CampaignShop {
     );
   }
 
+  /** Waits until nothing says any more to whom a run went. */
+  forgotten(runId: string): Promise<void> {
+    return eventually(async () => {
+      const rows = await this.world.messaging.database.query(
+        `SELECT 1 FROM campaign_runs WHERE id = $1 UNION ALL SELECT 1 FROM campaign_members WHERE run_id = $1
+          UNION ALL SELECT 1 FROM campaign_counts WHERE run_id = $1`,
+        [runId],
+      );
+      if (rows.length > 0) throw new Error(`${String(rows.length)} rows are left`);
+    });
+  }
+
   completed(campaign: { id: string }): Promise<CampaignDto> {
     return this.until(campaign, ({ state }) => state === 'completed');
   }

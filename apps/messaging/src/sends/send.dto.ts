@@ -135,6 +135,11 @@ export class SendDto {
 
   @MayBeNull()
   @IsUUID()
+  campaign_id: string | null;
+
+  @ApiProperty({ description: 'Of the campaign.' })
+  @MayBeNull()
+  @IsUUID()
   run_id: string | null;
 
   @MayBeNull()

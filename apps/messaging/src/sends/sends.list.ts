@@ -1,5 +1,6 @@
 import type { ListDefinition } from '@customer-platform/http';
 import { CHANNELS } from '../addresses/channel.js';
+import { SEND_SOURCES } from './send.js';
 import { SEND_STATES } from './send-state.js';
 
 /** `GET /v1/messaging/sends` (messaging.md §5): a timeline source, by the instant of acceptance. */
@@ -19,7 +20,9 @@ export const SENDS_LIST: ListDefinition = {
     topic: { type: 'string', column: 'topic' },
     state: { type: 'enum', column: 'state', values: SEND_STATES },
     reason: { type: 'string', column: 'reason' },
+    source: { type: 'enum', column: 'source', values: SEND_SOURCES },
     source_id: { type: 'uuid', column: 'source_id' },
+    campaign_id: { type: 'uuid', column: 'run_id', ops: ['eq', 'in'] },
     run_id: { type: 'uuid', column: 'run_id' },
     template_id: { type: 'uuid', column: 'template_id' },
     correlation_id: { type: 'uuid', column: 'correlation_id' },

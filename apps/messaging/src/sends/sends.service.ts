@@ -10,6 +10,9 @@ import type { SendDto, SendStepDto } from './send.dto.js';
 import { toSendDto, toStepDto, type SendRow, type StepRow } from './to-send-dto.js';
 
 const SENDS = 'SELECT * FROM sends WHERE organization_id = $1';
+const RUNS = `
+  SELECT id FROM campaign_runs WHERE organization_id = $1 AND campaign_id = ANY($2::uuid[]) ORDER BY id DESC LIMIT $3`;
+const MOST_RUNS = 100;
 const sendsOf = (contactId: string): string => `${SENDS} AND contact_id = ${contactId}`;
 
 /** Reads sends and their history; nothing here changes one. */
@@ -52,6 +55,7 @@ export class SendsService {
   }
 
   private async widened(tx: Transaction, filter: ListFilter): Promise<ListFilter> {
+    if (filter.field === 'campaign_id') return oneOf(filter, await runsOf(tx, filter));
     if (isOfContacts(filter)) return oneOf(filter, await this.families(tx, filter));
     if (filter.field === 'address')
       return oneOf(
@@ -73,6 +77,12 @@ export class SendsService {
       return address ? this.keys.of(tx.organizationId, address).own : [];
     });
   }
+}
+
+/** Sends are found by their run: of a campaign by its last ones. */
+async function runsOf(tx: Transaction, { values }: ListFilter): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(RUNS, [tx.organizationId, values, MOST_RUNS]);
+  return rows.map(({ id }) => id);
 }
 
 function isOfContacts({ field, op }: ListFilter): boolean {

@@ -10,7 +10,7 @@ type Instants =
   | 'updated_at';
 
 /** A row of `sends`, as far as it is shown. */
-export interface SendRow extends Omit<SendDto, Instants> {
+export interface SendRow extends Omit<SendDto, Instants | 'campaign_id'> {
   content_removed_at: Date | null;
   release_at: Date | null;
   expires_at: Date | null;
@@ -38,6 +38,7 @@ export function toSendDto(row: SendRow): SendDto {
     subject: row.subject,
     source: row.source,
     source_id: row.source_id,
+    campaign_id: row.source === 'campaign' ? row.source_id : null,
     run_id: row.run_id,
     template_id: row.template_id,
     template_version: row.template_version,
