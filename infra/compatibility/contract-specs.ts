@@ -79,6 +79,7 @@ export const CONTRACT_SPECS: Record<AppName, readonly string[]> = {
     'webhook-endpoints/webhook-endpoints.controller',
     'webhook-endpoints/deliveries/{deliveries,erased-deliveries,maker-rights}',
     'sender-domains/{sender-domains.controller,verification,domain-progress,signed-mail}',
+    'campaigns/{campaigns.controller,runs/runs}',
     'jobs/background-jobs',
   ],
   gateway: ['../test/{chain,journeys,identity-mail}'],

@@ -152,6 +152,11 @@ export const TABLES: Record<string, Record<string, string>> = {
   },
   messaging: {
     background_jobs: 'Work on any number of rows that no request waits for.',
+    campaign_count_changes: 'A change of what a run is counted by, until it is folded into the counts.',
+    campaign_counts: 'How many of a run’s audience stand where.',
+    campaign_members: 'A member of a run’s audience: waits, was skipped, or got a send.',
+    campaign_runs: 'A run of a campaign, as the campaign was when it began.',
+    campaigns: 'A message to everybody in a segment or on a list.',
     cap_counters: 'How many messages of a cap a contact has had in a day or week.',
     channel_faults: 'A channel whose provider refuses the account, until something gets through.',
     channel_rates: 'How much of its rate a channel has used.',

@@ -102,7 +102,13 @@ async function fill(): Promise<void> {
   await made('/v1/crm/notes', { contact_id: contact, body: 'Prefers to be called after 18:00.' });
   const type = await made('/v1/crm/activity-types', { key: 'call_back', name: 'Call back' });
   await made('/v1/crm/activities', { contact_id: contact, type_id: type, subject: 'Call back' });
-  await made('/v1/crm/lists', { name: 'To call' });
+  const list = await made('/v1/crm/lists', { name: 'To call' });
+  await made('/v1/messaging/campaigns', {
+    name: 'To all of them',
+    channel: 'email',
+    template_id: await firstOf('/v1/messaging/templates'),
+    audience: { type: 'list', id: list },
+  });
   ids.set(RECORDS, await makeRecord(made));
   const rule = { attribute: 'email', op: 'exists', value: true };
   await made('/v1/core/segments', { name: 'With an address', rule });

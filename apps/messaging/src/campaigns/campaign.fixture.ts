@@ -27,6 +27,8 @@ interface Stored {
   members: string[];
   deleted: boolean;
   ready: boolean;
+  /** After so many pages it is deleted. */
+  pagesLeft: number;
 }
 
 interface Asked {
@@ -56,7 +58,6 @@ export class CampaignWorld {
   static async start(options: WorldOptions = { consume: false }): Promise<CampaignWorld> {
     const audiences = new Map<string, Stored>();
     const contacts = new Map<string, StoredContact>();
-    let world: CampaignWorld | undefined;
     const found = (type: CampaignAudience['type'], body: unknown): Stored | undefined => {
       const { organization_id, id } = body as Asked;
       const stored = audiences.get(id);
@@ -71,7 +72,9 @@ export class CampaignWorld {
       },
       'POST /internal/audience/members': (body: unknown) => {
         const stored = found(type, body);
-        return stored && !stored.deleted ? pageOf(stored, body as Asked, world?.pageSize ?? 3) : undefined;
+        if (stored && stored.pagesLeft === 0) stored.deleted = true;
+        if (stored) stored.pagesLeft -= 1;
+        return stored && !stored.deleted ? pageOf(stored, body as Asked, world.pageSize) : undefined;
       },
     });
     const core = await InternalPeer.start({
@@ -86,7 +89,7 @@ export class CampaignWorld {
       ...options,
       env: { CORE_INTERNAL_URL: core.url, CRM_INTERNAL_URL: crm.url, ...options.env },
     });
-    world = new CampaignWorld(messaging, core, crm, { audiences, contacts });
+    const world = new CampaignWorld(messaging, core, crm, { audiences, contacts });
     return world;
   }
 
@@ -115,7 +118,14 @@ export class CampaignWorld {
   ): CampaignAudience {
     const id = newId();
     const ids = members.map((member) => member.id);
-    this.audiences.set(id, { organizationId, type, members: ids, deleted: false, ready: true });
+    this.audiences.set(id, {
+      organizationId,
+      type,
+      members: ids,
+      deleted: false,
+      ready: true,
+      pagesLeft: Infinity,
+    });
     return { type, id };
   }
 

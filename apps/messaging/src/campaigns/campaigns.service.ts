@@ -267,7 +267,7 @@ function patchOf(dto: UpdateCampaignDto): Wanted {
 
 /** As the patch leaves it: `data` by its members, as JSON merge has it. */
 function merged(row: CampaignEntity, wanted: Wanted): CampaignEntity {
-  const data = mergePatch(row.data, wanted.data ?? {}) as CampaignEntity['data'];
+  const data = mergePatch(row.data, wanted.data ?? {});
   return Object.assign(new CampaignEntity(), row, wanted, { data });
 }
 

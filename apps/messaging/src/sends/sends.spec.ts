@@ -305,7 +305,7 @@ describe('GET /v1/messaging/sends', () => {
 
   it('404 route_not_found for what is not there, 405 for another verb', async () => {
     const { api } = world.organization();
-    expect(await api.get('/v1/messaging/campaigns')).toMatchObject({
+    expect(await api.get('/v1/messaging/newsletters')).toMatchObject({
       status: 404,
       body: { code: 'route_not_found' },
     });
