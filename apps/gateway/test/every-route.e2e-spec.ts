@@ -357,6 +357,9 @@ describe.each(ofMachines)('$method $path', (route) => {
     if (body?.code === 'privilege_escalation') return;
     // What a rule looks at takes a permission of its own.
     if (route.path === '/v1/core/segments/preview' && body?.permission === 'core.contacts.read') return;
+    // So does an audience.
+    const ofAudience = ['core.segments.read', 'crm.lists.read'].includes(body?.permission ?? '');
+    if (route.path === '/v1/messaging/campaigns' && ofAudience) return;
     expect([401, 403, 500, 502, 503, 504]).not.toContain(status);
   });
 });
