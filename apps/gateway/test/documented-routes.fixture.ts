@@ -1,6 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WORKSPACE } from '@customer-platform/testing';
+
+/** Queries without which the form is wrong, which is refused before existence is looked at. */
+export const QUERIES: Record<string, string> = {
+  'GET /v1/core/segments/{id}/explain': `?contact_id=${randomUUID()}`,
+  'GET /v1/messaging/templates/{id}/diff': '?from=1&to=1',
+  'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
+  'DELETE /v1/crm/lists/{id}/members': `?contact_id=${randomUUID()}`,
+};
+/** What a rule looks at, and to whom a campaign goes, takes a permission of its own. */
+export const READ_BESIDE: Record<string, string[]> = {
+  '/v1/core/segments/preview': ['core.contacts.read'],
+  '/v1/messaging/campaigns': ['core.segments.read', 'crm.lists.read'],
+};
 
 /** A route as the OpenAPI document of the whole has it; CI holds the document to what the apps serve. */
 export interface DocumentedRoute {
