@@ -77,7 +77,7 @@ export const CONTRACT_SPECS: Record<AppName, readonly string[]> = {
     'unsubscribe/unsubscribe',
     'members/members',
     'webhook-endpoints/webhook-endpoints.controller',
-    'webhook-endpoints/deliveries/{deliveries,erased-deliveries,maker-rights}',
+    'webhook-endpoints/deliveries/{deliveries,erased-deliveries,maker-rights,told-again}',
     'sender-domains/{sender-domains.controller,verification,domain-progress,signed-mail}',
     'campaigns/{campaigns.controller,runs/runs}',
     'jobs/background-jobs',

@@ -182,8 +182,10 @@ export const TABLES: Record<string, Record<string, string>> = {
     suppressions: 'An address or domain that is never sent to, as keyed hash.',
     template_versions: 'What a template said, for ever.',
     templates: 'A template of a channel.',
-    webhook_deliveries: 'An event on its way to a webhook endpoint, with its tries.',
+    webhook_deliveries:
+      'An event on its way to a webhook endpoint, with its tries, and for 7 days what was said.',
     webhook_endpoints: 'An address of an organization that is told of events; its secrets are sealed.',
     webhook_failing_since: 'Since when an endpoint has failed without a success.',
+    webhook_test_calls: 'How many tests of webhook endpoints an organization has asked for in a minute.',
   },
 };

@@ -90,9 +90,10 @@ async function fill(): Promise<void> {
   const { externalId, body } = await sendPurchase(mine.ingestion);
   // The same key with another body: a dead letter.
   await mine.ingestion.post('/v1/core/track', { ...body, properties: { amount: 1, currency: 'CLP' } });
-  await mine.admin.post('/v1/messaging/suppressions', { channel: 'email', address: 'nobody@example.com' });
   const hook = { name: 'All of it', url: 'http://127.0.0.1:9/', events: ['messaging.*'], enabled: false };
-  await made('/v1/messaging/webhook-endpoints', hook);
+  const told = `/v1/messaging/webhook-endpoints/${await made('/v1/messaging/webhook-endpoints', hook)}/deliveries`;
+  await mine.admin.post('/v1/messaging/suppressions', { channel: 'email', address: 'nobody@example.com' });
+  ids.set('/v1/messaging/webhook-deliveries', await firstOf(told));
   await made('/v1/messaging/sender-domains', { domain: 'shop.example' });
   const contact = await eventually(async () => {
     const path = `/v1/core/events?event=${body.event}&external_id=${externalId}`;

@@ -103,8 +103,8 @@ export const SUBJECT_TABLES: readonly SubjectTable[] = [
     resource: 'webhook_deliveries',
     from: 'webhook_deliveries AS own',
     columns: own('endpoint_id', 'event_id', 'type', 'payload', 'state', 'created_at'),
-    // What was delivered is not kept.
-    where: `${OF_CONTACT} AND own.state = 'pending'`,
+    // Of what was told long ago nothing is kept but that it was.
+    where: `${OF_CONTACT} AND own.payload IS NOT NULL`,
     order: [
       ['own.endpoint_id', 'uuid'],
       ['own.event_id', 'uuid'],

@@ -17,6 +17,7 @@ export type JobKind =
   | 'resume_deliveries'
   | 'forget_deliveries'
   | 'erase_deliveries'
+  | 'replay_deliveries'
   | 'forget_campaign';
 
 /** One job; of a kind and target there is one at a time. */
@@ -32,8 +33,8 @@ export interface Job {
 /** What a piece of a job leaves. */
 export type Piece =
   | 'done'
-  /** There is more, now. */
-  | { readonly position: string | null }
+  /** There is more: now, or `later`, when there is room for it. */
+  | { readonly position: string | null; readonly later?: boolean }
   /** What is left is in other hands for the moment. */
   | 'later';
 
@@ -148,8 +149,8 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
       return;
     }
     const now = this.clock.now();
-    const [position, dueAt] =
-      left === 'later' ? [null, new Date(now.getTime() + EVERY_MS)] : [left.position, now];
+    const { position, later = false } = left === 'later' ? { position: null, later: true } : left;
+    const dueAt = later ? new Date(now.getTime() + EVERY_MS) : now;
     await tx.query(GO_ON, [...place(job), position, dueAt]);
   }
 

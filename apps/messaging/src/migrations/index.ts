@@ -39,6 +39,8 @@ import { CreateDeliverability1767160000000 } from './1767160000000-create-delive
 import { CreateSenderDomains1767150000000 } from './1767150000000-create-sender-domains.js';
 import { CreateCampaigns1767161900000 } from './1767161900000-create-campaigns.js';
 import { IndexSendsByRun1767161910000 } from './1767161910000-index-sends-by-run.js';
+import { KeepWebhookTries1767220000000 } from './1767220000000-keep-webhook-tries.js';
+import { IndexKeptBodies1767221000000 } from './1767221000000-index-kept-bodies.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -82,4 +84,6 @@ export const migrations: MigrationClass[] = [
   CreateDeliverability1767160000000,
   CreateCampaigns1767161900000,
   IndexSendsByRun1767161910000,
+  KeepWebhookTries1767220000000,
+  IndexKeptBodies1767221000000,
 ];

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { MinuteCalls } from '../call-bounds/minute-calls.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DkimKeyMaker } from './dkim-key-maker.js';
 import { DnsPatience } from './dns/dns-answers.js';
@@ -9,7 +10,6 @@ import { DomainRecheck } from './domain-recheck.js';
 import { SenderDomainsController } from './sender-domains.controller.js';
 import { SenderDomainsService } from './sender-domains.service.js';
 import { VerificationService } from './verification.service.js';
-import { VerifyCalls } from './verify-calls.js';
 
 /** From which domains organizations send, and whether they are theirs. */
 @Module({
@@ -20,9 +20,9 @@ import { VerifyCalls } from './verify-calls.js';
     DomainChecker,
     DomainChecks,
     DomainRecheck,
+    MinuteCalls,
     SenderDomainsService,
     VerificationService,
-    VerifyCalls,
     {
       provide: DnsRecords,
       inject: [MESSAGING_CONFIG],

@@ -2,11 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { MinuteCalls, type CallBounds } from '../call-bounds/minute-calls.js';
 import { DomainChecker } from './dns/domain-checker.js';
 import { DomainChecks } from './domain-checks.js';
 import type { SenderDomainEntity } from './sender-domain.entity.js';
 import { SenderDomainsService } from './sender-domains.service.js';
-import { VerifyCalls } from './verify-calls.js';
+
+/** How often organizations make the platform ask other people's name servers. */
+const BOUNDS: CallBounds = {
+  table: 'sender_domain_calls',
+  mostInAMinute: 30,
+  mostAtOnce: 50,
+  detail: 'Too many domains are being verified',
+};
 
 /** Checks of domains that somebody asks for. */
 @Injectable()
@@ -15,7 +23,7 @@ export class VerificationService {
     private readonly domains: SenderDomainsService,
     private readonly checker: DomainChecker,
     private readonly checks: DomainChecks,
-    private readonly calls: VerifyCalls,
+    private readonly calls: MinuteCalls,
     private readonly database: Database,
   ) {}
 
@@ -26,7 +34,7 @@ export class VerificationService {
   async verify(context: RequestContext, id: string): Promise<SenderDomainEntity> {
     const row = await this.domains.get(context, id);
     if (row.deletedAt) throw new Problem('resource_deleted');
-    const check = await this.calls.hold(context, () => this.checker.check(row));
+    const check = await this.calls.hold(context, BOUNDS, () => this.checker.check(row));
     await this.database.inOrganization(context, (tx) =>
       this.checks.apply(tx, context, id, check, { asked: true }),
     );

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { equalInConstantTime } from './constant-time.js';
+import { isEd25519Secret, signEd25519 } from './ed25519-keys.js';
 
 /** The three headers of Standard Webhooks (https://www.standardwebhooks.com). */
 export interface StandardHeaders {
@@ -29,13 +30,13 @@ export interface StandardMessage {
   readonly body: Buffer | string;
 }
 
-/** The headers that sign a message: one signature for each secret, in their order. */
+/** The headers that sign a message: one signature for each secret, in their order; `v1a` by a private key. */
 export function signStandard(secrets: readonly string[], { id, at, body }: StandardMessage): StandardHeaders {
   const seconds = String(Math.floor(at.getTime() / 1_000));
   return {
     'webhook-id': id,
     'webhook-timestamp': seconds,
-    'webhook-signature': secrets.map((secret) => `v1,${signature(secret, id, seconds, body)}`).join(' '),
+    'webhook-signature': secrets.map((secret) => signedBy(secret, id, seconds, body)).join(' '),
   };
 }
 
@@ -47,6 +48,12 @@ export function verifyStandard(secret: string, headers: StandardHeaders, body: B
     .split(' ', MOST_SIGNATURES)
     .map((given) => given.startsWith('v1,') && equalInConstantTime(given.slice(3), expected))
     .includes(true);
+}
+
+function signedBy(secret: string, id: string, timestamp: string, body: Buffer | string): string {
+  if (!isEd25519Secret(secret)) return `v1,${signature(secret, id, timestamp, body)}`;
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body as string)]);
+  return `v1a,${signEd25519(secret, signed)}`;
 }
 
 function signature(secret: string, id: string, timestamp: string, body: Buffer | string): string {

@@ -1,11 +1,11 @@
-import type { RecentDelivery } from './deliveries/recent-deliveries.js';
-import type { WebhookDeliveryDto, WebhookEndpointDto } from './webhook-endpoint.dto.js';
-import type { WebhookEndpointEntity } from './webhook-endpoint.entity.js';
+import { toDeliveryDto, type DeliveryRow } from './deliveries/delivery-row.js';
+import type { WebhookEndpointDto } from './webhook-endpoint.dto.js';
+import { isLive, type WebhookEndpointEntity } from './webhook-endpoint.entity.js';
 
 /** An endpoint as it is answered; its secret is not part of it. */
 export function toWebhookEndpointDto(
   row: WebhookEndpointEntity,
-  deliveries: readonly RecentDelivery[],
+  deliveries: readonly DeliveryRow[],
 ): WebhookEndpointDto {
   return {
     id: row.id,
@@ -14,24 +14,11 @@ export function toWebhookEndpointDto(
     events: row.events,
     enabled: row.enabled,
     signing: row.signing,
+    public_key: row.signing === 'v1a' ? (row.secrets[0]?.public_key ?? null) : null,
     disabled_reason: row.disabledReason,
-    recent_deliveries: deliveries.map(toDeliveryDto),
+    recent_deliveries: deliveries.map((delivery) => toDeliveryDto(delivery, isLive(row))),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     deleted_at: row.deletedAt?.toISOString() ?? null,
-  };
-}
-
-function toDeliveryDto(delivery: RecentDelivery): WebhookDeliveryDto {
-  return {
-    event_id: delivery.event_id,
-    type: delivery.type,
-    state: delivery.state,
-    attempts: delivery.attempts,
-    status_code: delivery.status_code,
-    error: delivery.error,
-    created_at: delivery.created_at.toISOString(),
-    attempted_at: delivery.attempted_at?.toISOString() ?? null,
-    next_attempt_at: delivery.due_at?.toISOString() ?? null,
   };
 }

@@ -7,14 +7,15 @@ import {
   IsArray,
   IsBoolean,
   IsIn,
-  IsInt,
   IsString,
   IsUUID,
   Length,
   ValidateNested,
 } from 'class-validator';
+import { WebhookDeliveryDto } from './deliveries/webhook-delivery.dto.js';
+import { SIGNINGS, type Signing } from './signing-secrets.js';
 import { SUBSCRIPTIONS } from './subscriptions.js';
-import { SIGNINGS, type DisabledReason } from './webhook-endpoint.entity.js';
+import type { DisabledReason } from './webhook-endpoint.entity.js';
 
 const NAME = { description: 'Unique among active endpoints.', example: 'Orders of the shop' };
 const URL_FIELD = {
@@ -29,7 +30,6 @@ const EVENTS = {
   example: ['core.contact.created', 'messaging.*'],
 };
 const REASONS = ['manual', 'gone', 'failing'] as const;
-const STATES = ['pending', 'delivered', 'failed'] as const;
 
 /** Body of `POST /v1/messaging/webhook-endpoints`. */
 export class CreateWebhookEndpointDto {
@@ -56,10 +56,15 @@ export class CreateWebhookEndpointDto {
   @IsBoolean()
   enabled?: boolean;
 
-  @ApiProperty({ default: 'v1', description: 'Standard Webhooks: HMAC-SHA-256.' })
+  @ApiProperty({
+    default: 'v1',
+    description:
+      'Of Standard Webhooks: `v1` by a secret (HMAC-SHA-256), `v1a` by a private key (Ed25519), of which `public_key` ' +
+      'is the other half.',
+  })
   @MayBeAbsent()
   @IsIn(SIGNINGS)
-  signing?: (typeof SIGNINGS)[number];
+  signing?: Signing;
 }
 
 /** Body of `PATCH /v1/messaging/webhook-endpoints/{id}`: JSON merge. */
@@ -69,53 +74,28 @@ export class UpdateWebhookEndpointDto extends PatchOf(CreateWebhookEndpointDto) 
 
   @ApiProperty({
     description:
-      'True: a new secret, shown in this answer alone. The one before signs as well for 24 h; five at most sign at once.',
+      'Another signing is another secret or key, by `rotate_secret`’s rules: the one before signs as well.',
+  })
+  declare signing?: Signing;
+
+  @ApiProperty({
+    description:
+      'True: a new secret, shown in this answer alone, or of `v1a` a new pair. The one before signs as well for 24 h; ' +
+      'five at most sign at once.',
   })
   @MayBeAbsent()
   @IsBoolean()
   rotate_secret?: boolean;
-}
-
-/** What has become of one event on its way to the endpoint. */
-export class WebhookDeliveryDto {
-  @ApiProperty({ description: 'The `webhook-id` of every try.' })
-  @IsUUID()
-  event_id: string;
-
-  @ApiProperty({ example: 'core.contact.created' })
-  @IsString()
-  type: string;
-
-  @IsIn(STATES)
-  state: (typeof STATES)[number];
-
-  @IsInt()
-  attempts: number;
-
-  @ApiProperty({ description: 'Of the last answer, if there was one.' })
-  @MayBeNull()
-  @IsInt()
-  status_code: number | null;
 
   @ApiProperty({
-    example: 'timeout',
-    description: 'Why the last try failed; `not_permitted`: its maker could not read the event any more.',
+    example: '2026-07-01T12:00:00.000Z',
+    description:
+      'At most 7 days ago. What failed since then, or was missed while the endpoint was disabled, is told again, the ' +
+      'oldest first. The endpoint has to be enabled, by the same request or before.',
   })
-  @MayBeNull()
-  @IsString()
-  error: string | null;
-
+  @MayBeAbsent()
   @IsInstant()
-  created_at: string;
-
-  @MayBeNull()
-  @IsInstant()
-  attempted_at: string | null;
-
-  @ApiProperty({ description: 'Null at its end, and while the endpoint is disabled.' })
-  @MayBeNull()
-  @IsInstant()
-  next_attempt_at: string | null;
+  replay_since?: string;
 }
 
 /** An endpoint as it is answered. */
@@ -140,7 +120,15 @@ export class WebhookEndpointDto {
   enabled: boolean;
 
   @IsIn(SIGNINGS)
-  signing: (typeof SIGNINGS)[number];
+  signing: Signing;
+
+  @ApiProperty({
+    example: 'whpk_jVgmYdJ6yRkWW2VhBpXQhFbsMJmVHVvdvsoVuiDTNeE=',
+    description: 'By which signatures of `v1a` are checked; null with `v1`.',
+  })
+  @MayBeNull()
+  @IsString()
+  public_key: string | null;
 
   @ApiProperty({ description: '`gone`: it answered 410; `failing`: five days without a success.' })
   @MayBeNull()

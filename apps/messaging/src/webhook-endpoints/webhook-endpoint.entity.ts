@@ -1,9 +1,6 @@
 import type { SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { SigningSecret } from './signing-secrets.js';
-
-/** How deliveries are signed. */
-export const SIGNINGS = ['v1'] as const;
+import type { Signing, SigningSecret } from './signing-secrets.js';
 
 /** Why an endpoint gets nothing: its owner's wish, its own 410, or five days without a success. */
 export type DisabledReason = 'manual' | 'gone' | 'failing';
@@ -16,12 +13,15 @@ export class WebhookEndpointEntity implements SoftDeletable {
   @Column('text') url: string;
   @Column('text', { array: true }) events: string[];
   @Column('boolean') enabled: boolean;
-  @Column('text') signing: (typeof SIGNINGS)[number];
+  @Column('text') signing: Signing;
   @Column('jsonb') secrets: SigningSecret[];
   /** Who last said what it is told and where: what they cannot read any more is not delivered. */
   @Column('text', { nullable: true }) makerType: 'api_key' | 'oauth_client' | 'user' | null;
   @Column('uuid', { nullable: true }) makerId: string | null;
   @Column('text', { nullable: true }) disabledReason: DisabledReason | null;
+  /** From when on what failed or was missed is told again, and when that was last asked for. */
+  @Column('timestamptz', { nullable: true }) replaySince: Date | null;
+  @Column('timestamptz', { nullable: true }) replayAskedAt: Date | null;
   @Column('timestamptz') createdAt: Date;
   @Column('timestamptz') updatedAt: Date;
   @Column('timestamptz', { nullable: true }) deletedAt: Date | null;

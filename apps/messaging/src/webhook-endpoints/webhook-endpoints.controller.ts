@@ -5,6 +5,7 @@ import {
   Body,
   Context,
   CreateEndpoint,
+  Endpoint,
   GetEndpoint,
   Id,
   ListEndpoint,
@@ -17,6 +18,8 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
+import { WebhookTryDto } from './deliveries/webhook-delivery.dto.js';
+import { EndpointTest } from './endpoint-test.service.js';
 import { toWebhookEndpointDto } from './to-webhook-endpoint-dto.js';
 import {
   CreateWebhookEndpointDto,
@@ -29,7 +32,10 @@ import { WebhookEndpointsService, type ShownEndpoint } from './webhook-endpoints
 
 @Controller('v1/messaging/webhook-endpoints')
 export class WebhookEndpointsController {
-  constructor(private readonly endpoints: WebhookEndpointsService) {}
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly tests: EndpointTest,
+  ) {}
 
   @CreateEndpoint({
     permission: 'messaging.webhooks.create',
@@ -76,9 +82,10 @@ export class WebhookEndpointsController {
     summary: 'Change a webhook endpoint',
     description:
       'With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h. Other events or ' +
-      'another URL take the permissions that read what the events tell.',
+      'another URL take the permissions that read what the events tell. `replay_since` tells again what failed or was ' +
+      'missed since then.',
     response: WebhookEndpointWithSecretDto,
-    problems: ['privilege_escalation', 'destination_not_allowed', 'duplicate_value'],
+    problems: ['privilege_escalation', 'destination_not_allowed', 'duplicate_value', 'invalid_state'],
   })
   async update(
     @Context() context: RequestContext,
@@ -106,6 +113,23 @@ export class WebhookEndpointsController {
   @PurgeEndpoint({ permission: 'messaging.webhooks.purge', summary: 'Purge a webhook endpoint' })
   purge(@Context() context: RequestContext, @Id() id: string): Promise<void> {
     return this.endpoints.purge(context, id);
+  }
+
+  @Endpoint({
+    method: 'POST',
+    path: ':id/test',
+    permission: 'messaging.webhooks.update',
+    summary: 'Try a webhook endpoint out',
+    description:
+      'Tells it a `ping` now, signed as everything is, and answers how that went, within 15 s. A disabled endpoint is ' +
+      'tried, too; it counts neither as a failure of it nor as a success. Ten a minute of an organization.',
+    success: 200,
+    idempotency: 'none',
+    response: WebhookTryDto,
+    problems: ['not_found', 'resource_deleted', 'rate_limited'],
+  })
+  test(@Context() context: RequestContext, @Id() id: string): Promise<WebhookTryDto> {
+    return this.tests.ping(context, id);
   }
 }
 

@@ -12,14 +12,18 @@ import {
   type Transaction,
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { SecretBox } from '../secrets/secret-box.js';
+import type { DeliveryRow } from './deliveries/delivery-row.js';
+import { BODY_KEPT_MS } from './deliveries/old-deliveries.js';
 import { PausedDeliveries } from './deliveries/paused-deliveries.js';
-import { recentDeliveries, type RecentDelivery } from './deliveries/recent-deliveries.js';
+import { recentDeliveries } from './deliveries/recent-deliveries.js';
+import { ReplayedDeliveries } from './deliveries/replayed-deliveries.js';
 import { disabledEvent } from './disabled-event.js';
 import { checkEndpointUrl } from './endpoint-url.js';
 import { demandReadable } from './reading-permissions.js';
-import { newSecret, rotated } from './signing-secrets.js';
+import { newSecret, rotated, shownOnce, type FreshSecret } from './signing-secrets.js';
 import type { CreateWebhookEndpointDto, UpdateWebhookEndpointDto } from './webhook-endpoint.dto.js';
 import { isLive, WebhookEndpointEntity } from './webhook-endpoint.entity.js';
 
@@ -28,7 +32,7 @@ const MOST_ENDPOINTS = 50;
 /** An endpoint with what is read beside its row; `secret` where it is new, and only then. */
 export interface ShownEndpoint {
   readonly row: WebhookEndpointEntity;
-  readonly deliveries: readonly RecentDelivery[];
+  readonly deliveries: readonly DeliveryRow[];
   readonly secret?: string;
 }
 
@@ -42,6 +46,7 @@ export class WebhookEndpointsService {
     stores: ResourceStores,
     private readonly database: Database,
     private readonly paused: PausedDeliveries,
+    private readonly replayed: ReplayedDeliveries,
     private readonly clock: Clock,
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
   ) {
@@ -52,8 +57,8 @@ export class WebhookEndpointsService {
       resource: 'webhooks',
       limit: MOST_ENDPOINTS,
       constraints: { unique: { webhook_endpoints_name: { field: 'name', pointer: '/name' } } },
-      bookkeeping: ['makerType', 'makerId'],
-      fieldNames: { secrets: 'secret' },
+      bookkeeping: ['makerType', 'makerId', 'replaySince'],
+      fieldNames: { secrets: 'secret', replayAskedAt: 'replay_since' },
       afterChange: (tx, _context, change) => this.afterChange(tx, change),
       event: eventOf,
     });
@@ -74,9 +79,9 @@ export class WebhookEndpointsService {
     demandReadable(context, dto.events);
     await checkEndpointUrl(dto.url, this.config.local);
     const id = newId();
-    const secret = newSecret();
     const place = { organizationId: context.organizationId, id };
     const { name, url, events, enabled = true, signing = 'v1' } = dto;
+    const secret = newSecret(signing);
     const row = await this.endpoints.create(context, {
       id,
       name,
@@ -88,13 +93,13 @@ export class WebhookEndpointsService {
       disabledReason: enabled ? null : 'manual',
       ...makerOf(context),
     });
-    return { row, deliveries: [], secret };
+    return { row, deliveries: [], ...shownOnce(secret) };
   }
 
   /**
-   * JSON merge; with `rotate_secret` a new secret, shown in this answer. Who changes what it is told, or where, must be
+   * JSON merge; with `rotate_secret` a new secret, shown in this answer, and with another `signing`, too. Who changes what it is told, or where, must be
    * able to read all of it, and is its maker from then on: another address is another reader.
-   * @throws Problem as `create`, and `resource_deleted`, `etag_mismatch`
+   * @throws Problem as `create`, and `resource_deleted`, `etag_mismatch`, `invalid_state` for `replay_since` of one that is off
    */
   async update(context: RequestContext, id: string, dto: UpdateWebhookEndpointDto): Promise<ShownEndpoint> {
     if (dto.url !== undefined) {
@@ -102,16 +107,20 @@ export class WebhookEndpointsService {
       await this.endpoints.get(context, id);
       await checkEndpointUrl(dto.url, this.config.local);
     }
-    const secret = dto.rotate_secret === true ? newSecret() : undefined;
+    const since = dto.replay_since === undefined ? undefined : this.replayStart(dto.replay_since);
+    let fresh: FreshSecret | undefined;
     const row = await this.endpoints.update(
       context,
       id,
-      (before) => this.patchOf(context, before, dto, secret),
-      {
-        ifMatch: context.ifMatch,
+      (before) => {
+        const { enabled = before.enabled, signing = before.signing } = dto;
+        if (since && !enabled) throw new Problem('invalid_state', { detail: 'The endpoint is disabled.' });
+        fresh = dto.rotate_secret === true || signing !== before.signing ? newSecret(signing) : undefined;
+        return { ...this.patchOf(context, before, dto, fresh), ...since };
       },
+      { ifMatch: context.ifMatch },
     );
-    return { ...(await this.shown(context, row)), ...(secret === undefined ? {} : { secret }) };
+    return { ...(await this.shown(context, row)), ...(fresh ? shownOnce(fresh) : {}) };
   }
 
   softDelete(context: RequestContext, id: string): Promise<void> {
@@ -131,7 +140,7 @@ export class WebhookEndpointsService {
     context: RequestContext,
     before: WebhookEndpointEntity,
     dto: UpdateWebhookEndpointDto,
-    secret: string | undefined,
+    secret: FreshSecret | undefined,
   ): Patch<WebhookEndpointEntity> {
     const { name, url, events, enabled, signing } = dto;
     const told = new Set(events ?? before.events);
@@ -155,12 +164,22 @@ export class WebhookEndpointsService {
 
   private async afterChange(
     tx: Transaction,
-    { verb, before, row }: ResourceChange<WebhookEndpointEntity>,
+    { verb, before, row, changed }: ResourceChange<WebhookEndpointEntity>,
   ): Promise<void> {
     if (verb === 'created') return;
     if (verb === 'purged') await this.paused.forget(tx, row.id);
     else if (isLive(before) && !isLive(row)) await this.paused.pause(tx, row.id);
     else if (!isLive(before) && isLive(row)) await this.paused.resume(tx, row.id);
+    if (changed.includes('replayAskedAt')) await this.replayed.replay(tx, row.id);
+  }
+
+  /** @throws Problem `validation_failed` */
+  private replayStart(text: string): Pick<WebhookEndpointEntity, 'replaySince' | 'replayAskedAt'> {
+    const [since, now] = [new Date(text), this.clock.now()];
+    const age = now.getTime() - since.getTime();
+    if (age >= 0 && age <= BODY_KEPT_MS) return { replaySince: since, replayAskedAt: now };
+    const detail = 'Expected an instant of the last 7 days.';
+    throw Problem.validation([{ pointer: '/replay_since', code: 'out_of_range', detail }]);
   }
 
   private async shown(context: RequestContext, row: WebhookEndpointEntity): Promise<ShownEndpoint> {
@@ -171,7 +190,7 @@ export class WebhookEndpointsService {
   private async deliveriesOf(
     context: RequestContext,
     rows: readonly WebhookEndpointEntity[],
-  ): Promise<Map<string, RecentDelivery[]>> {
+  ): Promise<Map<string, DeliveryRow[]>> {
     if (rows.length === 0) return new Map();
     return this.database.inOrganization(context, (tx) =>
       recentDeliveries(

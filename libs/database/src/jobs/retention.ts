@@ -22,10 +22,12 @@ export interface RetentionOptions {
   readonly everyMs?: number;
   /** How many rows go in one transaction; 5,000 unless given. */
   readonly rowsAtOnce?: number;
+  /** SQL of what is set instead, where the row stays; `where` holds for it no more then. */
+  readonly set?: string;
 }
 
 /**
- * Removes the rows of a table that have had their time, of all organizations, in steps. Several instances do it
+ * Removes the rows of a table that have had their time, or empties them, of all organizations, in steps. Several instances do it
  * side by side; a row that somebody holds is left to the next pass. Runs where PROCESS_ROLE is not api. A step that is
  * going on when the process ends is given up: it may take 15 s, and a process has less to end in.
  */
@@ -39,11 +41,11 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly clock: Clock,
     private readonly options: RetentionOptions,
   ) {
-    const { name, table, where, oldestBy, everyMs = EVERY_MS, rowsAtOnce = ROWS_AT_ONCE } = options;
+    const { name, table, where, oldestBy, everyMs = EVERY_MS, rowsAtOnce = ROWS_AT_ONCE, set } = options;
     this.rowsAtOnce = rowsAtOnce;
     this.job = new PollingJob({ name, everyMs, pass: () => this.sweep() });
     this.statement = `
-      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+      ${set === undefined ? `DELETE FROM ${table}` : `UPDATE ${table} SET ${set}`} WHERE ctid = ANY (ARRAY(
         SELECT old.ctid FROM ${table} AS old WHERE ${where}
          ${oldestBy === undefined ? '' : `ORDER BY old.${oldestBy}`}
          LIMIT ${String(rowsAtOnce)} FOR UPDATE OF old SKIP LOCKED))

@@ -7,15 +7,12 @@ import {
 } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { Batcher, log } from '@customer-platform/http';
-import { postPinned } from '@customer-platform/outbound';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import { SecretBox } from '../../secrets/secret-box.js';
-import { signStandard } from '../../signatures/standard-webhooks.js';
-import { openSecrets } from '../signing-secrets.js';
-import { DeliveryOutcomes, NOT_PERMITTED, type DeliveryAnswer, type EndedTry } from './delivery-outcomes.js';
+import { DeliveryOutcomes, NOT_PERMITTED, type EndedTry } from './delivery-outcomes.js';
 import { DeliveryQueue, MOST_IN_FLIGHT, type ClaimedDelivery } from './delivery-queue.js';
 import { DeliverySignal } from './delivery-signal.js';
+import { EndpointTry } from './endpoint-try.js';
 import { MakerRights } from './maker-rights.js';
 
 /** Without a signal, what becomes due by time or in other processes is found within this. */
@@ -24,7 +21,6 @@ const POLL_MS = 500;
 const LOOK_MS = 10;
 /** Sockets of this process at once, of all endpoints; a hundred that hang leave as much again to others. */
 const MOST_SOCKETS = 2_000;
-const TRY_MS = 15_000;
 /** How long a stopping process waits for answers; what has none then is tried again by others. */
 const STOP_MS = 4_000;
 const PAUSE_AFTER_FAILURE_MS = 500;
@@ -35,7 +31,6 @@ const PAUSE_AFTER_FAILURE_MS = 500;
  */
 @Injectable()
 export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly box: SecretBox;
   private readonly flights = new Map<string, number>();
   private inFlight = 0;
   /** Outcomes are written together, as many as have come while the ones before were being written. */
@@ -51,9 +46,9 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     outcomes: DeliveryOutcomes,
     private readonly signal: DeliverySignal,
     private readonly makers: MakerRights,
+    private readonly endpoints: EndpointTry,
     private readonly clock: Clock,
   ) {
-    this.box = new SecretBox(config.keyring);
     this.outcomes = new Batcher({ enough: Infinity, run: (ended) => record(outcomes, ended) });
   }
 
@@ -92,36 +87,25 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     const { endpoint_id: endpoint } = delivery;
     this.inFlight += 1;
     this.flights.set(endpoint, (this.flights.get(endpoint) ?? 0) + 1);
-    void this.attempt(delivery).then((answer) => {
+    void this.attempt(delivery).then((ended) => {
       this.inFlight -= 1;
       const before = this.flights.get(endpoint) ?? 1;
       if (before > 1) this.flights.set(endpoint, before - 1);
       else this.flights.delete(endpoint);
-      if (answer) void this.note({ delivery, answer }, before >= MOST_IN_FLIGHT);
+      if (ended) void this.note(ended, before >= MOST_IN_FLIGHT);
     });
   }
 
   /** One try; undefined when it could not even be begun, and its claim will run out. */
-  private async attempt(delivery: ClaimedDelivery): Promise<DeliveryAnswer | undefined> {
-    const at = this.clock.now();
-    const { event_id: id, payload: body, secrets } = delivery;
-    const endpoint = { organizationId: delivery.organization_id, id: delivery.endpoint_id };
+  private async attempt(delivery: ClaimedDelivery): Promise<EndedTry | undefined> {
+    const { event_id: id, payload: body, correlation_id: correlationId, url, secrets } = delivery;
+    const endpoint = { organizationId: delivery.organization_id, id: delivery.endpoint_id, url, secrets };
     try {
       const verdict = await this.makers.judge(delivery);
       if (verdict === 'unknown') return undefined;
-      if (verdict === 'not_permitted') return NOT_PERMITTED;
-      return await postPinned({
-        url: new URL(delivery.url),
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'customer-platform-webhooks/1',
-          'x-correlation-id': delivery.correlation_id,
-          ...signStandard(openSecrets(this.box, endpoint, secrets, at), { id, at, body }),
-        },
-        body,
-        timeoutMs: TRY_MS,
-        allowLoopback: this.config.local,
-      });
+      if (verdict === 'not_permitted')
+        return { delivery, answer: NOT_PERMITTED, at: this.clock.now(), ms: 0 };
+      return { delivery, ...(await this.endpoints.post(endpoint, { id, body, correlationId })) };
     } catch (error) {
       log.error({ err: error, endpoint: endpoint.id }, 'A webhook delivery could not be begun');
       return undefined;

@@ -306,7 +306,7 @@ describe('webhooks out', () => {
     await api.patch(`${ENDPOINTS}/${endpointId}`, { enabled: false });
     const [told] = await world.probe.expectEvents('messaging.webhook_endpoint.disabled.v1', id, 1);
     expect(told?.data).toEqual({ webhook_endpoint_id: endpointId, reason: 'manual' });
-    await delivery(api, endpointId, { state: 'pending', next_attempt_at: null });
+    await delivery(api, endpointId, { state: 'paused', next_attempt_at: null });
     receiver.answer = (response) => response.writeHead(204).end();
     await api.patch(`${ENDPOINTS}/${endpointId}`, { enabled: true });
     const [, again] = await arrived(path, 2);

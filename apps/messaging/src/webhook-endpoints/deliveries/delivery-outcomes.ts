@@ -4,6 +4,7 @@ import type { PostAnswer } from '@customer-platform/outbound';
 import type { ClaimedDelivery } from './delivery-queue.js';
 import { LONGEST_STREAK_MS, nextTry, Randomness, STREAK_GAP_MS } from './delivery-schedule.js';
 import { EndpointSwitch } from './endpoint-switch.js';
+import { failureOf, isSuccess, statusOf } from './endpoint-try.js';
 
 /** What became of a try: nothing is sent of what the endpoint's maker may not read. */
 export type DeliveryAnswer = PostAnswer | typeof NOT_PERMITTED;
@@ -13,17 +14,22 @@ export const NOT_PERMITTED = { refused: 'not_permitted' } as const;
 export interface EndedTry {
   readonly delivery: ClaimedDelivery;
   readonly answer: DeliveryAnswer;
+  readonly at: Date;
+  /** How long it took. */
+  readonly ms: number;
 }
 
 const GONE = 410;
+/** Tries of a delivery that are kept, the newest: those of a schedule, and of two that were asked for. */
+const MOST_TRIES = 30;
 
 const RECORD = `
   UPDATE webhook_deliveries d SET state = o.state, attempts = d.attempts + 1, claim = NULL, status_code = o.status_code,
-         error = o.error, attempted_at = $2, payload = CASE WHEN o.state = 'pending' THEN d.payload END,
-         contact_id = CASE WHEN o.state = 'pending' THEN d.contact_id END,
-         due_at = o.due_at
+         error = o.error, attempted_at = $2, due_at = o.due_at,
+         tries = CASE WHEN jsonb_array_length(d.tries) < ${String(MOST_TRIES)} THEN d.tries ELSE d.tries - 0 END
+           || jsonb_build_array(o.tried)
     FROM jsonb_to_recordset($1::jsonb) AS o (organization_id uuid, endpoint_id uuid, event_id uuid, claim uuid,
-           state text, status_code int, error text, due_at timestamptz)
+           state text, status_code int, error text, due_at timestamptz, tried jsonb)
    WHERE d.organization_id = o.organization_id AND d.endpoint_id = o.endpoint_id AND d.event_id = o.event_id
      AND d.claim = o.claim`;
 
@@ -53,7 +59,7 @@ export class DeliveryOutcomes {
   async record(ended: readonly EndedTry[]): Promise<void> {
     // First the endpoint, then its delivery: a crash between the two leaves one that is tried once more, by nobody.
     for (const { delivery, answer } of ended)
-      if (statusOf(answer) === GONE) await this.endpoints.disable(delivery, 'gone');
+      if (isGone(answer)) await this.endpoints.disable(delivery, 'gone');
     const now = this.clock.now();
     const failing = await this.database.acrossOrganizations(async (tx) => {
       await tx.query(RECORD, [JSON.stringify(ended.map((one) => this.rowOf(one, now))), now]);
@@ -62,12 +68,13 @@ export class DeliveryOutcomes {
     for (const delivery of failing) await this.endpoints.disable(delivery, 'failing');
   }
 
-  private rowOf({ delivery, answer }: EndedTry, now: Date) {
+  private rowOf({ delivery, answer, at, ms }: EndedTry, now: Date) {
     const { organization_id, endpoint_id, event_id, claim, attempts } = delivery;
-    const status = statusOf(answer);
-    const delivered = isSuccess(answer);
+    const [status, error] =
+      'refused' in answer ? [null, answer.refused] : [statusOf(answer), failureOf(answer)];
+    const delivered = error === null;
     const next =
-      delivered || status === GONE || 'refused' in answer
+      delivered || 'refused' in answer || isGone(answer)
         ? undefined
         : nextTry(attempts + 1, answer, now, this.random.next());
     const unfinished = next === undefined ? 'failed' : 'pending';
@@ -77,9 +84,10 @@ export class DeliveryOutcomes {
       event_id,
       claim,
       state: delivered ? 'delivered' : unfinished,
-      status_code: status ?? null,
-      error: delivered ? null : errorOf(answer),
+      status_code: status,
+      error,
       due_at: next ?? null,
+      tried: { at, status, error, ms },
     };
   }
 
@@ -90,12 +98,12 @@ export class DeliveryOutcomes {
     now: Date,
   ): Promise<ClaimedDelivery[]> {
     const well = new Map(
-      ended.filter(({ answer }) => isSuccess(answer)).map((one) => [placeOf(one.delivery), one]),
+      ended.filter(({ answer }) => isTaken(answer)).map((one) => [placeOf(one.delivery), one]),
     );
     if (well.size > 0) await tx.query(END_STREAKS, places([...well.values()]));
     const ill = new Map(
       ended
-        .filter(({ answer }) => !('refused' in answer) && statusOf(answer) !== GONE)
+        .filter(({ answer }) => !('refused' in answer) && !isGone(answer))
         .filter(({ delivery }) => !well.has(placeOf(delivery)))
         .map((one) => [placeOf(one.delivery), one]),
     );
@@ -110,18 +118,12 @@ export class DeliveryOutcomes {
   }
 }
 
-function isSuccess(answer: DeliveryAnswer): boolean {
-  return 'status' in answer && answer.status >= 200 && answer.status < 300;
+function isTaken(answer: DeliveryAnswer): boolean {
+  return !('refused' in answer) && isSuccess(answer);
 }
 
-function statusOf(answer: DeliveryAnswer): number | undefined {
-  return 'status' in answer ? answer.status : undefined;
-}
-
-function errorOf(answer: DeliveryAnswer): string {
-  if ('refused' in answer) return answer.refused;
-  if ('failure' in answer) return answer.failure;
-  return answer.status >= 300 && answer.status < 400 ? 'redirect_not_followed' : 'status_not_2xx';
+function isGone(answer: DeliveryAnswer): boolean {
+  return 'status' in answer && answer.status === GONE;
 }
 
 function placeOf({ organization_id, endpoint_id }: { organization_id: string; endpoint_id: string }): string {

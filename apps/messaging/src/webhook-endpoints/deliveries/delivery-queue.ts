@@ -34,17 +34,22 @@ export interface ClaimedDelivery {
   readonly maker_id: string | null;
 }
 
+/** Why nothing was tried: the endpoint was disabled when the event came. */
+const MISSED = 'endpoint_disabled';
+
 const SUBSCRIBED = `
-  SELECT organization_id, id FROM webhook_endpoints
-   WHERE organization_id = ANY($1::uuid[]) AND events && $2::text[] AND enabled AND deleted_at IS NULL
+  SELECT organization_id, id, enabled FROM webhook_endpoints
+   WHERE organization_id = ANY($1::uuid[]) AND events && $2::text[] AND deleted_at IS NULL
    ORDER BY organization_id, id FOR SHARE`;
 
 const ENQUEUE = `
   INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, contact_id,
-    due_at, created_at)
-  SELECT e.organization_id, e.endpoint_id, e.event_id, e.type, e.payload, e.correlation_id, e.contact_id, $2, $2
+    state, error, due_at, created_at)
+  SELECT e.organization_id, e.endpoint_id, e.event_id, e.type, e.payload, e.correlation_id, e.contact_id,
+         CASE WHEN e.enabled THEN 'pending' ELSE 'failed' END, CASE WHEN NOT e.enabled THEN '${MISSED}' END,
+         CASE WHEN e.enabled THEN $2::timestamptz END, $2
     FROM jsonb_to_recordset($1::jsonb) AS e (organization_id uuid, endpoint_id uuid, event_id uuid, type text,
-      payload text, correlation_id uuid, contact_id uuid)
+      payload text, correlation_id uuid, contact_id uuid, enabled boolean)
    ORDER BY e.organization_id, e.endpoint_id, e.event_id
   ON CONFLICT DO NOTHING`;
 
@@ -94,15 +99,18 @@ export class DeliveryQueue {
     private readonly signal: DeliverySignal,
   ) {}
 
-  /** One delivery for each event and each endpoint that has subscribed to it; events come of one type at a time. */
+  /**
+   * One delivery for each event and each endpoint that has subscribed to it; events come of one type at a time. What an
+   * endpoint misses while it is disabled has failed, and is told when somebody asks for it.
+   */
   async enqueue(type: EventType, events: readonly DomainEvent[]): Promise<void> {
     const organizations = [...new Set(events.map(({ organizationid }) => organizationid))];
     await this.database.acrossOrganizations(async (tx) => {
       // Shared: an endpoint that is being switched off waits, and then finds what was put here.
-      const endpoints = await tx.query<{ organization_id: string; id: string }>(SUBSCRIBED, [
-        organizations,
-        subscriptionsTo(type),
-      ]);
+      const endpoints = await tx.query<{ organization_id: string; id: string; enabled: boolean }>(
+        SUBSCRIBED,
+        [organizations, subscriptionsTo(type)],
+      );
       if (endpoints.length === 0) return;
       const byOrganization = Map.groupBy(endpoints, (endpoint) => endpoint.organization_id);
       const wanted = events.filter(({ organizationid }) => byOrganization.has(organizationid));
@@ -113,6 +121,7 @@ export class DeliveryQueue {
         return subscribed.map((endpoint) => ({
           organization_id: event.organizationid,
           endpoint_id: endpoint.id,
+          enabled: endpoint.enabled,
           event_id: event.id,
           type: subscriptionsTo(event.type)[0],
           payload,

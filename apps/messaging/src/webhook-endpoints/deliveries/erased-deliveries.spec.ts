@@ -171,4 +171,22 @@ describe('deliveries that wait for an erased contact', () => {
     expect(pieces[0]?.count).toBe(MANY);
     expect(Math.max(...pieces.slice(1).map((piece) => piece.count))).toBeLessThanOrEqual(ROWS_OF_A_PIECE);
   });
+
+  it('keep their outcome where they have ended, without what was said', async () => {
+    const { id } = world.organization();
+    const [gone, other] = [newId(), newId()];
+    await deliveries(id, 2, { contactId: gone, says: gone });
+    await deliveries(id, 2, { says: gone });
+    await deliveries(id, 1, { contactId: other, says: other });
+    await world.database.query(
+      `UPDATE webhook_deliveries SET state = 'delivered', due_at = NULL WHERE organization_id = $1`,
+      [id],
+    );
+    await world.app.app
+      .get(Database)
+      .inOrganization({ organizationId: id }, (tx) => world.app.app.get(ErasedDeliveries).erase(tx, [gone]));
+    await eventually(async () => expect(await count(id, 'payload IS NULL')).toBe(4));
+    expect(await count(id, `state = 'delivered' AND error IS NULL`)).toBe(5);
+    expect(await count(id, 'contact_id IS NOT NULL')).toBe(1);
+  });
 });

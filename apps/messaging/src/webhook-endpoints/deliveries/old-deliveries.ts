@@ -13,3 +13,16 @@ export const OLD_DELIVERIES: RetentionOptions = {
   oldestBy: 'created_at',
   keptMs: 14 * 86_400_000,
 };
+
+/** How far back what failed can be told again (messaging.md §8). */
+export const BODY_KEPT_MS = 7 * 86_400_000;
+
+/** What was said goes earlier than that it was said: until then it can be told again. */
+export const OLD_BODIES: RetentionOptions = {
+  name: 'webhook-body-retention',
+  table: 'webhook_deliveries',
+  where: `old.created_at < $1 AND old.payload IS NOT NULL AND old.state <> 'pending'`,
+  set: 'payload = NULL, contact_id = NULL',
+  oldestBy: 'created_at',
+  keptMs: BODY_KEPT_MS,
+};

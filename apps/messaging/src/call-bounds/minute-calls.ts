@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database } from '@customer-platform/database';
+import type { RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+
+/** How often something may be asked for. */
+export interface CallBounds {
+  /** Where calls are counted: by `organization_id` and `minute`. Trusted text. */
+  readonly table: string;
+  /** Of an organization, on all instances together. */
+  readonly mostInAMinute: number;
+  /** Of all organizations at once, on this instance. */
+  readonly mostAtOnce: number;
+  /** Why a call is refused, without its end. */
+  readonly detail: string;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Bounds how often organizations make the platform call servers of others while a request waits. */
+@Injectable()
+export class MinuteCalls {
+  private readonly underWay = new Map<string, number>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws Problem `rate_limited` */
+  async hold<T>(context: RequestContext, bounds: CallBounds, work: () => Promise<T>): Promise<T> {
+    const { table, mostAtOnce } = bounds;
+    if (this.held(table) >= mostAtOnce) throw refusal(bounds, 'platform', 5);
+    this.underWay.set(table, this.held(table) + 1);
+    try {
+      await this.count(context, bounds);
+      return await work();
+    } finally {
+      this.underWay.set(table, this.held(table) - 1);
+    }
+  }
+
+  private held(table: string): number {
+    return this.underWay.get(table) ?? 0;
+  }
+
+  private async count(context: RequestContext, bounds: CallBounds): Promise<void> {
+    const { organizationId } = context;
+    const { table, mostInAMinute } = bounds;
+    const now = this.clock.now().getTime();
+    const minute = new Date(now - (now % MINUTE_MS));
+    const count = await this.database.inOrganization(context, async (tx) => {
+      await tx.query(`DELETE FROM ${table} WHERE organization_id = $1 AND minute < $2`, [
+        organizationId,
+        minute,
+      ]);
+      const [row] = await tx.query<{ count: number }>(
+        `INSERT INTO ${table} AS known (organization_id, minute, count) VALUES ($1, $2, 1)
+         ON CONFLICT (organization_id, minute) DO UPDATE SET count = least(known.count + 1, $3) RETURNING count`,
+        [organizationId, minute, mostInAMinute + 1],
+      );
+      return row?.count ?? 0;
+    });
+    if (count > mostInAMinute)
+      throw refusal(bounds, 'organization', Math.ceil((minute.getTime() + MINUTE_MS - now) / 1_000));
+  }
+}
+
+function refusal({ detail }: CallBounds, scope: 'organization' | 'platform', seconds: number): Problem {
+  return new Problem('rate_limited', {
+    detail: `${detail}; try again in ${String(seconds)} s.`,
+    headers: { 'Retry-After': String(seconds) },
+    members: { scope },
+  });
+}
