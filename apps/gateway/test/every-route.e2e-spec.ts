@@ -93,6 +93,7 @@ async function fill(): Promise<void> {
   const hook = { name: 'All of it', url: 'http://127.0.0.1:9/', events: ['messaging.*'], enabled: false };
   const told = `/v1/messaging/webhook-endpoints/${await made('/v1/messaging/webhook-endpoints', hook)}/deliveries`;
   await mine.admin.post('/v1/messaging/suppressions', { channel: 'email', address: 'nobody@example.com' });
+  LISTS.set('/v1/messaging/webhook-deliveries', told);
   ids.set('/v1/messaging/webhook-deliveries', await firstOf(told));
   await made('/v1/messaging/sender-domains', { domain: 'shop.example' });
   const contact = await eventually(async () => {
