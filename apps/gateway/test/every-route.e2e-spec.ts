@@ -145,11 +145,10 @@ async function fillIdentity(): Promise<void> {
   const membership = await made('/v1/identity/memberships', { user_id: user });
   const role = await made('/v1/identity/roles', { name: 'Visitor', kind: 'human' });
   await made('/v1/identity/role-assignments', { membership_id: membership, role_id: role });
-  const callbacks = ['https://app.example/callback'];
   await made('/v1/identity/oauth-clients', {
     name: 'Somebody’s app',
     type: 'public',
-    redirect_uris: callbacks,
+    redirect_uris: ['https://app.example/callback'],
   });
   await made('/v1/identity/sso-connections', {
     name: 'Elsewhere',

@@ -7,10 +7,12 @@ import { Detail, Details, Id } from '../../ui/details.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Switch } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
-import { SecretOnce } from '../../ui/secret-once.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { EditEndpoint } from './edit-endpoint.tsx';
+import { ReplayMissed } from './replay-missed.tsx';
+import { RotateSecret } from './rotate-secret.tsx';
+import { TryOut } from './try-out.tsx';
 import { useChangeEndpoint, useDeleteEndpoint, useEndpoint, type ReadEndpoint } from './use-endpoints.ts';
 
 /** One endpoint beside the list. */
@@ -38,6 +40,7 @@ interface OpenedProps {
 
 function Opened({ read, onEdit, onClose }: OpenedProps): ReactNode {
   const t = useTranslations('developers');
+  const may = useMay();
   const { endpoint } = read;
   return (
     <>
@@ -60,12 +63,18 @@ function Opened({ read, onEdit, onClose }: OpenedProps): ReactNode {
         <Detail name={t('hooks.signing')}>
           <code className="font-mono text-xs">{endpoint.signing}</code>
         </Detail>
+        {endpoint.public_key !== null && (
+          <Detail name={t('hooks.publicKey')}>
+            <Id value={endpoint.public_key} />
+          </Detail>
+        )}
         <Detail name={t('made')}>
           <Time at={endpoint.created_at} />
         </Detail>
       </Details>
       <Actions read={read} onEdit={onEdit} onClose={onClose} />
-      <Deliveries deliveries={endpoint.recent_deliveries} />
+      {may('messaging.webhooks.update') && <TryOut id={endpoint.id} />}
+      <Deliveries endpoint={endpoint} />
     </>
   );
 }
@@ -95,23 +104,20 @@ function Enabled({ read: { endpoint, etag } }: { read: ReadEndpoint }): ReactNod
   );
 }
 
-function Actions({ read: { endpoint, etag }, onEdit, onClose }: OpenedProps): ReactNode {
+function Actions({ read, onEdit, onClose }: OpenedProps): ReactNode {
   const t = useTranslations('developers');
   const may = useMay();
-  const [asking, setAsking] = useState<'delete' | 'secret'>();
-  const rotation = useChangeEndpoint(endpoint.id);
+  const { endpoint } = read;
+  const [asking, setAsking] = useState<'delete' | 'secret' | 'replay'>();
   const deletion = useDeleteEndpoint(endpoint, onClose);
-  const secret = rotation.data?.secret;
-  const stop = (): void => {
-    setAsking(undefined);
-    rotation.reset();
-  };
+  const stop = (): void => setAsking(undefined);
   return (
     <div className="flex flex-wrap gap-2">
       {may('messaging.webhooks.update') && (
         <>
           <Button onClick={onEdit}>{t('hooks.edit')}</Button>
           <Button onClick={() => setAsking('secret')}>{t('hooks.rotate')}</Button>
+          <Button onClick={() => setAsking('replay')}>{t('hooks.replay')}</Button>
         </>
       )}
       {may('messaging.webhooks.delete') && (
@@ -119,28 +125,8 @@ function Actions({ read: { endpoint, etag }, onEdit, onClose }: OpenedProps): Re
           {t('hooks.delete')}
         </Button>
       )}
-      {secret === undefined ? (
-        <Confirm
-          open={asking === 'secret'}
-          title={t('hooks.rotate')}
-          action={t('hooks.rotate')}
-          onClose={stop}
-          onConfirm={() => rotation.mutate({ body: { rotate_secret: true }, etag })}
-          busy={rotation.isPending}
-          error={rotation.error}
-        >
-          {t('hooks.rotateLead')}
-        </Confirm>
-      ) : (
-        <SecretOnce
-          title={t('hooks.rotated', { name: endpoint.name })}
-          secret={secret}
-          lost={t('hooks.lost')}
-          onClose={stop}
-        >
-          {t('hooks.bothSign')}
-        </SecretOnce>
-      )}
+      {asking === 'secret' && <RotateSecret read={read} onClose={stop} />}
+      {asking === 'replay' && <ReplayMissed endpoint={endpoint} onClose={stop} />}
       <Confirm
         open={asking === 'delete'}
         danger

@@ -16,6 +16,9 @@ export interface EndpointDraft {
   events: readonly string[];
 }
 
+/** A new one says how it is signed, too. */
+export type NewEndpointDraft = EndpointDraft & Pick<Endpoint, 'signing'>;
+
 /** An endpoint with what names its version. */
 export interface ReadEndpoint {
   endpoint: Endpoint;
@@ -50,7 +53,7 @@ export function useCreateEndpoint() {
   const changed = useEndpointsChanged();
   return useMutation({
     // The names were offered by the platform's own document, or typed: it says which of them it does not know.
-    mutationFn: async (draft: EndpointDraft) =>
+    mutationFn: async (draft: NewEndpointDraft) =>
       (await api.POST('/v1/messaging/webhook-endpoints', { body: draft as NewEndpoint })).data,
     onSuccess: changed,
   });

@@ -1,5 +1,5 @@
 import { Webhook } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
@@ -16,6 +16,8 @@ import { Time } from '../../ui/time.tsx';
 import { webhooksRoute, type WebhooksSearch } from '../routes.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointPanel } from './endpoint-panel.tsx';
+import { NewPair } from './new-pair.tsx';
+import { SigningSelect } from './signing-select.tsx';
 import { useCreateEndpoint, type Endpoint } from './use-endpoints.ts';
 
 const NEW = 'new';
@@ -120,6 +122,11 @@ function useColumns(): Column<Endpoint>[] {
 function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
   const t = useTranslations('developers');
   const { data, error, isPending, mutate } = useCreateEndpoint();
+  const [signing, setSigning] = useState<Endpoint['signing']>('v1');
+  if (data?.public_key != null)
+    return (
+      <NewPair title={t('hooks.keyOf', { name: data.name })} publicKey={data.public_key} onClose={onClose} />
+    );
   if (data !== undefined) {
     return (
       <SecretOnce
@@ -139,9 +146,11 @@ function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
         action={t('hooks.make')}
         busy={isPending}
         error={error}
-        onSend={(draft) => mutate(draft)}
+        onSend={(draft) => mutate({ ...draft, signing })}
         onCancel={onClose}
-      />
+      >
+        {() => <SigningSelect value={signing} onChange={setSigning} />}
+      </EndpointForm>
     </Dialog>
   );
 }
