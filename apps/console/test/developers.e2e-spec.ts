@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   DatabaseFault,
   END_WITHIN_MS,
@@ -127,6 +129,83 @@ describe('webhook endpoints', () => {
       .click();
     await page.getByRole('button', { name: 'Deshacer' }).click();
     await page.getByRole('row').filter({ hasText: 'Bodega' }).waitFor();
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
+describe('deliveries of a webhook endpoint', () => {
+  let server: Server;
+  let status: number;
+  const heard: { id: unknown; signature: unknown; body: string }[] = [];
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        const { 'webhook-id': id, 'webhook-signature': signature } = request.headers;
+        heard.push({ id, signature, body });
+        response.writeHead(status).end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  it('are seen with their tries and told again; a ping is sent, what failed is replayed, keys become a pair', async () => {
+    const other = await bench.platform.tenant();
+    status = 410;
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/hook`;
+    const hook = { name: 'Bodega', url, events: ['core.event.recorded'] };
+    expectStatus(await other.admin.post('/v1/messaging/webhook-endpoints', hook), 201);
+    expectStatus(await other.ingestion.post('/v1/core/track', event('stocked', 'somebody')), 202);
+    const visitor = await bench.signedIn(await bench.staff(other), { scheme: 'dark', width: 360 });
+    const { page } = visitor;
+    await visitor.open('developers/webhooks');
+    await page.getByRole('row').filter({ hasText: 'Bodega' }).click();
+    const panel = page.getByRole('dialog', { name: 'Bodega', exact: true });
+    await panel.getByText('Respondió 410: no quiere más.').waitFor();
+    status = 204;
+    await panel.getByRole('switch').press('Space');
+    await panel.getByText('Encendido').waitFor();
+    const deliveries = panel.getByRole('region', { name: 'Envíos' });
+    await deliveries.getByLabel('Estado').selectOption('failed');
+    await deliveries.locator('summary').press('Enter');
+    const tries = deliveries.getByRole('list', { name: 'Intentos' });
+    await tries.getByText('HTTP 410 · no lo recibió').waitFor();
+    expect(await visitor.findings()).toEqual([]);
+    expect(await visitor.isTooWide()).toBe(false);
+    await deliveries.getByLabel('Estado').selectOption('');
+    const redeliver = deliveries.getByRole('button', { name: 'Volver a enviar' });
+    if (!(await redeliver.isVisible())) await deliveries.locator('summary').press('Enter');
+    await redeliver.press('Enter');
+    await tries.getByText('HTTP 204').waitFor();
+    await deliveries.locator('summary').getByText('entregado').waitFor();
+    const [first, second] = heard;
+    expect([second?.id, second?.body]).toEqual([first?.id, first?.body]);
+
+    await panel.getByRole('button', { name: 'Enviar un ping' }).press('Enter');
+    await panel.getByText('El destino recibió el ping').waitFor();
+    expect(heard.at(-1)?.body).toContain('"type":"ping"');
+
+    await panel.getByRole('button', { name: 'Secreto nuevo' }).click();
+    const rotation = page.getByRole('dialog', { name: 'Secreto nuevo', exact: true });
+    await rotation.getByLabel('Firma').selectOption('v1a');
+    expect(await visitor.findings()).toEqual([]);
+    await rotation.getByRole('button', { name: 'Secreto nuevo' }).click();
+    const pair = page.getByRole('dialog', { name: 'Clave pública de “Bodega”' });
+    await pair.getByText(/^whpk_/).waitFor();
+    await pair.getByRole('button', { name: 'Listo' }).press('Enter');
+    await panel.getByText('v1a', { exact: true }).waitFor();
+
+    await panel.getByRole('button', { name: 'Reenviar lo fallido' }).click();
+    const replay = page.getByRole('dialog', { name: 'Reenviar lo fallido' });
+    await replay.getByLabel('Desde').selectOption('d7');
+    await replay.getByRole('button', { name: 'Reenviar lo fallido' }).press('Enter');
+    await page.getByText('Se está reenviando lo fallido').waitFor();
+    await panel.getByRole('button', { name: 'Enviar un ping' }).click();
+    await eventually(() => expect(String(heard.at(-1)?.signature)).toMatch(/^v1a,\S+ v1,\S+$/));
     expect(visitor.complaints).toEqual([]);
     await visitor.close();
   });
