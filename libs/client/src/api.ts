@@ -1087,7 +1087,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Purge a segment with its members’ history */
+        /**
+         * Purge a segment with its members’ history
+         * @description 409 while a campaign is aimed at it.
+         */
         delete: operations["core.Segments.purge"];
         options?: never;
         head?: never;
@@ -1599,6 +1602,154 @@ export interface paths {
         put?: never;
         /** Restore a note */
         post: operations["crm.Notes.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/crm/object-definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List definitions of custom objects */
+        get: operations["crm.ObjectDefinitions.list"];
+        put?: never;
+        /** Define a custom object */
+        post: operations["crm.ObjectDefinitions.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/crm/object-definitions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a definition of a custom object
+         * @description With `Accept: application/schema+json` the JSON Schema of what creates a record.
+         */
+        get: operations["crm.ObjectDefinitions.get"];
+        put?: never;
+        post?: never;
+        /** Soft-delete a definition of a custom object */
+        delete: operations["crm.ObjectDefinitions.softDelete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a definition of a custom object
+         * @description An index over records that there are is built behind the answer: `index_state` tells when lists can use it.
+         */
+        patch: operations["crm.ObjectDefinitions.update"];
+        trace?: never;
+    };
+    "/v1/crm/object-definitions/{id}/purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Purge a soft-deleted definition of a custom object */
+        delete: operations["crm.ObjectDefinitions.purge"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/crm/object-definitions/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restore a definition of a custom object */
+        post: operations["crm.ObjectDefinitions.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/crm/objects/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the records of a custom object */
+        get: operations["crm.ObjectRecords.list"];
+        put?: never;
+        /** Create a record of a custom object */
+        post: operations["crm.ObjectRecords.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/crm/objects/{slug}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a record of a custom object */
+        get: operations["crm.ObjectRecords.get"];
+        put?: never;
+        post?: never;
+        /** Soft-delete a record of a custom object */
+        delete: operations["crm.ObjectRecords.softDelete"];
+        options?: never;
+        head?: never;
+        /** Change a record of a custom object */
+        patch: operations["crm.ObjectRecords.update"];
+        trace?: never;
+    };
+    "/v1/crm/objects/{slug}/{id}/purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Purge a soft-deleted record of a custom object */
+        delete: operations["crm.ObjectRecords.purge"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/crm/objects/{slug}/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restore a record of a custom object */
+        post: operations["crm.ObjectRecords.restore"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2608,6 +2759,112 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/messaging/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List campaigns */
+        get: operations["messaging.Campaigns.list"];
+        put?: never;
+        /**
+         * Create a campaign
+         * @description One message to everybody in a segment or on a list. Aiming at a segment needs `core.segments.read` too, at a list `crm.lists.read`. Nothing leaves until it is run.
+         */
+        post: operations["messaging.Campaigns.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/campaigns/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a campaign
+         * @description With its last run and how far that has come.
+         */
+        get: operations["messaging.Campaigns.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Soft-delete a campaign
+         * @description What has not left of it is canceled.
+         */
+        delete: operations["messaging.Campaigns.softDelete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a campaign
+         * @description While it is under way only `paused` can be changed. When it answers that the campaign rests, nothing of it leaves any more.
+         */
+        patch: operations["messaging.Campaigns.update"];
+        trace?: never;
+    };
+    "/v1/messaging/campaigns/{id}/purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Purge a campaign */
+        delete: operations["messaging.Campaigns.purge"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/campaigns/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a campaign
+         * @description What its deletion canceled stays canceled.
+         */
+        post: operations["messaging.Campaigns.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/campaigns/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a campaign
+         * @description Everybody who is in the audience now gets the template as it is published now. Again it answers the same run, unless the campaign is `repeatable` and completed. Needs the permission that reads the audience too.
+         */
+        post: operations["messaging.Campaigns.run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/messaging/channel-settings": {
         parameters: {
             query?: never;
@@ -3134,6 +3391,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/messaging/webhook-deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell a webhook endpoint an event again
+         * @description Under the same `webhook-id`, by the usual schedule from its beginning; what waits for its next try is tried now. What was said is kept for 7 days; after that, and while the endpoint is disabled: 409 `invalid_state`.
+         */
+        post: operations["messaging.WebhookDeliveries.redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/messaging/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -3175,9 +3452,29 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook endpoint
-         * @description With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h. Other events or another URL take the permissions that read what the events tell.
+         * @description With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h. Other events or another URL take the permissions that read what the events tell. `replay_since` tells again what failed or was missed since then.
          */
         patch: operations["messaging.WebhookEndpoints.update"];
+        trace?: never;
+    };
+    "/v1/messaging/webhook-endpoints/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was told to a webhook endpoint
+         * @description Newest first, each with its tries; what was said is never shown.
+         */
+        get: operations["messaging.WebhookDeliveries.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/messaging/webhook-endpoints/{id}/purge": {
@@ -3208,6 +3505,26 @@ export interface paths {
         put?: never;
         /** Restore a webhook endpoint */
         post: operations["messaging.WebhookEndpoints.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messaging/webhook-endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a webhook endpoint out
+         * @description Tells it a `ping` now, signed as everything is, and answers how that went, within 15 s. A disabled endpoint is tried, too; it counts neither as a failure of it nor as a success. Ten a minute of an organization.
+         */
+        post: operations["messaging.WebhookEndpoints.test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3644,6 +3961,78 @@ export interface components {
             matched: number;
             /** @description Whether more match: the same call again takes the next ones. */
             truncated: boolean;
+        };
+        CampaignAudienceDto: {
+            /**
+             * Format: uuid
+             * @description Of the segment or list.
+             */
+            id: string;
+            /** @enum {string} */
+            type: "segment" | "list";
+        };
+        CampaignDto: {
+            audience: components["schemas"]["CampaignAudienceDto"];
+            /** @enum {string} */
+            category: "transactional" | "marketing";
+            /** @enum {string} */
+            channel: "email" | "sms" | "push" | "whatsapp" | "in_app";
+            /** Format: date-time */
+            created_at: string;
+            data: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: uuid */
+            id: string;
+            last_run: components["schemas"]["CampaignRunDto"] | null;
+            /** @example Spring sale */
+            name: string;
+            paused: boolean;
+            repeatable: boolean;
+            /** @enum {string} */
+            state: "draft" | "running" | "paused" | "completed" | "canceled";
+            /** Format: uuid */
+            template_id: string;
+            topic: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        CampaignRunDto: {
+            /**
+             * @description `audience` is `pending`, `skipped` and the sends of each state together, at every instant.
+             * @example {
+             *       "audience": 200,
+             *       "pending": 50,
+             *       "skipped": 2,
+             *       "sent": 148
+             *     }
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            finished_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description Why it was canceled by the platform: `audience_deleted`. */
+            reason: string | null;
+            /**
+             * @description How many of those who were skipped, by why.
+             * @example {
+             *       "duplicate_address": 2
+             *     }
+             */
+            skipped_reasons: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            started_at: string;
+            /** @enum {string} */
+            state: "gathering" | "running" | "paused" | "completed" | "canceled";
+            /** @description Of the template, as it was published when the run began. */
+            template_version: number;
         };
         CatalogNameDto: {
             en: string;
@@ -4163,6 +4552,40 @@ export interface components {
             /** @enum {string} */
             type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "string_list";
         };
+        CreateCampaignDto: {
+            /** @description Whoever aims at it, or runs it, must be able to read it. */
+            audience: components["schemas"]["CampaignAudienceDto"];
+            /**
+             * @default marketing
+             * @enum {string}
+             */
+            category?: "transactional" | "marketing";
+            /** @enum {string} */
+            channel: "email" | "sms" | "push" | "whatsapp" | "in_app";
+            /** @description For the template, the same for all; at most 64 KiB. */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Unique among active campaigns.
+             * @example Spring sale
+             */
+            name: string;
+            /**
+             * @description Nothing leaves. A campaign that is run while it is paused gathers its audience and waits.
+             * @default false
+             */
+            paused?: boolean;
+            /**
+             * @description It may be run anew when it is completed.
+             * @default false
+             */
+            repeatable?: boolean;
+            /** Format: uuid */
+            template_id: string;
+            /** @description Key of a topic in channel-settings. */
+            topic?: string | null;
+        };
         CreateConsentDto: {
             /**
              * @description Null: all channels.
@@ -4405,6 +4828,156 @@ export interface components {
              * @enum {string}
              */
             type: "confidential" | "public";
+        };
+        CreateObjectDefinitionDto: {
+            /**
+             * @description What `values` of the records hold. At most 10 can be indexed.
+             * @default []
+             * @example [
+             *       {
+             *         "key": "plate",
+             *         "label": "Plate",
+             *         "type": "string",
+             *         "max_length": 10,
+             *         "required": true,
+             *         "unique": true
+             *       }
+             *     ]
+             */
+            fields?: ({
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default 255 */
+                max_length?: number;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "string";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default null */
+                max?: number | null;
+                /** @default null */
+                min?: number | null;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "integer" | "number";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "boolean" | "date" | "datetime";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                options: {
+                    /** @default false */
+                    archived?: boolean;
+                    label?: string;
+                    value: string;
+                }[];
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "enum";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /**
+                 * @description Of references to contacts only: what becomes of the record. Unless given, `delete`.
+                 * @enum {string}
+                 */
+                on_erasure?: "delete" | "clear";
+                /** @default false */
+                required?: boolean;
+                /** @description `contact`, or the id of a definition. */
+                target: string;
+                /** @enum {string} */
+                type: "reference";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            })[];
+            /** @example Vehicle */
+            name: string;
+            /**
+             * @description Names the objects in paths.
+             * @example vehicle
+             */
+            slug: string;
+        };
+        CreateObjectRecordDto: {
+            /**
+             * @description By the key of the definition’s fields; at most 64 KiB together.
+             * @example {
+             *       "plate": "KLMN45",
+             *       "year": 2024
+             *     }
+             */
+            values: {
+                [key: string]: unknown;
+            };
         };
         CreateOrganizationDto: {
             /**
@@ -4858,18 +5431,18 @@ export interface components {
              *       "messaging.*"
              *     ]
              */
-            events: ("core.*" | "crm.*" | "identity.*" | "loyalty.*" | "messaging.*" | "core.attribute.migrated" | "core.consent.expired" | "core.consent.recorded" | "core.contact.created" | "core.contact.deleted" | "core.contact.erased" | "core.contact.merged" | "core.contact.purged" | "core.contact.restored" | "core.contact.unmerged" | "core.contact.updated" | "core.dead_letter.replayed" | "core.erasure.requested" | "core.event.dead_lettered" | "core.event.recorded" | "core.identity.added" | "core.identity.removed" | "core.import.completed" | "core.segment.entered" | "core.segment.left" | "core.subject_request.completed" | "core.subject_request.due_soon" | "core.subject_request.extended" | "core.subject_request.received" | "core.subject_request.rejected" | "core.taxonomy.installed" | "crm.activity.cancelled" | "crm.activity.completed" | "crm.activity.created" | "crm.activity.deleted" | "crm.activity.purged" | "crm.activity.reopened" | "crm.activity.restored" | "crm.activity.updated" | "crm.activity_type.created" | "crm.activity_type.deleted" | "crm.activity_type.purged" | "crm.activity_type.restored" | "crm.activity_type.updated" | "crm.erasure.completed" | "crm.list.created" | "crm.list.deleted" | "crm.list.purged" | "crm.list.restored" | "crm.list.updated" | "crm.list_members.added" | "crm.list_members.removed" | "crm.note.created" | "crm.note.deleted" | "crm.note.purged" | "crm.note.restored" | "crm.note.updated" | "crm.object.created" | "crm.object.deleted" | "crm.object.purged" | "crm.object.restored" | "crm.object.updated" | "crm.object_definition.created" | "crm.object_definition.deleted" | "crm.object_definition.purged" | "crm.object_definition.restored" | "crm.object_definition.updated" | "identity.api_key.created" | "identity.api_key.revoked" | "identity.api_key.rotated" | "identity.impersonation.started" | "identity.impersonation.stopped" | "identity.invitation.accepted" | "identity.invitation.created" | "identity.invitation.resent" | "identity.invitation.revoked" | "identity.membership.created" | "identity.membership.ended" | "identity.mfa_factor.confirmed" | "identity.mfa_factor.removed" | "identity.oauth_client.created" | "identity.oauth_client.deleted" | "identity.oauth_client.purged" | "identity.oauth_client.restored" | "identity.oauth_client.updated" | "identity.organization.created" | "identity.organization.deleted" | "identity.organization.purged" | "identity.organization.reactivated" | "identity.organization.restored" | "identity.organization.suspended" | "identity.organization.updated" | "identity.password.changed" | "identity.password.reset_requested" | "identity.recovery_code.replaced" | "identity.recovery_code.used" | "identity.role.created" | "identity.role.deleted" | "identity.role.permissions_replaced" | "identity.role.purged" | "identity.role.restored" | "identity.role.updated" | "identity.role_assignment.created" | "identity.role_assignment.ended" | "identity.session.ended" | "identity.session.started" | "identity.sso_connection.created" | "identity.sso_connection.deleted" | "identity.sso_connection.purged" | "identity.sso_connection.restored" | "identity.sso_connection.updated" | "identity.user.activated" | "identity.user.created" | "identity.user.deleted" | "identity.user.purged" | "identity.user.reactivated" | "identity.user.restored" | "identity.user.suspended" | "identity.user.updated" | "loyalty.erasure.completed" | "loyalty.evaluation.failed" | "loyalty.points.adjusted" | "loyalty.points.earned" | "loyalty.points.expired" | "loyalty.points.reversed" | "loyalty.points.spent" | "loyalty.rule.created" | "loyalty.rule.deleted" | "loyalty.rule.purged" | "loyalty.rule.restored" | "loyalty.rule.updated" | "messaging.campaign.canceled" | "messaging.campaign.completed" | "messaging.campaign.paused" | "messaging.campaign.started" | "messaging.channel.misconfigured" | "messaging.channel.recovered" | "messaging.erasure.completed" | "messaging.preference.changed" | "messaging.send.accepted" | "messaging.send.bounced" | "messaging.send.canceled" | "messaging.send.capped" | "messaging.send.clicked" | "messaging.send.complained" | "messaging.send.delivered" | "messaging.send.dispatching" | "messaging.send.failed" | "messaging.send.gated" | "messaging.send.held" | "messaging.send.opened" | "messaging.send.opted_out" | "messaging.send.rendering" | "messaging.send.sent" | "messaging.send.suppressed" | "messaging.send.unconfirmed" | "messaging.sender_domain.failed" | "messaging.sender_domain.verified" | "messaging.suppression.created" | "messaging.suppression.lifted" | "messaging.template.published" | "messaging.webhook_endpoint.disabled")[];
+            events: ("core.*" | "crm.*" | "identity.*" | "loyalty.*" | "messaging.*" | "core.attribute.migrated" | "core.consent.expired" | "core.consent.recorded" | "core.contact.created" | "core.contact.deleted" | "core.contact.erased" | "core.contact.merged" | "core.contact.purged" | "core.contact.restored" | "core.contact.unmerged" | "core.contact.updated" | "core.dead_letter.replayed" | "core.erasure.requested" | "core.event.dead_lettered" | "core.event.recorded" | "core.identity.added" | "core.identity.removed" | "core.import.completed" | "core.segment.entered" | "core.segment.left" | "core.subject_request.completed" | "core.subject_request.due_soon" | "core.subject_request.extended" | "core.subject_request.received" | "core.subject_request.rejected" | "core.taxonomy.installed" | "crm.activity.cancelled" | "crm.activity.completed" | "crm.activity.created" | "crm.activity.deleted" | "crm.activity.purged" | "crm.activity.reopened" | "crm.activity.restored" | "crm.activity.updated" | "crm.activity_type.created" | "crm.activity_type.deleted" | "crm.activity_type.purged" | "crm.activity_type.restored" | "crm.activity_type.updated" | "crm.erasure.completed" | "crm.list.created" | "crm.list.deleted" | "crm.list.purged" | "crm.list.restored" | "crm.list.updated" | "crm.list_members.added" | "crm.list_members.removed" | "crm.note.created" | "crm.note.deleted" | "crm.note.purged" | "crm.note.restored" | "crm.note.updated" | "crm.object.created" | "crm.object.deleted" | "crm.object.purged" | "crm.object.restored" | "crm.object.updated" | "crm.object_definition.created" | "crm.object_definition.deleted" | "crm.object_definition.purged" | "crm.object_definition.restored" | "crm.object_definition.updated" | "identity.api_key.created" | "identity.api_key.revoked" | "identity.api_key.rotated" | "identity.impersonation.started" | "identity.impersonation.stopped" | "identity.invitation.accepted" | "identity.invitation.created" | "identity.invitation.resent" | "identity.invitation.revoked" | "identity.membership.created" | "identity.membership.ended" | "identity.mfa_factor.confirmed" | "identity.mfa_factor.removed" | "identity.oauth_client.created" | "identity.oauth_client.deleted" | "identity.oauth_client.purged" | "identity.oauth_client.restored" | "identity.oauth_client.updated" | "identity.organization.created" | "identity.organization.deleted" | "identity.organization.purged" | "identity.organization.reactivated" | "identity.organization.restored" | "identity.organization.suspended" | "identity.organization.updated" | "identity.password.changed" | "identity.password.reset_requested" | "identity.recovery_code.replaced" | "identity.recovery_code.used" | "identity.role.created" | "identity.role.deleted" | "identity.role.permissions_replaced" | "identity.role.purged" | "identity.role.restored" | "identity.role.updated" | "identity.role_assignment.created" | "identity.role_assignment.ended" | "identity.session.ended" | "identity.session.started" | "identity.sso_connection.created" | "identity.sso_connection.deleted" | "identity.sso_connection.purged" | "identity.sso_connection.restored" | "identity.sso_connection.updated" | "identity.user.activated" | "identity.user.created" | "identity.user.deleted" | "identity.user.purged" | "identity.user.reactivated" | "identity.user.restored" | "identity.user.suspended" | "identity.user.updated" | "loyalty.erasure.completed" | "loyalty.evaluation.failed" | "loyalty.points.adjusted" | "loyalty.points.earned" | "loyalty.points.expired" | "loyalty.points.reversed" | "loyalty.points.spent" | "loyalty.rule.created" | "loyalty.rule.deleted" | "loyalty.rule.purged" | "loyalty.rule.restored" | "loyalty.rule.updated" | "messaging.campaign.canceled" | "messaging.campaign.completed" | "messaging.campaign.paused" | "messaging.campaign.progress" | "messaging.campaign.started" | "messaging.channel.misconfigured" | "messaging.channel.recovered" | "messaging.erasure.completed" | "messaging.preference.changed" | "messaging.send.accepted" | "messaging.send.bounced" | "messaging.send.canceled" | "messaging.send.capped" | "messaging.send.clicked" | "messaging.send.complained" | "messaging.send.delivered" | "messaging.send.dispatching" | "messaging.send.failed" | "messaging.send.gated" | "messaging.send.held" | "messaging.send.opened" | "messaging.send.opted_out" | "messaging.send.rendering" | "messaging.send.sent" | "messaging.send.suppressed" | "messaging.send.unconfirmed" | "messaging.sender_domain.failed" | "messaging.sender_domain.verified" | "messaging.suppression.created" | "messaging.suppression.lifted" | "messaging.template.published" | "messaging.webhook_endpoint.disabled")[];
             /**
              * @description Unique among active endpoints.
              * @example Orders of the shop
              */
             name: string;
             /**
-             * @description Standard Webhooks: HMAC-SHA-256.
+             * @description Of Standard Webhooks: `v1` by a secret (HMAC-SHA-256), `v1a` by a private key (Ed25519), of which `public_key` is the other half.
              * @default v1
              * @enum {string}
              */
-            signing?: "v1";
+            signing?: "v1" | "v1a";
             /**
              * @description https, to public addresses only; in local mode also this machine, by http too. Redirects are not followed.
              * @example https://shop.example/hooks
@@ -6205,6 +6778,205 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        ObjectDefinitionDto: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** @description What `values` of the records hold. At most 10 can be indexed. */
+            fields: ({
+                /** @default false */
+                archived?: boolean;
+                /** @description Records that the index holds already, and those that there were, while it is being built. */
+                index_progress?: {
+                    processed: number;
+                    total: number;
+                };
+                /**
+                 * @description Null of a field that is not indexed.
+                 * @enum {string|null}
+                 */
+                index_state?: "building" | "ready" | null;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default 255 */
+                max_length?: number;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "string";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /** @description Records that the index holds already, and those that there were, while it is being built. */
+                index_progress?: {
+                    processed: number;
+                    total: number;
+                };
+                /**
+                 * @description Null of a field that is not indexed.
+                 * @enum {string|null}
+                 */
+                index_state?: "building" | "ready" | null;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default null */
+                max?: number | null;
+                /** @default null */
+                min?: number | null;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "integer" | "number";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /** @description Records that the index holds already, and those that there were, while it is being built. */
+                index_progress?: {
+                    processed: number;
+                    total: number;
+                };
+                /**
+                 * @description Null of a field that is not indexed.
+                 * @enum {string|null}
+                 */
+                index_state?: "building" | "ready" | null;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "boolean" | "date" | "datetime";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /** @description Records that the index holds already, and those that there were, while it is being built. */
+                index_progress?: {
+                    processed: number;
+                    total: number;
+                };
+                /**
+                 * @description Null of a field that is not indexed.
+                 * @enum {string|null}
+                 */
+                index_state?: "building" | "ready" | null;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                options: {
+                    /** @default false */
+                    archived?: boolean;
+                    label?: string;
+                    value: string;
+                }[];
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "enum";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /** @description Records that the index holds already, and those that there were, while it is being built. */
+                index_progress?: {
+                    processed: number;
+                    total: number;
+                };
+                /**
+                 * @description Null of a field that is not indexed.
+                 * @enum {string|null}
+                 */
+                index_state?: "building" | "ready" | null;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /**
+                 * @description Of references to contacts only: what becomes of the record. Unless given, `delete`.
+                 * @enum {string}
+                 */
+                on_erasure?: "delete" | "clear";
+                /** @default false */
+                required?: boolean;
+                /** @description `contact`, or the id of a definition. */
+                target: string;
+                /** @enum {string} */
+                type: "reference";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            })[];
+            /** Format: uuid */
+            id: string;
+            /** @example Vehicle */
+            name: string;
+            /** @description Active records. */
+            record_count: number;
+            /**
+             * @description Names the objects in paths.
+             * @example vehicle
+             */
+            slug: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ObjectRecordDto: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Every field of the definition that is not archived; null where it has none. */
+            values: {
+                [key: string]: unknown;
+            };
+        };
         OrganizationDto: {
             /** Format: date-time */
             created_at: string;
@@ -6723,6 +7495,8 @@ export interface components {
         SendDto: {
             address: string | null;
             attempts: number;
+            /** Format: uuid */
+            campaign_id: string | null;
             /** @enum {string} */
             category: "transactional" | "marketing";
             /** @enum {string} */
@@ -6759,7 +7533,10 @@ export interface components {
              * @description When it is taken up again.
              */
             release_at: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Of the campaign.
+             */
             run_id: string | null;
             /** Format: date-time */
             sent_at: string | null;
@@ -6962,6 +7739,10 @@ export interface components {
             status: "draft" | "active" | "inactive";
             /** Format: date-time */
             updated_at: string;
+        };
+        StartedRunDto: {
+            /** Format: uuid */
+            run_id: string;
         };
         StartImpersonationDto: {
             /**
@@ -7288,6 +8069,45 @@ export interface components {
             /** Format: date-time */
             tombstoned_at: string | null;
         };
+        TriedDeliveryDto: {
+            /** Format: date-time */
+            attempted_at: string | null;
+            /** @description Since it was last asked for. */
+            attempts: number;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * @description Why the last try failed; `not_permitted`: its maker could not read the event any more; `endpoint_disabled`: nothing was tried, for the endpoint was disabled when the event came.
+             * @example timeout
+             */
+            error: string | null;
+            /**
+             * Format: uuid
+             * @description The `webhook-id` of every try.
+             */
+            event_id: string;
+            /**
+             * Format: uuid
+             * @description By which it is told again.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description Null at its end, and while the endpoint is disabled.
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description `paused`: it waits until the endpoint is enabled.
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "paused";
+            /** @description Of the last answer, if there was one. */
+            status_code: number | null;
+            /** @description Oldest first; the newest 30. */
+            tries: components["schemas"]["WebhookTryDto"][];
+            /** @example core.contact.created */
+            type: string;
+        };
         UnconvertibleValueDto: {
             /** @example attribute_type_mismatch */
             code: string;
@@ -7441,6 +8261,31 @@ export interface components {
             /** @enum {string} */
             type?: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "string_list";
         };
+        UpdateCampaignDto: {
+            /** @description Whoever aims at it, or runs it, must be able to read it. */
+            audience?: components["schemas"]["CampaignAudienceDto"];
+            /** @enum {string} */
+            category?: "transactional" | "marketing";
+            /** @enum {string} */
+            channel?: "email" | "sms" | "push" | "whatsapp" | "in_app";
+            /** @description For the template, the same for all; at most 64 KiB. */
+            data?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Unique among active campaigns.
+             * @example Spring sale
+             */
+            name?: string;
+            /** @description Nothing leaves. A campaign that is run while it is paused gathers its audience and waits. */
+            paused?: boolean;
+            /** @description It may be run anew when it is completed. */
+            repeatable?: boolean;
+            /** Format: uuid */
+            template_id?: string;
+            /** @description Key of a topic in channel-settings. */
+            topic?: string | null;
+        };
         UpdateContactDto: {
             /** @description At most 200 keys, 64 KiB together; one request sets or takes away at most 400. */
             attributes?: {
@@ -7538,6 +8383,150 @@ export interface components {
             role_id?: string | null;
             /** @description True: a new secret, shown in this answer alone. The former, and every token of the client, end at once. */
             rotate_secret?: boolean;
+        };
+        UpdateObjectDefinitionDto: {
+            /**
+             * @description What `values` of the records hold. At most 10 can be indexed.
+             * @example [
+             *       {
+             *         "key": "plate",
+             *         "label": "Plate",
+             *         "type": "string",
+             *         "max_length": 10,
+             *         "required": true,
+             *         "unique": true
+             *       }
+             *     ]
+             */
+            fields?: ({
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default 255 */
+                max_length?: number;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "string";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default null */
+                max?: number | null;
+                /** @default null */
+                min?: number | null;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "integer" | "number";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "boolean" | "date" | "datetime";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                options: {
+                    /** @default false */
+                    archived?: boolean;
+                    label?: string;
+                    value: string;
+                }[];
+                /** @default false */
+                required?: boolean;
+                /** @enum {string} */
+                type: "enum";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            } | {
+                /** @default false */
+                archived?: boolean;
+                /**
+                 * @description Whether lists filter and sort by it.
+                 * @default false
+                 */
+                indexed?: boolean;
+                key: string;
+                label?: string;
+                /**
+                 * @description Of references to contacts only: what becomes of the record. Unless given, `delete`.
+                 * @enum {string}
+                 */
+                on_erasure?: "delete" | "clear";
+                /** @default false */
+                required?: boolean;
+                /** @description `contact`, or the id of a definition. */
+                target: string;
+                /** @enum {string} */
+                type: "reference";
+                /**
+                 * @description Among active records; implies `indexed`.
+                 * @default false
+                 */
+                unique?: boolean;
+            })[];
+            /** @example Vehicle */
+            name?: string;
+        };
+        UpdateObjectRecordDto: {
+            /**
+             * @description By the key of the definition’s fields; at most 64 KiB together.
+             * @example {
+             *       "plate": "KLMN45",
+             *       "year": 2024
+             *     }
+             */
+            values?: {
+                [key: string]: unknown;
+            };
         };
         UpdateOrganizationDto: {
             /**
@@ -7839,19 +8828,25 @@ export interface components {
              *       "messaging.*"
              *     ]
              */
-            events?: ("core.*" | "crm.*" | "identity.*" | "loyalty.*" | "messaging.*" | "core.attribute.migrated" | "core.consent.expired" | "core.consent.recorded" | "core.contact.created" | "core.contact.deleted" | "core.contact.erased" | "core.contact.merged" | "core.contact.purged" | "core.contact.restored" | "core.contact.unmerged" | "core.contact.updated" | "core.dead_letter.replayed" | "core.erasure.requested" | "core.event.dead_lettered" | "core.event.recorded" | "core.identity.added" | "core.identity.removed" | "core.import.completed" | "core.segment.entered" | "core.segment.left" | "core.subject_request.completed" | "core.subject_request.due_soon" | "core.subject_request.extended" | "core.subject_request.received" | "core.subject_request.rejected" | "core.taxonomy.installed" | "crm.activity.cancelled" | "crm.activity.completed" | "crm.activity.created" | "crm.activity.deleted" | "crm.activity.purged" | "crm.activity.reopened" | "crm.activity.restored" | "crm.activity.updated" | "crm.activity_type.created" | "crm.activity_type.deleted" | "crm.activity_type.purged" | "crm.activity_type.restored" | "crm.activity_type.updated" | "crm.erasure.completed" | "crm.list.created" | "crm.list.deleted" | "crm.list.purged" | "crm.list.restored" | "crm.list.updated" | "crm.list_members.added" | "crm.list_members.removed" | "crm.note.created" | "crm.note.deleted" | "crm.note.purged" | "crm.note.restored" | "crm.note.updated" | "crm.object.created" | "crm.object.deleted" | "crm.object.purged" | "crm.object.restored" | "crm.object.updated" | "crm.object_definition.created" | "crm.object_definition.deleted" | "crm.object_definition.purged" | "crm.object_definition.restored" | "crm.object_definition.updated" | "identity.api_key.created" | "identity.api_key.revoked" | "identity.api_key.rotated" | "identity.impersonation.started" | "identity.impersonation.stopped" | "identity.invitation.accepted" | "identity.invitation.created" | "identity.invitation.resent" | "identity.invitation.revoked" | "identity.membership.created" | "identity.membership.ended" | "identity.mfa_factor.confirmed" | "identity.mfa_factor.removed" | "identity.oauth_client.created" | "identity.oauth_client.deleted" | "identity.oauth_client.purged" | "identity.oauth_client.restored" | "identity.oauth_client.updated" | "identity.organization.created" | "identity.organization.deleted" | "identity.organization.purged" | "identity.organization.reactivated" | "identity.organization.restored" | "identity.organization.suspended" | "identity.organization.updated" | "identity.password.changed" | "identity.password.reset_requested" | "identity.recovery_code.replaced" | "identity.recovery_code.used" | "identity.role.created" | "identity.role.deleted" | "identity.role.permissions_replaced" | "identity.role.purged" | "identity.role.restored" | "identity.role.updated" | "identity.role_assignment.created" | "identity.role_assignment.ended" | "identity.session.ended" | "identity.session.started" | "identity.sso_connection.created" | "identity.sso_connection.deleted" | "identity.sso_connection.purged" | "identity.sso_connection.restored" | "identity.sso_connection.updated" | "identity.user.activated" | "identity.user.created" | "identity.user.deleted" | "identity.user.purged" | "identity.user.reactivated" | "identity.user.restored" | "identity.user.suspended" | "identity.user.updated" | "loyalty.erasure.completed" | "loyalty.evaluation.failed" | "loyalty.points.adjusted" | "loyalty.points.earned" | "loyalty.points.expired" | "loyalty.points.reversed" | "loyalty.points.spent" | "loyalty.rule.created" | "loyalty.rule.deleted" | "loyalty.rule.purged" | "loyalty.rule.restored" | "loyalty.rule.updated" | "messaging.campaign.canceled" | "messaging.campaign.completed" | "messaging.campaign.paused" | "messaging.campaign.started" | "messaging.channel.misconfigured" | "messaging.channel.recovered" | "messaging.erasure.completed" | "messaging.preference.changed" | "messaging.send.accepted" | "messaging.send.bounced" | "messaging.send.canceled" | "messaging.send.capped" | "messaging.send.clicked" | "messaging.send.complained" | "messaging.send.delivered" | "messaging.send.dispatching" | "messaging.send.failed" | "messaging.send.gated" | "messaging.send.held" | "messaging.send.opened" | "messaging.send.opted_out" | "messaging.send.rendering" | "messaging.send.sent" | "messaging.send.suppressed" | "messaging.send.unconfirmed" | "messaging.sender_domain.failed" | "messaging.sender_domain.verified" | "messaging.suppression.created" | "messaging.suppression.lifted" | "messaging.template.published" | "messaging.webhook_endpoint.disabled")[];
+            events?: ("core.*" | "crm.*" | "identity.*" | "loyalty.*" | "messaging.*" | "core.attribute.migrated" | "core.consent.expired" | "core.consent.recorded" | "core.contact.created" | "core.contact.deleted" | "core.contact.erased" | "core.contact.merged" | "core.contact.purged" | "core.contact.restored" | "core.contact.unmerged" | "core.contact.updated" | "core.dead_letter.replayed" | "core.erasure.requested" | "core.event.dead_lettered" | "core.event.recorded" | "core.identity.added" | "core.identity.removed" | "core.import.completed" | "core.segment.entered" | "core.segment.left" | "core.subject_request.completed" | "core.subject_request.due_soon" | "core.subject_request.extended" | "core.subject_request.received" | "core.subject_request.rejected" | "core.taxonomy.installed" | "crm.activity.cancelled" | "crm.activity.completed" | "crm.activity.created" | "crm.activity.deleted" | "crm.activity.purged" | "crm.activity.reopened" | "crm.activity.restored" | "crm.activity.updated" | "crm.activity_type.created" | "crm.activity_type.deleted" | "crm.activity_type.purged" | "crm.activity_type.restored" | "crm.activity_type.updated" | "crm.erasure.completed" | "crm.list.created" | "crm.list.deleted" | "crm.list.purged" | "crm.list.restored" | "crm.list.updated" | "crm.list_members.added" | "crm.list_members.removed" | "crm.note.created" | "crm.note.deleted" | "crm.note.purged" | "crm.note.restored" | "crm.note.updated" | "crm.object.created" | "crm.object.deleted" | "crm.object.purged" | "crm.object.restored" | "crm.object.updated" | "crm.object_definition.created" | "crm.object_definition.deleted" | "crm.object_definition.purged" | "crm.object_definition.restored" | "crm.object_definition.updated" | "identity.api_key.created" | "identity.api_key.revoked" | "identity.api_key.rotated" | "identity.impersonation.started" | "identity.impersonation.stopped" | "identity.invitation.accepted" | "identity.invitation.created" | "identity.invitation.resent" | "identity.invitation.revoked" | "identity.membership.created" | "identity.membership.ended" | "identity.mfa_factor.confirmed" | "identity.mfa_factor.removed" | "identity.oauth_client.created" | "identity.oauth_client.deleted" | "identity.oauth_client.purged" | "identity.oauth_client.restored" | "identity.oauth_client.updated" | "identity.organization.created" | "identity.organization.deleted" | "identity.organization.purged" | "identity.organization.reactivated" | "identity.organization.restored" | "identity.organization.suspended" | "identity.organization.updated" | "identity.password.changed" | "identity.password.reset_requested" | "identity.recovery_code.replaced" | "identity.recovery_code.used" | "identity.role.created" | "identity.role.deleted" | "identity.role.permissions_replaced" | "identity.role.purged" | "identity.role.restored" | "identity.role.updated" | "identity.role_assignment.created" | "identity.role_assignment.ended" | "identity.session.ended" | "identity.session.started" | "identity.sso_connection.created" | "identity.sso_connection.deleted" | "identity.sso_connection.purged" | "identity.sso_connection.restored" | "identity.sso_connection.updated" | "identity.user.activated" | "identity.user.created" | "identity.user.deleted" | "identity.user.purged" | "identity.user.reactivated" | "identity.user.restored" | "identity.user.suspended" | "identity.user.updated" | "loyalty.erasure.completed" | "loyalty.evaluation.failed" | "loyalty.points.adjusted" | "loyalty.points.earned" | "loyalty.points.expired" | "loyalty.points.reversed" | "loyalty.points.spent" | "loyalty.rule.created" | "loyalty.rule.deleted" | "loyalty.rule.purged" | "loyalty.rule.restored" | "loyalty.rule.updated" | "messaging.campaign.canceled" | "messaging.campaign.completed" | "messaging.campaign.paused" | "messaging.campaign.progress" | "messaging.campaign.started" | "messaging.channel.misconfigured" | "messaging.channel.recovered" | "messaging.erasure.completed" | "messaging.preference.changed" | "messaging.send.accepted" | "messaging.send.bounced" | "messaging.send.canceled" | "messaging.send.capped" | "messaging.send.clicked" | "messaging.send.complained" | "messaging.send.delivered" | "messaging.send.dispatching" | "messaging.send.failed" | "messaging.send.gated" | "messaging.send.held" | "messaging.send.opened" | "messaging.send.opted_out" | "messaging.send.rendering" | "messaging.send.sent" | "messaging.send.suppressed" | "messaging.send.unconfirmed" | "messaging.sender_domain.failed" | "messaging.sender_domain.verified" | "messaging.suppression.created" | "messaging.suppression.lifted" | "messaging.template.published" | "messaging.webhook_endpoint.disabled")[];
             /**
              * @description Unique among active endpoints.
              * @example Orders of the shop
              */
             name?: string;
-            /** @description True: a new secret, shown in this answer alone. The one before signs as well for 24 h; five at most sign at once. */
+            /**
+             * Format: date-time
+             * @description At most 7 days ago. What failed since then, or was missed while the endpoint was disabled, is told again, the oldest first. The endpoint has to be enabled, by the same request or before.
+             * @example 2026-07-01T12:00:00.000Z
+             */
+            replay_since?: string;
+            /** @description True: a new secret, shown in this answer alone, or of `v1a` a new pair. The one before signs as well for 24 h; five at most sign at once. */
             rotate_secret?: boolean;
             /**
-             * @description Standard Webhooks: HMAC-SHA-256.
+             * @description Another signing is another secret or key, by `rotate_secret`’s rules: the one before signs as well.
              * @enum {string}
              */
-            signing?: "v1";
+            signing?: "v1" | "v1a";
             /**
              * @description https, to public addresses only; in local mode also this machine, by http too. Redirects are not followed.
              * @example https://shop.example/hooks
@@ -7979,11 +8974,12 @@ export interface components {
         WebhookDeliveryDto: {
             /** Format: date-time */
             attempted_at: string | null;
+            /** @description Since it was last asked for. */
             attempts: number;
             /** Format: date-time */
             created_at: string;
             /**
-             * @description Why the last try failed; `not_permitted`: its maker could not read the event any more.
+             * @description Why the last try failed; `not_permitted`: its maker could not read the event any more; `endpoint_disabled`: nothing was tried, for the endpoint was disabled when the event came.
              * @example timeout
              */
             error: string | null;
@@ -7993,12 +8989,20 @@ export interface components {
              */
             event_id: string;
             /**
+             * Format: uuid
+             * @description By which it is told again.
+             */
+            id: string;
+            /**
              * Format: date-time
              * @description Null at its end, and while the endpoint is disabled.
              */
             next_attempt_at: string | null;
-            /** @enum {string} */
-            state: "pending" | "delivered" | "failed";
+            /**
+             * @description `paused`: it waits until the endpoint is enabled.
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "paused";
             /** @description Of the last answer, if there was one. */
             status_code: number | null;
             /** @example core.contact.created */
@@ -8026,10 +9030,15 @@ export interface components {
             id: string;
             /** @example Orders of the shop */
             name: string;
+            /**
+             * @description By which signatures of `v1a` are checked; null with `v1`.
+             * @example whpk_jVgmYdJ6yRkWW2VhBpXQhFbsMJmVHVvdvsoVuiDTNeE=
+             */
+            public_key: string | null;
             /** @description The newest 100. */
             recent_deliveries: components["schemas"]["WebhookDeliveryDto"][];
             /** @enum {string} */
-            signing: "v1";
+            signing: "v1" | "v1a";
             /** Format: date-time */
             updated_at: string;
             /** @example https://shop.example/hooks */
@@ -8057,6 +9066,11 @@ export interface components {
             id: string;
             /** @example Orders of the shop */
             name: string;
+            /**
+             * @description By which signatures of `v1a` are checked; null with `v1`.
+             * @example whpk_jVgmYdJ6yRkWW2VhBpXQhFbsMJmVHVvdvsoVuiDTNeE=
+             */
+            public_key: string | null;
             /** @description The newest 100. */
             recent_deliveries: components["schemas"]["WebhookDeliveryDto"][];
             /**
@@ -8065,7 +9079,7 @@ export interface components {
              */
             secret?: string;
             /** @enum {string} */
-            signing: "v1";
+            signing: "v1" | "v1a";
             /** Format: date-time */
             updated_at: string;
             /** @example https://shop.example/hooks */
@@ -8074,6 +9088,25 @@ export interface components {
         WebhookReceiptDto: {
             /** @description How many reports the call brought, repeats among them. */
             received: number;
+        };
+        WebhookTryDto: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            at: string;
+            /**
+             * @description Null after a success.
+             * @example status_not_2xx
+             */
+            error: string | null;
+            /** @description How long it took, in milliseconds. */
+            ms: number;
+            /**
+             * @description Of the answer, if there was one.
+             * @example 503
+             */
+            status: number | null;
         };
     };
     responses: never;
@@ -14032,6 +15065,649 @@ export interface operations {
             };
         };
     };
+    "crm.ObjectDefinitions.list": {
+        parameters: {
+            query?: {
+                created_at?: string;
+                "created_at[gt]"?: string;
+                "created_at[gte]"?: string;
+                "created_at[lt]"?: string;
+                "created_at[lte]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description Shows soft-deleted rows too */
+                include_deleted?: boolean;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                slug?: string;
+                /** @description Fields, with a minus descending, separated by commas: name, created_at, updated_at */
+                sort?: string;
+                updated_at?: string;
+                "updated_at[gt]"?: string;
+                "updated_at[gte]"?: string;
+                "updated_at[lt]"?: string;
+                "updated_at[lte]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "slug": "vehicle",
+                     *           "name": "Vehicle",
+                     *           "fields": [
+                     *             {
+                     *               "key": "Key",
+                     *               "label": "Label",
+                     *               "required": false,
+                     *               "archived": false,
+                     *               "type": "string",
+                     *               "max_length": 255,
+                     *               "unique": false,
+                     *               "indexed": false,
+                     *               "index_state": "building",
+                     *               "index_progress": {
+                     *                 "processed": 1,
+                     *                 "total": 1
+                     *               }
+                     *             }
+                     *           ],
+                     *           "record_count": 1,
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "updated_at": "2026-11-21T09:30:00.000Z",
+                     *           "deleted_at": null
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ObjectDefinitionDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "crm.ObjectDefinitions.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "slug": "vehicle",
+                 *       "name": "Vehicle",
+                 *       "fields": [
+                 *         {
+                 *           "key": "plate",
+                 *           "label": "Plate",
+                 *           "type": "string",
+                 *           "max_length": 10,
+                 *           "required": true,
+                 *           "unique": true
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateObjectDefinitionDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "slug": "vehicle",
+                     *       "name": "Vehicle",
+                     *       "fields": [
+                     *         {
+                     *           "key": "Key",
+                     *           "label": "Label",
+                     *           "required": false,
+                     *           "archived": false,
+                     *           "type": "string",
+                     *           "max_length": 255,
+                     *           "unique": false,
+                     *           "indexed": false,
+                     *           "index_state": "building",
+                     *           "index_progress": {
+                     *             "processed": 1,
+                     *             "total": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "record_count": 1,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ObjectDefinitionDto"];
+                };
+            };
+        };
+    };
+    "crm.ObjectDefinitions.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "slug": "vehicle",
+                     *       "name": "Vehicle",
+                     *       "fields": [
+                     *         {
+                     *           "key": "Key",
+                     *           "label": "Label",
+                     *           "required": false,
+                     *           "archived": false,
+                     *           "type": "string",
+                     *           "max_length": 255,
+                     *           "unique": false,
+                     *           "indexed": false,
+                     *           "index_state": "building",
+                     *           "index_progress": {
+                     *             "processed": 1,
+                     *             "total": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "record_count": 1,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ObjectDefinitionDto"];
+                    /** @example {} */
+                    "application/schema+json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    "crm.ObjectDefinitions.softDelete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "crm.ObjectDefinitions.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Vehicle",
+                 *       "fields": [
+                 *         {
+                 *           "key": "plate",
+                 *           "label": "Plate",
+                 *           "type": "string",
+                 *           "max_length": 10,
+                 *           "required": true,
+                 *           "unique": true
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateObjectDefinitionDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "slug": "vehicle",
+                     *       "name": "Vehicle",
+                     *       "fields": [
+                     *         {
+                     *           "key": "Key",
+                     *           "label": "Label",
+                     *           "required": false,
+                     *           "archived": false,
+                     *           "type": "string",
+                     *           "max_length": 255,
+                     *           "unique": false,
+                     *           "indexed": false,
+                     *           "index_state": "building",
+                     *           "index_progress": {
+                     *             "processed": 1,
+                     *             "total": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "record_count": 1,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ObjectDefinitionDto"];
+                };
+            };
+        };
+    };
+    "crm.ObjectDefinitions.purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "crm.ObjectDefinitions.restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "slug": "vehicle",
+                     *       "name": "Vehicle",
+                     *       "fields": [
+                     *         {
+                     *           "key": "Key",
+                     *           "label": "Label",
+                     *           "required": false,
+                     *           "archived": false,
+                     *           "type": "string",
+                     *           "max_length": 255,
+                     *           "unique": false,
+                     *           "indexed": false,
+                     *           "index_state": "building",
+                     *           "index_progress": {
+                     *             "processed": 1,
+                     *             "total": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "record_count": 1,
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ObjectDefinitionDto"];
+                };
+            };
+        };
+    };
+    "crm.ObjectRecords.list": {
+        parameters: {
+            query?: {
+                created_at?: string;
+                "created_at[gt]"?: string;
+                "created_at[gte]"?: string;
+                "created_at[lt]"?: string;
+                "created_at[lte]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description Shows soft-deleted rows too */
+                include_deleted?: boolean;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: created_at, updated_at */
+                sort?: string;
+                updated_at?: string;
+                "updated_at[gt]"?: string;
+                "updated_at[gte]"?: string;
+                "updated_at[lt]"?: string;
+                "updated_at[lte]"?: string;
+                /** @description Filters by the definition’s indexed fields, each a parameter of its own: `values.year[gte]=2020`. `sort` takes one of them too: `-values.year`. Records without a value come last. */
+                values?: {
+                    [key: string]: string;
+                };
+            };
+            header?: never;
+            path: {
+                /** @example  */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "values": {},
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "updated_at": "2026-11-21T09:30:00.000Z",
+                     *           "deleted_at": null
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ObjectRecordDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "crm.ObjectRecords.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example  */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "values": {
+                 *         "plate": "KLMN45",
+                 *         "year": 2024
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateObjectRecordDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "values": {},
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ObjectRecordDto"];
+                };
+            };
+        };
+    };
+    "crm.ObjectRecords.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+                /** @example  */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "values": {},
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ObjectRecordDto"];
+                };
+            };
+        };
+    };
+    "crm.ObjectRecords.softDelete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+                /** @example  */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "crm.ObjectRecords.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+                /** @example  */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "values": {
+                 *         "plate": "KLMN45",
+                 *         "year": 2024
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateObjectRecordDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "values": {},
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ObjectRecordDto"];
+                };
+            };
+        };
+    };
+    "crm.ObjectRecords.purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+                /** @example  */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "crm.ObjectRecords.restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+                /** @example  */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "values": {},
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ObjectRecordDto"];
+                };
+            };
+        };
+    };
     "identity.ApiKeys.list": {
         parameters: {
             query?: {
@@ -17574,6 +19250,447 @@ export interface operations {
             };
         };
     };
+    "messaging.Campaigns.list": {
+        parameters: {
+            query?: {
+                channel?: "email" | "sms" | "push" | "whatsapp" | "in_app";
+                "channel[in]"?: ("email" | "sms" | "push" | "whatsapp" | "in_app")[];
+                "channel[is_null]"?: boolean;
+                "channel[ne]"?: "email" | "sms" | "push" | "whatsapp" | "in_app";
+                created_at?: string;
+                "created_at[gt]"?: string;
+                "created_at[gte]"?: string;
+                "created_at[in]"?: string[];
+                "created_at[is_null]"?: boolean;
+                "created_at[lt]"?: string;
+                "created_at[lte]"?: string;
+                "created_at[ne]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description Shows soft-deleted rows too */
+                include_deleted?: boolean;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: created_at, updated_at, name */
+                sort?: string;
+                state?: "draft" | "running" | "paused" | "completed" | "canceled";
+                "state[in]"?: ("draft" | "running" | "paused" | "completed" | "canceled")[];
+                "state[is_null]"?: boolean;
+                "state[ne]"?: "draft" | "running" | "paused" | "completed" | "canceled";
+                updated_at?: string;
+                "updated_at[gt]"?: string;
+                "updated_at[gte]"?: string;
+                "updated_at[in]"?: string[];
+                "updated_at[is_null]"?: boolean;
+                "updated_at[lt]"?: string;
+                "updated_at[lte]"?: string;
+                "updated_at[ne]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "name": "Spring sale",
+                     *           "channel": "email",
+                     *           "template_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "category": "transactional",
+                     *           "topic": null,
+                     *           "data": {},
+                     *           "repeatable": false,
+                     *           "paused": false,
+                     *           "state": "draft",
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "updated_at": "2026-11-21T09:30:00.000Z",
+                     *           "deleted_at": null,
+                     *           "audience": {
+                     *             "type": "segment",
+                     *             "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *           },
+                     *           "last_run": {
+                     *             "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *             "state": "gathering",
+                     *             "reason": null,
+                     *             "counts": {
+                     *               "audience": 200,
+                     *               "pending": 50,
+                     *               "skipped": 2,
+                     *               "sent": 148
+                     *             },
+                     *             "skipped_reasons": {
+                     *               "duplicate_address": 2
+                     *             },
+                     *             "template_version": 1,
+                     *             "started_at": "2026-11-21T09:30:00.000Z",
+                     *             "finished_at": null
+                     *           }
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CampaignDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "messaging.Campaigns.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Spring sale",
+                 *       "channel": "email",
+                 *       "template_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                 *       "audience": {
+                 *         "type": "segment",
+                 *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateCampaignDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "name": "Spring sale",
+                     *       "channel": "email",
+                     *       "template_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "category": "transactional",
+                     *       "topic": null,
+                     *       "data": {},
+                     *       "repeatable": false,
+                     *       "paused": false,
+                     *       "state": "draft",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null,
+                     *       "audience": {
+                     *         "type": "segment",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "last_run": {
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *         "state": "gathering",
+                     *         "reason": null,
+                     *         "counts": {
+                     *           "audience": 200,
+                     *           "pending": 50,
+                     *           "skipped": 2,
+                     *           "sent": 148
+                     *         },
+                     *         "skipped_reasons": {
+                     *           "duplicate_address": 2
+                     *         },
+                     *         "template_version": 1,
+                     *         "started_at": "2026-11-21T09:30:00.000Z",
+                     *         "finished_at": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignDto"];
+                };
+            };
+        };
+    };
+    "messaging.Campaigns.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "name": "Spring sale",
+                     *       "channel": "email",
+                     *       "template_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "category": "transactional",
+                     *       "topic": null,
+                     *       "data": {},
+                     *       "repeatable": false,
+                     *       "paused": false,
+                     *       "state": "draft",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null,
+                     *       "audience": {
+                     *         "type": "segment",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "last_run": {
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *         "state": "gathering",
+                     *         "reason": null,
+                     *         "counts": {
+                     *           "audience": 200,
+                     *           "pending": 50,
+                     *           "skipped": 2,
+                     *           "sent": 148
+                     *         },
+                     *         "skipped_reasons": {
+                     *           "duplicate_address": 2
+                     *         },
+                     *         "template_version": 1,
+                     *         "started_at": "2026-11-21T09:30:00.000Z",
+                     *         "finished_at": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignDto"];
+                };
+            };
+        };
+    };
+    "messaging.Campaigns.softDelete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "messaging.Campaigns.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Spring sale"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateCampaignDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "name": "Spring sale",
+                     *       "channel": "email",
+                     *       "template_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "category": "transactional",
+                     *       "topic": null,
+                     *       "data": {},
+                     *       "repeatable": false,
+                     *       "paused": false,
+                     *       "state": "draft",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null,
+                     *       "audience": {
+                     *         "type": "segment",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "last_run": {
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *         "state": "gathering",
+                     *         "reason": null,
+                     *         "counts": {
+                     *           "audience": 200,
+                     *           "pending": 50,
+                     *           "skipped": 2,
+                     *           "sent": 148
+                     *         },
+                     *         "skipped_reasons": {
+                     *           "duplicate_address": 2
+                     *         },
+                     *         "template_version": 1,
+                     *         "started_at": "2026-11-21T09:30:00.000Z",
+                     *         "finished_at": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignDto"];
+                };
+            };
+        };
+    };
+    "messaging.Campaigns.purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "messaging.Campaigns.restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "name": "Spring sale",
+                     *       "channel": "email",
+                     *       "template_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "category": "transactional",
+                     *       "topic": null,
+                     *       "data": {},
+                     *       "repeatable": false,
+                     *       "paused": false,
+                     *       "state": "draft",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null,
+                     *       "audience": {
+                     *         "type": "segment",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "last_run": {
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *         "state": "gathering",
+                     *         "reason": null,
+                     *         "counts": {
+                     *           "audience": 200,
+                     *           "pending": 50,
+                     *           "skipped": 2,
+                     *           "sent": 148
+                     *         },
+                     *         "skipped_reasons": {
+                     *           "duplicate_address": 2
+                     *         },
+                     *         "template_version": 1,
+                     *         "started_at": "2026-11-21T09:30:00.000Z",
+                     *         "finished_at": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignDto"];
+                };
+            };
+        };
+    };
+    "messaging.Campaigns.run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StartedRunDto"];
+                };
+            };
+        };
+    };
     "messaging.ChannelSettings.get": {
         parameters: {
             query?: never;
@@ -18811,6 +20928,8 @@ export interface operations {
                 before_id?: string;
                 /** @description With `before_id`: rows before both */
                 before_occurred_at?: string;
+                campaign_id?: string;
+                "campaign_id[in]"?: string[];
                 category?: "transactional" | "marketing";
                 "category[in]"?: ("transactional" | "marketing")[];
                 "category[is_null]"?: boolean;
@@ -18861,10 +20980,14 @@ export interface operations {
                 "run_id[ne]"?: string;
                 /** @description Fields, with a minus descending, separated by commas: created_at, occurred_at */
                 sort?: string;
+                source?: "api" | "routing" | "campaign" | "identity";
                 source_id?: string;
                 "source_id[in]"?: string[];
                 "source_id[is_null]"?: boolean;
                 "source_id[ne]"?: string;
+                "source[in]"?: ("api" | "routing" | "campaign" | "identity")[];
+                "source[is_null]"?: boolean;
+                "source[ne]"?: "api" | "routing" | "campaign" | "identity";
                 state?: "accepted" | "rendering" | "gated" | "dispatching" | "held" | "sent" | "unknown" | "delivered" | "opened" | "clicked" | "bounced" | "complained" | "suppressed" | "opted_out" | "capped" | "failed" | "canceled";
                 "state[in]"?: ("accepted" | "rendering" | "gated" | "dispatching" | "held" | "sent" | "unknown" | "delivered" | "opened" | "clicked" | "bounced" | "complained" | "suppressed" | "opted_out" | "capped" | "failed" | "canceled")[];
                 "state[is_null]"?: boolean;
@@ -18905,6 +21028,7 @@ export interface operations {
                      *           "subject": null,
                      *           "source": "api",
                      *           "source_id": null,
+                     *           "campaign_id": null,
                      *           "run_id": null,
                      *           "template_id": null,
                      *           "template_version": null,
@@ -19879,6 +22003,51 @@ export interface operations {
             };
         };
     };
+    "messaging.WebhookDeliveries.redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "event_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "type": "core.contact.created",
+                     *       "state": "pending",
+                     *       "attempts": 1,
+                     *       "status_code": null,
+                     *       "error": "timeout",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "attempted_at": null,
+                     *       "next_attempt_at": null,
+                     *       "tries": [
+                     *         {
+                     *           "at": "2026-11-21T09:30:00.000Z",
+                     *           "status": 503,
+                     *           "error": "status_not_2xx",
+                     *           "ms": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TriedDeliveryDto"];
+                };
+            };
+        };
+    };
     "messaging.WebhookEndpoints.list": {
         parameters: {
             query?: {
@@ -19940,9 +22109,11 @@ export interface operations {
                      *           ],
                      *           "enabled": false,
                      *           "signing": "v1",
+                     *           "public_key": "whpk_jVgmYdJ6yRkWW2VhBpXQhFbsMJmVHVvdvsoVuiDTNeE=",
                      *           "disabled_reason": "manual",
                      *           "recent_deliveries": [
                      *             {
+                     *               "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *               "event_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *               "type": "core.contact.created",
                      *               "state": "pending",
@@ -20016,9 +22187,11 @@ export interface operations {
                      *       ],
                      *       "enabled": false,
                      *       "signing": "v1",
+                     *       "public_key": "whpk_jVgmYdJ6yRkWW2VhBpXQhFbsMJmVHVvdvsoVuiDTNeE=",
                      *       "disabled_reason": "manual",
                      *       "recent_deliveries": [
                      *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "event_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "type": "core.contact.created",
                      *           "state": "pending",
@@ -20071,9 +22244,11 @@ export interface operations {
                      *       ],
                      *       "enabled": false,
                      *       "signing": "v1",
+                     *       "public_key": "whpk_jVgmYdJ6yRkWW2VhBpXQhFbsMJmVHVvdvsoVuiDTNeE=",
                      *       "disabled_reason": "manual",
                      *       "recent_deliveries": [
                      *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "event_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "type": "core.contact.created",
                      *           "state": "pending",
@@ -20135,7 +22310,8 @@ export interface operations {
                  *       "events": [
                  *         "core.contact.created",
                  *         "messaging.*"
-                 *       ]
+                 *       ],
+                 *       "replay_since": "2026-07-01T12:00:00.000Z"
                  *     }
                  */
                 "application/json": components["schemas"]["UpdateWebhookEndpointDto"];
@@ -20158,9 +22334,11 @@ export interface operations {
                      *       ],
                      *       "enabled": false,
                      *       "signing": "v1",
+                     *       "public_key": "whpk_jVgmYdJ6yRkWW2VhBpXQhFbsMJmVHVvdvsoVuiDTNeE=",
                      *       "disabled_reason": "manual",
                      *       "recent_deliveries": [
                      *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "event_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "type": "core.contact.created",
                      *           "state": "pending",
@@ -20180,6 +22358,93 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookEndpointWithSecretDto"];
+                };
+            };
+        };
+    };
+    "messaging.WebhookDeliveries.list": {
+        parameters: {
+            query?: {
+                created_at?: string;
+                "created_at[gt]"?: string;
+                "created_at[gte]"?: string;
+                "created_at[in]"?: string[];
+                "created_at[is_null]"?: boolean;
+                "created_at[lt]"?: string;
+                "created_at[lte]"?: string;
+                "created_at[ne]"?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                event_id?: string;
+                "event_id[in]"?: string[];
+                "event_id[is_null]"?: boolean;
+                "event_id[ne]"?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: created_at */
+                sort?: string;
+                state?: "pending" | "delivered" | "failed" | "paused";
+                "state[in]"?: ("pending" | "delivered" | "failed" | "paused")[];
+                "state[is_null]"?: boolean;
+                "state[ne]"?: "pending" | "delivered" | "failed" | "paused";
+                type?: "core.attribute.migrated" | "core.consent.expired" | "core.consent.recorded" | "core.contact.created" | "core.contact.deleted" | "core.contact.erased" | "core.contact.merged" | "core.contact.purged" | "core.contact.restored" | "core.contact.unmerged" | "core.contact.updated" | "core.dead_letter.replayed" | "core.erasure.requested" | "core.event.dead_lettered" | "core.event.recorded" | "core.identity.added" | "core.identity.removed" | "core.import.completed" | "core.segment.entered" | "core.segment.left" | "core.subject_request.completed" | "core.subject_request.due_soon" | "core.subject_request.extended" | "core.subject_request.received" | "core.subject_request.rejected" | "core.taxonomy.installed" | "crm.activity.cancelled" | "crm.activity.completed" | "crm.activity.created" | "crm.activity.deleted" | "crm.activity.purged" | "crm.activity.reopened" | "crm.activity.restored" | "crm.activity.updated" | "crm.activity_type.created" | "crm.activity_type.deleted" | "crm.activity_type.purged" | "crm.activity_type.restored" | "crm.activity_type.updated" | "crm.erasure.completed" | "crm.list.created" | "crm.list.deleted" | "crm.list.purged" | "crm.list.restored" | "crm.list.updated" | "crm.list_members.added" | "crm.list_members.removed" | "crm.note.created" | "crm.note.deleted" | "crm.note.purged" | "crm.note.restored" | "crm.note.updated" | "crm.object.created" | "crm.object.deleted" | "crm.object.purged" | "crm.object.restored" | "crm.object.updated" | "crm.object_definition.created" | "crm.object_definition.deleted" | "crm.object_definition.purged" | "crm.object_definition.restored" | "crm.object_definition.updated" | "identity.api_key.created" | "identity.api_key.revoked" | "identity.api_key.rotated" | "identity.impersonation.started" | "identity.impersonation.stopped" | "identity.invitation.accepted" | "identity.invitation.created" | "identity.invitation.resent" | "identity.invitation.revoked" | "identity.membership.created" | "identity.membership.ended" | "identity.mfa_factor.confirmed" | "identity.mfa_factor.removed" | "identity.oauth_client.created" | "identity.oauth_client.deleted" | "identity.oauth_client.purged" | "identity.oauth_client.restored" | "identity.oauth_client.updated" | "identity.organization.created" | "identity.organization.deleted" | "identity.organization.purged" | "identity.organization.reactivated" | "identity.organization.restored" | "identity.organization.suspended" | "identity.organization.updated" | "identity.password.changed" | "identity.password.reset_requested" | "identity.recovery_code.replaced" | "identity.recovery_code.used" | "identity.role.created" | "identity.role.deleted" | "identity.role.permissions_replaced" | "identity.role.purged" | "identity.role.restored" | "identity.role.updated" | "identity.role_assignment.created" | "identity.role_assignment.ended" | "identity.session.ended" | "identity.session.started" | "identity.sso_connection.created" | "identity.sso_connection.deleted" | "identity.sso_connection.purged" | "identity.sso_connection.restored" | "identity.sso_connection.updated" | "identity.user.activated" | "identity.user.created" | "identity.user.deleted" | "identity.user.purged" | "identity.user.reactivated" | "identity.user.restored" | "identity.user.suspended" | "identity.user.updated" | "loyalty.erasure.completed" | "loyalty.evaluation.failed" | "loyalty.points.adjusted" | "loyalty.points.earned" | "loyalty.points.expired" | "loyalty.points.reversed" | "loyalty.points.spent" | "loyalty.rule.created" | "loyalty.rule.deleted" | "loyalty.rule.purged" | "loyalty.rule.restored" | "loyalty.rule.updated" | "messaging.campaign.canceled" | "messaging.campaign.completed" | "messaging.campaign.paused" | "messaging.campaign.progress" | "messaging.campaign.started" | "messaging.channel.misconfigured" | "messaging.channel.recovered" | "messaging.erasure.completed" | "messaging.preference.changed" | "messaging.send.accepted" | "messaging.send.bounced" | "messaging.send.canceled" | "messaging.send.capped" | "messaging.send.clicked" | "messaging.send.complained" | "messaging.send.delivered" | "messaging.send.dispatching" | "messaging.send.failed" | "messaging.send.gated" | "messaging.send.held" | "messaging.send.opened" | "messaging.send.opted_out" | "messaging.send.rendering" | "messaging.send.sent" | "messaging.send.suppressed" | "messaging.send.unconfirmed" | "messaging.sender_domain.failed" | "messaging.sender_domain.verified" | "messaging.suppression.created" | "messaging.suppression.lifted" | "messaging.template.published" | "messaging.webhook_endpoint.disabled";
+                "type[in]"?: ("core.attribute.migrated" | "core.consent.expired" | "core.consent.recorded" | "core.contact.created" | "core.contact.deleted" | "core.contact.erased" | "core.contact.merged" | "core.contact.purged" | "core.contact.restored" | "core.contact.unmerged" | "core.contact.updated" | "core.dead_letter.replayed" | "core.erasure.requested" | "core.event.dead_lettered" | "core.event.recorded" | "core.identity.added" | "core.identity.removed" | "core.import.completed" | "core.segment.entered" | "core.segment.left" | "core.subject_request.completed" | "core.subject_request.due_soon" | "core.subject_request.extended" | "core.subject_request.received" | "core.subject_request.rejected" | "core.taxonomy.installed" | "crm.activity.cancelled" | "crm.activity.completed" | "crm.activity.created" | "crm.activity.deleted" | "crm.activity.purged" | "crm.activity.reopened" | "crm.activity.restored" | "crm.activity.updated" | "crm.activity_type.created" | "crm.activity_type.deleted" | "crm.activity_type.purged" | "crm.activity_type.restored" | "crm.activity_type.updated" | "crm.erasure.completed" | "crm.list.created" | "crm.list.deleted" | "crm.list.purged" | "crm.list.restored" | "crm.list.updated" | "crm.list_members.added" | "crm.list_members.removed" | "crm.note.created" | "crm.note.deleted" | "crm.note.purged" | "crm.note.restored" | "crm.note.updated" | "crm.object.created" | "crm.object.deleted" | "crm.object.purged" | "crm.object.restored" | "crm.object.updated" | "crm.object_definition.created" | "crm.object_definition.deleted" | "crm.object_definition.purged" | "crm.object_definition.restored" | "crm.object_definition.updated" | "identity.api_key.created" | "identity.api_key.revoked" | "identity.api_key.rotated" | "identity.impersonation.started" | "identity.impersonation.stopped" | "identity.invitation.accepted" | "identity.invitation.created" | "identity.invitation.resent" | "identity.invitation.revoked" | "identity.membership.created" | "identity.membership.ended" | "identity.mfa_factor.confirmed" | "identity.mfa_factor.removed" | "identity.oauth_client.created" | "identity.oauth_client.deleted" | "identity.oauth_client.purged" | "identity.oauth_client.restored" | "identity.oauth_client.updated" | "identity.organization.created" | "identity.organization.deleted" | "identity.organization.purged" | "identity.organization.reactivated" | "identity.organization.restored" | "identity.organization.suspended" | "identity.organization.updated" | "identity.password.changed" | "identity.password.reset_requested" | "identity.recovery_code.replaced" | "identity.recovery_code.used" | "identity.role.created" | "identity.role.deleted" | "identity.role.permissions_replaced" | "identity.role.purged" | "identity.role.restored" | "identity.role.updated" | "identity.role_assignment.created" | "identity.role_assignment.ended" | "identity.session.ended" | "identity.session.started" | "identity.sso_connection.created" | "identity.sso_connection.deleted" | "identity.sso_connection.purged" | "identity.sso_connection.restored" | "identity.sso_connection.updated" | "identity.user.activated" | "identity.user.created" | "identity.user.deleted" | "identity.user.purged" | "identity.user.reactivated" | "identity.user.restored" | "identity.user.suspended" | "identity.user.updated" | "loyalty.erasure.completed" | "loyalty.evaluation.failed" | "loyalty.points.adjusted" | "loyalty.points.earned" | "loyalty.points.expired" | "loyalty.points.reversed" | "loyalty.points.spent" | "loyalty.rule.created" | "loyalty.rule.deleted" | "loyalty.rule.purged" | "loyalty.rule.restored" | "loyalty.rule.updated" | "messaging.campaign.canceled" | "messaging.campaign.completed" | "messaging.campaign.paused" | "messaging.campaign.progress" | "messaging.campaign.started" | "messaging.channel.misconfigured" | "messaging.channel.recovered" | "messaging.erasure.completed" | "messaging.preference.changed" | "messaging.send.accepted" | "messaging.send.bounced" | "messaging.send.canceled" | "messaging.send.capped" | "messaging.send.clicked" | "messaging.send.complained" | "messaging.send.delivered" | "messaging.send.dispatching" | "messaging.send.failed" | "messaging.send.gated" | "messaging.send.held" | "messaging.send.opened" | "messaging.send.opted_out" | "messaging.send.rendering" | "messaging.send.sent" | "messaging.send.suppressed" | "messaging.send.unconfirmed" | "messaging.sender_domain.failed" | "messaging.sender_domain.verified" | "messaging.suppression.created" | "messaging.suppression.lifted" | "messaging.template.published" | "messaging.webhook_endpoint.disabled")[];
+                "type[is_null]"?: boolean;
+                "type[ne]"?: "core.attribute.migrated" | "core.consent.expired" | "core.consent.recorded" | "core.contact.created" | "core.contact.deleted" | "core.contact.erased" | "core.contact.merged" | "core.contact.purged" | "core.contact.restored" | "core.contact.unmerged" | "core.contact.updated" | "core.dead_letter.replayed" | "core.erasure.requested" | "core.event.dead_lettered" | "core.event.recorded" | "core.identity.added" | "core.identity.removed" | "core.import.completed" | "core.segment.entered" | "core.segment.left" | "core.subject_request.completed" | "core.subject_request.due_soon" | "core.subject_request.extended" | "core.subject_request.received" | "core.subject_request.rejected" | "core.taxonomy.installed" | "crm.activity.cancelled" | "crm.activity.completed" | "crm.activity.created" | "crm.activity.deleted" | "crm.activity.purged" | "crm.activity.reopened" | "crm.activity.restored" | "crm.activity.updated" | "crm.activity_type.created" | "crm.activity_type.deleted" | "crm.activity_type.purged" | "crm.activity_type.restored" | "crm.activity_type.updated" | "crm.erasure.completed" | "crm.list.created" | "crm.list.deleted" | "crm.list.purged" | "crm.list.restored" | "crm.list.updated" | "crm.list_members.added" | "crm.list_members.removed" | "crm.note.created" | "crm.note.deleted" | "crm.note.purged" | "crm.note.restored" | "crm.note.updated" | "crm.object.created" | "crm.object.deleted" | "crm.object.purged" | "crm.object.restored" | "crm.object.updated" | "crm.object_definition.created" | "crm.object_definition.deleted" | "crm.object_definition.purged" | "crm.object_definition.restored" | "crm.object_definition.updated" | "identity.api_key.created" | "identity.api_key.revoked" | "identity.api_key.rotated" | "identity.impersonation.started" | "identity.impersonation.stopped" | "identity.invitation.accepted" | "identity.invitation.created" | "identity.invitation.resent" | "identity.invitation.revoked" | "identity.membership.created" | "identity.membership.ended" | "identity.mfa_factor.confirmed" | "identity.mfa_factor.removed" | "identity.oauth_client.created" | "identity.oauth_client.deleted" | "identity.oauth_client.purged" | "identity.oauth_client.restored" | "identity.oauth_client.updated" | "identity.organization.created" | "identity.organization.deleted" | "identity.organization.purged" | "identity.organization.reactivated" | "identity.organization.restored" | "identity.organization.suspended" | "identity.organization.updated" | "identity.password.changed" | "identity.password.reset_requested" | "identity.recovery_code.replaced" | "identity.recovery_code.used" | "identity.role.created" | "identity.role.deleted" | "identity.role.permissions_replaced" | "identity.role.purged" | "identity.role.restored" | "identity.role.updated" | "identity.role_assignment.created" | "identity.role_assignment.ended" | "identity.session.ended" | "identity.session.started" | "identity.sso_connection.created" | "identity.sso_connection.deleted" | "identity.sso_connection.purged" | "identity.sso_connection.restored" | "identity.sso_connection.updated" | "identity.user.activated" | "identity.user.created" | "identity.user.deleted" | "identity.user.purged" | "identity.user.reactivated" | "identity.user.restored" | "identity.user.suspended" | "identity.user.updated" | "loyalty.erasure.completed" | "loyalty.evaluation.failed" | "loyalty.points.adjusted" | "loyalty.points.earned" | "loyalty.points.expired" | "loyalty.points.reversed" | "loyalty.points.spent" | "loyalty.rule.created" | "loyalty.rule.deleted" | "loyalty.rule.purged" | "loyalty.rule.restored" | "loyalty.rule.updated" | "messaging.campaign.canceled" | "messaging.campaign.completed" | "messaging.campaign.paused" | "messaging.campaign.progress" | "messaging.campaign.started" | "messaging.channel.misconfigured" | "messaging.channel.recovered" | "messaging.erasure.completed" | "messaging.preference.changed" | "messaging.send.accepted" | "messaging.send.bounced" | "messaging.send.canceled" | "messaging.send.capped" | "messaging.send.clicked" | "messaging.send.complained" | "messaging.send.delivered" | "messaging.send.dispatching" | "messaging.send.failed" | "messaging.send.gated" | "messaging.send.held" | "messaging.send.opened" | "messaging.send.opted_out" | "messaging.send.rendering" | "messaging.send.sent" | "messaging.send.suppressed" | "messaging.send.unconfirmed" | "messaging.sender_domain.failed" | "messaging.sender_domain.verified" | "messaging.suppression.created" | "messaging.suppression.lifted" | "messaging.template.published" | "messaging.webhook_endpoint.disabled";
+            };
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "event_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "type": "core.contact.created",
+                     *           "state": "pending",
+                     *           "attempts": 1,
+                     *           "status_code": null,
+                     *           "error": "timeout",
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "attempted_at": null,
+                     *           "next_attempt_at": null,
+                     *           "tries": [
+                     *             {
+                     *               "at": "2026-11-21T09:30:00.000Z",
+                     *               "status": 503,
+                     *               "error": "status_not_2xx",
+                     *               "ms": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TriedDeliveryDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
                 };
             };
         };
@@ -20234,9 +22499,11 @@ export interface operations {
                      *       ],
                      *       "enabled": false,
                      *       "signing": "v1",
+                     *       "public_key": "whpk_jVgmYdJ6yRkWW2VhBpXQhFbsMJmVHVvdvsoVuiDTNeE=",
                      *       "disabled_reason": "manual",
                      *       "recent_deliveries": [
                      *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "event_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "type": "core.contact.created",
                      *           "state": "pending",
@@ -20254,6 +22521,37 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookEndpointDto"];
+                };
+            };
+        };
+    };
+    "messaging.WebhookEndpoints.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-21T09:30:00.000Z",
+                     *       "status": 503,
+                     *       "error": "status_not_2xx",
+                     *       "ms": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookTryDto"];
                 };
             };
         };
@@ -20462,5 +22760,6 @@ export const KEYLESS_POSTS: readonly string[] = [
   '/v1/messaging/templates/{id}/preview',
   '/v1/messaging/templates/{id}/test',
   '/v1/messaging/unsubscribe',
+  '/v1/messaging/webhook-endpoints/{id}/test',
   '/v1/messaging/webhooks/{provider}',
 ];
