@@ -185,6 +185,7 @@ export const TABLES: Record<string, Record<string, string>> = {
     webhook_deliveries:
       'An event on its way to a webhook endpoint, with its tries, and for 7 days what was said.',
     webhook_endpoints: 'An address of an organization that is told of events; its secrets are sealed.',
+    webhook_tokens: 'A token that a provider signed instead of a body, and the body it is good for.',
     webhook_failing_since: 'Since when an endpoint has failed without a success.',
     webhook_test_calls: 'How many tests of webhook endpoints an organization has asked for in a minute.',
   },

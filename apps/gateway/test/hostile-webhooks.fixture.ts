@@ -14,6 +14,8 @@ export interface WebhookProvider {
   readonly contentType: string;
   /** The headers that sign this body, sent to this address. */
   readonly sign: (secret: string, url: string, body: string) => Record<string, string>;
+  /** Of a provider that signs in its body: the body with that. */
+  readonly sealed?: (secret: string, body: string) => string;
   /** One that is taken when it is signed. */
   readonly example: string;
   readonly hostile: readonly HostileBodies[];
@@ -88,6 +90,44 @@ const TWILIO: readonly HostileBodies[] = [
   })),
 ];
 
+const STATUS = {
+  id: 'wamid.HBgLNTY5ODc2NTQzMjEVAgARGBI',
+  status: 'failed',
+  timestamp: '1764000000',
+  biz_opaque_callback_data: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e10',
+  errors: [{ code: 131026 }],
+};
+const WORDS = { from: '56987654321', id: 'wamid.1', timestamp: '1764000000', text: { body: 'stop' } };
+const metaCall = (value: object): string =>
+  JSON.stringify({
+    entry: [{ changes: [{ field: 'messages', value: { metadata: { phone_number_id: '1' }, ...value } }] }],
+  });
+const MAILGUN_EVENT = {
+  event: 'failed',
+  severity: 'permanent',
+  reason: 'bounce',
+  id: 'DACSsAdVSeGpLid7TN03WA',
+  timestamp: 1764000000.329574,
+  message: { headers: { 'message-id': '019a6f0e@shop.example' } },
+  'user-variables': { send: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e10' },
+};
+
+/** Each field of each example, and the body itself, filled with each shape. */
+function filled(examples: readonly object[], call: (example: object) => string): readonly HostileBodies[] {
+  return SHAPES.map(({ name, of }) => ({
+    name,
+    of: (bytes: number) => {
+      const value = of(bytes - 1_000);
+      return [
+        ...examples.flatMap((example) =>
+          Object.keys(example).map((field) => call({ ...example, [field]: value })),
+        ),
+        JSON.stringify({ any: value }),
+      ];
+    },
+  }));
+}
+
 /** Every provider of `POST /v1/messaging/webhooks/{provider}`; each signs without the service's own code. */
 export const PROVIDERS: readonly WebhookProvider[] = [
   {
@@ -126,6 +166,32 @@ export const PROVIDERS: readonly WebhookProvider[] = [
       );
       const mac = createHmac('sha1', secret).update(url + signed.join(''));
       return { 'x-twilio-signature': mac.digest('base64') };
+    },
+  },
+  {
+    name: 'meta',
+    contentType: 'application/json',
+    example: metaCall({ statuses: [STATUS] }),
+    hostile: [
+      ...filled([STATUS], (status) => metaCall({ statuses: [status] })),
+      ...filled([WORDS], (message) => metaCall({ messages: [message] })),
+    ],
+    sign: (secret, _url, body) => ({
+      'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    }),
+  },
+  {
+    name: 'mailgun',
+    contentType: 'application/json',
+    example: JSON.stringify({ 'event-data': MAILGUN_EVENT }),
+    hostile: filled([MAILGUN_EVENT], (event) => JSON.stringify({ 'event-data': event })),
+    sign: () => ({}),
+    sealed: (secret, body) => {
+      const [timestamp, token] = [seconds(), randomUUID()];
+      const signature = createHmac('sha256', secret)
+        .update(timestamp + token)
+        .digest('hex');
+      return `{"signature":${JSON.stringify({ timestamp, token, signature })},${body.slice(1)}`;
     },
   },
 ];

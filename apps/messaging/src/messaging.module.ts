@@ -61,6 +61,7 @@ import { WebhookEndpointEntity } from './webhook-endpoints/webhook-endpoint.enti
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
 import { ProviderReports } from './webhooks/provider-reports.service.js';
 import { ReportSweep } from './webhooks/report-sweep.js';
+import { UsedTokens } from './webhooks/used-tokens.js';
 import { ReportsRepository } from './webhooks/reports.repository.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 import { WebhooksService } from './webhooks/webhooks.service.js';
@@ -132,6 +133,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     UserAddresses,
     ProviderReports,
     ReportSweep,
+    UsedTokens,
     ReportsRepository,
     WaitingEvents,
     WebhooksService,

@@ -36,6 +36,7 @@ import { CheckWebhookMakers1767113110000 } from './1767113110000-check-webhook-m
 import { CreateRetention1767137200000 } from './1767137200000-create-retention.js';
 import { IndexSendsWithContent1767137300000 } from './1767137300000-index-sends-with-content.js';
 import { CreateDeliverability1767160000000 } from './1767160000000-create-deliverability.js';
+import { CreateWebhookTokens1767240000000 } from './1767240000000-create-webhook-tokens.js';
 import { CreateSenderDomains1767150000000 } from './1767150000000-create-sender-domains.js';
 import { CreateCampaigns1767161900000 } from './1767161900000-create-campaigns.js';
 import { IndexSendsByRun1767161910000 } from './1767161910000-index-sends-by-run.js';
@@ -86,4 +87,5 @@ export const migrations: MigrationClass[] = [
   IndexSendsByRun1767161910000,
   KeepWebhookTries1767220000000,
   IndexKeptBodies1767221000000,
+  CreateWebhookTokens1767240000000,
 ];

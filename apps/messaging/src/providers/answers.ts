@@ -18,3 +18,38 @@ export function idOf(given: unknown): string | undefined {
   const text = typeof given === 'number' ? String(given) : given;
   return typeof text === 'string' && /^[\x21-\x7e]+$/.test(text) && text.length <= MOST_ID ? text : undefined;
 }
+
+/** Fields of a JSON object that somebody else wrote. */
+export type Foreign = Readonly<Record<string, unknown>>;
+
+/** A value as an object; an empty one where it is none. */
+export function objectOf(given: unknown): Foreign {
+  return typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Foreign) : {};
+}
+
+/** A value as a list of objects; an empty one where it is none. */
+export function listOf(given: unknown): Foreign[] {
+  return Array.isArray(given) ? given.map(objectOf) : [];
+}
+
+/** A value as a text; an empty one where it is none. */
+export function textOf(given: unknown): string {
+  if (typeof given === 'number' && Number.isFinite(given)) return String(given);
+  return typeof given === 'string' ? given : '';
+}
+
+/** An answer that should be a JSON object; an empty one where it is none. */
+export function answerOf(body: string): Foreign {
+  try {
+    return objectOf(JSON.parse(body));
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+/** A time in seconds since 1970; now where it is none, or none that can be stored. */
+export function timeOf(seconds: unknown, now: Date): Date {
+  const at = new Date(Math.round(Number(textOf(seconds)) * 1_000));
+  return at.getTime() > 0 && at.getUTCFullYear() < 3_000 ? at : now;
+}

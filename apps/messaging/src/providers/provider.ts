@@ -63,13 +63,13 @@ export interface Provider<Fields extends z.ZodRawShape = z.ZodRawShape, Secret e
    */
   destinations(setting: SettingOf<Fields>): readonly Destination[];
   /** Undefined where it lacks something without which it takes nothing: the channel is not configured then. */
-  open(account: Account<Fields, Secret>): WayOut | undefined;
+  open(account: Account<Fields, NoInfer<Secret>>): WayOut | undefined;
   /** The bytes of a message in the form it takes. */
   compose(message: MessageParts): Buffer | Promise<Buffer>;
   /** By the name in the path of `POST /v1/messaging/webhooks/{name}`; the first is the one of `webhook_url`. */
-  readonly webhooks: Readonly<Record<string, Webhook<Account<Fields, Secret>>>>;
+  readonly webhooks: Readonly<Record<string, Webhook<Account<Fields, NoInfer<Secret>>>>>;
   /** The account of the platform's own in which reports come that name no organization. */
-  ofPlatform?(platform: PlatformAccounts): Account<Fields, Secret> | undefined;
+  ofPlatform?(platform: PlatformAccounts): Account<Fields, NoInfer<Secret>> | undefined;
 }
 
 /** One provider; its fields and secrets are typed where it is written, and text where all are listed. */

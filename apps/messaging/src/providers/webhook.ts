@@ -30,13 +30,13 @@ export interface Webhook<Of = Account> {
    * Of a provider that signs a token instead of the body: the token. With another body it is `invalid_signature`, for as
    * long as it is fresh.
    */
-  usedOnce?(call: WebhookCall): string;
+  usedOnce?(this: void, call: WebhookCall): string;
   /** Once it is verified. @throws Problem `malformed_json`, `validation_failed` */
   read(call: WebhookCall, account: Of): ProviderReport[];
   /** Of a provider that asks back before it reports: what it does once a call is verified, beside its reports. */
   confirm?(call: WebhookCall, tools: WebhookTools): Promise<void>;
   /** The answer to `GET`, by which a provider asks whether this is the right address. @throws Problem `invalid_signature` */
-  challenge?(query: URLSearchParams, account: Of): string;
+  challenge?(this: void, query: URLSearchParams, account: Of): string;
 }
 
 const TOLERANCE_SECONDS = 300;

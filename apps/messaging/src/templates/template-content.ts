@@ -15,6 +15,17 @@ export const LONGEST_SMS = 1_600;
 const line = z.string().min(1).max(500);
 const source = z.string().min(1).max(MAX_SOURCE);
 
+/** What fills the provider's own template, by place or by name. */
+const placed = z.array(z.string().min(1).max(2_000)).max(50);
+const named = z
+  .record(
+    z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,59}$/, 'Expected a name of lower-case letters, digits and underscores'),
+    z.string().min(1).max(2_000),
+  )
+  .refine((variables) => Object.keys(variables).length <= 50, refuse('too_long', 'At most 50 variables'));
+
 /** What a message of each channel is made of (messaging.md §4). */
 export const partsOfChannel = {
   email: z
@@ -46,7 +57,13 @@ export const partsOfChannel = {
   whatsapp: z
     .strictObject({
       text: z.string().min(1).max(4_096).optional(),
-      provider_template: z.strictObject({ name: line, language: z.string().min(2).max(20) }).optional(),
+      provider_template: z
+        .strictObject({
+          name: line,
+          language: z.string().min(2).max(20),
+          variables: z.union([placed, named]).optional(),
+        })
+        .optional(),
     })
     .refine(({ text, provider_template: given }) => (text === undefined) !== (given === undefined), {
       path: ['text'],
@@ -135,12 +152,13 @@ export function sourcesOf(parts: LocaleParts): PartSource[] {
   return Object.entries(parts).flatMap(([name, text]): PartSource[] => {
     if (typeof text === 'string') return [{ name, mode: MODES[name] ?? 'text', source: text }];
     // The provider's own template: each of its fields is a line.
-    return Object.entries((text ?? {}) as Record<string, string>).map(([field, source]) => ({
-      name: `${name}.${field}`,
-      mode: 'line',
-      source,
-    }));
+    return linesOf(name, text);
   });
+}
+
+function linesOf(name: string, given: unknown): PartSource[] {
+  if (typeof given === 'string') return [{ name, mode: 'line', source: given }];
+  return Object.entries(given ?? {}).flatMap(([field, inner]) => linesOf(`${name}.${field}`, inner));
 }
 
 /** The locale a message is in: the first wish there is a text for, each also without its region; else the default. */

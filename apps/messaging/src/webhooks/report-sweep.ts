@@ -4,6 +4,7 @@ import { isInfrastructureError } from '@customer-platform/event-bus';
 import { PollingJob, Setbacks } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { ProviderReports, textOf } from './provider-reports.service.js';
+import { UsedTokens } from './used-tokens.js';
 import type { ReportKey } from './report-row.js';
 import { ReportsRepository, type ReportAges } from './reports.repository.js';
 
@@ -39,6 +40,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly repository: ReportsRepository,
     private readonly reports: ProviderReports,
     private readonly clock: Clock,
+    private readonly tokens: UsedTokens,
   ) {
     this.unapplied = new Setbacks('provider-reports', clock);
     this.unforgotten = new Setbacks('provider-report-retention', clock, 2 * FORGET_EVERY_MS);
@@ -68,6 +70,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Deletes, in small steps, reports whose send never came, and those that nobody repeats any more. */
   async forget(now: Date): Promise<void> {
+    while (!this.forgetting.stopping && (await this.tokens.forgetSome(now)));
     const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
     const ages = { unknownBefore: before(UNKNOWN_MS), appliedBefore: before(APPLIED_MS) };
     try {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Controller, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiParam, ApiProperty, ApiQuery } from '@nestjs/swagger';
-import { CorrelationId, Endpoint, PathText, RawBody } from '@customer-platform/http';
+import { Answer, CorrelationId, Endpoint, PathText, RawBody } from '@customer-platform/http';
 import { IsInt } from 'class-validator';
 import { BUILT_IN } from '../providers/built-in.js';
 import { WebhooksService } from './webhooks.service.js';
@@ -15,6 +15,12 @@ export class WebhookReceiptDto {
   @IsInt()
   received: number;
 }
+
+const CHALLENGES = BUILT_IN.flatMap(({ webhooks }) =>
+  Object.entries(webhooks).flatMap(([name, { challenge }]) => (challenge ? name : [])),
+);
+
+const TEXT = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
 
 @Controller('v1/messaging/webhooks')
 export class WebhooksController {
@@ -46,7 +52,7 @@ export class WebhooksController {
     authorization: 'provider_hmac',
     summary: 'Take a provider’s reports',
     description:
-      '`standard`, `generic` or `twilio`, signed over the raw bytes; `key` of the channel’s `webhook_url` names the organization. Whom a report suppresses is suppressed when the answer is there; a repeat changes nothing.',
+      'Signed as each provider signs; `key` of the channel’s `webhook_url` names the organization. Whom a report suppresses is suppressed when the answer is there; a repeat changes nothing.',
     apiClass: 'runtime',
     latencyClass: 'messaging_runtime',
     body: 'raw',
@@ -61,5 +67,29 @@ export class WebhooksController {
   ): Promise<WebhookReceiptDto> {
     const { url: target = '', headers } = request;
     return { received: await this.webhooks.take(provider, { target, headers, body }, correlationId) };
+  }
+
+  @ApiParam({ name: 'provider', enum: CHALLENGES })
+  @ApiQuery({
+    name: 'key',
+    schema: { type: 'string' },
+    description: 'Of the channel’s `webhook_url`.',
+  })
+  @Endpoint({
+    method: 'GET',
+    path: ':provider',
+    authorization: 'provider_hmac',
+    summary: 'Answer a provider’s challenge',
+    description:
+      '`meta`: with `hub.mode=subscribe` and the channel’s `verify_token` in `hub.verify_token`, `hub.challenge` comes back as plain text. It changes nothing.',
+    apiClass: 'runtime',
+    latencyClass: 'messaging_runtime',
+    problems: ['invalid_signature', 'not_found'],
+  })
+  async challenge(
+    @PathText('provider') provider: string,
+    @Req() request: IncomingMessage,
+  ): Promise<Answer<string>> {
+    return new Answer(await this.webhooks.answerChallenge(provider, request.url ?? ''), TEXT);
   }
 }

@@ -11,8 +11,11 @@ import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import type { Account } from '../providers/provider.js';
 import { ProviderRegistry, type RegisteredWebhook } from '../providers/provider-registry.js';
 import type { WebhookCall, WebhookTools } from '../providers/webhook.js';
+import { UsedTokens } from './used-tokens.js';
 import { ProviderReports } from './provider-reports.service.js';
 
+/** In one call; providers pack a few dozen. */
+const MOST_REPORTS = 1_000;
 /** Of what a webhook asks for while its caller waits: a certificate, a confirmation. */
 const FETCH_MS = 5_000;
 const MOST_FETCHED_BYTES = 64 * 1024;
@@ -50,6 +53,7 @@ export class WebhooksService {
     private readonly reports: ProviderReports,
     private readonly clock: Clock,
     private readonly providers: ProviderRegistry,
+    private readonly used: UsedTokens,
   ) {
     const bounds = { timeoutMs: FETCH_MS, maxAnswerBytes: MOST_FETCHED_BYTES };
     this.tools = { fetch: pinnedFetch({ ...bounds, allowLoopback: config.local }) };
@@ -75,10 +79,26 @@ export class WebhooksService {
     const { webhook } = registered;
     const { organizationId, channel, account } = reporter;
     await webhook.verify(call, account, this.tools);
+    if (webhook.usedOnce) await this.used.demand({ ...reporter, provider }, webhook.usedOnce(call), call);
     await webhook.confirm?.(call, this.tools);
     const reports = webhook.read(call, account);
+    if (reports.length > MOST_REPORTS) throw tooMany();
     await this.reports.take(reports, { organizationId, channel, provider, correlationId });
     return reports.length;
+  }
+
+  /**
+   * The answer to a provider that asks whether this is the address it is to report to.
+   * @throws Problem `not_found` for a provider that does not ask, `invalid_signature`
+   */
+  async answerChallenge(provider: string, target: string): Promise<string> {
+    const registered = this.providers.webhook(provider);
+    const { challenge } = registered?.webhook ?? {};
+    if (!registered || !challenge) throw new Problem('not_found');
+    const query = new URL(target, this.config.publicUrl).searchParams;
+    const reporter = await this.reporterOf(registered, query.get('key'));
+    if (!reporter) throw new Problem('invalid_signature');
+    return challenge(query, reporter.account);
   }
 
   /** Undefined where nobody has such an account: told apart from a wrong signature by nothing. */
@@ -95,4 +115,10 @@ export class WebhooksService {
     const account = await this.accounts.add({ ...named, provider: provider.name });
     return account && { ...named, account };
   }
+}
+
+function tooMany(): Problem {
+  return Problem.validation([
+    { pointer: '', code: 'too_long', detail: `At most ${MOST_REPORTS} reports in a call.` },
+  ]);
 }

@@ -1,4 +1,4 @@
-import { providerTemplate } from '../json-message.js';
+import { providerTemplate, type ProviderTemplate } from '../json-message.js';
 import type { MessageParts } from '../message-parts.js';
 
 /** A sender pool of Twilio's, instead of one number. */
@@ -17,8 +17,15 @@ export function composeTwilioMessage(message: MessageParts): Buffer {
     ...(SERVICE.test(address) ? { MessagingServiceSid: address } : { From: `${prefix}${address}` }),
     ...(template === undefined
       ? { Body: message.parts['text'] ?? '' }
-      : { ContentSid: template.name, ContentVariables: JSON.stringify(message.data) }),
+      : { ContentSid: template.name, ContentVariables: JSON.stringify(variablesOf(template, message.data)) }),
     StatusCallback: `${message.webhookUrl ?? ''}&send=${message.sendId}`,
   });
   return Buffer.from(form.toString());
+}
+
+/** Twilio counts places from 1; a template without variables of its own is filled with the send's `data`. */
+function variablesOf({ parameters }: ProviderTemplate, data: MessageParts['data']): object {
+  return parameters.length > 0
+    ? Object.fromEntries(parameters.map(({ name, text }, index) => [name ?? String(index + 1), text]))
+    : data;
 }

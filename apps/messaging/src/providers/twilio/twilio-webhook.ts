@@ -3,6 +3,7 @@ import { formFields, parseForm } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { equalInConstantTime } from '../../signatures/constant-time.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
+import { isStopWord } from '../stop-words.js';
 import { headerOf, secretOf, type Webhook, type WebhookCall } from '../webhook.js';
 
 /** What Twilio tells of a message; other states (`queued`, `sending`, `sent`) say nothing that is not known. */
@@ -16,9 +17,6 @@ const EVENTS: Readonly<Record<string, ReportedEvent>> = {
 const GONE: ReadonlySet<string> = new Set(['30005', '30006', '21211', '21614', '63024']);
 /** The recipient has told Twilio to stop before. */
 const STOPPED = '21610';
-/** Twilio's own words, and those by which Spanish speakers say it; an answer with more in it is a conversation. */
-const STOP_WORDS =
-  /^(?:stop|stopall|stop all|unsubscribe|cancel|end|quit|revoke|optout|alto|baja|parar|pare|salir|cancelar)[.!]?$/i;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 type Form = Readonly<Record<string, string>>;
@@ -100,7 +98,7 @@ function status(form: Form, { url, now }: WebhookCall): ProviderReport[] {
 }
 
 function inbound(form: Form, now: Date): ProviderReport[] {
-  const stop = form['OptOutType']?.toUpperCase() === 'STOP' || STOP_WORDS.test((form['Body'] ?? '').trim());
+  const stop = form['OptOutType']?.toUpperCase() === 'STOP' || isStopWord(form['Body'] ?? '');
   const messageId = form['MessageSid'] ?? form['SmsSid'];
   const from = form['From'];
   if (!stop || messageId === undefined || messageId === '' || messageId.length > 100 || from === undefined)
