@@ -1,5 +1,11 @@
-import type { Caller } from '@customer-platform/testing';
-import { aSend, messagingWorld, type MessagingWorld, type WorldOptions } from '../messaging.fixture.js';
+import { eventually, type Caller } from '@customer-platform/testing';
+import {
+  aSend,
+  messagingWorld,
+  shown,
+  type MessagingWorld,
+  type WorldOptions,
+} from '../messaging.fixture.js';
 import { Provider } from '../provider.fixture.js';
 
 const SETTINGS = '/v1/messaging/channel-settings';
@@ -66,3 +72,27 @@ export const aWhatsapp = (overrides: Record<string, unknown> = {}): Record<strin
     content: { text: 'Hello' },
     ...overrides,
   });
+
+/** A push to a token. */
+export const aPush = (token: string): Record<string, unknown> =>
+  aSend({
+    channel: 'push',
+    recipient: { address: token },
+    content: { title: 'Order', body: 'Ready: ñ', url: 'https://shop.example/7' },
+  });
+
+/** Waits for what the first hand-off of a push has come to, and for how many tokens it suppresses. */
+export async function endedPush(
+  there: ProviderWorld,
+  shop: ProviderShop,
+  id: string,
+  expected: object,
+  suppressed: number,
+): Promise<void> {
+  await eventually(async () => {
+    expect(await shown(shop.api, id)).toMatchObject({ attempts: 1, ...expected });
+    expect(await there.suppressions(shop)).toMatchObject(
+      Array.from({ length: suppressed }, () => ({ reason: 'invalid_token' })),
+    );
+  });
+}

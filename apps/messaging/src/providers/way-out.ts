@@ -51,7 +51,13 @@ export interface HttpPost {
 export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
-  readonly retryAfter: string | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** A header of an answer that stands there once. */
+export function answerHeader({ headers }: Pick<HttpAnswer, 'headers'>, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ChannelPlan } from '../../channels/channel-plan.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import type { HttpWay, SmtpWay } from '../../providers/way-out.js';
 import { HttpExchange } from './http/http-exchange.js';
+import { Http2Exchange } from './http/http2-exchange.js';
 import { HttpTransport } from './http/http-transport.js';
 import { InboxTransport } from './inbox/inbox-transport.js';
 import { SmtpTransport } from './smtp/smtp-transport.js';
@@ -75,7 +76,7 @@ export class Transports implements OnApplicationShutdown {
       provider,
       way,
       maxConnections,
-      exchange: new HttpExchange(resolve, maxConnections),
+      exchange: way.http2 ? new Http2Exchange(resolve) : new HttpExchange(resolve, maxConnections),
     });
   }
 

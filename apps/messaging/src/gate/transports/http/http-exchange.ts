@@ -81,7 +81,7 @@ export class HttpExchange {
               kind: 'answered',
               status: response.statusCode ?? 0,
               body,
-              retryAfter: response.headers['retry-after'],
+              headers: response.headers,
             }),
           () => settle({ kind: 'cut' }),
         );

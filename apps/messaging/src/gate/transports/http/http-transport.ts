@@ -1,12 +1,13 @@
 import { retryAfterMs } from '@customer-platform/outbound';
-import type {
-  HandOff,
-  HttpAnswer,
-  HttpPost,
-  HttpResult,
-  HttpSpeaker,
-  HttpWay,
-  OutgoingMessage,
+import {
+  answerHeader,
+  type HandOff,
+  type HttpAnswer,
+  type HttpPost,
+  type HttpResult,
+  type HttpSpeaker,
+  type HttpWay,
+  type OutgoingMessage,
 } from '../../../providers/way-out.js';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
@@ -56,6 +57,8 @@ export class HttpTransport implements Transport {
   }
 
   async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
+    // What one recipient's server does says nothing of the others'.
+    if (this.options.way.eachElsewhere) return this.exchanged(message, lease, true);
     const probing = this.outage.present;
     const handOff = await this.exchanged(message, lease, true);
     if (handOff.outcome === 'released' || handOff.outcome === 'unknown') return handOff;
@@ -63,7 +66,6 @@ export class HttpTransport implements Transport {
       this.outage.over();
       return handOff;
     }
-    if (this.options.way.eachElsewhere && handOff.stage === 'connection') return handOff;
     this.outage.failed(handOff.stage ?? 'request', handOff.retryAfterMs, handOff.code);
     return this.outage.justFound || probing ? handOff : { outcome: 'released' };
   }
@@ -98,10 +100,10 @@ export class HttpTransport implements Transport {
 
   /** The provider's own word about the message counts more than its status. */
   private verdict(answer: HttpAnswer): HandOff | 'again' {
-    const { status, retryAfter } = answer;
+    const { status } = answer;
     const said = this.speaker.read(answer);
     if (said === 'again') return said;
-    const wish = retryAfterMs(retryAfter, new Date());
+    const wish = retryAfterMs(answerHeader(answer, 'retry-after'), new Date());
     const wished = wish > 0 ? { retryAfterMs: wish } : {};
     if (said) return waits(said) ? { ...wished, ...said } : said;
     if (LATER.has(status)) return { outcome: 'deferred', code: status, ...wished };

@@ -1,0 +1,31 @@
+import { createPrivateKey } from 'node:crypto';
+import { z } from 'zod';
+
+const shape = z.object({
+  type: z.literal('service_account'),
+  project_id: z.string().regex(/^[a-z][a-z0-9-]{4,61}[a-z0-9]$/),
+  client_email: z.email(),
+  private_key_id: z.string().max(200).optional(),
+  private_key: z.string().refine(isPrivateKey),
+});
+
+/** The key of a service account, as Google gives it in a file. */
+export type ServiceAccount = z.output<typeof shape>;
+
+/** Reads the file; undefined when it is none. Nothing but an RSA key signs for Google. */
+export function readServiceAccount(text: string): ServiceAccount | undefined {
+  try {
+    return shape.safeParse(JSON.parse(text)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}
