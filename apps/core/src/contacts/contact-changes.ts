@@ -1,6 +1,6 @@
 import { type Patch, sameJson, Whole } from '@customer-platform/database';
 import type { CreateContactDto, UpdateContactDto } from './contact.dto.js';
-import type { Contact } from './contact.entity.js';
+import type { Contact, FieldTimes } from './contact.entity.js';
 import {
   applyFields,
   demandIdentifier,
@@ -9,7 +9,7 @@ import {
   type Identifiers,
   type Moment,
 } from './contact-fields.js';
-import { emptyProfile, type ContactProfile, type FieldTimes } from './contact-profile.js';
+import { emptyProfile, type ContactProfile } from './contact-profile.js';
 import type { NationalIdVault } from './national-id/national-id.vault.js';
 
 type Content = Partial<Contact>;
@@ -30,11 +30,10 @@ export function newContact(
   const { email, phone } = profile;
   const externalId = body.external_id ?? null;
   demandIdentifier({ external_id: externalId, email, phone });
-  if (body.birth_date) profile.times.fields['birth_date'] = now;
+  if (body.birth_date) profile.fieldTimes.fields['birth_date'] = now;
   const content = {
-    ...columnsOf(profile),
+    ...profile,
     ...nationalIdColumns(vault, organizationId, body.national_id ?? null),
-    fieldTimes: profile.times,
     externalId,
     birthDate: body.birth_date ?? null,
     version: 1,
@@ -63,9 +62,10 @@ export function changedContact(
   const { now } = moment;
   const profile = profileOf(contact);
   applyFields(profile, body, moment);
-  if (body.birth_date !== undefined) profile.times.fields['birth_date'] = now;
+  if (body.birth_date !== undefined) profile.fieldTimes.fields['birth_date'] = now;
+  const { fieldTimes: times, ...fields } = profile;
   const content: Content = {
-    ...columnsOf(profile),
+    ...fields,
     externalId: externalIdAfter(contact.externalId, body.external_id),
     birthDate: body.birth_date === undefined ? contact.birthDate : body.birth_date,
     ...nationalIdChange(vault, contact, body),
@@ -73,9 +73,9 @@ export function changedContact(
   const changed = Object.entries(content).some(
     ([name, value]) => !sameJson(value, contact[name as keyof Contact]),
   );
-  if (!changed) return { patch: {}, times: profile.times };
+  if (!changed) return { patch: {}, times };
   const attributes = new Whole(profile.attributes);
-  return { patch: { ...content, attributes, version: contact.version + 1 }, times: profile.times };
+  return { patch: { ...content, attributes, version: contact.version + 1 }, times };
 }
 
 /** A contact that is not found by the value of a field any more; not by way of a PATCH, which sets an external id once. */
@@ -91,24 +91,13 @@ export function withoutIdentifier(contact: Contact, field: keyof Identifiers, no
 }
 
 function profileOf(contact: Contact): ContactProfile {
-  const { email, emailNormal, phone, locale, timezone, country } = contact;
+  const { email, emailNormal, phone, firstName, lastName, locale, timezone, country } = contact;
+  const fields = { email, emailNormal, phone, firstName, lastName, locale, timezone, country };
   return {
-    email,
-    emailNormal,
-    phone,
-    first_name: contact.firstName,
-    last_name: contact.lastName,
-    locale,
-    timezone,
-    country,
+    ...fields,
     attributes: { ...contact.attributes },
-    times: structuredClone(contact.fieldTimes),
+    fieldTimes: structuredClone(contact.fieldTimes),
   };
-}
-
-function columnsOf(profile: ContactProfile): Content {
-  const { first_name: firstName, last_name: lastName, times: _, ...rest } = profile;
-  return { ...rest, firstName, lastName };
 }
 
 function nationalIdColumns(

@@ -79,7 +79,7 @@ function applyField(
   if (sent === undefined) return;
   const read = readTrait(field, sent, profile.country, forms);
   if ('fault' in read) errors.push(faultOf(field, read.fault));
-  else setField(profile, field, read.value, latest(profile.times.fields[field], now), forms);
+  else setField(profile, field, read.value, latest(profile.fieldTimes.fields[field], now), forms);
 }
 
 /** Attributes merge key by key and within a key; null takes away, one key or all. */
@@ -104,7 +104,7 @@ function applyAttributes(
       errors.push({ pointer, ...accepted });
       continue;
     }
-    const at = latest(profile.times.attributes[key], now);
+    const at = latest(profile.fieldTimes.attributes[key], now);
     if (setAttribute(profile, key, accepted.value, at) !== 'full') continue;
     errors.push({
       pointer,

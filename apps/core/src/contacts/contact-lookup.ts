@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import type { FilterValue, ListFilter, ListQuery } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { stateOf, type ContactRow } from './contact.row.js';
+import type { Contact } from './contact.entity.js';
+import { STATE_COLUMNS, stateOf } from './shared-contact.js';
 
 const SURVIVORS = `
   WITH RECURSIVE chain AS (
@@ -15,7 +16,7 @@ const SURVIVORS = `
    WHERE last.organization_id = $1 AND last.merged_into IS NULL`;
 
 const STANDING = `
-  SELECT id, merged_into, deleted_at, erased_at FROM contacts WHERE organization_id = $1 AND id = $2`;
+  SELECT id, ${STATE_COLUMNS} FROM contacts WHERE organization_id = $1 AND id = $2`;
 
 /** Its own id, first, and those of all that were merged into it, one into another; how each stands. */
 const STANDING_FAMILY = `
@@ -25,7 +26,7 @@ const STANDING_FAMILY = `
     SELECT merged.id, merged.merged_into, merged.deleted_at, merged.erased_at, family.step + 1
       FROM contacts AS merged JOIN family ON merged.merged_into = family.id
      WHERE merged.organization_id = $1)
-  SELECT id, merged_into, deleted_at, erased_at FROM family ORDER BY step`;
+  SELECT id, ${STATE_COLUMNS} FROM family ORDER BY step`;
 
 /** Its own id, and those of all that were merged into it, one into another. */
 const FAMILY = `
@@ -44,7 +45,7 @@ const FAMILIES = `
      WHERE merged.organization_id = $1)
   SELECT holder, array_agg(id) AS ids FROM family GROUP BY holder`;
 
-type Standing = Pick<ContactRow, 'id' | 'merged_into' | 'deleted_at' | 'erased_at'>;
+type Standing = Pick<Contact, 'id' | 'mergedInto' | 'deletedAt' | 'erasedAt'>;
 
 /** A contact named in a path: the ids under which its history stands, or the survivor to go to. */
 export type PathContact = { readonly ids: readonly string[] } | { readonly survivorId: string };
@@ -59,7 +60,7 @@ export class ContactLookup {
   async read(tx: Transaction, id: string): Promise<PathContact> {
     const family = await tx.query<Standing>(STANDING_FAMILY, [tx.organizationId, id]);
     const contact = demandStanding(family[0]);
-    if (contact.merged_into) return { survivorId: await this.survivorOf(tx, contact.merged_into) };
+    if (contact.mergedInto) return { survivorId: await this.survivorOf(tx, contact.mergedInto) };
     return { ids: family.map((member) => member.id) };
   }
 
@@ -82,11 +83,11 @@ export class ContactLookup {
    */
   async lockForWrite(tx: Transaction, id: string): Promise<readonly string[]> {
     const contact = await standing(tx, id, 'FOR NO KEY UPDATE');
-    if (contact.merged_into) {
-      const survivor = await this.survivorOf(tx, contact.merged_into);
+    if (contact.mergedInto) {
+      const survivor = await this.survivorOf(tx, contact.mergedInto);
       throw new Problem('contact_merged', { members: { survivor_id: survivor } });
     }
-    if (contact.deleted_at) throw new Problem('resource_deleted');
+    if (contact.deletedAt) throw new Problem('resource_deleted');
     return this.familyOf(tx, id);
   }
 
@@ -104,7 +105,7 @@ export class ContactLookup {
       contactId,
     ]);
     // Merged in the moment before the lock: the next holder.
-    if (contact?.merged_into) return this.lockHolder(tx, contact.merged_into);
+    if (contact?.mergedInto) return this.lockHolder(tx, contact.mergedInto);
     if (!contact || stateOf(contact) === 'erased') return undefined;
     return { contactId, ids: await this.familyOf(tx, contactId) };
   }
@@ -116,7 +117,7 @@ export class ContactLookup {
     while (!seen.has(survivor)) {
       seen.add(survivor);
       const [row] = await tx.query<Standing>(STANDING, [tx.organizationId, survivor]);
-      survivor = row?.merged_into ?? survivor;
+      survivor = row?.mergedInto ?? survivor;
     }
     return survivor;
   }

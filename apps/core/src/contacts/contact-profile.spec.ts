@@ -48,7 +48,7 @@ describe('applyTraits', () => {
     const profile = emptyProfile();
     const { warnings } = applyTraits(profile, { email: 'nobody', first_name: 'Ana' }, instant(1));
     expect(warnings).toEqual([{ pointer: '/traits/email', code: 'invalid_format' }]);
-    expect(profile).toMatchObject({ email: null, first_name: 'Ana' });
+    expect(profile).toMatchObject({ email: null, firstName: 'Ana' });
   });
 
   it('reads a national phone by the country of the same identify', () => {
@@ -89,8 +89,8 @@ describe('applyTraits', () => {
     applyTraits(profile, { plan: 'gold' }, instant(1));
     const nulls = Object.fromEntries(Array.from({ length: 4_000 }, (_, at) => [`k${at}`, null]));
     applyTraits(profile, nulls, instant(2));
-    expect(Object.keys(profile.times.attributes)).toHaveLength(400);
-    expect(profile.times.attributes['plan']).toBe(instant(1));
+    expect(Object.keys(profile.fieldTimes.attributes)).toHaveLength(400);
+    expect(profile.fieldTimes.attributes['plan']).toBe(instant(1));
   });
 
   it('takes the first 400 attributes of an identify, and all known traits', () => {
@@ -103,8 +103,8 @@ describe('applyTraits', () => {
     expect(applyTraits(profile, more, instant(2)).warnings).toEqual([
       { pointer: '/traits', code: 'limit_reached' },
     ]);
-    expect(profile).toMatchObject({ first_name: 'Eva', attributes: { plan: 'gold', level: 2 } });
-    expect(profile.times.attributes).toHaveProperty('k397', instant(2));
+    expect(profile).toMatchObject({ firstName: 'Eva', attributes: { plan: 'gold', level: 2 } });
+    expect(profile.fieldTimes.attributes).toHaveProperty('k397', instant(2));
   });
 
   it('remembers what was taken away last, of all that was ever taken away', () => {
@@ -113,7 +113,7 @@ describe('applyTraits', () => {
       const nulls = Array.from({ length: 50 }, (_, at) => [`k${second}-${at}`, null]);
       applyTraits(profile, Object.fromEntries(nulls) as Record<string, null>, instant(second));
     }
-    const kept = Object.values(profile.times.attributes);
+    const kept = Object.values(profile.fieldTimes.attributes);
     expect(kept).toHaveLength(400);
     expect([...kept].sort()[0]).toBe(instant(22));
   });

@@ -5,7 +5,8 @@ import {
   type DeclaredAttributes,
 } from '../attributes/declared-attributes.js';
 import { READ_ANEW, type NormalForms } from '../identities/identity-value.js';
-import { KNOWN_TRAITS, readTrait, type KnownTrait } from './known-traits.js';
+import type { Contact } from './contact.entity.js';
+import { KNOWN_TRAITS, readTrait, TRAIT_PROPERTY, type KnownTrait } from './known-traits.js';
 
 /** What an event keeps of something in it that could not be used. */
 export interface Warning {
@@ -13,25 +14,11 @@ export interface Warning {
   code: string;
 }
 
-/** When each field and each attribute was last said to be what it is: ISO 8601 in UTC. */
-export interface FieldTimes {
-  fields: Record<string, string>;
-  attributes: Record<string, string>;
-}
-
 /** The part of a contact that identifies change. */
-export interface ContactProfile {
-  email: string | null;
-  emailNormal: string | null;
-  phone: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  locale: string | null;
-  timezone: string | null;
-  country: string | null;
-  attributes: Record<string, unknown>;
-  times: FieldTimes;
-}
+export type ContactProfile = Pick<
+  Contact,
+  'email' | 'emailNormal' | (typeof TRAIT_PROPERTY)[KnownTrait] | 'attributes' | 'fieldTimes'
+>;
 
 /** What an identify did to a profile. */
 export interface ProfileChange {
@@ -56,13 +43,13 @@ export function emptyProfile(): ContactProfile {
     email: null,
     emailNormal: null,
     phone: null,
-    first_name: null,
-    last_name: null,
+    firstName: null,
+    lastName: null,
     locale: null,
     timezone: null,
     country: null,
     attributes: {},
-    times: { fields: {}, attributes: {} },
+    fieldTimes: { fields: {}, attributes: {} },
   };
 }
 
@@ -108,7 +95,7 @@ function applyKnown(
     change.warnings.push({ pointer: `/traits/${trait}`, code: read.fault });
     return;
   }
-  if (isLate(profile.times.fields, trait, occurredAt)) return;
+  if (isLate(profile.fieldTimes.fields, trait, occurredAt)) return;
   change.taken.push(trait);
   if (setField(profile, trait, read.value, occurredAt)) change.changed.push(trait);
 }
@@ -121,9 +108,10 @@ export function setField(
   occurredAt: string,
   forms: NormalForms = READ_ANEW,
 ): boolean {
-  profile.times.fields[field] = occurredAt;
-  if (profile[field] === value) return false;
-  profile[field] = value;
+  profile.fieldTimes.fields[field] = occurredAt;
+  const property = TRAIT_PROPERTY[field];
+  if (profile[property] === value) return false;
+  profile[property] = value;
   if (field === 'email') profile.emailNormal = value === null ? null : (forms.email(value) ?? null);
   return true;
 }
@@ -141,7 +129,7 @@ function applyAttribute(
     return;
   }
   const { value } = accepted;
-  if (isLate(profile.times.attributes, key, occurredAt)) return;
+  if (isLate(profile.fieldTimes.attributes, key, occurredAt)) return;
   const outcome = setAttribute(profile, key, value, occurredAt);
   if (outcome === 'full') {
     change.warnings.push({ pointer: `/traits/${pointerToken(key)}`, code: 'limit_reached' });
@@ -163,7 +151,7 @@ export function setAttribute(
   const after = value === null ? undefined : JSON.stringify(value);
   const size = resized(sizeOf(attributes), key, before, after);
   if (after !== undefined && !isWithinLimits(size)) return 'full';
-  profile.times.attributes[key] = occurredAt;
+  profile.fieldTimes.attributes[key] = occurredAt;
   if (before === after) return 'same';
   if (after === undefined) delete attributes[key];
   else attributes[key] = value;
@@ -220,7 +208,7 @@ function isWithinLimits({ count, bytes }: AttributesSize): boolean {
  * only. Otherwise nulls for names that nobody has would make a contact grow without end. It looks at all that is
  * remembered: once for all attributes that are set together.
  */
-export function forgetOldest({ attributes, times }: ContactProfile): void {
+export function forgetOldest({ attributes, fieldTimes: times }: ContactProfile): void {
   const known = Object.keys(times.attributes);
   if (known.length <= TIMES_LIMIT) return;
   const gone = known

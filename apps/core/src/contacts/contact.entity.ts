@@ -1,7 +1,12 @@
 import type { SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
-import type { FieldTimes } from './contact-profile.js';
+
+/** When each field and each attribute was last said to be what it is: ISO 8601 in UTC. */
+export interface FieldTimes {
+  fields: Record<string, string>;
+  attributes: Record<string, string>;
+}
 
 /** A contact as its administration changes it; events change the same rows in bulk. */
 @Entity('contacts')

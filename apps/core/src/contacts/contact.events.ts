@@ -1,6 +1,6 @@
 import type { ChangeEvent, ResourceChange } from '@customer-platform/database';
 import type { Contact } from './contact.entity.js';
-import { snapshotOf } from './contact.row.js';
+import { contactEvent } from './shared-contact.js';
 
 /** Properties of a contact, by the names that events tell them by; what keeps books is told of nowhere. */
 const TOLD: Partial<Record<keyof Contact, string>> = {
@@ -29,19 +29,11 @@ export const BOOKKEEPING = [
 ] as const satisfies readonly (keyof Contact)[];
 
 /** `core.contact.<verb>`, with the contact as it is after the change; never the national id. */
-export function contactEvent(change: ResourceChange<Contact>): ChangeEvent {
+export function eventOfChange(change: ResourceChange<Contact>): ChangeEvent {
   const { verb, row } = change;
-  return {
-    type: `core.contact.${verb}.v1`,
-    key: row.id,
-    subject: `contacts/${row.id}`,
-    data: {
-      contact_id: row.id,
-      version: verb === 'purged' ? row.version + 1 : row.version,
-      changed_fields: changedFields(change),
-      contact: verb === 'purged' ? null : snapshotOfContact(row),
-    },
-  };
+  const event = contactEvent(`core.contact.${verb}.v1`, row, changedFields(change));
+  if (verb !== 'purged') return event;
+  return { ...event, data: { ...event.data, version: row.version + 1, contact: null } };
 }
 
 /** The fields that have another value, `attributes.<key>` for attributes. */
@@ -52,11 +44,6 @@ export function changedFields({ before, row, changed }: ResourceChange<Contact>)
   });
 }
 
-/** A contact as other modules may know it: never the national id. */
-export function snapshotOfContact(contact: Contact) {
-  return snapshotOf(toRow(contact));
-}
-
 function changedAttributes(before: Contact | undefined, row: Contact): string[] {
   if (!before) return Object.keys(row.attributes).map((key) => `attributes.${key}`);
   const old = before.attributes;
@@ -64,16 +51,4 @@ function changedAttributes(before: Contact | undefined, row: Contact): string[] 
   return [...keys]
     .filter((key) => JSON.stringify(old[key]) !== JSON.stringify(row.attributes[key]))
     .map((key) => `attributes.${key}`);
-}
-
-function toRow(contact: Contact) {
-  return {
-    ...contact,
-    external_id: contact.externalId,
-    first_name: contact.firstName,
-    last_name: contact.lastName,
-    merged_into: contact.mergedInto,
-    deleted_at: contact.deletedAt,
-    erased_at: contact.erasedAt,
-  };
 }

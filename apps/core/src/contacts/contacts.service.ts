@@ -22,7 +22,7 @@ import { changedContact, newContact, withoutIdentifier } from './contact-changes
 import type { Identifiers } from './contact-fields.js';
 import type { ContactDto, CreateContactDto, UpdateContactDto } from './contact.dto.js';
 import { Contact } from './contact.entity.js';
-import { BOOKKEEPING, changedFields, contactEvent } from './contact.events.js';
+import { BOOKKEEPING, changedFields, eventOfChange } from './contact.events.js';
 import { ContactLookup } from './contact-lookup.js';
 import { pageOfContacts } from './contacts-page.js';
 import { ContactCounters } from './contact-counters.js';
@@ -38,11 +38,6 @@ const SET_TIMES = 'UPDATE contacts SET field_times = $3 WHERE organization_id = 
 const RAISE_VERSION = `
   UPDATE contacts SET version = version + 1, members_from = $3 WHERE organization_id = $1 AND id = $2
   RETURNING version`;
-
-/** A contact whose row is locked, as other features that change it may know it. */
-export type LockedContact = Readonly<
-  Pick<Contact, 'id' | 'externalId' | 'emailNormal' | 'phone' | 'country'>
->;
 
 /** A read of a contact that was merged: the survivor has it now. */
 export interface MergedAway {
@@ -87,7 +82,7 @@ export class ContactsService {
       },
       bookkeeping: BOOKKEEPING,
       fieldNames: { nationalIdIndex: 'national_id' },
-      event: contactEvent,
+      event: eventOfChange,
       afterChange: (tx, context, change) => this.afterChange(tx, context, change),
       referencedBy: [
         { table: 'events', column: 'contact_id', resource: 'events' },
@@ -174,7 +169,7 @@ export class ContactsService {
   }
 
   /** The row, for changes that go through it to others of the contact. @throws Problem as a PATCH */
-  async lockForChange(tx: Transaction, context: RequestContext, id: string): Promise<LockedContact> {
+  async lockForChange(tx: Transaction, context: RequestContext, id: string): Promise<Readonly<Contact>> {
     const contact = await this.lockUnmerged(tx, context, id);
     if (contact.deletedAt) throw new Problem('resource_deleted');
     return contact;

@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { CONTACT_COLUMNS, snapshotOf, stateOf, type ContactRow, type ContactState } from './contact.row.js';
 import type { ContactAddressDto, ContactLookupDto } from './internal-contacts.dto.js';
+import {
+  SHARED_COLUMNS,
+  snapshotOf,
+  stateOf,
+  type ContactState,
+  type SharedContact,
+} from './shared-contact.js';
 
-const BY_IDS = `SELECT ${CONTACT_COLUMNS} FROM contacts WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
+const BY_IDS = `SELECT ${SHARED_COLUMNS} FROM contacts WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
 
 const BY_EXTERNAL_ID = `
   SELECT contact_id FROM identities
@@ -47,10 +53,10 @@ export class InternalContactsService {
     ids,
   }: ContactLookupDto): Promise<{ data: LookedUpContact[] }> {
     const rows = await this.database.inOrganization({ organizationId }, (tx) =>
-      tx.query<ContactRow>(BY_IDS, [organizationId, ids]),
+      tx.query<SharedContact>(BY_IDS, [organizationId, ids]),
     );
     const data = rows.map((row) => {
-      const { id, merged_into, version } = row;
+      const { id, mergedInto: merged_into, version } = row;
       const state = stateOf(row);
       const hasProfile = state === 'active' || state === 'deleted';
       return { id, state, merged_into, version, contact: hasProfile ? snapshotOf(row) : null };
@@ -77,7 +83,7 @@ export class InternalContactsService {
     });
   }
 
-  private async find(tx: Transaction, body: ContactAddressDto): Promise<ContactRow> {
+  private async find(tx: Transaction, body: ContactAddressDto): Promise<SharedContact> {
     let id = body.contact_id;
     if (body.external_id !== undefined) {
       const parameters = [tx.organizationId, body.external_id];
@@ -87,8 +93,8 @@ export class InternalContactsService {
     const seen = new Set<string>();
     while (id !== undefined && !seen.has(id)) {
       seen.add(id);
-      const [row] = await tx.query<ContactRow>(BY_IDS, [tx.organizationId, [id]]);
-      if (row?.merged_into) id = row.merged_into;
+      const [row] = await tx.query<SharedContact>(BY_IDS, [tx.organizationId, [id]]);
+      if (row?.mergedInto) id = row.mergedInto;
       else if (row) return row;
       else break;
     }
@@ -96,7 +102,7 @@ export class InternalContactsService {
   }
 }
 
-async function addressOf(tx: Transaction, row: ContactRow, channel: string): Promise<string | null> {
+async function addressOf(tx: Transaction, row: SharedContact, channel: string): Promise<string | null> {
   switch (channel) {
     case 'email':
       return row.email;

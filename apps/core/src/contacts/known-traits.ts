@@ -17,6 +17,17 @@ export const KNOWN_TRAITS = [
 /** One of {@link KNOWN_TRAITS}. */
 export type KnownTrait = (typeof KNOWN_TRAITS)[number];
 
+/** Where the contact keeps each of them. */
+export const TRAIT_PROPERTY = {
+  country: 'country',
+  email: 'email',
+  phone: 'phone',
+  first_name: 'firstName',
+  last_name: 'lastName',
+  locale: 'locale',
+  timezone: 'timezone',
+} as const satisfies Record<KnownTrait, string>;
+
 /** Why a known trait was skipped; the code of the event's warning. */
 export type TraitFault = 'wrong_type' | 'invalid_format' | 'too_long' | 'too_short' | 'invalid_enum';
 

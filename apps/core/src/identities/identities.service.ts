@@ -5,7 +5,8 @@ import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactIdentities } from '../contacts/contact-identities.js';
 import { ContactLookup } from '../contacts/contact-lookup.js';
-import { ContactsService, type LockedContact, type MergedAway } from '../contacts/contacts.service.js';
+import type { Contact } from '../contacts/contact.entity.js';
+import { ContactsService, type MergedAway } from '../contacts/contacts.service.js';
 import type { CreateIdentityDto, IdentityDto } from './identity.dto.js';
 import { IdentitiesRepository, type HeldIdentity } from './identities.repository.js';
 import { normalIdentity } from './identity-value.js';
@@ -81,7 +82,7 @@ export class IdentitiesService {
   private async claim(
     tx: Transaction,
     context: RequestContext,
-    { id: contactId }: LockedContact,
+    { id: contactId }: Contact,
     { type, value }: CreateIdentityDto,
     normal: string,
   ): Promise<void> {
@@ -112,7 +113,7 @@ export class IdentitiesService {
   private async removeFound(
     context: RequestContext,
     contactId: string,
-    find: (tx: Transaction, contact: LockedContact) => Promise<HeldIdentity | undefined>,
+    find: (tx: Transaction, contact: Contact) => Promise<HeldIdentity | undefined>,
   ): Promise<void> {
     await this.database.inOrganization(context, async (tx) => {
       const contact = await this.contacts.lockForChange(tx, context, contactId);
@@ -149,6 +150,6 @@ function demandNormal({ type, value }: CreateIdentityDto, country: string | null
   ]);
 }
 
-function normalOf(contact: LockedContact, field: (typeof FIELD_TYPES)[number]): string | null {
+function normalOf(contact: Contact, field: (typeof FIELD_TYPES)[number]): string | null {
   return { external_id: contact.externalId, email: contact.emailNormal, phone: contact.phone }[field];
 }

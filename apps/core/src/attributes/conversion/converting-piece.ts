@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
-import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import { CONTACT_COLUMNS, snapshotOf, stateOf, type ContactRow } from '../../contacts/contact.row.js';
+import { Outbox } from '@customer-platform/event-bus';
+import { contactEvent, SHARED_COLUMNS, stateOf, type SharedContact } from '../../contacts/shared-contact.js';
 import { declarationOf, type DeclarationColumns } from '../attribute-definition.entity.js';
 import { convertDeclared, type Declaration } from '../declaration.js';
 import type { ConversionRow, Progress } from './conversions.js';
@@ -24,7 +24,7 @@ const CHANGE = `
          version = version + 1, updated_at = greatest(now(), updated_at + interval '1 ms')
     FROM unnest($2::uuid[], $3::text[]) AS change (contact_id, new_value)
    WHERE organization_id = $1 AND id = change.contact_id
-  RETURNING ${CONTACT_COLUMNS}`;
+  RETURNING ${SHARED_COLUMNS}`;
 
 /** What the values of an attribute are converted to. */
 interface Target {
@@ -61,16 +61,21 @@ export class ConvertingPiece {
       if (after !== JSON.stringify(value)) changes.push({ id, after });
     });
     if (changes.length > 0) {
-      const contacts = await tx.query<ContactRow>(CHANGE, [
+      const contacts = await tx.query<SharedContact>(CHANGE, [
         tx.organizationId,
         changes.map(({ id }) => id),
         changes.map(({ after }) => after),
         key,
       ]);
       const told = contacts.filter((contact) => stateOf(contact) === 'active');
+      const { organizationId } = tx;
       await this.outbox.append(
         tx,
-        told.map((contact) => updatedEvent(tx.organizationId, key, contact, row.correlation_id)),
+        told.map((contact) => ({
+          ...contactEvent('core.contact.updated.v1', contact, [`attributes.${key}`]),
+          organizationId,
+          correlationId: row.correlation_id,
+        })),
       );
     }
     const cleared = changes.filter(({ after }) => after === null).length;
@@ -104,25 +109,4 @@ function progressOf(
       processed: following === 'ending' ? processed + contacts : 0,
     };
   return { phase: present, cursor_id: next, processed: processed + contacts };
-}
-
-function updatedEvent(
-  organizationId: string,
-  key: string,
-  contact: ContactRow,
-  correlationId: string,
-): NewDomainEvent {
-  return {
-    type: 'core.contact.updated.v1',
-    organizationId,
-    key: contact.id,
-    subject: `contacts/${contact.id}`,
-    correlationId,
-    data: {
-      contact_id: contact.id,
-      version: contact.version,
-      changed_fields: [`attributes.${key}`],
-      contact: snapshotOf(contact),
-    },
-  };
 }

@@ -8,7 +8,7 @@ import { DeclaredAttributesReader } from '../../attributes/declared-attributes.r
 import { SegmentFollower, type ContactChange } from '../../segments/following/segment-follower.js';
 import { ErasedIdentifiers, type Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
 import { ContactCounters } from '../contact-counters.js';
-import { changedFields, contactEvent } from '../contact.events.js';
+import { changedFields, eventOfChange } from '../contact.events.js';
 import { ReadOnce, type NormalForms } from '../../identities/identity-value.js';
 import { normalizeNationalId } from '../../national-ids/national-id.js';
 import { NationalIdVault } from '../national-id/national-id.vault.js';
@@ -213,7 +213,7 @@ function eventsOf(context: AuditContext, { change, added, removed }: DraftChange
     correlationId,
     data: { contact_id: contactId, identity_id: id, type },
   });
-  const { type, key, subject, data } = contactEvent(change);
+  const { type, key, subject, data } = eventOfChange(change);
   return [
     { type, key, subject, data, organizationId, correlationId } as NewDomainEvent,
     ...removed.map((own) => identity('removed', own)),

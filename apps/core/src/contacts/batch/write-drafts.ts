@@ -6,7 +6,7 @@ import {
   uuids,
   type Transaction,
 } from '@customer-platform/database';
-import { RaceLost } from '../../processing/contact-state.js';
+import { RaceLost } from '../../processing/chunk-contact.js';
 import type { Contact } from '../contact.entity.js';
 import type { Draft, DraftChange } from './contact-drafts.js';
 import type { OwnedIdentity } from './known-contacts.js';

@@ -4,7 +4,7 @@ import type { Transaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { SegmentFollower } from '../../segments/following/segment-follower.js';
 import type { Contact } from '../contact.entity.js';
-import { snapshotOfContact } from '../contact.events.js';
+import { contactEvent } from '../shared-contact.js';
 
 /** A merge or its undo, with both contacts as they are after it. */
 export interface AnnouncedMerge {
@@ -57,17 +57,9 @@ export class MergeAnnouncements {
     const { survivor, merged, together, mergedVersion, changedFields } = merge;
     const { organizationId, correlationId } = context;
     const updated = (contact: Contact, fields: readonly string[]): NewDomainEvent => ({
-      type: 'core.contact.updated.v1',
+      ...contactEvent('core.contact.updated.v1', contact, fields),
       organizationId,
-      key: contact.id,
-      subject: `contacts/${contact.id}`,
       correlationId,
-      data: {
-        contact_id: contact.id,
-        version: contact.version,
-        changed_fields: [...fields],
-        contact: snapshotOfContact(contact),
-      },
     });
     return [
       ...(changedFields.length > 0 ? [updated(survivor, changedFields)] : []),

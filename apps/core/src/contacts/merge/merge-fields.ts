@@ -1,7 +1,7 @@
 import { sameJson } from '@customer-platform/database';
 import { conformAttributes, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
-import type { Contact } from '../contact.entity.js';
-import { fitAttributes, type FieldTimes } from '../contact-profile.js';
+import type { Contact, FieldTimes } from '../contact.entity.js';
+import { fitAttributes } from '../contact-profile.js';
 import { PLAIN_FIELDS } from '../plain-fields.js';
 
 /** Whose value of a field stays. */
