@@ -4,9 +4,8 @@ import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import type { EventKind } from '../ingestion/event-schemas.js';
-import { CarefulProcessor, type Setback } from '../processing/careful-processor.js';
-import { LateStages } from '../processing/late-stages.js';
-import { readArrival, type Arrival, type Remainder, type Stage } from '../processing/work-item.js';
+import { FailingEvents, type FailedReplay } from '../processing/failing-events.js';
+import { readArrival, type Arrival, type ResumePoint, type Stage } from '../processing/work-item.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { ReplaySignal } from './replay.signal.js';
 
@@ -21,7 +20,8 @@ const WAITING = `SELECT DISTINCT organization_id AS id FROM dead_letters WHERE s
 
 /** In the order of an index that begins with the organization, however many it has queued. */
 const NEXT = `
-  SELECT organization_id, id, event_id, type, stage, payload, received_at, remainder FROM dead_letters
+  SELECT organization_id, id, event_id, type, stage, payload, received_at, remainder AS resume_point
+    FROM dead_letters
    WHERE organization_id = $2 AND state = 'replaying' AND id <> ALL($1::uuid[])
    ORDER BY last_failed_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
@@ -64,7 +64,7 @@ interface QueuedLetter {
   payload: Buffer | null;
   received_at: Date;
   /** Of an event that is stored, and failed at what follows. */
-  remainder: Remainder | null;
+  resume_point: ResumePoint | null;
 }
 
 interface RecordedRow {
@@ -87,8 +87,7 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
 
   constructor(
     private readonly database: Database,
-    private readonly careful: CarefulProcessor,
-    private readonly late: LateStages,
+    private readonly failing: FailingEvents,
     private readonly outbox: Outbox,
     private readonly signal: ReplaySignal,
     private readonly segments: SegmentFollower,
@@ -140,8 +139,8 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
         [letter] = await tx.query<QueuedLetter>(NEXT, [this.setbacks.waiting(), organizationId]);
         if (!letter) return;
         await tx.useOrganization(letter.organization_id);
-        const setback = await this.runStage(tx, letter);
-        await (setback ? this.giveBack(tx, letter, setback) : this.settle(tx, letter));
+        const failed = await this.runStage(tx, letter);
+        await (failed ? this.giveBack(tx, letter, failed) : this.settle(tx, letter));
       });
       if (letter) this.setbacks.passed(letter.id);
       this.job.progressed();
@@ -171,11 +170,11 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
     }
   }
 
-  /** The stage at which the event failed; one that failed after it was stored is not stored again. */
-  private async runStage(tx: WorkerTransaction, letter: QueuedLetter): Promise<Setback | undefined> {
-    const { stage, remainder } = letter;
+  /** From the stage at which the event failed; one that failed after it was stored is not stored again. */
+  private async runStage(tx: WorkerTransaction, letter: QueuedLetter): Promise<FailedReplay | undefined> {
+    const { stage, resume_point: resumePoint } = letter;
     if (stage === 'loyalty') return undefined;
-    if (stage === 'segments' && !remainder) {
+    if (stage === 'segments' && !resumePoint) {
       const [stored] = await tx.query<{ contactId: string }>(STORED, [
         letter.organization_id,
         letter.event_id,
@@ -186,10 +185,10 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
       }
     }
     const arrival = arrivalOf(letter);
-    if (arrival.failure) return { failure: { ...arrival.failure, ...(remainder && { stage }) } };
-    return remainder
-      ? this.late.replay(tx, { item: arrival, stage, remainder })
-      : this.careful.replay(tx, arrival, letter.id);
+    if (arrival.failure) return { failure: { ...arrival.failure, ...(resumePoint && { stage }) } };
+    return resumePoint
+      ? this.failing.resume(tx, arrival, resumePoint)
+      : this.failing.replay(tx, arrival, letter.id);
   }
 
   private async settle(tx: WorkerTransaction, letter: QueuedLetter): Promise<void> {
@@ -197,9 +196,9 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
     await this.outbox.append(tx, await this.replayedEvent(tx, letter));
   }
 
-  private async giveBack(tx: WorkerTransaction, letter: QueuedLetter, setback: Setback): Promise<void> {
-    const { stage, code, detail, attempts, closed } = setback.failure;
-    const { remainder } = setback;
+  private async giveBack(tx: WorkerTransaction, letter: QueuedLetter, failed: FailedReplay): Promise<void> {
+    const { stage, code, detail, attempts, closed } = failed.failure;
+    const { resumePoint } = failed;
     if (closed !== undefined) {
       await tx.query(CLOSE, [letter.organization_id, letter.id, closed, stage, detail]);
       return;
@@ -211,8 +210,8 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
       code,
       detail,
       attempts,
-      remainder ? JSON.stringify(remainder) : null,
-      remainder?.contactId ?? null,
+      resumePoint ? JSON.stringify(resumePoint) : null,
+      resumePoint?.contactId ?? null,
     ]);
   }
 

@@ -299,6 +299,26 @@ describe('an event that fails after it is stored', () => {
     expect(await outcome(id)).toMatchObject({ contacts: [{ row: ['ana', 'Ana', {}, true] }, {}] });
   });
 
+  it('that an earlier release stored with its profile tells of what that changed', async () => {
+    const { id, caller } = await anOrganization();
+    await fault(id, { stage: 'emit', pattern: '%contact.updated.v1%attributes.plan%' });
+    await world.storeCarefully(id, [first, keyed(identify, 'failing')]);
+    await world.core.database.query(
+      `UPDATE contacts SET version = 2, first_name = 'Anna', attributes = '{"plan": "gold"}',
+              field_times = jsonb_build_object('fields', jsonb_build_object('first_name', $2::text),
+                                               'attributes', jsonb_build_object('plan', $2::text))
+        WHERE organization_id = $1 AND external_id = 'ana'`,
+      [id, NOW],
+    );
+    await world.core.database.query(
+      `UPDATE dead_letters SET remainder = remainder || $2 WHERE organization_id = $1`,
+      [id, { changedFields: ['first_name', 'attributes.plan'], contested: ['/identities/0/value'] }],
+    );
+    await mend(id);
+    expect(await replay(caller)).toMatchObject({ state: 'replayed' });
+    expect(await told(id)).toContain('core.contact.updated.v1 ["first_name","attributes.plan"]');
+  });
+
   it('gives its contact no value of a person who was erased meanwhile', async () => {
     const { id, caller } = await anOrganization();
     await fault(id, { stage: 'profile', pattern: '%Anna%' });

@@ -2,7 +2,7 @@ import type { ContactProfile } from '../contacts/contact-profile.js';
 import type { WorkItem } from './work-item.js';
 
 /** An identity as it stands in a chunk. */
-export interface IdentityState {
+export interface ChunkIdentity {
   readonly organizationId: string;
   readonly id: string;
   readonly contactId: string;
@@ -16,12 +16,12 @@ export interface IdentityState {
 }
 
 /** A contact as it stands in a chunk, ahead of what is written at its end. */
-export interface ContactState {
+export interface ChunkContact {
   readonly organizationId: string;
   readonly id: string;
   readonly externalId: string | null;
   /** The event that made it, if one of this chunk did, and the identity by which later events will find it. */
-  readonly created?: { readonly by: WorkItem; readonly identity: IdentityState };
+  readonly created?: { readonly by: WorkItem; readonly identity: ChunkIdentity };
   /** Soft-deleted: its events are stored on it without any effect. */
   deleted: boolean;
   version: number;

@@ -2,7 +2,7 @@ import { newId, texts, timestamps, type Transaction, uuids } from '@customer-pla
 import { emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
 import type { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 import { eventsOfErased } from './erased-people.js';
-import { later, RaceLost, within, type ContactState, type IdentityState } from './contact-state.js';
+import { later, RaceLost, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import type { WorkItem } from './work-item.js';
 
 /*
@@ -25,17 +25,19 @@ const TOUCH = `
    WHERE activity.organization_id = seen.organization_id AND activity.contact_id = seen.contact_id
   RETURNING activity.contact_id`;
 
+const CONTACT = `contact.organization_id AS "organizationId", contact.id, external_id AS "externalId", version,
+         deleted_at IS NOT NULL AS deleted`;
+
 const STATES = `
-  SELECT contact.organization_id, contact.id, external_id, version, deleted_at IS NOT NULL AS deleted
+  SELECT ${CONTACT}
     FROM unnest($1::uuid[], $2::uuid[]) AS wanted (organization_id, id),
          LATERAL (SELECT * FROM contacts WHERE organization_id = wanted.organization_id AND id = wanted.id OFFSET 0)
            AS contact
    WHERE merged_into IS NULL AND erased_at IS NULL`;
 
 const PROFILES = `
-  SELECT contact.organization_id, contact.id, external_id, version, deleted_at IS NOT NULL AS deleted, email,
-         email_normal AS "emailNormal", phone, first_name, last_name, locale, timezone, country, attributes,
-         field_times AS times
+  SELECT ${CONTACT}, email, email_normal AS "emailNormal", phone, first_name AS "firstName",
+         last_name AS "lastName", locale, timezone, country, attributes, field_times AS "fieldTimes"
     FROM (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS given (organization_id, id)
            ORDER BY organization_id, id) AS wanted,
          LATERAL (SELECT * FROM contacts
@@ -49,24 +51,33 @@ const LOCK_ACTIVITY = `
   SELECT last_seen_at AS "seenAt" FROM contact_activity
    WHERE organization_id = $1 AND contact_id = $2 FOR UPDATE`;
 
-interface StateRow {
-  organization_id: string;
-  id: string;
-  external_id: string | null;
-  version: number;
-  deleted: boolean;
-}
-
+type StateRow = Pick<ChunkContact, 'organizationId' | 'id' | 'externalId' | 'version' | 'deleted'>;
 type ProfileRow = StateRow & ContactProfile;
 
-/** The contacts of a chunk's events, by organization and external id. */
+/** The contacts of a chunk's events. */
 export interface ResolvedContacts {
-  readonly byExternalId: Map<string, ContactState>;
+  /** The events that have a contact. */
+  readonly items: readonly WorkItem[];
+  readonly contactOf: (item: WorkItem) => ChunkContact;
+  readonly contacts: readonly ChunkContact[];
   /** The identities by which existing contacts were found. */
-  readonly found: IdentityState[];
+  readonly found: readonly ChunkIdentity[];
+  /** From which contacts merges took those identities, by organization and external id. */
+  readonly origins: ReadonlyMap<string, string | null>;
   /** Those that have no contact, and make none: they are of people who were erased. */
   readonly erased: ReadonlySet<WorkItem>;
 }
+
+const NOTHING: ResolvedContacts = {
+  items: [],
+  contactOf: () => {
+    throw new TypeError('No events were resolved to contacts');
+  },
+  contacts: [],
+  found: [],
+  origins: new Map(),
+  erased: new Set(),
+};
 
 /**
  * Finds the contact of every event by its external id, and makes up the contacts that do not exist yet. Existing
@@ -78,28 +89,38 @@ export async function resolveContacts(
   given: readonly WorkItem[],
   blocklist: ErasedIdentifiers,
 ): Promise<ResolvedContacts> {
+  if (given.length === 0) return NOTHING;
   const known = namedContacts(given);
   const owners = await ownersOf(tx, [...known.values()]);
   const states = await loadStates(tx, owners, known);
   await demandStillTheirs(tx, owners);
-  const owned = new Map<string, ContactState>();
+  const owned = new Map<string, ChunkContact>();
   for (const identity of owners) {
     const state = states.get(identity.contactId);
     if (!state) throw new RaceLost('A contact was merged, purged or erased while its event was processed');
     owned.set(within(identity.organizationId, identity.normal), state);
   }
-  const contactOf = ({ organizationId, body }: WorkItem): ContactState | undefined =>
-    owned.get(within(organizationId, body.external_id));
-  const erased = await eventsOfErased(tx, blocklist, given, contactOf);
+  const erased = await eventsOfErased(tx, blocklist, given, (item) => owned.get(nameOf(item)));
   const items = erased.size === 0 ? given : given.filter((item) => !erased.has(item));
   const named = erased.size === 0 ? known : namedContacts(items);
   const found = owners.filter(({ organizationId, normal }) => named.has(within(organizationId, normal)));
   const byExternalId = new Map([...owned].filter(([name]) => named.has(name)));
   for (const item of items) {
-    const name = within(item.organizationId, item.body.external_id);
+    const name = nameOf(item);
     if (!byExternalId.has(name)) byExternalId.set(name, newContact(item, named.get(name)?.seenAt));
   }
-  return { byExternalId, found, erased };
+  const contactOf = (item: WorkItem): ChunkContact => {
+    const contact = byExternalId.get(nameOf(item));
+    if (!contact) throw new TypeError('An event was not resolved to a contact');
+    return contact;
+  };
+  const origins = new Map(found.map((own) => [within(own.organizationId, own.normal), own.originId]));
+  const contacts = [...new Set(byExternalId.values())];
+  return { items, contactOf, contacts, found, origins, erased };
+}
+
+function nameOf({ organizationId, body }: WorkItem): string {
+  return within(organizationId, body.external_id);
 }
 
 /**
@@ -107,7 +128,7 @@ export async function resolveContacts(
  * then, the contact itself tells.
  * @throws RaceLost
  */
-async function demandStillTheirs(tx: Transaction, found: readonly IdentityState[]): Promise<void> {
+async function demandStillTheirs(tx: Transaction, found: readonly ChunkIdentity[]): Promise<void> {
   const moved = found.filter(({ originId }) => originId !== null);
   const owners = new Map((await ownersOf(tx, moved)).map((own) => [own.id, own.contactId]));
   if (moved.every(({ id, contactId }) => owners.get(id) === contactId)) return;
@@ -117,33 +138,33 @@ async function demandStillTheirs(tx: Transaction, found: readonly IdentityState[
 /** The identities that have these values, whoever in the organization owns them. */
 export async function ownersOf(
   tx: Transaction,
-  wanted: readonly Pick<IdentityState, 'organizationId' | 'type' | 'normal'>[],
-): Promise<IdentityState[]> {
+  wanted: readonly Pick<ChunkIdentity, 'organizationId' | 'type' | 'normal'>[],
+): Promise<ChunkIdentity[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.prepared<IdentityRow>(OWNERS, [
     uuids(wanted.map(({ organizationId }) => organizationId)),
     texts(wanted.map(({ type }) => type)),
     texts(wanted.map(({ normal }) => normal)),
   ]);
-  return rows.map(toIdentityState);
+  return rows.map(toChunkIdentity);
 }
 
 /** An identity as a query gives it. */
-export type IdentityRow = Omit<IdentityState, 'firstSeenAt' | 'lastSeenAt'> & {
+export type IdentityRow = Omit<ChunkIdentity, 'firstSeenAt' | 'lastSeenAt'> & {
   firstSeenAt: Date;
   lastSeenAt: Date;
 };
 
-export function toIdentityState(row: IdentityRow): IdentityState {
+export function toChunkIdentity(row: IdentityRow): ChunkIdentity {
   return { ...row, firstSeenAt: row.firstSeenAt.toISOString(), lastSeenAt: row.lastSeenAt.toISOString() };
 }
 
 /** By id: ids of contacts are unique over all organizations. */
 async function loadStates(
   tx: Transaction,
-  found: readonly IdentityState[],
-  named: ReadonlyMap<string, NamedContact>,
-): Promise<Map<string, ContactState>> {
+  found: readonly ChunkIdentity[],
+  named: ReadonlyMap<string, Named>,
+): Promise<Map<string, ChunkContact>> {
   if (found.length === 0) return new Map();
   const seen = await touch(tx, found, named);
   const { true: withProfile = [], false: without = [] } = Object.groupBy(seen.values(), (contact) =>
@@ -155,7 +176,7 @@ async function loadStates(
   return new Map(rows.map((row) => [row.id, toState(row, seen.get(row.id)?.seenAt ?? '')]));
 }
 
-function keysOf(contacts: readonly SeenContact[]): [organizationIds: Buffer, ids: Buffer] {
+function keysOf(contacts: readonly SeenId[]): [organizationIds: Buffer, ids: Buffer] {
   return [uuids(contacts.map(({ organizationId }) => organizationId)), uuids(contacts.map(({ id }) => id))];
 }
 
@@ -167,7 +188,7 @@ export async function lockContactOf(
   tx: Transaction,
   organizationId: string,
   eventId: string,
-): Promise<ContactState> {
+): Promise<ChunkContact> {
   const owner = async (): Promise<string | undefined> =>
     (await tx.query<{ id: string }>(CONTACT_OF_EVENT, [organizationId, eventId]))[0]?.id;
   const contactId = await owner();
@@ -178,22 +199,27 @@ export async function lockContactOf(
   return toState(row, seen.seenAt.toISOString());
 }
 
-/** A contact that was found by one or more of its external ids. */
-interface SeenContact {
-  readonly organizationId: string;
-  readonly id: string;
+/** What the events of a chunk say of a contact. */
+interface Sighting {
+  /** When the latest of them happened. */
   seenAt: string;
-  /** Whether an identify may change its profile. */
+  /** Whether one of them is an identify, which may change its profile. */
   identified: boolean;
 }
+
+/** By its id, of one that was found by one or more of its external ids. */
+type SeenId = Sighting & Pick<ChunkContact, 'organizationId' | 'id'>;
+
+/** By its external id. */
+type Named = Sighting & Pick<ChunkIdentity, 'organizationId' | 'type' | 'normal'>;
 
 /** Notes when contacts were seen, and thereby locks them until the chunk is committed. */
 async function touch(
   tx: Transaction,
-  found: readonly IdentityState[],
-  named: ReadonlyMap<string, NamedContact>,
-): Promise<Map<string, SeenContact>> {
-  const contacts = new Map<string, SeenContact>();
+  found: readonly ChunkIdentity[],
+  named: ReadonlyMap<string, Named>,
+): Promise<Map<string, SeenId>> {
+  const contacts = new Map<string, SeenId>();
   for (const { organizationId, contactId: id, normal } of found) {
     const name = named.get(within(organizationId, normal));
     const contact = contacts.get(id) ?? { organizationId, id, seenAt: '', identified: false };
@@ -212,24 +238,13 @@ async function touch(
   return contacts;
 }
 
-function toState(row: StateRow | ProfileRow, seenAt: string): ContactState {
-  const { organization_id: organizationId, id, external_id: externalId, version, deleted } = row;
-  const profile = 'times' in row ? profileOf(row) : undefined;
+function toState(row: StateRow | ProfileRow, seenAt: string): ChunkContact {
+  const { organizationId, id, externalId, version, deleted, ...rest } = row;
+  const profile = 'fieldTimes' in rest ? rest : undefined;
   return { organizationId, id, externalId, version, deleted, profile, changed: false, seenAt };
 }
 
-function profileOf({
-  organization_id: _o,
-  id: _id,
-  external_id: _e,
-  version: _v,
-  deleted: _d,
-  ...profile
-}: ProfileRow): ContactProfile {
-  return profile;
-}
-
-function newContact(item: WorkItem, seenAt = item.occurredAt): ContactState {
+function newContact(item: WorkItem, seenAt = item.occurredAt): ChunkContact {
   const id = newId();
   const { organizationId } = item;
   const { external_id: externalId } = item.body;
@@ -257,19 +272,8 @@ function newContact(item: WorkItem, seenAt = item.occurredAt): ContactState {
   };
 }
 
-/** A contact as the events of a chunk name it: by its external id. */
-interface NamedContact {
-  readonly organizationId: string;
-  readonly type: 'external_id';
-  readonly normal: string;
-  /** When the latest of them happened. */
-  seenAt: string;
-  /** Whether one of them is an identify. */
-  identified: boolean;
-}
-
-function namedContacts(items: readonly WorkItem[]): Map<string, NamedContact> {
-  const named = new Map<string, NamedContact>();
+function namedContacts(items: readonly WorkItem[]): Map<string, Named> {
+  const named = new Map<string, Named>();
   for (const { organizationId, body, occurredAt, kind } of items) {
     const normal = body.external_id;
     const name = within(organizationId, normal);

@@ -1,6 +1,6 @@
 import type { Transaction } from '@customer-platform/database';
 import type { ContactProfile } from '../contacts/contact-profile.js';
-import { RaceLost, type ContactState, type IdentityState } from './contact-state.js';
+import { RaceLost, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import type { ClaimOutcome } from './identity-claims.js';
 
 const PROFILE_COLUMNS = `external_id, email, email_normal, phone, first_name, last_name, locale, timezone, country,
@@ -51,7 +51,7 @@ const TOUCH_IDENTITIES = `
    WHERE identity.organization_id = seen.organization_id AND identity.id = seen.id`;
 
 /** Inserts the new contacts and updates those that an identify changed. */
-export async function writeContacts(tx: Transaction, contacts: readonly ContactState[]): Promise<void> {
+export async function writeContacts(tx: Transaction, contacts: readonly ChunkContact[]): Promise<void> {
   const created = contacts.filter((contact) => contact.created);
   const changed = contacts.filter((contact) => !contact.created && contact.changed);
   if (created.length > 0) {
@@ -65,7 +65,7 @@ export async function writeContacts(tx: Transaction, contacts: readonly ContactS
   if (changed.length > 0) await tx.prepared(UPDATE_CONTACTS, columns(changed));
 }
 
-function columns(contacts: readonly ContactState[]): unknown[] {
+function columns(contacts: readonly ChunkContact[]): unknown[] {
   const of = <T>(read: (profile: ContactProfile) => T): (T | null)[] =>
     contacts.map(({ profile }) => (profile ? read(profile) : null));
   return [
@@ -77,21 +77,21 @@ function columns(contacts: readonly ContactState[]): unknown[] {
     of((profile) => profile.email),
     of((profile) => profile.emailNormal),
     of((profile) => profile.phone),
-    of((profile) => profile.first_name),
-    of((profile) => profile.last_name),
+    of((profile) => profile.firstName),
+    of((profile) => profile.lastName),
     of((profile) => profile.locale),
     of((profile) => profile.timezone),
     of((profile) => profile.country),
     of((profile) => JSON.stringify(profile.attributes)),
-    of((profile) => JSON.stringify(profile.times)),
+    of((profile) => JSON.stringify(profile.fieldTimes)),
   ];
 }
 
 /** The identities a chunk adds, takes away and has seen. */
 export interface IdentityChanges {
-  readonly added: { identity: IdentityState; source: string }[];
-  readonly removed: IdentityState[];
-  readonly seen: IdentityState[];
+  readonly added: { identity: ChunkIdentity; source: string }[];
+  readonly removed: ChunkIdentity[];
+  readonly seen: ChunkIdentity[];
 }
 
 /** How old an identity's `last_seen_at` may grow before an event renews it; one named by an identify is exact. */
@@ -99,13 +99,13 @@ const SEEN_GRAIN_MS = 3_600_000;
 
 /** What claims and new contacts do to the identities, in the end. */
 export function identityChanges(
-  contacts: readonly ContactState[],
-  found: readonly IdentityState[],
+  contacts: readonly ChunkContact[],
+  found: readonly ChunkIdentity[],
   outcomes: readonly ClaimOutcome[],
 ): IdentityChanges {
-  const added = new Map<string, { identity: IdentityState; source: string }>();
-  const removed: IdentityState[] = [];
-  const seen = new Set<IdentityState>();
+  const added = new Map<string, { identity: ChunkIdentity; source: string }>();
+  const removed: ChunkIdentity[] = [];
+  const seen = new Set<ChunkIdentity>();
   for (const { created } of contacts) {
     if (created) added.set(created.identity.id, { identity: created.identity, source: created.by.kind });
   }
@@ -134,7 +134,7 @@ export async function writeIdentities(
 ): Promise<void> {
   if (removed.length > 0) await tx.prepared(DELETE_IDENTITIES, keysOf(removed));
   if (added.length > 0) {
-    const of = (read: (identity: IdentityState) => string): string[] =>
+    const of = (read: (identity: ChunkIdentity) => string): string[] =>
       added.map(({ identity }) => read(identity));
     const inserted = await tx.prepared(INSERT_IDENTITIES, [
       ...keysOf(added.map(({ identity }) => identity)),
@@ -154,6 +154,6 @@ export async function writeIdentities(
   }
 }
 
-function keysOf(identities: readonly IdentityState[]): [organizationIds: string[], ids: string[]] {
+function keysOf(identities: readonly ChunkIdentity[]): [organizationIds: string[], ids: string[]] {
   return [identities.map(({ organizationId }) => organizationId), identities.map(({ id }) => id)];
 }

@@ -1,5 +1,5 @@
 import { type Transaction, uuids } from '@customer-platform/database';
-import { within } from './contact-state.js';
+import { within } from './chunk-contact.js';
 import { CREDENTIAL_REVOKED, failed, type Arrival, type FailedItem, type WorkItem } from './work-item.js';
 
 const KNOWN = `
@@ -42,19 +42,19 @@ export interface Dispositions {
  * same body is a duplicate; with another body the event becomes a dead letter that is born closed, and a repeat of that
  * second body is a duplicate again.
  * What a revoked credential sent claims no key: whoever may send sends the same event under the same key after it.
- * @param replayed ids of the letters that are being run again, which do not stand in their own way
+ * @param letterId the letter that is being run again, which does not stand in its own way
  */
 export async function sortArrivals(
   tx: Transaction,
   arrivals: readonly Arrival[],
-  replayed: readonly string[] = [],
+  letterId?: string,
 ): Promise<Dispositions> {
   const known = new Map<string, KnownKey>();
   const asked = [...new Map(arrivals.map((arrival) => [nameOf(arrival), arrival])).values()];
   const rows = await tx.prepared<KnownRow>(KNOWN, [
     uuids(asked.map(({ organizationId }) => organizationId)),
     uuids(asked.map(({ eventId }) => eventId)),
-    uuids(replayed),
+    uuids(letterId === undefined ? [] : [letterId]),
   ]);
   for (const row of rows)
     remember(known, within(row.organization_id, row.event_id), row.fingerprint, row.claims);

@@ -8,7 +8,7 @@ import type {
   Identifier,
   SoughtIdentifier,
 } from '../subject-requests/blocklist/erased-identifiers.js';
-import { within, type ContactState } from './contact-state.js';
+import { within, type ChunkContact } from './chunk-contact.js';
 import { namedBy, normalPhones, signsIn } from './named-values.js';
 import type { FailedItem, Failure, WorkItem } from './work-item.js';
 
@@ -44,6 +44,16 @@ export function forgotten(item: WorkItem): FailedItem {
     raw,
     failure: ERASURE_FAILURE,
   };
+}
+
+/** The event without the address and the number that its contact is not to have. */
+export function withoutBlockedTraits(item: WorkItem, blocked: readonly NamedByEvent[]): WorkItem {
+  if (blocked.length === 0) return item;
+  const body = item.body as IdentifyBody;
+  const traits = Object.entries(body.traits).filter(
+    ([name, sent]) => !blocked.some(({ type, value }) => type === name && value === sent),
+  );
+  return { ...item, body: { ...body, traits: Object.fromEntries(traits) } };
 }
 
 /** The events that failed, those of erased people without what they say: a dead letter would keep it. */
@@ -103,7 +113,7 @@ export interface NamedByEvent extends SoughtIdentifier {
 }
 
 /** The contact of an event, as it was before the event. */
-export type ContactBefore = Pick<ContactState, 'id' | 'deleted' | 'profile'>;
+export type ContactBefore = Pick<ChunkContact, 'id' | 'deleted' | 'profile'>;
 
 /** Of blocked identifiers, those that the contact itself has: they are not another's. */
 const OWN = `
@@ -205,8 +215,8 @@ class Countries {
 
 function countryOf(known: ContactProfile | undefined): ContactProfile {
   const profile = emptyProfile();
-  const at = known?.times.fields['country'];
-  if (at !== undefined) profile.times.fields['country'] = at;
+  const at = known?.fieldTimes.fields['country'];
+  if (at !== undefined) profile.fieldTimes.fields['country'] = at;
   profile.country = known?.country ?? null;
   return profile;
 }

@@ -1,102 +1,112 @@
 import type { NewDomainEvent } from '@customer-platform/event-bus';
 import { NOTHING_DECLARED, type DeclaredAttributes } from '../attributes/declared-attributes.js';
 import { applyTraits, type Warning } from '../contacts/contact-profile.js';
+import { contactEvent } from '../contacts/shared-contact.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
 import type { StoredEvent } from '../segments/following/segment-follower.js';
+import type { ChunkContact, ChunkIdentity } from './chunk-contact.js';
 import { claimsOf, type Claim, type ClaimOutcome } from './identity-claims.js';
-import type { ContactState, IdentityState } from './contact-state.js';
-import type { IdentityNews, WorkItem } from './work-item.js';
+import type { FailedItem, IdentityNews, ResumePoint, WorkItem } from './work-item.js';
 
 /** What an event does: the contact it is stored on, its warnings, and what it has to tell. */
 export interface Effect {
   readonly item: WorkItem;
-  readonly contact: ContactState;
+  readonly contact: ChunkContact;
+  /** Whether it made the contact. */
+  readonly created: boolean;
   readonly warnings: Warning[];
-  readonly claims: Claim[];
+  readonly claims: readonly Claim[];
   /** Fields of the contact that have another value now. */
-  changedFields: readonly string[];
+  readonly changedFields: readonly string[];
+  readonly identities: IdentityNews[];
   /** `core.contact.created` or `.updated`, whose snapshot is of this moment and not of the chunk's end. */
-  contactEvent?: NewDomainEvent;
+  readonly contactEvent?: NewDomainEvent;
+}
+
+/** What an event has done by being stored, and has not told of. */
+type Untold = Pick<ResumePoint, 'created' | 'changedFields' | 'identities'>;
+
+/** The effect of an event that is stored and no more. */
+export function storedOnly(item: WorkItem, contact: ChunkContact): Effect {
+  const { changedFields, identities, created } = untold(item, contact);
+  return { item, contact, created, warnings: [], claims: [], changedFields, identities: [...identities] };
+}
+
+function untold(item: WorkItem, { created }: ChunkContact): Untold {
+  if (created?.by !== item) return { created: false, changedFields: [], identities: [] };
+  const { id, type } = created.identity;
+  return { created: true, changedFields: ['external_id'], identities: [{ verb: 'added', id, type }] };
+}
+
+/** From where an event goes on that is stored and no more. */
+export function resumePointOf({ contact, created, changedFields, identities }: Effect): ResumePoint {
+  return { contactId: contact.id, created, onDeleted: contact.deleted, changedFields, identities };
 }
 
 /**
  * Applies an event to its contact, in memory. Events of a contact must come in their order. A soft-deleted contact
  * keeps its events without any effect.
+ * @param before what it has done already
  */
 export function applyEvent(
   item: WorkItem,
-  contact: ContactState,
+  contact: ChunkContact,
   declared: DeclaredAttributes = NOTHING_DECLARED,
+  before: Untold = untold(item, contact),
 ): Effect {
-  const effect: Effect = { item, contact, warnings: [], claims: [], changedFields: [] };
-  if (contact.deleted) return effect;
-  const isCreation = contact.created?.by === item;
-  const changed = item.kind === 'identify' ? applyIdentify(effect, declared) : [];
-  if (isCreation) {
-    effect.changedFields = ['external_id', ...changed];
-    effect.contactEvent = contactEvent('core.contact.created.v1', effect);
-  } else if (changed.length > 0) {
+  const { created } = before;
+  const identities = [...before.identities];
+  if (contact.deleted)
+    return { item, contact, created, warnings: [], claims: [], changedFields: [], identities };
+  const { changed, warnings, claims } =
+    item.kind === 'identify' ? applyIdentify(item, contact, declared) : NO_CHANGE;
+  if (changed.length > 0 && contact.created?.by !== item) {
     contact.changed = true;
     contact.version += 1;
-    effect.changedFields = changed;
-    effect.contactEvent = contactEvent('core.contact.updated.v1', effect);
   }
-  return effect;
+  const changedFields = [...new Set([...before.changedFields, ...changed])];
+  const effect = { item, contact, created, warnings: [...warnings], claims, changedFields, identities };
+  if (changedFields.length === 0) return effect;
+  return { ...effect, contactEvent: changeEvent(effect) };
 }
 
-/** The effect of an event of which nothing but its contact is known. */
-export function noEffect(item: WorkItem, contact: ContactState): Effect {
-  const changedFields = contact.created?.by === item ? ['external_id'] : [];
-  return { item, contact, warnings: [], claims: [], changedFields };
-}
+const NO_CHANGE = { changed: [], warnings: [], claims: [] } as const;
 
-function applyIdentify({ item, contact, warnings, claims }: Effect, declared: DeclaredAttributes): string[] {
+function applyIdentify(item: WorkItem, contact: ChunkContact, declared: DeclaredAttributes) {
   const { profile } = contact;
   if (!profile) throw new TypeError('The profile of an identified contact was not loaded');
   const { traits } = item.body as IdentifyBody;
-  const before = JSON.stringify(profile.times);
-  const { changed, taken, warnings: skipped } = applyTraits(profile, traits, item.occurredAt, declared);
+  const before = JSON.stringify(profile.fieldTimes);
+  const { changed, taken, warnings } = applyTraits(profile, traits, item.occurredAt, declared);
   // A field that was confirmed keeps its value, but when it was said last must be kept too.
-  if (before !== JSON.stringify(profile.times)) contact.changed = true;
-  const named = claimsOf(contact, item, taken);
-  warnings.push(...skipped, ...named.malformed);
-  claims.push(...named.claims);
-  return changed;
+  if (before !== JSON.stringify(profile.fieldTimes)) contact.changed = true;
+  const { claims, malformed } = claimsOf(contact, item, taken);
+  return { changed, warnings: [...warnings, ...malformed], claims };
 }
 
 /** `core.contact.created` or `.updated`, with the contact as it is now. */
-export function contactEvent(
-  type: 'core.contact.created.v1' | 'core.contact.updated.v1',
-  { item, contact, changedFields }: Pick<Effect, 'item' | 'contact' | 'changedFields'>,
-): NewDomainEvent {
-  const { profile } = contact;
+function changeEvent({
+  item,
+  contact,
+  created,
+  changedFields,
+}: Omit<Effect, 'contactEvent'>): NewDomainEvent {
+  const { profile, id, externalId, version } = contact;
   if (!profile) throw new TypeError('The profile of a changed contact was not loaded');
-  const { email, phone, first_name, last_name, locale, timezone, country, attributes } = profile;
-  const known = { email, phone, first_name, last_name, locale, timezone, country };
-  const snapshot = {
-    id: contact.id,
-    external_id: contact.externalId,
-    ...known,
-    attributes: { ...attributes },
-  };
+  const { attributes } = profile;
+  // A copy: later events of the chunk change the attributes in place.
+  const known = { ...profile, attributes: { ...attributes }, id, externalId, version };
+  const shared = { ...known, mergedInto: null, deletedAt: null, erasedAt: null };
   return {
-    type,
+    ...contactEvent(created ? 'core.contact.created.v1' : 'core.contact.updated.v1', shared, changedFields),
     organizationId: item.organizationId,
-    key: contact.id,
-    subject: `contacts/${contact.id}`,
     correlationId: item.eventId,
     causationId: item.eventId,
-    data: {
-      contact_id: contact.id,
-      version: contact.version,
-      changed_fields: [...changedFields],
-      contact: { ...snapshot, state: 'active' as const },
-    },
   };
 }
 
 /** The event as segments follow it. */
-export function storedEvent({ item, contact, changedFields }: Effect): StoredEvent {
+export function storedEvent({ item, contact, created, changedFields }: Effect): StoredEvent {
   const track = item.kind === 'track' ? (item.body as TrackBody) : undefined;
   return {
     organizationId: item.organizationId,
@@ -105,46 +115,49 @@ export function storedEvent({ item, contact, changedFields }: Effect): StoredEve
     ...(track ? { event: track.event } : {}),
     properties: track?.properties ?? {},
     occurredAt: item.occurredAt,
-    created: contact.created?.by === item,
+    created,
     changedFields,
     onDeleted: contact.deleted,
   };
 }
 
-/** All that the events of a chunk have to tell, in their order: first of the contact, then the event itself. */
-export function domainEvents(
-  effects: readonly Effect[],
-  outcomes: ReadonlyMap<WorkItem, readonly ClaimOutcome[]>,
-): NewDomainEvent[] {
-  return effects.flatMap((effect) => {
-    const { item, contact, contactEvent: ofContact } = effect;
+/** All that events have to tell, in their order: first of the contact, then of its identities, then the event itself. */
+export function domainEvents(effects: readonly Effect[]): NewDomainEvent[] {
+  return effects.flatMap(({ item, contact, contactEvent: ofContact, identities }) => {
     if (contact.deleted) return [];
     const events: NewDomainEvent[] = ofContact ? [ofContact] : [];
-    for (const news of identityNews(effect, outcomes.get(item) ?? [])) {
-      events.push(identityEvent(item, contact.id, news));
-    }
+    events.push(...identities.map((news) => identityEvent(item, contact.id, news)));
     if (item.kind === 'track') events.push(recordedEvent(item, contact));
     return events;
   });
 }
 
-/** What an event did to the identities of its contact, in the order in which it is told. */
-export function identityNews({ item, contact }: Effect, outcomes: readonly ClaimOutcome[]): IdentityNews[] {
-  const news: IdentityNews[] = [];
-  const tell = (verb: IdentityNews['verb'], { id, type }: IdentityState): unknown =>
-    news.push({ verb, id, type });
-  if (contact.created?.by === item) tell('added', contact.created.identity);
-  for (const outcome of outcomes) {
-    if (!('added' in outcome)) continue;
-    if (outcome.evicted) tell('removed', outcome.evicted);
-    tell('added', outcome.added);
-  }
-  return news;
+/** What a claim did to the identities of its contact, in the order in which it is told. */
+export function identityNews(outcome: ClaimOutcome): IdentityNews[] {
+  if (!('added' in outcome)) return [];
+  const news = (verb: IdentityNews['verb'], { id, type }: ChunkIdentity): IdentityNews => ({
+    verb,
+    id,
+    type,
+  });
+  const { added, evicted } = outcome;
+  return [...(evicted ? [news('removed', evicted)] : []), news('added', added)];
 }
 
-/** `core.identity.added` or `.removed`. */
-export function identityEvent(item: WorkItem, contactId: string, { verb, id, type }: IdentityNews) {
-  const event: NewDomainEvent = {
+/** `core.event.dead_lettered`. */
+export function deadLetteredEvent({ organizationId, eventId, failure }: FailedItem): NewDomainEvent {
+  return {
+    type: 'core.event.dead_lettered.v1',
+    organizationId,
+    key: eventId,
+    subject: `events/${eventId}`,
+    correlationId: eventId,
+    data: { event_id: eventId, stage: failure.stage, code: failure.code },
+  };
+}
+
+function identityEvent(item: WorkItem, contactId: string, { verb, id, type }: IdentityNews): NewDomainEvent {
+  return {
     type: `core.identity.${verb}.v1`,
     organizationId: item.organizationId,
     key: contactId,
@@ -153,11 +166,9 @@ export function identityEvent(item: WorkItem, contactId: string, { verb, id, typ
     causationId: item.eventId,
     data: { contact_id: contactId, identity_id: id, type },
   };
-  return event;
 }
 
-/** `core.event.recorded`. */
-export function recordedEvent(item: WorkItem, contact: ContactState): NewDomainEvent {
+function recordedEvent(item: WorkItem, contact: ChunkContact): NewDomainEvent {
   const body = item.body as TrackBody;
   return {
     type: 'core.event.recorded.v1',

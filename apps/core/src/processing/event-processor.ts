@@ -1,72 +1,67 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
-import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { Outbox } from '@customer-platform/event-bus';
 import { DeclaredAttributesReader, type DeclaredOfAll } from '../attributes/declared-attributes.reader.js';
+import type { TrackBody } from '../ingestion/event-schemas.js';
 import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { Enforcements } from '../taxonomies/enforcing/enforcements.js';
-import { applyEvent, domainEvents, noEffect, storedEvent, type Effect } from './chunk-effects.js';
-import { resolveContacts } from './contact-resolution.js';
-import type { TrackBody } from '../ingestion/event-schemas.js';
-import { RaceLost, within } from './contact-state.js';
-import { ContestedIdentities, type Contests } from './contested-identities.js';
-import { forgotten, SubjectErased, withoutErased } from './erased-people.js';
+import { RaceLost, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
+import { lockContactOf, resolveContacts } from './contact-resolution.js';
 import { identityChanges, writeContacts, writeIdentities } from './contact-writer.js';
-import { sortArrivals, type Dispositions } from './dispositions.js';
-import { UsageTally, writeEvents, writeLetters } from './event-writer.js';
-import { decideClaims, type ClaimOutcome } from './identity-claims.js';
-import { remainderOf } from './remainder.js';
+import { ContestedIdentities, type Contests } from './contested-identities.js';
+import { sortArrivals } from './dispositions.js';
+import { blockedIn, forgotten, SubjectErased, withoutBlockedTraits, withoutErased } from './erased-people.js';
+import {
+  applyEvent,
+  deadLetteredEvent,
+  domainEvents,
+  identityNews,
+  resumePointOf,
+  storedEvent,
+  storedOnly,
+  type Effect,
+} from './event-effects.js';
+import { addWarnings, countEvents, writeEvents, writeLetters } from './event-writer.js';
+import { decideClaims } from './identity-claims.js';
 import {
   failed,
   type Arrival,
   type FailedItem,
   type Failure,
-  type Remainder,
+  type ResumePoint,
   type Stage,
   type WorkItem,
 } from './work-item.js';
 
-/** How far a chunk has come; what a dead letter says of where its event failed. */
+/** How far events have come; what a dead letter says of where its event failed. */
 export interface Progress {
   stage: Stage;
-  /** Of an event that was stored although it fails at a later stage. */
-  remainder?: Remainder;
 }
 
-/** What the events of a chunk have done besides being stored. */
-interface Applied {
-  readonly effects: Effect[];
-  readonly outcomes: Map<WorkItem, ClaimOutcome[]>;
-  readonly origins: Map<string, string | null>;
-  readonly contests: Contests;
-  readonly erased: ReadonlySet<WorkItem>;
-  /** By what attributes were checked; none where none was set. */
-  readonly declared?: DeclaredOfAll | undefined;
-}
-
-const NOTHING: Applied = {
-  effects: [],
-  outcomes: new Map(),
-  origins: new Map(),
-  contests: { folds: [], suggestions: [] },
-  erased: new Set(),
-};
-
-/** How a chunk is run that is not simply taken off the queue. */
+/** How events are processed that are not simply taken off the queue. */
 export interface ProcessingOptions {
-  /** Ids of the dead letters whose events these are. */
-  readonly letters?: readonly string[];
-  /** The one event fails at this stage, past `store`: it is stored, goes so far and is set aside. */
-  readonly halted?: Failure;
+  /** Id of the dead letter whose event this is. */
+  readonly letterId?: string;
+  /** Why the one event is stored without any further effect: it fails at what follows. */
+  readonly storeOnly?: Failure;
+}
+
+/** Events that are written to their contacts, and what is to follow. */
+interface Applied {
+  readonly effects: readonly Effect[];
+  readonly contests: Contests;
+  /** By what attributes were checked; none where none was set. */
+  readonly declared: DeclaredOfAll | undefined;
 }
 
 /**
- * The whole effect of a run of events, in the caller's transaction: sort out repeats → resolve contacts → profiles and
- * identities → store → segments → tell. Every statement is bulk and names the organization of each of its rows, so
- * that events of many organizations cost what as many of one do.
+ * The effect of events, in the caller's transaction: sort out repeats → resolve contacts → profiles and identities →
+ * store → segments → emit. Every statement is bulk and names the organization of each of its rows, so that events of
+ * many organizations cost what as many of one do. What becomes of events that fail is told by FailingEvents.
  */
 @Injectable()
-export class ChunkProcessor {
+export class EventProcessor {
   constructor(
     private readonly outbox: Outbox,
     private readonly segments: SegmentFollower,
@@ -78,100 +73,76 @@ export class ChunkProcessor {
 
   /**
    * Events of one contact must come in their order, and all of one contact through one transaction at a time.
-   * @throws RaceLost when a concurrent transaction got in the way: roll back, and run the chunk again
+   * @returns the effects of those that were stored
+   * @throws RaceLost when a concurrent transaction got in the way: roll back, and run the events again
    * @throws Superseded when definitions of attributes were changed meanwhile: as RaceLost
    * @throws SubjectErased when the event of a dead letter is of a person who was erased
    */
   async process(
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
-    progress: Progress,
-    { letters, halted }: ProcessingOptions = {},
-  ): Promise<void> {
+    progress: Progress = { stage: 'resolve' },
+    { letterId, storeOnly }: ProcessingOptions = {},
+  ): Promise<readonly Effect[]> {
     progress.stage = 'resolve';
-    const sorted = await sortArrivals(tx, arrivals, letters);
-    if (letters && sorted.dead.length > 0)
-      throw new RaceLost('The event of a dead letter has changed meanwhile');
-    const applied = await this.applyAll(tx, sorted.fresh, progress, halted);
-    const { effects, outcomes, origins, contests, erased, declared } = applied;
-    if (letters && erased.size > 0) throw new SubjectErased('The person of a dead letter was erased');
-    const dead = [...(await withoutErased(tx, this.blocklist, sorted.dead)), ...[...erased].map(forgotten)];
+    const { fresh, duplicates, dead: refused } = await sortArrivals(tx, arrivals, letterId);
+    const { items, contactOf, contacts, found, origins, erased } = await resolveContacts(
+      tx,
+      fresh,
+      this.blocklist,
+    );
+    if (letterId !== undefined) demandProcessable(refused, erased);
+    if (!storeOnly) progress.stage = 'profile';
+    const declared = storeOnly ? undefined : await this.declaredFor(tx, items);
+    const effects = items.map((item) =>
+      storeOnly
+        ? storedOnly(item, contactOf(item))
+        : applyEvent(item, contactOf(item), declared?.get(item.organizationId)),
+    );
+    await this.warnOfSchemas(tx, effects);
+    const contests = await this.writeContacts(tx, effects, contacts, found);
     progress.stage = 'store';
     await writeEvents(tx, effects, origins);
-    await writeLetters(tx, dead);
-    if (halted?.stage !== 'profile' && halted?.stage !== 'segments') {
-      progress.stage = 'segments';
-      await this.segments.eventsStored(tx, effects.map(storedEvent));
-    }
-    if (declared) await this.declared.demandSame(tx, declared, organizationsOf(sorted.fresh));
-    if (halted) await this.setAside(tx, applied, progress, halted, letters);
-    else {
-      progress.stage = 'emit';
-      const told = [...domainEvents(effects, outcomes), ...dead.map(deadLetteredEvent)];
-      await this.outbox.append(tx, told);
-      // What follows from its claims is the profile's, however late it comes.
-      progress.stage = 'profile';
-      await this.contested.settle(tx, contests);
-    }
-    await tallyOf({ ...sorted, dead }, effects, letters !== undefined).write(tx);
+    const dead = [...(await withoutErased(tx, this.blocklist, refused)), ...[...erased].map(forgotten)];
+    // The letter of a replay is there already.
+    const halted =
+      storeOnly && letterId === undefined ? effects.map((each) => haltedAt(each, storeOnly)) : [];
+    await writeLetters(tx, [...dead, ...halted]);
+    if (storeOnly) await this.outbox.append(tx, [...dead, ...halted].map(deadLetteredEvent));
+    else await this.follow(tx, { effects, contests, declared }, dead, progress);
+    await countEvents(tx, { effects, duplicates, dead }, letterId !== undefined);
+    return effects;
   }
 
-  /** Keeps what is left of the one event in a dead letter; that of a replay is there. */
-  private async setAside(
-    tx: WorkerTransaction,
-    { effects, outcomes }: Applied,
-    progress: Progress,
-    halted: Failure,
-    letters: readonly string[] | undefined,
-  ): Promise<void> {
-    progress.stage = 'store';
-    for (const effect of effects) {
-      const remainder = remainderOf(effect, outcomes.get(effect.item) ?? []);
-      progress.remainder = remainder;
-      if (letters) continue;
-      const item = { ...failed(effect.item, halted), remainder };
-      await writeLetters(tx, [item]);
-      await this.outbox.append(tx, deadLetteredEvent(item));
-    }
+  /**
+   * All that follows the store, of an event that was stored without it. What a person had who was erased since is
+   * passed over.
+   * @throws RaceLost, Superseded
+   */
+  async resume(tx: WorkerTransaction, item: WorkItem, from: ResumePoint, progress: Progress): Promise<void> {
+    progress.stage = 'profile';
+    const contact = await lockContactOf(tx, item.organizationId, item.eventId);
+    if (from.onDeleted) contact.deleted = true;
+    const declared = await this.declaredFor(tx, [item]);
+    const blocked = await blockedIn(tx, this.blocklist, [item], () => contact);
+    const allowed = withoutBlockedTraits(item, blocked);
+    const applied = applyEvent(allowed, contact, declared?.get(item.organizationId), from);
+    const claims = applied.claims.filter(
+      ({ type, normal }) => !blocked.some((each) => each.type === type && each.normal === normal),
+    );
+    const effects = [{ ...applied, claims }];
+    const contests = await this.writeContacts(tx, effects, [contact], []);
+    await addWarnings(tx, item.eventId, applied.warnings);
+    await this.follow(tx, { effects, contests, declared }, [], progress);
   }
 
-  /** Contacts, profiles and identities: what the events change beside themselves. */
-  private async applyAll(
+  /** What attributes are checked by; tracks set none. */
+  private async declaredFor(
     tx: WorkerTransaction,
     items: readonly WorkItem[],
-    progress: Progress,
-    halted: Failure | undefined,
-  ): Promise<Applied> {
-    if (items.length === 0) return NOTHING;
-    const { byExternalId, found, erased } = await resolveContacts(tx, items, this.blocklist);
-    const apply = halted?.stage === 'profile' ? noEffect : applyEvent;
-    if (apply === applyEvent) progress.stage = 'profile';
-    // Tracks set no attributes.
-    const declared = items.some(({ kind }) => kind === 'identify')
-      ? await this.declared.nowOfAll(tx, organizationsOf(items))
-      : undefined;
-    const effects = items.flatMap((item) => {
-      if (erased.has(item)) return [];
-      const contact = byExternalId.get(within(item.organizationId, item.body.external_id));
-      if (!contact) throw new TypeError('An event was not resolved to a contact');
-      return apply(item, contact, declared?.get(item.organizationId));
-    });
-    await this.warnOfSchemas(tx, effects);
-    const decided = await decideClaims(
-      tx,
-      effects.flatMap(({ claims }) => claims),
-    );
-    const contests = await this.contested.judge(tx, decided);
-    const outcomes = Map.groupBy(decided, ({ claim }) => claim.item);
-    for (const { item, warnings } of effects)
-      warnings.push(...warningsOf(outcomes.get(item) ?? [], contests));
-    const contacts = [...new Set(byExternalId.values())];
-    await writeContacts(tx, contacts);
-    await writeIdentities(tx, identityChanges(contacts, found, decided));
-    const origins = new Map(
-      found.map(({ organizationId, normal, originId }) => [within(organizationId, normal), originId]),
-    );
-    return { effects, outcomes, origins, contests, erased, declared };
+  ): Promise<DeclaredOfAll | undefined> {
+    if (!items.some(({ kind }) => kind === 'identify')) return undefined;
+    return this.declared.nowOfAll(tx, organizationsOf(items));
   }
 
   /**
@@ -190,50 +161,65 @@ export class ChunkProcessor {
       warnings.push(...broken.map(({ pointer }) => ({ pointer, code: 'schema_violation' })));
     }
   }
+
+  /** Decides the claims of the events, and writes contacts and identities as they are then. */
+  private async writeContacts(
+    tx: WorkerTransaction,
+    effects: readonly Effect[],
+    contacts: readonly ChunkContact[],
+    found: readonly ChunkIdentity[],
+  ): Promise<Contests> {
+    const decided = await decideClaims(
+      tx,
+      effects.flatMap(({ claims }) => claims),
+    );
+    const contests = await this.contested.judge(tx, decided);
+    const outcomes = Map.groupBy(decided, ({ claim }) => claim.item);
+    for (const { item, identities, warnings } of effects) {
+      const own = outcomes.get(item) ?? [];
+      identities.push(...own.flatMap(identityNews));
+      // What folds into the contact is its own as soon as the events are stored.
+      for (const outcome of own) {
+        if (!('refused' in outcome) || ('owner' in outcome && contests.folds.includes(outcome))) continue;
+        warnings.push({ pointer: outcome.claim.pointer, code: outcome.refused });
+      }
+    }
+    await writeContacts(tx, contacts);
+    await writeIdentities(tx, identityChanges(contacts, found, decided));
+    return contests;
+  }
+
+  /** Segments and other modules learn of what is stored; then contested identities are settled. */
+  private async follow(
+    tx: WorkerTransaction,
+    { effects, contests, declared }: Applied,
+    dead: readonly FailedItem[],
+    progress: Progress,
+  ): Promise<void> {
+    progress.stage = 'segments';
+    await this.segments.eventsStored(tx, effects.map(storedEvent));
+    if (declared) {
+      const items = effects.map(({ item }) => item);
+      await this.declared.demandSame(tx, declared, organizationsOf(items));
+    }
+    progress.stage = 'emit';
+    await this.outbox.append(tx, [...domainEvents(effects), ...dead.map(deadLetteredEvent)]);
+    // What follows from its claims is the profile's, however late it comes.
+    progress.stage = 'profile';
+    await this.contested.settle(tx, contests);
+  }
+}
+
+/** @throws RaceLost, SubjectErased where the event of a dead letter cannot be stored any more */
+function demandProcessable(refused: readonly FailedItem[], erased: ReadonlySet<WorkItem>): void {
+  if (refused.length > 0) throw new RaceLost('The event of a dead letter has changed meanwhile');
+  if (erased.size > 0) throw new SubjectErased('The person of a dead letter was erased');
+}
+
+function haltedAt(effect: Effect, failure: Failure): FailedItem {
+  return { ...failed(effect.item, failure), resumePoint: resumePointOf(effect) };
 }
 
 function organizationsOf(items: readonly WorkItem[]): string[] {
   return [...new Set(items.map(({ organizationId }) => organizationId))];
-}
-
-/** What folds into the contact is its own as soon as the events are stored. */
-export function warningsOf(
-  outcomes: readonly ClaimOutcome[],
-  { folds }: Contests,
-): { pointer: string; code: string }[] {
-  return outcomes.flatMap((outcome) => {
-    if (!('refused' in outcome) || ('owner' in outcome && folds.includes(outcome))) return [];
-    return { pointer: outcome.claim.pointer, code: outcome.refused };
-  });
-}
-
-function tallyOf(
-  { duplicates, dead }: Dispositions,
-  effects: readonly Effect[],
-  isReplay: boolean,
-): UsageTally {
-  const tally = new UsageTally();
-  for (const { item, contact } of effects) {
-    if (isReplay) tally.replayed(item, 'stored');
-    else tally.consumed(item, 'stored');
-    if (contact.created?.by === item) tally.created(item);
-  }
-  for (const arrival of duplicates) {
-    if (isReplay) tally.replayed(arrival, 'duplicates');
-    else tally.consumed(arrival, 'duplicates');
-  }
-  for (const item of dead) tally.consumed(item, 'dead');
-  return tally;
-}
-
-function deadLetteredEvent(item: FailedItem): NewDomainEvent {
-  const { organizationId, eventId, failure } = item;
-  return {
-    type: 'core.event.dead_lettered.v1',
-    organizationId,
-    key: eventId,
-    subject: `events/${eventId}`,
-    correlationId: eventId,
-    data: { event_id: eventId, stage: failure.stage, code: failure.code },
-  };
 }

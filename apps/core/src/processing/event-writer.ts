@@ -1,8 +1,8 @@
 import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
 import type { Warning } from '../contacts/contact-profile.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
-import type { Effect } from './chunk-effects.js';
-import { RaceLost, within } from './contact-state.js';
+import { RaceLost, within } from './chunk-contact.js';
+import type { Effect } from './event-effects.js';
 import type { Arrival, FailedItem } from './work-item.js';
 
 const INSERT_EVENTS = `
@@ -108,8 +108,8 @@ export async function writeLetters(tx: Transaction, items: readonly FailedItem[]
     of(({ failure }) => failure.closed ?? null),
     of(({ fingerprint }) => fingerprint),
     of(({ receivedAt }) => receivedAt),
-    of(({ remainder }) => remainder?.contactId ?? null),
-    of(({ remainder }) => (remainder ? JSON.stringify(remainder) : null)),
+    of(({ resumePoint }) => resumePoint?.contactId ?? null),
+    of(({ resumePoint }) => (resumePoint ? JSON.stringify(resumePoint) : null)),
   ]);
   if (inserted.length !== items.length)
     throw new RaceLost('A dead letter was kept by another transaction meanwhile');
@@ -132,70 +132,48 @@ export async function addWarnings(
   await tx.query(ADD_WARNINGS, [tx.organizationId, eventId, JSON.stringify(warnings)]);
 }
 
-/** What is to be added to the counters of one organization, day and partition. */
-interface Tally {
-  readonly organizationId: string;
-  readonly day: string;
-  readonly partition: number;
-  consumed: number;
-  stored: number;
-  duplicates: number;
-  dead: number;
-  contacts: number;
+/** What became of events: what is counted of them. */
+export interface Outcomes {
+  readonly effects: readonly Effect[];
+  readonly duplicates: readonly Arrival[];
+  readonly dead: readonly Arrival[];
 }
 
-/** Counters of one chunk, by organization and day of acceptance. */
-export class UsageTally {
-  private readonly tallies = new Map<string, Tally>();
+const COUNTERS = ['consumed', 'stored', 'duplicates', 'dead', 'contacts'] as const;
+type Counter = (typeof COUNTERS)[number];
+type Counts = Record<Counter, number> & Pick<Arrival, 'organizationId' | 'day' | 'partition'>;
 
-  /** Counts an event that came off the queue, by what became of it. */
-  consumed(arrival: Arrival, outcome: 'stored' | 'duplicates' | 'dead'): void {
-    const tally = this.of(arrival);
-    tally.consumed += 1;
-    tally[outcome] += 1;
-  }
-
-  /** Moves a dead letter to what became of its replay. */
-  replayed(arrival: Arrival, outcome: 'stored' | 'duplicates'): void {
-    const tally = this.of(arrival);
-    tally.dead -= 1;
-    tally[outcome] += 1;
-  }
-
-  /** Counts the contact that the event made. */
-  created(arrival: Arrival): void {
-    this.of(arrival).contacts += 1;
-  }
-
-  /** Adds the counts to those of the database. */
-  async write(tx: Transaction): Promise<void> {
-    const tallies = [...this.tallies.values()];
-    if (tallies.length === 0) return;
-    await tx.prepared(ADD_USAGE, [
-      tallies.map(({ organizationId }) => organizationId),
-      tallies.map(({ day }) => day),
-      tallies.map(({ partition }) => partition),
-      tallies.map(({ consumed }) => consumed),
-      tallies.map(({ stored }) => stored),
-      tallies.map(({ duplicates }) => duplicates),
-      tallies.map(({ dead }) => dead),
-      tallies.map(({ contacts }) => contacts),
-    ]);
-  }
-
-  private of({ organizationId, day, partition }: Arrival): Tally {
+/**
+ * Counts what became of events, by organization, day of acceptance and partition. A replay moves its event from the dead
+ * letters to what became of it.
+ */
+export async function countEvents(tx: Transaction, outcomes: Outcomes, isReplay: boolean): Promise<void> {
+  const { effects, duplicates, dead } = outcomes;
+  const counted = new Map<string, Counts>();
+  const add = ({ organizationId, day, partition }: Arrival, counter: Counter, by = 1): void => {
     const key = within(organizationId, day, String(partition));
-    const tally = this.tallies.get(key) ?? {
-      organizationId,
-      day,
-      partition,
-      consumed: 0,
-      stored: 0,
-      duplicates: 0,
-      dead: 0,
-      contacts: 0,
-    };
-    this.tallies.set(key, tally);
-    return tally;
+    const none = { consumed: 0, stored: 0, duplicates: 0, dead: 0, contacts: 0 };
+    const counts = counted.get(key) ?? { organizationId, day, partition, ...none };
+    counts[counter] += by;
+    counted.set(key, counts);
+  };
+  const count = (arrival: Arrival, outcome: 'stored' | 'duplicates' | 'dead'): void => {
+    if (isReplay) add(arrival, 'dead', -1);
+    else add(arrival, 'consumed');
+    add(arrival, outcome);
+  };
+  for (const { item, created } of effects) {
+    count(item, 'stored');
+    if (created) add(item, 'contacts');
   }
+  for (const arrival of duplicates) count(arrival, 'duplicates');
+  for (const item of dead) count(item, 'dead');
+  if (counted.size === 0) return;
+  const rows = [...counted.values()];
+  await tx.prepared(ADD_USAGE, [
+    rows.map(({ organizationId }) => organizationId),
+    rows.map(({ day }) => day),
+    rows.map(({ partition }) => partition),
+    ...COUNTERS.map((counter) => rows.map((row) => row[counter])),
+  ]);
 }

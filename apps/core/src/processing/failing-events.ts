@@ -1,33 +1,42 @@
 import { Injectable } from '@nestjs/common';
 import { isTransient, postgresFailure, type WorkerTransaction } from '@customer-platform/database';
 import { log, runWithCorrelation } from '@customer-platform/http';
-import { ChunkProcessor, type ProcessingOptions, type Progress } from './chunk-processor.js';
-import { RaceLost } from './contact-state.js';
+import { RaceLost } from './chunk-contact.js';
 import { ERASURE_FAILURE, SubjectErased } from './erased-people.js';
-import { isLate } from './remainder.js';
-import { failed, type Arrival, type Failure, type Remainder } from './work-item.js';
+import { resumePointOf, type Effect } from './event-effects.js';
+import { EventProcessor, type ProcessingOptions, type Progress } from './event-processor.js';
+import {
+  failed,
+  type Arrival,
+  type FailedItem,
+  type Failure,
+  type ResumePoint,
+  type Stage,
+  type WorkItem,
+} from './work-item.js';
 
-/** Why an event did not come through, and, where it is stored all the same, what is left of it. */
-export interface Setback {
-  readonly failure: Failure;
-  readonly remainder?: Remainder;
-}
+/** Why a replay did not come through, and, where the event is stored all the same, from where it is to go on. */
+export type FailedReplay = Pick<FailedItem, 'failure' | 'resumePoint'>;
 
-interface Attempting extends ProcessingOptions {
+interface AttemptOptions extends ProcessingOptions {
   readonly racesCount?: boolean;
 }
 
 /** How often an event is tried before it goes to the dead letters. */
-export const ATTEMPTS = 3;
+const ATTEMPTS = 3;
+
+/** What an event that fails here is stored without; a replay then runs all of it. */
+const PAST_STORE: readonly Stage[] = ['profile', 'segments', 'emit'];
 
 /**
- * Processes a chunk of which some event fails: halves it until the events at fault stand alone, and sets those aside
- * as dead letters. All of it in the caller's transaction, each part behind a savepoint, in the order of arrival: a
- * poison event holds back nobody, its own contact's later events included.
+ * What becomes of events that fail. Events of which some fails are halved until those at fault stand alone; each is
+ * tried three times, then stored alone if it failed past `store`, and becomes a dead letter. A replay runs a letter's
+ * event from where it was set aside. All of it in the caller's transaction, each attempt behind a savepoint, in the
+ * order of arrival: a poison event holds back nobody, its own contact's later events included.
  */
 @Injectable()
-export class CarefulProcessor {
-  constructor(private readonly processor: ChunkProcessor) {}
+export class FailingEvents {
+  constructor(private readonly processor: EventProcessor) {}
 
   /**
    * @param racesCount the events have lost so many races that to lose another is a failure like any other
@@ -36,62 +45,66 @@ export class CarefulProcessor {
   async process(tx: WorkerTransaction, arrivals: readonly Arrival[], racesCount = false): Promise<void> {
     const [first] = arrivals;
     if (!first) return;
-    if (arrivals.length === 1) return this.single(tx, first, racesCount);
-    if ((await this.attempt(tx, arrivals, { racesCount })) === undefined) return;
+    if (arrivals.length === 1) return this.processAlone(tx, first, racesCount);
+    if (!('failure' in (await this.attempt(tx, arrivals, { racesCount })))) return;
     const middle = arrivals.length >> 1;
     await this.process(tx, arrivals.slice(0, middle), racesCount);
     await this.process(tx, arrivals.slice(middle), racesCount);
   }
 
-  private async single(tx: WorkerTransaction, arrival: Arrival, racesCount: boolean): Promise<void> {
-    let failure: Failure | undefined;
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      failure = await this.attempt(tx, [arrival], { racesCount });
-      if (!failure) return;
+  private async processAlone(tx: WorkerTransaction, arrival: Arrival, racesCount: boolean): Promise<void> {
+    for (let attempts = 1; ; attempts += 1) {
+      const outcome = await this.attempt(tx, [arrival], { racesCount });
+      if (!('failure' in outcome)) return;
+      if (attempts < ATTEMPTS) continue;
+      const failure = { ...outcome.failure, attempts };
+      const stored = await this.storeOnly(tx, arrival, failure, { racesCount });
+      if (!('failure' in stored)) return;
+      await this.processor.process(tx, [failed(arrival, { ...stored.failure, attempts })]);
+      return;
     }
-    if (!failure) return;
-    const { remainder, failure: last } = await this.storeOnly(tx, arrival, failure, { racesCount });
-    if (!remainder)
-      await this.processor.process(tx, [failed(arrival, { ...last, attempts: ATTEMPTS })], {
-        stage: 'store',
-      });
   }
 
   /** Runs the event of a dead letter that is not stored; undefined once it has come through. */
-  async replay(tx: WorkerTransaction, arrival: Arrival, letterId: string): Promise<Setback | undefined> {
-    const letters = [letterId];
-    const failure = await this.attempt(tx, [arrival], { letters });
-    return failure && this.storeOnly(tx, arrival, failure, { letters });
+  async replay(tx: WorkerTransaction, arrival: Arrival, letterId: string): Promise<FailedReplay | undefined> {
+    const outcome = await this.attempt(tx, [arrival], { letterId });
+    if (!('failure' in outcome)) return undefined;
+    const stored = await this.storeOnly(tx, arrival, outcome.failure, { letterId });
+    if ('failure' in stored) return stored;
+    const [effect] = stored.effects;
+    return { ...outcome, ...(effect && { resumePoint: resumePointOf(effect) }) };
   }
 
-  /** Stores an event that fails at a stage past `store`; not where it can go no further than that either. */
+  /** Runs what follows the store of an event that was stored without; undefined once it has come through. */
+  async resume(tx: WorkerTransaction, item: WorkItem, from: ResumePoint): Promise<FailedReplay | undefined> {
+    const outcome = await attempted(tx, item.eventId, async (progress) => {
+      await this.processor.resume(tx, item, from, progress);
+      return {};
+    });
+    return 'failure' in outcome ? outcome : undefined;
+  }
+
+  /** Stores an event that fails past `store`; the failure where that is not so, or it cannot be stored either. */
   private async storeOnly(
     tx: WorkerTransaction,
     arrival: Arrival,
     failure: Failure,
-    options: Attempting = {},
-  ): Promise<Setback> {
-    let last = failure;
-    while (isLate(last.stage)) {
-      const halted = { ...last, attempts: options.letters ? 1 : ATTEMPTS };
-      const progress: Progress = { stage: 'resolve' };
-      const again = await this.attempt(tx, [arrival], { ...options, halted }, progress);
-      if (!again) return { failure: halted, remainder: progress.remainder };
-      last = again;
-    }
-    return { failure: last };
+    options: AttemptOptions,
+  ): Promise<{ effects: readonly Effect[] } | { failure: Failure }> {
+    if (!PAST_STORE.includes(failure.stage)) return { failure };
+    return this.attempt(tx, [arrival], { ...options, storeOnly: failure });
   }
 
-  /** Runs the events behind a savepoint; the failure if they are at fault, and nothing of them has happened then. */
   private attempt(
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
-    { racesCount = false, ...options }: Attempting = {},
-    progress: Progress = { stage: 'resolve' },
-  ): Promise<Failure | undefined> {
+    { racesCount, ...options }: AttemptOptions,
+  ): Promise<{ effects: readonly Effect[] } | { failure: Failure }> {
     const only = arrivals.length === 1 ? arrivals[0]?.eventId : undefined;
-    const work = (): Promise<void> => this.processor.process(tx, arrivals, progress, options);
-    return attempted(tx, progress, only, work, racesCount);
+    const work = async (progress: Progress) => ({
+      effects: await this.processor.process(tx, arrivals, progress, options),
+    });
+    return attempted(tx, only, work, racesCount);
   }
 }
 
@@ -101,27 +114,28 @@ export class CarefulProcessor {
  * @param racesCount whether to lose a race is the event's failure too
  * @throws RaceLost unless they count, and what says that the database is away
  */
-export async function attempted(
+async function attempted<T extends object>(
   tx: WorkerTransaction,
-  progress: Progress,
   eventId: string | undefined,
-  work: () => Promise<void>,
+  work: (progress: Progress) => Promise<T>,
   racesCount = false,
-): Promise<Failure | undefined> {
+): Promise<T | { failure: Failure }> {
+  const progress: Progress = { stage: 'resolve' };
   await tx.query('SAVEPOINT attempt');
   try {
-    await work();
+    const outcome = await work(progress);
     await tx.query('RELEASE SAVEPOINT attempt');
-    return undefined;
+    return outcome;
   } catch (error) {
     if (isTransient(error) || (error instanceof RaceLost && !racesCount)) throw error;
     await tx.query('ROLLBACK TO SAVEPOINT attempt');
     await tx.query('RELEASE SAVEPOINT attempt');
-    if (error instanceof SubjectErased) return ERASURE_FAILURE;
+    if (error instanceof SubjectErased) return { failure: ERASURE_FAILURE };
+    const { stage } = progress;
     if (eventId !== undefined) {
-      runWithCorrelation(eventId, () => log.error({ err: error, stage: progress.stage }, 'An event failed'));
+      runWithCorrelation(eventId, () => log.error({ err: error, stage }, 'An event failed'));
     }
-    return { stage: progress.stage, ...publicReason(error), attempts: 1 };
+    return { failure: { stage, ...publicReason(error), attempts: 1 } };
   }
 }
 

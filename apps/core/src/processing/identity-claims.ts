@@ -7,8 +7,8 @@ import {
   normalIdentity,
 } from '../identities/identity-value.js';
 import type { IdentifyBody } from '../ingestion/event-schemas.js';
-import { later, within, type ContactState, type IdentityState } from './contact-state.js';
-import { ownersOf, toIdentityState, type IdentityRow } from './contact-resolution.js';
+import { later, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
+import { ownersOf, toChunkIdentity, type IdentityRow } from './contact-resolution.js';
 import type { WorkItem } from './work-item.js';
 
 const OF_CONTACTS = `
@@ -36,7 +36,7 @@ const YIELD = `
 /** An identity that an identify names for its contact. */
 export interface Claim {
   readonly organizationId: string;
-  readonly contact: ContactState;
+  readonly contact: ChunkContact;
   readonly item: WorkItem;
   readonly type: string;
   readonly value: string;
@@ -47,9 +47,9 @@ export interface Claim {
 
 /** What became of a claim; `refused` is the code of the event's warning. */
 export type ClaimOutcome =
-  | { claim: Claim; added: IdentityState; evicted?: IdentityState }
-  | { claim: Claim; seen: IdentityState }
-  | { claim: Claim; refused: 'identity_taken'; owner: IdentityState }
+  | { claim: Claim; added: ChunkIdentity; evicted?: ChunkIdentity }
+  | { claim: Claim; seen: ChunkIdentity }
+  | { claim: Claim; refused: 'identity_taken'; owner: ChunkIdentity }
   | { claim: Claim; refused: 'limit_reached' };
 
 /** A value that an identify names and that no identity can have. */
@@ -60,7 +60,7 @@ export interface Malformed {
 
 /** The claims of one identify: the address and number it set, and those it lists. */
 export function claimsOf(
-  contact: ContactState,
+  contact: ChunkContact,
   item: WorkItem,
   taken: readonly KnownTrait[],
 ): { claims: Claim[]; malformed: Malformed[] } {
@@ -110,10 +110,10 @@ export async function decideClaims(tx: Transaction, claims: readonly Claim[]): P
     contacts.map(({ organizationId }) => organizationId),
     contacts.map(({ id }) => id),
   ]);
-  const held = new Map<string, IdentityState[]>(contacts.map(({ id }) => [id, []]));
+  const held = new Map<string, ChunkIdentity[]>(contacts.map(({ id }) => [id, []]));
   // An identity has one state, whichever way it was found.
   for (const row of rows) {
-    held.get(row.contactId)?.push(owners.get(keyOf(row)) ?? toIdentityState(row));
+    held.get(row.contactId)?.push(owners.get(keyOf(row)) ?? toChunkIdentity(row));
   }
   return claims.map((claim) => decide(claim, owners, heldBy(held, claim.contact)));
 }
@@ -122,7 +122,7 @@ export async function decideClaims(tx: Transaction, claims: readonly Claim[]): P
 async function yieldFromDeleted(
   tx: Transaction,
   claims: readonly Claim[],
-  owners: Map<string, IdentityState>,
+  owners: Map<string, ChunkIdentity>,
 ): Promise<void> {
   const contested = claims.flatMap((claim) => {
     const owner = owners.get(keyOf(claim));
@@ -139,14 +139,14 @@ async function yieldFromDeleted(
 }
 
 /** The identities of a contact; one that this chunk makes has its external id from the start. */
-function heldBy(held: Map<string, IdentityState[]>, contact: ContactState): IdentityState[] {
+function heldBy(held: Map<string, ChunkIdentity[]>, contact: ChunkContact): ChunkIdentity[] {
   const list = held.get(contact.id) ?? [];
   if (contact.created && !list.includes(contact.created.identity)) list.push(contact.created.identity);
   held.set(contact.id, list);
   return list;
 }
 
-function decide(claim: Claim, owners: Map<string, IdentityState>, held: IdentityState[]): ClaimOutcome {
+function decide(claim: Claim, owners: Map<string, ChunkIdentity>, held: ChunkIdentity[]): ClaimOutcome {
   const { contact, type, normal, item } = claim;
   const owner = owners.get(keyOf(claim)) ?? held.find((own) => own.type === type && own.normal === normal);
   if (owner && owner.contactId !== contact.id) return { claim, refused: 'identity_taken', owner };
@@ -168,14 +168,14 @@ function decide(claim: Claim, owners: Map<string, IdentityState>, held: Identity
   return { claim, added, evicted };
 }
 
-function newIdentity({ organizationId, contact, type, value, normal, item }: Claim): IdentityState {
+function newIdentity({ organizationId, contact, type, value, normal, item }: Claim): ChunkIdentity {
   const { occurredAt } = item;
   const seen = { firstSeenAt: occurredAt, lastSeenAt: occurredAt };
   return { organizationId, id: newId(), contactId: contact.id, originId: null, type, value, normal, ...seen };
 }
 
-function leastRecentlySeen(identities: readonly IdentityState[]): IdentityState | undefined {
-  return identities.reduce<IdentityState | undefined>(
+function leastRecentlySeen(identities: readonly ChunkIdentity[]): ChunkIdentity | undefined {
+  return identities.reduce<ChunkIdentity | undefined>(
     (oldest, own) => (oldest && oldest.lastSeenAt <= own.lastSeenAt ? oldest : own),
     undefined,
   );

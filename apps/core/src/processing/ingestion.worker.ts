@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { AuthorizationSource } from '@customer-platform/authorization';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { Batcher, log } from '@customer-platform/http';
 import { decodeRecord, UnreadableRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
-import { CarefulProcessor } from './careful-processor.js';
-import { ChunkProcessor } from './chunk-processor.js';
-import { Confirmation } from './confirmation.js';
-import { RaceLost } from './contact-state.js';
+import { RaceLost } from './chunk-contact.js';
+import { EventProcessor } from './event-processor.js';
+import { FailingEvents } from './failing-events.js';
 import { QueuePositions } from './queue-positions.js';
 import { UnreadableRecords } from './unreadable-records.js';
-import { readArrival, type Arrival } from './work-item.js';
+import { readArrival, refused, type Arrival } from './work-item.js';
 
 /** The reader whose position says what has been processed. */
 export const WORKER = 'worker';
@@ -31,6 +31,11 @@ const TRANSACTIONS = 2;
  */
 const RACES = 12;
 const LONGEST_PAUSE_MS = 1_000;
+
+/** How many acceptances one question may hold. */
+const QUESTION_LIMIT = 1_000;
+/** What an unconfirmed event needed of its key. */
+const PERMISSIONS = { track: 'core.events.write', identify: 'core.contacts.write' } as const;
 
 interface ReadRecord extends IncomingRecord {
   readonly arrivals: Arrival[];
@@ -54,9 +59,9 @@ export class IngestionWorker implements OnApplicationBootstrap {
     private readonly consumers: RecordConsumers,
     private readonly database: Database,
     private readonly positions: QueuePositions,
-    private readonly confirmation: Confirmation,
-    private readonly processor: ChunkProcessor,
-    private readonly careful: CarefulProcessor,
+    private readonly registry: AuthorizationSource,
+    private readonly processor: EventProcessor,
+    private readonly failing: FailingEvents,
     private readonly unreadable: UnreadableRecords,
   ) {}
 
@@ -84,15 +89,26 @@ export class IngestionWorker implements OnApplicationBootstrap {
     }
   }
 
+  /**
+   * Asks the registry about events that were accepted while it was away (contract.md §5): one whose key was not valid
+   * then, or might not send it, becomes a dead letter that is born closed.
+   * @throws RegistryUnavailable while the registry is away: nothing unconfirmed may be stored
+   */
   private async confirmed(records: ReadRecord[]): Promise<ReadRecord[]> {
-    if (!records.some(isUnconfirmed)) return records;
-    const arrivals = await this.confirmation.confirm(records.flatMap((record) => record.arrivals));
-    let at = 0;
-    return records.map((record) => {
-      const own = arrivals.slice(at, at + record.arrivals.length);
-      at += own.length;
-      return { ...record, arrivals: own };
-    });
+    const unconfirmed = records.flatMap(({ arrivals }) => arrivals).filter(isUnconfirmed);
+    const revoked = new Set<Arrival>();
+    for (let at = 0; at < unconfirmed.length; at += QUESTION_LIMIT) {
+      const asked = unconfirmed.slice(at, at + QUESTION_LIMIT);
+      const verdicts = await this.registry.confirm(asked.map(acceptanceOf));
+      asked.forEach((arrival, index) => {
+        if (verdicts[index] !== true) revoked.add(arrival);
+      });
+    }
+    if (revoked.size === 0) return records;
+    return records.map((record) => ({
+      ...record,
+      arrivals: record.arrivals.map((arrival) => (revoked.has(arrival) ? refused(arrival) : arrival)),
+    }));
   }
 
   /** Processes records of several partitions in one transaction. */
@@ -100,7 +116,10 @@ export class IngestionWorker implements OnApplicationBootstrap {
     let singly = false;
     for (let races = 0; ;) {
       try {
-        return await (singly ? this.processSingly(records, races >= RACES) : this.processAtOnce(records));
+        return await this.inTransaction(records, async (tx, arrivals) => {
+          if (singly) await this.failing.process(tx, arrivals, races >= RACES);
+          else await this.processor.process(tx, arrivals);
+        });
       } catch (error) {
         if (isTransient(error)) throw error;
         if (error instanceof RaceLost && races < RACES) {
@@ -117,16 +136,6 @@ export class IngestionWorker implements OnApplicationBootstrap {
         singly = true;
       }
     }
-  }
-
-  private processAtOnce(records: readonly ReadRecord[]): Promise<void> {
-    return this.inTransaction(records, (tx, arrivals) =>
-      this.processor.process(tx, arrivals, { stage: 'resolve' }),
-    );
-  }
-
-  private processSingly(records: readonly ReadRecord[], racesCount: boolean): Promise<void> {
-    return this.inTransaction(records, (tx, arrivals) => this.careful.process(tx, arrivals, racesCount));
   }
 
   private async inTransaction(
@@ -162,8 +171,12 @@ function readRecord(record: IncomingRecord): ReadRecord {
   }
 }
 
-function isUnconfirmed({ arrivals }: ReadRecord): boolean {
-  return arrivals.some(({ unconfirmedKey }) => unconfirmedKey !== undefined);
+function isUnconfirmed({ unconfirmedKey }: Arrival): boolean {
+  return unconfirmedKey !== undefined;
+}
+
+function acceptanceOf({ unconfirmedKey = '', receivedAt, kind }: Arrival) {
+  return { key_hash: unconfirmedKey, accepted_at: receivedAt, permission: PERMISSIONS[kind] };
 }
 
 function eventsOf(records: readonly ReadRecord[]): number {
@@ -176,7 +189,7 @@ function* chunksOf(records: Iterable<ReadRecord>): Generator<ReadRecord[]> {
   for (const record of records) {
     const [first] = chunk;
     const full = eventsOf(chunk) + record.arrivals.length > CHUNK_EVENTS;
-    if (first && (full || isUnconfirmed(first) !== isUnconfirmed(record))) {
+    if (first && (full || first.arrivals.some(isUnconfirmed) !== record.arrivals.some(isUnconfirmed))) {
       yield chunk;
       chunk = [];
     }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { START_MS, startCore, type TestCore } from '../core.fixture.js';
 import { eventIdOf } from '../ingestion/event-id.js';
 import type { EventKind } from '../ingestion/event-schemas.js';
-import { ChunkProcessor } from './chunk-processor.js';
+import { EventProcessor } from './event-processor.js';
 import { readArrival, type Arrival } from './work-item.js';
 
 const ORGANIZATIONS = 3;
@@ -108,7 +108,7 @@ function arrivalOf(
 
 async function processed(arrivals: readonly Arrival[]): Promise<void> {
   if (arrivals.length === 0) return;
-  const processor = core.app.app.get(ChunkProcessor);
+  const processor = core.app.app.get(EventProcessor);
   await core.app.app
     .get(Database)
     .acrossOrganizations((tx) => processor.process(tx, arrivals, { stage: 'resolve' }));

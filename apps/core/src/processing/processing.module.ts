@@ -5,12 +5,10 @@ import { MergesModule } from '../contacts/merge/merges.module.js';
 import { SuggestionsModule } from '../contacts/suggestions/suggestions.module.js';
 import { BlocklistModule } from '../subject-requests/blocklist/blocklist.module.js';
 import { EnforcingModule } from '../taxonomies/enforcing/enforcing.module.js';
-import { CarefulProcessor } from './careful-processor.js';
-import { ChunkProcessor } from './chunk-processor.js';
-import { Confirmation } from './confirmation.js';
 import { ContestedIdentities } from './contested-identities.js';
+import { EventProcessor } from './event-processor.js';
+import { FailingEvents } from './failing-events.js';
 import { IngestionWorker } from './ingestion.worker.js';
-import { LateStages } from './late-stages.js';
 import { QueuePositions } from './queue-positions.js';
 import { UnreadableRecords } from './unreadable-records.js';
 
@@ -25,15 +23,13 @@ import { UnreadableRecords } from './unreadable-records.js';
     SuggestionsModule,
   ],
   providers: [
-    CarefulProcessor,
-    ChunkProcessor,
-    Confirmation,
     ContestedIdentities,
+    EventProcessor,
+    FailingEvents,
     IngestionWorker,
-    LateStages,
     QueuePositions,
     UnreadableRecords,
   ],
-  exports: [CarefulProcessor, LateStages, QueuePositions, UnreadableRecords],
+  exports: [FailingEvents, QueuePositions, UnreadableRecords],
 })
 export class ProcessingModule {}

@@ -50,7 +50,7 @@ export interface FailedItem extends Received {
   readonly externalId?: string;
   readonly failure: Failure;
   /** Of an event that is stored, and failed at what follows. */
-  readonly remainder?: Remainder;
+  readonly resumePoint?: ResumePoint;
 }
 
 /** An identity that an event added to its contact or took from it. */
@@ -61,10 +61,11 @@ export interface IdentityNews {
 }
 
 /**
- * What a stored event has done, where later stages have still to follow it and to tell of it. Names and ids only: what
- * is told of the contact is read when it is told, so that no late word overwrites a newer one.
+ * From where a replay goes on with an event that was stored and failed past that: all that follows the store is before
+ * it, and here stands what it has done and not told of. Names and ids only: what is told of the contact is read when it
+ * is told, so that no late word overwrites a newer one.
  */
-export interface Remainder {
+export interface ResumePoint {
   /** On whom the event was stored: what a merge has moved since has told of itself. */
   readonly contactId: string;
   /** Whether the event made the contact. */
@@ -73,8 +74,6 @@ export interface Remainder {
   readonly onDeleted: boolean;
   readonly changedFields: readonly string[];
   readonly identities: readonly IdentityNews[];
-  /** Where the event names identities of others: they fold or are suggested once it is told of. */
-  readonly contested: readonly string[];
 }
 
 /** An event as it comes to the processing. */

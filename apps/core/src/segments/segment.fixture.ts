@@ -5,8 +5,8 @@ import { DeadLetterReplayer } from '../dead-letters/dead-letter.replayer.js';
 import { Clock, Database, newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
-import { CarefulProcessor } from '../processing/careful-processor.js';
-import { ChunkProcessor } from '../processing/chunk-processor.js';
+import { EventProcessor } from '../processing/event-processor.js';
+import { FailingEvents } from '../processing/failing-events.js';
 import { eventIdOf } from '../ingestion/event-id.js';
 import { readArrival } from '../processing/work-item.js';
 import { startCoreWithPeers, type CoreWithPeers } from '../contacts/contact.fixture.js';
@@ -102,17 +102,17 @@ export class SegmentWorld {
   async store(organizationId: string, given: readonly Given[]): Promise<void> {
     const arrivals = given.map((each) => arrivalOf(organizationId, each, Date.parse(this.now())));
     const database = this.core.app.app.get(Database, { strict: false });
-    const processor = this.core.app.app.get(ChunkProcessor, { strict: false });
-    await database.acrossOrganizations((tx) => processor.process(tx, arrivals, { stage: 'resolve' }));
+    const processor = this.core.app.app.get(EventProcessor, { strict: false });
+    await database.acrossOrganizations((tx) => processor.process(tx, arrivals));
   }
 
   /** As {@link store}, for events of which one fails. */
   async storeCarefully(organizationId: string, given: readonly Given[]): Promise<void> {
     const arrivals = given.map((each) => arrivalOf(organizationId, each, Date.parse(this.now())));
-    const careful = this.core.app.app.get(CarefulProcessor, { strict: false });
+    const failing = this.core.app.app.get(FailingEvents, { strict: false });
     await this.core.app.app
       .get(Database, { strict: false })
-      .acrossOrganizations((tx) => careful.process(tx, arrivals));
+      .acrossOrganizations((tx) => failing.process(tx, arrivals));
   }
 
   /** Stores events and evaluates. */

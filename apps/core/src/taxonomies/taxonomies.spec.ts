@@ -11,7 +11,7 @@ import {
 } from '@customer-platform/testing';
 import { aTrack, anIdentify, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { readArrival } from '../processing/work-item.js';
-import { ChunkProcessor } from '../processing/chunk-processor.js';
+import { EventProcessor } from '../processing/event-processor.js';
 import { eventIdOf } from '../ingestion/event-id.js';
 import { TaxonomyCatalog } from './taxonomy-catalog.js';
 import type { InstalledTaxonomyDto, TaxonomyDto } from './taxonomy.dto.js';
@@ -369,7 +369,7 @@ describe('an event that breaks a schema', () => {
       receivedAt: core.app.app.get(Clock, { strict: false }).now().getTime(),
       body: Buffer.from(JSON.stringify(body)),
     };
-    const processor = core.app.app.get(ChunkProcessor, { strict: false });
+    const processor = core.app.app.get(EventProcessor, { strict: false });
     await core.app.app
       .get(Database, { strict: false })
       .acrossOrganizations((tx) => processor.process(tx, [readArrival(queued, 0)], { stage: 'resolve' }));

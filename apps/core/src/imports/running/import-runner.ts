@@ -11,7 +11,7 @@ import {
 } from '@customer-platform/database';
 import { Outbox, outboxAge } from '@customer-platform/event-bus';
 import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
-import { RaceLost } from '../../processing/contact-state.js';
+import { RaceLost } from '../../processing/chunk-contact.js';
 import { FileMissing } from '../files/file-store.js';
 import { ImportFiles, type LeftFile } from '../files/import-files.js';
 import { FileDamaged } from '../files/sealed-blocks.js';
