@@ -48,7 +48,10 @@ export async function keepLateFailure(tx: Transaction, failure: LateFailure): Pr
   ]);
 }
 
-type StoredRow = EventRow & { identities: unknown; fingerprint: string };
+type StoredRow = Omit<EventRow, 'warnings' | 'source' | 'created_at'> & {
+  identities: unknown;
+  fingerprint: string;
+};
 
 /** The event as it might have been sent. */
 function bodyOf(row: StoredRow) {

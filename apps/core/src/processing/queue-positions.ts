@@ -90,7 +90,7 @@ export class QueuePositions {
 
   /** The furthest position of any reader, by partition. */
   async furthest(tx: Transaction, topic: string): Promise<Map<number, bigint>> {
-    const rows = await tx.query<Position>(READ, [this.named(topic)]);
+    const rows = await tx.query<Omit<Position, 'latest_timestamp'>>(READ, [this.named(topic)]);
     return new Map(rows.map(({ partition, next_offset }) => [partition, BigInt(next_offset)]));
   }
 }

@@ -32,7 +32,7 @@ UPDATE api_keys SET revoked_at = $3, updated_at = greatest($3::timestamptz, upda
  WHERE organization_id = $1 AND id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
 RETURNING prefix, role_id, expires_at`;
 
-interface ApiKeyFacts {
+export interface ApiKeyFacts {
   id: string;
   prefix: string;
   role_id: string;

@@ -6,7 +6,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { demandHeld } from '../roles/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
 import type { ApiKeyDto, ApiKeyStatus, CreateApiKeyDto, IssuedApiKeyDto } from './api-key.dto.js';
-import { ApiKeyIssuing, type IssuedApiKey } from './api-key.issuing.js';
+import { ApiKeyIssuing, type ApiKeyFacts, type IssuedApiKey } from './api-key.issuing.js';
 
 interface ApiKeyRow {
   id: string;
@@ -128,7 +128,7 @@ export class ApiKeysService {
     end: Date,
     successor: IssuedApiKey,
   ): Promise<void> {
-    const [former] = await tx.query<ApiKeyRow>(ROTATE, [tx.organizationId, id, now, end]);
+    const [former] = await tx.query<ApiKeyFacts>(ROTATE, [tx.organizationId, id, now, end]);
     if (!former) throw new Problem('not_found');
     await this.audit.record(tx, context, {
       action: 'identity.api_keys.rotate',

@@ -76,7 +76,7 @@ export class ChannelFaults {
 
   /** Of the transaction's organization, by channel. */
   async shown(tx: Transaction): Promise<Map<Channel, ShownFault>> {
-    const rows = await tx.query<FaultRow & { since: Date }>(
+    const rows = await tx.query<Omit<FaultRow, 'organization_id' | 'provider'> & { since: Date }>(
       'SELECT channel, stage, code, since FROM channel_faults WHERE organization_id = $1',
       [tx.organizationId],
     );

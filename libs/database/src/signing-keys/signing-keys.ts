@@ -228,7 +228,9 @@ export class SigningKeys {
 
   private async readIds(purpose: string, list: KeyList): Promise<void> {
     const readAt = this.clock.now().getTime();
-    const rows = await this.database.acrossOrganizations((tx) => tx.query<KeyRow>(IDS, [purpose]));
+    const rows = await this.database.acrossOrganizations((tx) =>
+      tx.query<Pick<KeyRow, 'kid'>>(IDS, [purpose]),
+    );
     list.ids = new Set(rows.map(({ kid }) => kid));
     list.readAt = readAt;
     for (const name of this.known.keys()) {
