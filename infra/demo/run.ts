@@ -1,13 +1,14 @@
 /**
  * `npm run demo`: real input through the whole platform. Sends the webhook payloads of a code host and a shop's
  * purchases, adjusts, spends and reverses points and lets some expire, then prints the conservation line and one customer's
- * timeline. Somebody else gets an archive of what is held of them, and is erased with four receipts.
+ * timeline. Two hundred people get a campaign. Somebody else gets an archive of what is held of them, and is erased with four receipts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Platform, drained, runningPlatform } from '@customer-platform/kit/platform.ts';
 import { adminOf } from '@customer-platform/kit/public-api.ts';
+import { showCampaign } from './campaign.ts';
 import { movePoints } from './points.ts';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
 import { replay } from '@customer-platform/replay/replay.ts';
@@ -33,8 +34,10 @@ async function main(): Promise<void> {
     `\naccepted ${accepted} = stored ${stored} + duplicates ${duplicates} + dead-lettered ${dead} + pending ${pending}   (refused ${refused})`,
   );
   await showTimeline(platform, 'shop-javiera', run);
+  const admin = await adminOf(platform);
+  await showCampaign({ platform, admin, run, say });
   const file = join(values.data, 'demo', `access-${run}.zip`);
-  await showRights({ platform, admin: await adminOf(platform), run, file, say });
+  await showRights({ platform, admin, run, file, say });
 }
 
 async function feed(platform: Platform, title: string, name: string, events: EventLine[]): Promise<void> {

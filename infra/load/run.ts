@@ -6,6 +6,7 @@
  * `npm run load -- sign-in [--rate N] [--duration S] [--sessions N]`
  * `npm run load -- sends [--rate N] [--duration S] [--backlog N]`
  * `npm run load -- provider-webhooks [--rate N] [--duration S]`
+ * `npm run load -- campaign [--contacts N] [--rate N]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  * `npm run load -- segments|loyalty [--events N]`
  * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
@@ -24,7 +25,8 @@
  * anywhere in a contact's 100,000 items, `lists` in a list's 100,000 members. `passwords` sets
  * some while others go on with their work, `sign-in` signs people in by the pages and refreshes their tokens,
  * `outbound-webhooks` has events told to a hundred endpoints, `sends` follows
- * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `seed` fills core by
+ * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `campaign` writes to
+ * a segment while single mails are asked for, and of two organizations at once. `seed` fills core by
  * COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
  * consumes, `authorization` what keys and permissions cost, on an identity of its own, `taxonomies` what the schemas of
@@ -52,6 +54,7 @@ import {
   runningPlatform,
 } from '@customer-platform/kit/platform.ts';
 import { runBackgroundWork } from './background-work.bench.ts';
+import { runCampaign } from './campaign/command.ts';
 import { measureImports } from './imports.bench.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
@@ -197,6 +200,11 @@ async function main(): Promise<void> {
     const platform = await runningPlatform(values.data);
     return runTenants({ platform, k6: await findK6(root, say), rate, duration, organizations }, say);
   }
+  if (kind === 'campaign') {
+    const [rate = 0] = ratesOf(values.rate ?? '10');
+    const contacts = Number(values.contacts ?? '20000');
+    return runCampaign({ platform: await runningPlatform(values.data), contacts, rate }, say);
+  }
   if (kind === 'outbound-webhooks') {
     const [rate = 0] = ratesOf(values.rate ?? '4');
     return runOutboundWebhooks({ platform: await runningPlatform(values.data), rate, duration }, say);
@@ -210,7 +218,7 @@ async function main(): Promise<void> {
   const found = KINDS.find((each) => each === kind);
   if (!found)
     throw new Error(
-      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, tenants; ` +
+      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, campaign, tenants; ` +
         'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import, live-tail, large-organization, segments-preview.',
     );
   await measureRates(found, duration);

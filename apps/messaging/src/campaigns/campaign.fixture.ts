@@ -38,24 +38,34 @@ interface Asked {
   limit: number;
 }
 
+/** Messaging, in this process or in one of its own. */
+export type RunningMessaging = Pick<MessagingWorld, 'database' | 'mail' | 'organization' | 'close'>;
+
 /** Messaging between a core and a crm that know segments, lists and contacts. */
-export class CampaignWorld {
+export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
   readonly audiences = new Map<string, Stored>();
   readonly contacts = new Map<string, StoredContact>();
   /** Members of a page, however many are asked for. */
   pageSize = 3;
 
   private constructor(
-    readonly messaging: MessagingWorld,
+    readonly messaging: M,
     readonly core: InternalPeer,
     readonly crm: InternalPeer,
-    private readonly known: Pick<CampaignWorld, 'audiences' | 'contacts'>,
+    known: Pick<CampaignWorld, 'audiences' | 'contacts'>,
   ) {
     this.audiences = known.audiences;
     this.contacts = known.contacts;
   }
 
-  static async start(options: WorldOptions = { consume: false }): Promise<CampaignWorld> {
+  static start(options: WorldOptions = { consume: false }): Promise<CampaignWorld> {
+    return CampaignWorld.around((env) => messagingWorld({ ...options, env: { ...env, ...options.env } }));
+  }
+
+  /** Starts messaging by what is given, which is told where core and crm are. */
+  static async around<M extends RunningMessaging>(
+    start: (env: Record<string, string>) => Promise<M>,
+  ): Promise<CampaignWorld<M>> {
     const audiences = new Map<string, Stored>();
     const contacts = new Map<string, StoredContact>();
     const found = (type: CampaignAudience['type'], body: unknown): Stored | undefined => {
@@ -85,11 +95,8 @@ export class CampaignWorld {
       },
     });
     const crm = await InternalPeer.start(routes('list'));
-    const messaging = await messagingWorld({
-      ...options,
-      env: { CORE_INTERNAL_URL: core.url, CRM_INTERNAL_URL: crm.url, ...options.env },
-    });
-    const world = new CampaignWorld(messaging, core, crm, { audiences, contacts });
+    const messaging = await start({ CORE_INTERNAL_URL: core.url, CRM_INTERNAL_URL: crm.url });
+    const world: CampaignWorld<M> = new CampaignWorld(messaging, core, crm, { audiences, contacts });
     return world;
   }
 
@@ -149,7 +156,7 @@ export class CampaignShop {
   readonly api: Caller;
 
   constructor(
-    private readonly world: CampaignWorld,
+    private readonly world: CampaignWorld<RunningMessaging>,
     { id, api }: { id: string; api: Caller },
   ) {
     this.id = id;
