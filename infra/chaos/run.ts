@@ -4,7 +4,8 @@
  * Starts a platform of its own, puts load on it, and kills -9 a process by chance, N times: an app, the broker,
  * Postgres. Afterwards every event that was answered 202 must be stored once, its points posted once, its mail sent
  * once, or be known as in doubt and never sent twice. Beside it points are adjusted, spent and reversed; each key
- * must stand in the ledger once, and every balance be the sum of its transactions. Ends with exit code 1 if anything
+ * must stand in the ledger once, and every balance be the sum of its transactions; and a campaign runs, rests and goes
+ * on, and writes to everybody once. Ends with exit code 1 if anything
  * was lost or doubled.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -26,6 +27,7 @@ import { SteadyClient } from '@customer-platform/kit/steady-client.ts';
 import { SteadyTill } from '@customer-platform/kit/postings.ts';
 import { settled } from '@customer-platform/kit/settled.ts';
 import { type Verdict, judge } from '@customer-platform/kit/verdict.ts';
+import { TroubledCampaign } from './campaign.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({
@@ -41,6 +43,7 @@ const say = (line: string): void =>
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 const POSTINGS_PER_S = 5;
+const PEOPLE_OF_CAMPAIGN = 2_000;
 const STARTED_WITHIN_MS = 300_000;
 const SETTLED_WITHIN_MS = 240_000;
 /** What may be killed; the mail catcher and the program that started everything are not part of the service. */
@@ -71,16 +74,22 @@ async function main(): Promise<void> {
     client.start(Number(values.rate));
     const till = new SteadyTill(platform);
     await till.start(POSTINGS_PER_S);
+    const campaign = await TroubledCampaign.start(platform, PEOPLE_OF_CAMPAIGN);
     await killAll(starter, platform, client);
     say('no more kills; waiting for every event’s 202');
     await Promise.all([client.finish(), till.finish()]);
+    const ofCampaign = await campaign.finish(sink.handOffs);
     const counts = await settled(platform);
     say(
       `answers other than 202, each tried again: ${JSON.stringify(Object.fromEntries(client.log.hiccups))}`,
     );
     say(`of postings likewise: ${JSON.stringify(Object.fromEntries(till.log.hiccups))}`);
     const promises = { events: client.log, postings: till.log };
-    report(await judge(platform, promises, sink.handOffs), counts);
+    const verdict = await judge(platform, promises, sink.handOffs);
+    verdict.lost.push(...ofCampaign.lost);
+    verdict.doubled.push(...ofCampaign.doubled);
+    verdict.lines.push(ofCampaign.line);
+    report(verdict, counts);
   } finally {
     await stopped(starter);
     await sink.close();

@@ -1,10 +1,10 @@
 /**
  * `npm run race -- [--addresses N] [--seconds N]`
  *
- * The promise of the dispatch gate, tried from outside: mail to many mailboxes is under way by each of the four ways a
- * send comes to the gate (the API, a routed event, a retry after a 4xx, the end of quiet hours), transactional and
- * marketing, while each mailbox is suppressed at a random instant. After a suppression's 201 no SMTP DATA for that
- * mailbox may begin.
+ * The promise of the dispatch gate, tried from outside: mail to many mailboxes is under way by each of the five ways a
+ * send comes to the gate (the API, a routed event, a retry after a 4xx, the end of quiet hours, a campaign),
+ * transactional and marketing, while each mailbox is suppressed at a random instant. After a suppression's 201 no SMTP
+ * DATA for that mailbox may begin; and of a campaign that is paused or deleted in the middle none a second later.
  *
  * Runs against the platform that `npm start` runs, points the demo organization's e-mail at a sink of its own for
  * that time, and puts the settings back. Ends with exit code 1 if the promise was broken once, or a send has come to
@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Platform, get, request, runningPlatform } from '@customer-platform/kit/platform.ts';
 import { Sink } from '@customer-platform/kit/sink.ts';
+import { RacedCampaigns } from './campaigns.ts';
 import { type OpenWays, type Way, WAYS, openWays, unlessBusy, wayOf } from './ways.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -32,6 +33,9 @@ const RETRIED_WITHIN_MS = 36_000;
 const RELEASED_WITHIN_MS = 5_000;
 const SETTLED_WITHIN_MS = 180_000;
 const AT_ONCE = 64;
+
+type OneByOne = Exclude<Way, 'campaign'>;
+const ONE_BY_ONE = WAYS.filter((way): way is OneByOne => way !== 'campaign');
 
 interface Tally {
   asked: Record<Way, number>;
@@ -58,24 +62,31 @@ async function main(): Promise<void> {
       { length: Number(values.addresses) },
       (_, i) => `race-${run}-${i}@example.com`,
     );
-    const tally = await raceAll(platform, ways, mailboxes);
+    const template = ways.templateId;
+    const campaigns = await RacedCampaigns.made(platform, { run, template, mailboxes });
+    const tally = await raceAll(platform, ways, { mailboxes, campaigns });
+    await campaigns.settled(SETTLED_WITHIN_MS);
     await settled(platform, ways, tally);
-    report(tally, sink, deferred);
+    report(tally, sink, { deferred, campaigns });
   } finally {
     // Also where the settings cannot be put back: a server that listens would keep this process from ending.
     await (ways?.close() ?? Promise.resolve()).finally(() => sink.close());
   }
 }
 
-async function raceAll(platform: Platform, ways: OpenWays, mailboxes: string[]): Promise<Tally> {
+async function raceAll(
+  platform: Platform,
+  ways: OpenWays,
+  { mailboxes, campaigns }: { mailboxes: string[]; campaigns: RacedCampaigns },
+): Promise<Tally> {
   const tally: Tally = {
-    asked: { api: 0, routing: 0, retry: 0, quiet: 0 },
+    asked: { api: 0, routing: 0, retry: 0, quiet: 0, campaign: 0 },
     answers: new Map(),
     suppressedAt: new Map(),
     suppressionMs: [],
   };
   const span = Number(values.seconds) * 1000;
-  const instants: Record<Way, () => number> = {
+  const instants: Record<OneByOne, () => number> = {
     api: () => Math.random() * span,
     routing: () => Math.random() * span,
     retry: () => Math.random() * span,
@@ -89,10 +100,15 @@ async function raceAll(platform: Platform, ways: OpenWays, mailboxes: string[]):
     () => ways.quietMs + Math.random() * RELEASED_WITHIN_MS,
   ];
   const actions = mailboxes.flatMap((mailbox, n) => [
-    ...WAYS.map((way) => ({ at: instants[way](), run: () => send(ways, mailbox, way, tally) })),
+    ...ONE_BY_ONE.map((way) => ({ at: instants[way](), run: () => send(ways, mailbox, way, tally) })),
     { at: suppressAt[n % suppressAt.length]?.() ?? 0, run: () => suppress(platform, mailbox, tally) },
   ]);
-  await inTime(actions);
+  const runs = Array.from({ length: campaigns.count }, (_, at) => ({
+    at: Math.random() * span,
+    run: () => campaigns.race(at),
+  }));
+  await inTime([...actions, ...runs]);
+  tally.asked.campaign = campaigns.asked;
   return tally;
 }
 
@@ -155,10 +171,23 @@ async function countOf(platform: Platform, filter: string): Promise<number> {
   return count;
 }
 
-function report(tally: Tally, sink: Sink, deferred: ReadonlySet<string>): void {
+function report(
+  tally: Tally,
+  sink: Sink,
+  { deferred, campaigns }: { deferred: ReadonlySet<string>; campaigns: RacedCampaigns },
+): void {
   const late = sink.handOffs.filter(
     ({ address, at }) => at > (tally.suppressedAt.get(wayOf(address).mailbox) ?? Infinity),
   );
+  const restless = campaigns.silences.map(({ addresses, what, from, until }) => ({
+    what,
+    mails: sink.handOffs.filter(({ address, at }) => addresses.has(address) && at > from && at < until)
+      .length,
+  }));
+  const stopped = (what: 'paused' | 'canceled'): string => {
+    const some = restless.filter((one) => one.what === what);
+    return `${String(some.length)} ${what} (${String(some.reduce((sum, { mails }) => sum + mails, 0))} mails begun over a second later)`;
+  };
   const sorted = tally.suppressionMs.sort((a, b) => a - b);
   const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
   const handed = Map.groupBy(sink.handOffs, ({ address }) => wayOf(address).way);
@@ -170,10 +199,12 @@ function report(tally: Tally, sink: Sink, deferred: ReadonlySet<string>): void {
       `  answers ${JSON.stringify(Object.fromEntries(tally.answers))}; ${deferred.size} were told 450 at first\n` +
       `  mails handed off of those accepted: ${perWay}\n` +
       `  the suppressions’ 201 took p95 ${p95.toFixed(0)} ms\n` +
-      `  SMTP DATA begun after the 201: ${late.length}\n`,
+      `  SMTP DATA begun after the 201: ${late.length}\n` +
+      `  of ${campaigns.count} campaigns ${stopped('paused')}, ${stopped('canceled')}\n`,
   );
   // Where nothing left by a way, nothing was tried.
-  if (late.length > 0 || WAYS.some((way) => !handed.has(way))) process.exitCode = 1;
+  const broken = late.length + restless.reduce((sum, { mails }) => sum + mails, 0);
+  if (broken > 0 || WAYS.some((way) => !handed.has(way))) process.exitCode = 1;
 }
 
 await main().catch((error: Error) => {

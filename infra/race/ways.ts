@@ -2,7 +2,7 @@ import { setChannels, localMail } from '@customer-platform/kit/channel-settings.
 import { type Platform, request } from '@customer-platform/kit/platform.ts';
 
 /** How a send comes to the gate. The mailbox is the same; the tag behind it tells them apart, and blocks nothing. */
-export const WAYS = ['api', 'routing', 'retry', 'quiet'] as const;
+export const WAYS = ['api', 'routing', 'retry', 'quiet', 'campaign'] as const;
 export type Way = (typeof WAYS)[number];
 
 type Answer = Awaited<ReturnType<typeof request>>;
@@ -18,10 +18,12 @@ export function wayOf(address: string): { mailbox: string; way: Way } {
   return { mailbox: address.replace(/\+[a-z]+@/, '@'), way: WAYS.find((way) => way === tag) ?? 'api' };
 }
 
-/** All four ways, made ready. */
+/** All ways but the campaigns', made ready. */
 export interface OpenWays {
   /** The rule whose sends are the routed ones. */
   ruleId: string;
+  /** What campaigns say, too. */
+  templateId: string;
   /** Milliseconds from now until the quiet hours end. */
   quietMs: number;
   /** Sends, or makes core tell of what is routed. @returns the status and the problem's code */
@@ -60,6 +62,7 @@ export async function openWays(platform: Platform, run: string, port: number): P
   });
   return {
     ruleId: rule,
+    templateId: template,
     quietMs: end - now,
     send: (mailbox, way) =>
       way === 'routing' ? track(platform, run, mailbox) : send(platform, mailbox, way),
