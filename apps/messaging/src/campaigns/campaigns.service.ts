@@ -262,7 +262,7 @@ function patchOf(dto: UpdateCampaignDto): Wanted {
     repeatable: dto.repeatable,
     paused: dto.paused,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Wanted;
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 /** As the patch leaves it: `data` by its members, as JSON merge has it. */
