@@ -16,6 +16,12 @@ const END_WITHIN_MS = 12_000;
 /** What a test run marks its processes with, so that none is left behind unseen. */
 const RUN_MARK = 'CUSTOMER_PLATFORM_TEST_RUN';
 
+/** What every program gets of the environment: it finds others, and what V8 has compiled of the same code before. */
+function passedOn(): Record<string, string> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { ...(PATH ? { PATH } : {}), ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) };
+}
+
 /** Processes that run: none of them outlives the one that started it, whatever ends that. */
 const running = new Set<ChildProcess>();
 
@@ -48,7 +54,7 @@ export class AppProcess {
     const mark = process.env[RUN_MARK];
     this.child = spawn(process.execPath, [join(WORKSPACE, script)], {
       cwd: WORKSPACE,
-      env: { PATH: process.env['PATH'], ...(mark ? { [RUN_MARK]: mark } : {}), ...env },
+      env: { ...passedOn(), ...(mark ? { [RUN_MARK]: mark } : {}), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
@@ -128,7 +134,7 @@ export async function runScript(
 ): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [join(WORKSPACE, script), ...args], {
     cwd: WORKSPACE,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...passedOn(), ...env },
   });
   return stdout;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { requiredVariable } from './test-database.js';
+import { requiredVariable } from './required-variable.js';
 
 /** Stands before PostgreSQL, and can be away as a killed server is. */
 export class DatabaseProxy {

@@ -1,27 +1,29 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
-import { provisionDatabase, runMigrations, type MigrationClass } from '@customer-platform/database';
+import { provisionDatabase, type ProvisionedDatabase } from '@customer-platform/database';
+import { requiredVariable } from './required-variable.js';
 
 /** What a copy is made of. */
 export interface MigratedCopyOptions {
-  /** The server, as superuser. */
-  serverUrl: string;
+  module: string;
   /** The name of the copy, which is not there yet. */
   database: string;
-  module: string;
-  migrations: readonly MigrationClass[];
   /** Of both roles. */
   password: string;
-  /** The test run whose template it is: another may have other sources. */
-  run: string;
+  /** Tells this schema of the module from others that the test run makes. */
+  schema: string;
+  /** Migrates the template; called once in a test run. */
+  migrate: (template: ProvisionedDatabase) => Promise<unknown>;
 }
 
 /**
- * Makes a database with these migrations as a copy of a template. Whoever needs a template first makes it, while others
- * wait; it has its name once it is whole, so that a worker that is killed meanwhile leaves nothing to be trusted.
+ * Makes a migrated database on the server of `TEST_POSTGRES_URL`, as a copy of a template. Whoever needs a template first
+ * makes it, while others wait; it has its name once it is whole, so that a worker that is killed meanwhile leaves nothing
+ * to be trusted.
  */
-export async function copyMigrated(options: MigratedCopyOptions): Promise<void> {
-  const { serverUrl, database, module } = options;
+export async function copyMigrated(options: MigratedCopyOptions): Promise<ProvisionedDatabase> {
+  const { database, module } = options;
+  const serverUrl = requiredVariable('TEST_POSTGRES_URL');
   const template = templateName(options);
   const server = new Client({ connectionString: serverUrl });
   await server.connect();
@@ -35,6 +37,8 @@ export async function copyMigrated(options: MigratedCopyOptions): Promise<void> 
   } finally {
     await server.end();
   }
+  // Who may connect to a database is not copied.
+  return provision(options, database);
 }
 
 async function isThere(server: Client, database: string): Promise<boolean> {
@@ -42,27 +46,29 @@ async function isThere(server: Client, database: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-async function makeTemplate(
-  server: Client,
-  name: string,
-  { serverUrl, module, migrations, password }: MigratedCopyOptions,
-): Promise<void> {
+async function makeTemplate(server: Client, name: string, options: MigratedCopyOptions): Promise<void> {
   const draft = `${name}_draft`;
   await server.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
-  const { ownerUrl } = await provisionDatabase({
-    adminUrl: serverUrl,
-    module,
-    database: draft,
-    ownerPassword: password,
-    appPassword: password,
-  });
-  await runMigrations({ module, migrations: [...migrations], url: ownerUrl });
+  await options.migrate(await provision(options, draft));
   await server.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
 }
 
-/** Begins with what the run's teardown drops by. */
-function templateName({ module, migrations, run }: MigratedCopyOptions): string {
-  const digest = createHash('sha256').update(module);
-  for (const migration of migrations) digest.update(`\0${migration.name}\0${migration.toString()}`);
-  return `${run}_${digest.digest('hex').slice(0, 16)}`;
+function provision(
+  { module, password }: MigratedCopyOptions,
+  database: string,
+): Promise<ProvisionedDatabase> {
+  const adminUrl = requiredVariable('TEST_POSTGRES_URL');
+  return provisionDatabase({
+    adminUrl,
+    module,
+    database,
+    ownerPassword: password,
+    appPassword: password,
+  });
+}
+
+/** Begins with what the run's teardown drops by: another run may have other sources. */
+function templateName({ module, schema }: MigratedCopyOptions): string {
+  const digest = createHash('sha256').update(`${module}\0${schema}`).digest('hex').slice(0, 16);
+  return `${requiredVariable('TEST_TEMPLATE_PREFIX')}_${digest}`;
 }

@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { newId, provisionDatabase } from '@customer-platform/database';
+import { newId } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
 import { AppProcess, buildAll, freePorts, runScript } from './app-process.js';
 import { Caller } from './caller.js';
 import { eventually } from './eventually.js';
+import { copyMigrated } from './migrated-copy.js';
 import { serviceKeys } from './service-keys.js';
-import { requiredVariable } from './test-database.js';
+import { requiredVariable } from './required-variable.js';
 
 /** A build, five migrations and seven processes, on a machine that may have much else to do. */
 export const START_WITHIN_MS = 300_000;
@@ -236,14 +237,22 @@ export class PlatformUnderTest {
   }
 
   private async migrate(module: Module): Promise<void> {
-    const adminUrl = requiredVariable('TEST_POSTGRES_URL');
     const database = `${module}_e2e_${this.run}`;
-    const passwords = { ownerPassword: 'test', appPassword: 'test' };
-    const addresses = await provisionDatabase({ adminUrl, module, database, ...passwords });
-    const asSuperuser = new URL(adminUrl);
+    const addresses = await copyMigrated({
+      module,
+      database,
+      password: 'test',
+      schema: 'built',
+      migrate: ({ url, ownerUrl }) =>
+        runScript(`apps/${module}/dist/platform.js`, ['migrate'], {
+          ...this.envOf(module),
+          DATABASE_URL: url,
+          DATABASE_OWNER_URL: ownerUrl,
+        }),
+    });
+    const asSuperuser = new URL(requiredVariable('TEST_POSTGRES_URL'));
     asSuperuser.pathname = `/${database}`;
     this.databases[module] = { ...addresses, adminUrl: asSuperuser.toString() };
-    await runScript(`apps/${module}/dist/platform.js`, ['migrate'], this.envOf(module));
   }
 
   private startApp(app: string): AppProcess {

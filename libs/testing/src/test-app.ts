@@ -5,7 +5,8 @@ import { createApp, type BootOptions } from '@customer-platform/http';
 import type { Permission } from '@customer-platform/permissions';
 import { Caller } from './caller.js';
 import { serviceKeys } from './service-keys.js';
-import { requiredVariable, type TestDatabase } from './test-database.js';
+import { requiredVariable } from './required-variable.js';
+import type { TestDatabase } from './test-database.js';
 import { TestRegistry } from './test-registry.js';
 
 /** What a test starts. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { provisionDatabase, type MigrationClass } from '@customer-platform/database';
+import { runMigrations, type MigrationClass } from '@customer-platform/database';
 import { copyMigrated } from './migrated-copy.js';
+import { requiredVariable } from './required-variable.js';
 
 /** A database of its own for a spec file, migrated. */
 export interface TestDatabase {
@@ -27,20 +28,12 @@ const PASSWORD = 'test';
 export async function testDatabase(module: string, migrations: MigrationClass[]): Promise<TestDatabase> {
   const serverUrl = requiredVariable('TEST_POSTGRES_URL');
   const database = `${module}_${randomBytes(6).toString('hex')}`;
-  await copyMigrated({
-    serverUrl,
-    database,
+  const { url, ownerUrl } = await copyMigrated({
     module,
-    migrations,
+    database,
     password: PASSWORD,
-    run: requiredVariable('TEST_TEMPLATE_PREFIX'),
-  });
-  const { url, ownerUrl } = await provisionDatabase({
-    adminUrl: serverUrl,
-    module,
-    database,
-    ownerPassword: PASSWORD,
-    appPassword: PASSWORD,
+    schema: migrations.map((migration) => `${migration.name}\0${migration.toString()}`).join('\0'),
+    migrate: (template) => runMigrations({ module, migrations, url: template.ownerUrl }),
   });
   const adminUrl = new URL(serverUrl);
   adminUrl.pathname = `/${database}`;
@@ -56,13 +49,6 @@ export async function testDatabase(module: string, migrations: MigrationClass[])
       await onServer(serverUrl, `DROP DATABASE ${database} WITH (FORCE)`);
     },
   };
-}
-
-/** A variable that the test run's global setup provides. */
-export function requiredVariable(name: string): string {
-  const value = process.env[name];
-  if (!value) throw new Error(`${name} is missing: the global setup of the test run provides it`);
-  return value;
 }
 
 async function onServer(url: string, sql: string): Promise<void> {
