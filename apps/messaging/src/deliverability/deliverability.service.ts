@@ -25,10 +25,9 @@ const DAY_MS = 24 * HOUR_MS;
 /** Groups that are named, the largest first: by the hour a long range has over two thousand periods of each. */
 const MOST_GROUPS: Readonly<Record<Granularity, number>> = { hour: 10, day: 50, total: 50 };
 
-const sums = (of: (column: CountedColumn) => string): string =>
-  COUNTED_COLUMNS.map((column) => `sum(${of(column)})::float8 AS ${column}`).join(', ');
+/** Counts are far below 2^53: a double carries them exactly, and is summed faster than what bigints are summed to. */
+const SUMS = COUNTED_COLUMNS.map((column) => `sum(${column}::float8) AS ${column}`).join(', ');
 
-/** Counts are far below 2^53: a double carries them exactly. */
 const PERIOD: Readonly<Record<Granularity, string>> = {
   hour: 'starts_at',
   day: 'starts_at',
@@ -39,10 +38,9 @@ const PERIOD: Readonly<Record<Granularity, string>> = {
  * What has been added to the counts and what has not yet been, in one statement and so in one snapshot: every change of
  * a send's state that is committed is in one of the two.
  */
-function counted(granularity: Granularity, dimension: Dimension): string {
+function parts(granularity: Granularity, dimension: Dimension): string {
   const stored = granularity === 'hour' ? 'hour' : 'day';
   return `
-    SELECT ${PERIOD[granularity]} AS period, value, ${sums(String)} FROM (
       SELECT starts_at, value, ${COUNTED_COLUMNS.join(', ')} FROM deliverability_counts
        WHERE organization_id = $1 AND granularity = '${stored}' AND dimension = '${dimension}'
          AND starts_at >= $2 AND starts_at < $3
@@ -50,25 +48,27 @@ function counted(granularity: Granularity, dimension: Dimension): string {
       SELECT date_trunc('${stored}', change.hour, 'UTC'), ${valueOf('change', dimension)},
              ${COUNTED_COLUMNS.map((column) => changeOf('change', column)).join(', ')}
         FROM deliverability_changes AS change
-       WHERE change.organization_id = $1 AND change.hour >= $2 AND change.hour < $3) AS part
-     GROUP BY 1, 2`;
+       WHERE change.organization_id = $1 AND change.hour >= $2 AND change.hour < $3`;
 }
 
 /** Without groups the channels are summed: they are the fewest. */
 function ungrouped(granularity: Granularity): string {
   return `
-    SELECT period, NULL AS value, ${sums(String)} FROM (${counted(granularity, 'channel')}) AS counted
-     GROUP BY period ORDER BY period`;
+    SELECT ${PERIOD[granularity]} AS period, NULL AS value, ${SUMS}
+      FROM (${parts(granularity, 'channel')}) AS part GROUP BY 1`;
 }
 
 function grouped(granularity: Granularity, dimension: Dimension): string {
   return `
-    WITH counted AS MATERIALIZED (${counted(granularity, dimension)}),
+    WITH counted AS MATERIALIZED (
+      SELECT ${PERIOD[granularity]} AS period, value, ${SUMS}
+        FROM (${parts(granularity, dimension)}) AS part GROUP BY 1, 2
+    ),
     named AS (
       SELECT value FROM counted WHERE value <> '${OTHERS}' GROUP BY value HAVING sum(sends) > 0
        ORDER BY sum(sends) DESC, value LIMIT ${String(MOST_GROUPS[granularity])}
     )
-    SELECT counted.period, coalesce(named.value, '${OTHERS}') AS value, ${sums(String)}
+    SELECT counted.period, coalesce(named.value, '${OTHERS}') AS value, ${SUMS}
       FROM counted LEFT JOIN named USING (value)
      GROUP BY 1, 2 HAVING sum(sends) > 0
      ORDER BY 1, coalesce(named.value, '${OTHERS}') = '${OTHERS}', sum(sends) DESC, 2`;
@@ -153,7 +153,8 @@ function totalOf(rows: readonly CountedRow[]): Record<CountedColumn, number> {
 }
 
 function figuresOf(counts: Readonly<Record<CountedColumn, number>>): DeliverabilityFiguresDto {
-  const rate = (part: number): number | null => (counts.handed_over === 0 ? null : part / counts.handed_over);
+  const rate = (part: number): number | null =>
+    counts.handed_over === 0 ? null : Number((part / counts.handed_over).toFixed(6));
   return {
     sends: counts.sends,
     handed_over: counts.handed_over,
