@@ -11,6 +11,8 @@ export interface CallBounds {
   readonly mostInAMinute: number;
   /** Of all organizations at once, on this instance. */
   readonly mostAtOnce: number;
+  /** Of one organization at once, on this instance: slow servers of one leave places to the others. */
+  readonly mostAtOnceOfOne: number;
   /** Why a call is refused, without its end. */
   readonly detail: string;
 }
@@ -29,19 +31,29 @@ export class MinuteCalls {
 
   /** @throws Problem `rate_limited` */
   async hold<T>(context: RequestContext, bounds: CallBounds, work: () => Promise<T>): Promise<T> {
-    const { table, mostAtOnce } = bounds;
+    const { table, mostAtOnce, mostAtOnceOfOne } = bounds;
+    const own = `${table} ${context.organizationId}`;
+    if (this.held(own) >= mostAtOnceOfOne) throw refusal(bounds, 'organization', 5);
     if (this.held(table) >= mostAtOnce) throw refusal(bounds, 'platform', 5);
-    this.underWay.set(table, this.held(table) + 1);
+    this.take(table, 1);
+    this.take(own, 1);
     try {
       await this.count(context, bounds);
       return await work();
     } finally {
-      this.underWay.set(table, this.held(table) - 1);
+      this.take(table, -1);
+      this.take(own, -1);
     }
   }
 
-  private held(table: string): number {
-    return this.underWay.get(table) ?? 0;
+  private held(place: string): number {
+    return this.underWay.get(place) ?? 0;
+  }
+
+  private take(place: string, places: 1 | -1): void {
+    const held = this.held(place) + places;
+    if (held > 0) this.underWay.set(place, held);
+    else this.underWay.delete(place);
   }
 
   private async count(context: RequestContext, bounds: CallBounds): Promise<void> {

@@ -3,7 +3,8 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { systemActor } from '@customer-platform/audit';
 import { Clock, Database, isTransient } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { PollingJob, Setbacks } from '@customer-platform/http';
+import { metrics, PollingJob, Setbacks } from '@customer-platform/http';
+import { Gauge } from 'prom-client';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DomainChecker } from './dns/domain-checker.js';
 import { DomainChecks } from './domain-checks.js';
@@ -22,16 +23,44 @@ interface Place {
   readonly id: string;
 }
 
-/** What two instances see at once one of them has. */
+/** Looked at for each round: more than are taken, for other instances have some of them in hand. */
+const NEXT = 5 * AT_ONCE;
+
+/**
+ * Of each organization the one that has waited longest before the second of any: whoever has many waits for whoever has
+ * one. What two instances see at once one of them has.
+ */
 const TAKE = `
-  WITH due AS (
-    SELECT organization_id, id FROM sender_domains
-     WHERE next_check_at <= $1 AND deleted_at IS NULL
-     ORDER BY next_check_at LIMIT ${String(AT_ONCE)} FOR NO KEY UPDATE SKIP LOCKED
+  WITH waiting AS MATERIALIZED (
+    SELECT organization_id, id, next_check_at,
+           row_number() OVER (PARTITION BY organization_id ORDER BY next_check_at, id) AS turn
+      FROM sender_domains WHERE next_check_at <= $1 AND deleted_at IS NULL
+     ORDER BY turn, next_check_at LIMIT ${String(NEXT)}
+  ), due AS (
+    SELECT domain.organization_id, domain.id FROM sender_domains AS domain
+      JOIN waiting ON waiting.organization_id = domain.organization_id AND waiting.id = domain.id
+     WHERE domain.next_check_at <= $1
+     ORDER BY waiting.turn, waiting.next_check_at LIMIT ${String(AT_ONCE)} FOR NO KEY UPDATE OF domain SKIP LOCKED
   )
   UPDATE sender_domains AS domain SET next_check_at = $2 FROM due
    WHERE domain.organization_id = due.organization_id AND domain.id = due.id
   RETURNING domain.organization_id AS "organizationId", domain.id`;
+
+const STANDING = `
+  SELECT count(*)::int AS verified, count(failing_since)::int AS failing FROM sender_domains
+   WHERE state = 'verified' AND deleted_at IS NULL`;
+
+const verifiedDomains = new Gauge({
+  name: 'sender_domains_verified',
+  help: 'Sender domains that mail leaves from',
+  registers: [metrics],
+});
+/** One of them is its owner's matter. Many at once are the name servers', which say of each that it has no records. */
+const failingDomains = new Gauge({
+  name: 'sender_domains_failing',
+  help: 'Of those, how many have been without a required record since some check: they fail after 72 h',
+  registers: [metrics],
+});
 
 /** Looks once a day whether the domains are still what they were. Runs where PROCESS_ROLE is not api. */
 @Injectable()
@@ -65,6 +94,15 @@ export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutd
       taken = due.length;
       this.job.progressed();
     }
+    await this.measure();
+  }
+
+  private async measure(): Promise<void> {
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ verified: number; failing: number }>(STANDING),
+    );
+    verifiedDomains.set(row?.verified ?? 0);
+    failingDomains.set(row?.failing ?? 0);
   }
 
   private take(): Promise<Place[]> {

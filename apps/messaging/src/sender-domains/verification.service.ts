@@ -13,6 +13,7 @@ const BOUNDS: CallBounds = {
   table: 'sender_domain_calls',
   mostInAMinute: 30,
   mostAtOnce: 50,
+  mostAtOnceOfOne: 5,
   detail: 'Too many domains are being verified',
 };
 

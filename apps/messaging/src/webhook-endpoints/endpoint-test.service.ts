@@ -12,6 +12,7 @@ const BOUNDS: CallBounds = {
   table: 'webhook_test_calls',
   mostInAMinute: 10,
   mostAtOnce: 20,
+  mostAtOnceOfOne: 5,
   detail: 'Too many endpoints are being tested',
 };
 
