@@ -16,6 +16,7 @@ import { MjmlCompiler } from './rendering/mjml-compiler.js';
 import { Renderer } from './rendering/renderer.js';
 import { Tenants } from './organizations/tenants.js';
 import { EventWaits } from './event-waits/event-waits.repository.js';
+import { ReturnPaths } from './returned-mail/return-paths.js';
 import { MailSigner } from './sender-domains/mail-signer.js';
 import { VerifiedSenders } from './sender-domains/verified-senders.js';
 import { ProviderRegistry } from './providers/provider-registry.js';
@@ -46,6 +47,7 @@ const shared = [
   MessageRendering,
   MjmlCompiler,
   Renderer,
+  ReturnPaths,
   SendJournal,
   SendsRepository,
   Suppressions,

@@ -4,6 +4,7 @@ import {
   encryptionConfig,
   keyringOf,
   readConfig,
+  returnedMailConfig,
   senderDomainsConfig,
   serviceConfig,
   type Keyring,
@@ -51,6 +52,10 @@ export interface MessagingConfig {
   readonly senderDomainsRequired: boolean;
   /** The name whose SPF record lists the servers that mail leaves by. */
   readonly spfInclude: string | undefined;
+  /** The host name of return paths; undefined: mail has none of the platform's. */
+  readonly returnHost: string | undefined;
+  /** Where returned mail is taken; undefined: nowhere. */
+  readonly returnSmtp: { readonly host: string; readonly port: number } | undefined;
 }
 
 /** Injection token of the {@link MessagingConfig}. */
@@ -88,6 +93,7 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
     ...addressPeppersConfig.shape,
     ...encryptionConfig.shape,
     ...senderDomainsConfig.shape,
+    ...returnedMailConfig.shape,
     ...ownConfig.shape,
   });
   const read = environment === undefined ? readConfig(shape) : readConfig(shape, environment);
@@ -107,7 +113,24 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
     dnsServers: read.SENDER_DNS_SERVERS,
     senderDomainsRequired: !local && read.SENDER_DOMAINS_REQUIRED,
     spfInclude: read.SENDER_SPF_INCLUDE,
+    returnHost: read.RETURN_HOST,
+    returnSmtp: returnSmtp(read),
   };
+}
+
+/** @throws ConfigError where nobody could say what to write to */
+function returnSmtp({
+  RETURN_HOST: name,
+  RETURN_SMTP_PORT: port,
+  HOST: host,
+}: {
+  RETURN_HOST?: string | undefined;
+  RETURN_SMTP_PORT?: number | undefined;
+  HOST: string;
+}): MessagingConfig['returnSmtp'] {
+  if (port === undefined) return undefined;
+  if (name === undefined) throw new ConfigError('RETURN_SMTP_PORT needs RETURN_HOST.');
+  return { host, port };
 }
 
 /** @throws ConfigError where one of the two is there without the other */

@@ -34,6 +34,8 @@ import { ORGANIZATION_IN_MESSAGING } from './organization-references.js';
 import { OrganizationStates } from './organizations/organization-states.js';
 import { RETAINED_DELIVERIES } from './retention/retained-deliveries.js';
 import { RETAINED_SENDS } from './retention/retained-sends.js';
+import { ReturnLimits, ReturnListener } from './returned-mail/return-listener.js';
+import { ReturnedMails } from './returned-mail/returned-mails.service.js';
 import { Router } from './routing/router.js';
 import { RoutingController } from './routing/routing.controller.js';
 import { RoutingService } from './routing/routing.service.js';
@@ -135,6 +137,9 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     ReportSweep,
     UsedTokens,
     ReportsRepository,
+    ReturnLimits,
+    ReturnListener,
+    ReturnedMails,
     WaitingEvents,
     WebhooksService,
     organizationRetention(RETAINED_SENDS, RETAINED_DELIVERIES),

@@ -19,6 +19,9 @@ export interface Wiring {
 /** One process of each module works here: more partitions would only cut its work into smaller pieces. */
 const LOCAL_PARTITIONS = '2';
 
+/** Nobody's: what is sent here stays here. */
+const RETURN_HOST = 'bounces.customer-platform.example';
+
 const url = (port: number): string => `http://127.0.0.1:${port}`;
 
 export const baseUrl = (ports: PortPlan): string => url(ports.public.gateway);
@@ -70,6 +73,8 @@ function moduleEnvironment(
           PLATFORM_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
           PROVIDER_URL: `${mailUrl(ports)}/messages`,
           PROVIDER_SECRET: secrets.provider,
+          RETURN_HOST,
+          RETURN_SMTP_PORT: String(ports.returnedMail),
         }
       : {}),
     ...(module === 'loyalty' ? { LEDGER_KEY: secrets.ledgerKey } : {}),

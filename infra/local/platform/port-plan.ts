@@ -12,6 +12,8 @@ export interface PortPlan {
   kafkaController: number;
   mailPage: number;
   smtp: number;
+  /** To which mail returns that could not be delivered. */
+  returnedMail: number;
   console: number;
   public: Record<AppName, number>;
   internal: Record<AppName, number>;
@@ -50,6 +52,7 @@ export async function planPorts(
   const plan: PortPlan = {
     mailPage: await prefer('mailPage'),
     smtp: await prefer('smtp'),
+    returnedMail: await choice.free(last?.returnedMail),
     console: await choice.free(last?.console),
     postgres: await choice.free(last?.postgres),
     kafka: await choice.free(last?.kafka),

@@ -20,6 +20,7 @@ export {
   importBucketConfig,
   importFilesConfig,
   redisConfig,
+  returnedMailConfig,
   secretsConfig,
   senderDomainsConfig,
   serviceConfig,

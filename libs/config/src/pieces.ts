@@ -131,6 +131,23 @@ export const domainProofConfig = z.object({
   SSO_DNS_SERVERS: nameServers(),
 });
 
+const hostName = (): z.ZodOptional<z.ZodString> =>
+  z
+    .string()
+    .regex(
+      /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
+      'must be a host name',
+    )
+    .optional();
+
+/** Where mail returns that cannot be delivered. */
+export const returnedMailConfig = z.object({
+  /** The host name of return paths, whose MX leads to RETURN_SMTP_PORT; without it mail has none of the platform's. */
+  RETURN_HOST: hostName(),
+  /** On which returned mail is taken; without it nobody listens here. 0 takes a free port. */
+  RETURN_SMTP_PORT: portNumber().optional(),
+});
+
 /** How the domains are proven that mail is sent from. */
 export const senderDomainsConfig = z.object({
   /** Whom to ask for their records: addresses of name servers, with a port or without; else the system's. */
@@ -138,13 +155,7 @@ export const senderDomainsConfig = z.object({
   /** False while organizations that send already prove their domains: outside of local mode too mail leaves from others. */
   SENDER_DOMAINS_REQUIRED: flag().default(true),
   /** The name whose SPF record lists the servers that mail leaves by; without it each organization has its own. */
-  SENDER_SPF_INCLUDE: z
-    .string()
-    .regex(
-      /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
-      'must be a host name',
-    )
-    .optional(),
+  SENDER_SPF_INCLUDE: hostName(),
 });
 
 /** The brokers, and what isolates one use of them from another. */

@@ -53,6 +53,7 @@ export const ROLES = [
   'signed_before',
   'spf',
   'dmarc',
+  'return_path',
 ] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -4,6 +4,7 @@ import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { RenderFailure } from '../rendering/render-failure.js';
 import { MessageRendering, type RenderedMessage } from '../templates/message-rendering.js';
 import { MailSigner } from '../sender-domains/mail-signer.js';
+import { ReturnPaths } from '../returned-mail/return-paths.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
 import { BatchReader, type BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
@@ -27,6 +28,7 @@ export class Preparation extends SendPreparation {
     private readonly links: UnsubscribeLinks,
     private readonly keys: AddressKeys,
     private readonly signer: MailSigner,
+    private readonly returnPaths: ReturnPaths,
     private readonly clock: Clock,
   ) {
     super();
@@ -74,13 +76,14 @@ export class Preparation extends SendPreparation {
     }
   }
 
-  /** What a mail server carries is signed here; other providers sign by themselves what they compose. */
+  /** What a mail server carries is signed here and returns here; other providers sign by themselves what they compose. */
   private async signed(ready: Composed, facts: BatchFacts, now: Date): Promise<Composed> {
     const { plan, message, send } = ready;
-    const domain = plan.way.kind === 'smtp' ? facts.sender(send)?.domain : undefined;
-    if (!domain) return ready;
-    const content = await this.signer.sign(message.content, domain, now);
-    return { ...ready, message: { ...message, content } };
+    if (plan.way.kind !== 'smtp') return ready;
+    const domain = facts.sender(send)?.domain;
+    const from = this.returnPaths.of(send, { domain, byPlatform: plan.byPlatform }) ?? message.from;
+    const content = domain ? await this.signer.sign(message.content, domain, now) : message.content;
+    return { ...ready, message: { ...message, from, content } };
   }
 }
 

@@ -1,9 +1,10 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Keyring } from '@customer-platform/config';
 import { ALGORITHMS, selectorOf, type DkimPair } from './dkim-pairs.js';
+import { returnHostOf } from './return-host.js';
 
 /** What a record is for. */
-export const PURPOSES = ['ownership', 'dkim', 'spf', 'dmarc'] as const;
+export const PURPOSES = ['ownership', 'dkim', 'spf', 'dmarc', 'return_path'] as const;
 /** What DNS last said of a record; `unchecked`: nothing yet. */
 export const STATUSES = ['unchecked', 'found', 'missing', 'wrong'] as const;
 /** What about a record is wrong. */
@@ -34,6 +35,7 @@ export type Findings = Readonly<Record<string, Finding>>;
 /** A record that the organization is to publish. */
 export interface WantedRecord {
   readonly purpose: Purpose;
+  readonly type: 'TXT' | 'CNAME';
   readonly name: string;
   readonly value: string;
   /** Whether the domain is verified by it; the others are good advice, or wait for a rotation. */
@@ -63,6 +65,7 @@ export class DnsRecords {
   constructor(
     keyring: Keyring,
     private readonly spfInclude: string | undefined,
+    private readonly returnHost?: string,
   ) {
     this.key = Buffer.from(
       hkdfSync('sha256', keyring.root, Buffer.alloc(0), 'messaging sender domain proofs', 32),
@@ -73,14 +76,23 @@ export class DnsRecords {
     return [
       {
         purpose: 'ownership',
+        type: 'TXT',
         name: `${OWNERSHIP_LABEL}.${domain}`,
         value: OWNERSHIP_MARK + this.proofOf(organizationId, domain),
         required: true,
       },
       ...dkimKeys.flatMap((pair) => dkimRecords(domain, pair)),
-      { purpose: 'spf', name: domain, value: this.spfValue(), required: false },
-      { purpose: 'dmarc', name: `_dmarc.${domain}`, value: 'v=DMARC1; p=none', required: false },
+      { purpose: 'spf', type: 'TXT', name: domain, value: this.spfValue(), required: false },
+      { purpose: 'dmarc', type: 'TXT', name: `_dmarc.${domain}`, value: 'v=DMARC1; p=none', required: false },
+      ...this.returnPath(domain),
     ];
+  }
+
+  /** One alias for the MX and the SPF record of the platform's host: return paths below the domain itself agree with it. */
+  private returnPath(domain: string): WantedRecord[] {
+    if (this.returnHost === undefined) return [];
+    const name = returnHostOf(domain);
+    return [{ purpose: 'return_path', type: 'CNAME', name, value: this.returnHost, required: false }];
   }
 
   /** Where no server is the platform's own, any one valid record will do; this one names what the domain has itself. */
@@ -97,6 +109,7 @@ export class DnsRecords {
 function dkimRecords(domain: string, pair: DkimPair): WantedRecord[] {
   return ALGORITHMS.map((algorithm) => ({
     purpose: 'dkim',
+    type: 'TXT',
     name: `${selectorOf(pair, algorithm)}._domainkey.${domain}`,
     value: `v=DKIM1; k=${algorithm}; p=${pair[algorithm].public}`,
     // Every verifier knows RSA; the other key signs as well where its record is found.

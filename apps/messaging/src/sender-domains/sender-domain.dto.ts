@@ -35,8 +35,8 @@ export class SenderDomainRecordDto {
   @IsIn(PURPOSES)
   purpose: Purpose;
 
-  @IsIn(['TXT'])
-  type: 'TXT';
+  @IsIn(['TXT', 'CNAME'])
+  type: 'TXT' | 'CNAME';
 
   @ApiProperty({ example: '_customer-platform.mail.shop.example' })
   @IsString()

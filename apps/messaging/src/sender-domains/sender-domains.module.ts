@@ -26,7 +26,8 @@ import { VerificationService } from './verification.service.js';
     {
       provide: DnsRecords,
       inject: [MESSAGING_CONFIG],
-      useFactory: ({ keyring, spfInclude }: MessagingConfig) => new DnsRecords(keyring, spfInclude),
+      useFactory: ({ keyring, spfInclude, returnHost }: MessagingConfig) =>
+        new DnsRecords(keyring, spfInclude, returnHost),
     },
   ],
 })

@@ -21,10 +21,10 @@ export function toSenderDomainDto(row: SenderDomainEntity, records: DnsRecords):
 
 function toRecordDto(record: WantedRecord, findings: Findings): SenderDomainRecordDto {
   const finding = findings[keyOf(record)];
-  const { purpose, name, value, required } = record;
+  const { purpose, type, name, value, required } = record;
   return {
     purpose,
-    type: 'TXT',
+    type,
     name,
     value,
     required,

@@ -40,10 +40,15 @@ export interface VerificationWorld {
   close(): Promise<void>;
 }
 
-/** Starts it. */
-export async function verificationWorld(): Promise<VerificationWorld> {
+/** Starts it, with these variables beside its own. */
+export async function verificationWorld(more: Record<string, string> = {}): Promise<VerificationWorld> {
   const dns = await DnsServer.start();
-  const env = { PROCESS_ROLE: 'api', SENDER_DNS_SERVERS: dns.address, SENDER_SPF_INCLUDE: INCLUDED };
+  const env = {
+    PROCESS_ROLE: 'api',
+    SENDER_DNS_SERVERS: dns.address,
+    SENDER_SPF_INCLUDE: INCLUDED,
+    ...more,
+  };
   const messaging = await messagingWorld({ consume: false, env });
   beGenerous(messaging.app);
   dns.publish({ name: INCLUDED, value: 'v=spf1 ip4:192.0.2.0/24 -all' });

@@ -12,6 +12,11 @@ export type TxtAnswer =
   /** Nobody knows: a timeout, SERVFAIL, a refusal, nonsense. It says nothing of the records. */
   | { readonly kind: 'silent' };
 
+/** What DNS says of the alias that a name is. */
+export type AliasAnswer =
+  /** In lower case. */
+  { readonly kind: 'alias'; readonly name: string } | { readonly kind: 'none' } | { readonly kind: 'silent' };
+
 /** How long name servers are waited for. */
 @Injectable()
 export class DnsPatience {
@@ -59,6 +64,17 @@ export class DnsAnswers {
     return answer;
   }
 
+  /** Of a name that is asked about once. Never throws. */
+  async alias(name: string): Promise<AliasAnswer> {
+    if (this.over) return { kind: 'silent' };
+    try {
+      const [alias] = await this.resolver.resolveCname(name);
+      return alias === undefined ? { kind: 'none' } : { kind: 'alias', name: alias.toLowerCase() };
+    } catch (error) {
+      return { kind: isNothing(error) ? 'none' : 'silent' };
+    }
+  }
+
   /** Ends what is still being asked. */
   close(): void {
     this.over = true;
@@ -76,8 +92,11 @@ export class DnsAnswers {
       if (characters > MOST_CHARACTERS) return { kind: 'too_large' };
       return { kind: 'texts', texts: records.map((pieces) => pieces.join('').trim()) };
     } catch (error) {
-      const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-      return { kind: NOTHING.has(code) ? 'none' : 'silent' };
+      return { kind: isNothing(error) ? 'none' : 'silent' };
     }
   }
+}
+
+function isNothing(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && NOTHING.has(String(error.code));
 }

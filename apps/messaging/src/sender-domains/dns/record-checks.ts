@@ -1,6 +1,6 @@
 import type { Fault, WantedRecord } from '../dns-records.js';
 import { organizationalDomain } from '../domain-name.js';
-import type { DnsAnswers, TxtAnswer } from './dns-answers.js';
+import type { AliasAnswer, DnsAnswers, TxtAnswer } from './dns-answers.js';
 import { checkSpf } from './spf.js';
 import type { Verdict } from './verdict.js';
 
@@ -30,6 +30,19 @@ export async function checkRecord(
       return checkSpf(answers, domain, spfInclude);
     case 'dmarc':
       return checkDmarc(answers, domain, record.name);
+    case 'return_path':
+      return checkAlias(await answers.alias(record.name), record.value);
+  }
+}
+
+function checkAlias(answer: AliasAnswer, value: string): Verdict {
+  switch (answer.kind) {
+    case 'silent':
+      return 'silent';
+    case 'none':
+      return MISSING;
+    case 'alias':
+      return answer.name === value ? FOUND : wrong('other_value');
   }
 }
 
