@@ -2,6 +2,8 @@ import { Problem, type FieldError } from '@customer-platform/problem-json';
 
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 92;
+/** By the hour, of what has a hundred values a day: a long range of it is read for seconds. */
+const MOST_DAYS_OF_HOURS = 7;
 const DEFAULT_DAYS = 30;
 /** Days that PostgreSQL and the arithmetic of dates both know. */
 const [FIRST_DAY, LAST_DAY] = ['1970-01-01', '2999-12-31'];
@@ -20,18 +22,24 @@ export interface DateRange {
 }
 
 /** Reads dates of the right shape. @throws Problem `validation_failed` */
-export function dateRange({ from, to }: { from?: string; to?: string }, now: Date): DateRange {
+export function dateRange(
+  { from, to }: { from?: string; to?: string },
+  now: Date,
+  { manyHours = false }: { manyHours?: boolean } = {},
+): DateRange {
   const errors = [...fault('from', from), ...fault('to', to)];
   if (errors.length > 0) throw Problem.validation(errors);
   const today = dateOf(now.getTime());
   const last = to ?? (from !== undefined && from > today ? from : today);
-  const first = from ?? later(FIRST_DAY, dateOf(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS));
+  const most = manyHours ? MOST_DAYS_OF_HOURS : MOST_DAYS;
+  const byDefault = Math.min(most, DEFAULT_DAYS);
+  const first = from ?? later(FIRST_DAY, dateOf(Date.parse(last) - (byDefault - 1) * DAY_MS));
   if (first > last)
     throw Problem.validation([{ parameter: 'from', code: 'out_of_range', detail: '`from` is after `to`.' }]);
   const start = Date.parse(first);
   const end = Date.parse(last) + DAY_MS;
-  if (end - start > MOST_DAYS * DAY_MS) {
-    const detail = `At most ${String(MOST_DAYS)} days can be asked for.`;
+  if (end - start > most * DAY_MS) {
+    const detail = `At most ${String(most)} days can be asked for${manyHours ? ' by the hour and group' : ''}.`;
     throw Problem.validation([{ parameter: 'from', code: 'out_of_range', detail }]);
   }
   return { from: first, to: last, start: new Date(start), end: new Date(end) };

@@ -14,12 +14,12 @@ export type Granularity = (typeof GRANULARITIES)[number];
 
 /** The query of `GET /v1/messaging/deliverability`. */
 export class DeliverabilityQueryDto {
-  /** First UTC date on which sends were created, included; by default 30 days with the last. */
+  /** First UTC date on which sends were created, included; by default 30 days with the last (7 by the hour and domain or campaign). */
   @MayBeAbsent()
   @Matches(DATE, MESSAGE)
   from?: string;
 
-  /** Last UTC date, included; by default today. At most 92 days. */
+  /** Last UTC date, included; by default today. At most 92 days, 7 by the hour and domain or campaign. */
   @MayBeAbsent()
   @Matches(DATE, MESSAGE)
   to?: string;

@@ -22,8 +22,8 @@ import type {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Groups that are named, the largest first: by the hour a long range has over two thousand periods of each. */
-const MOST_GROUPS: Readonly<Record<Granularity, number>> = { hour: 10, day: 50, total: 50 };
+/** Groups that are named, the largest first: each is there again in every period of a range. */
+const MOST_GROUPS: Readonly<Record<Granularity, number>> = { hour: 10, day: 20, total: 50 };
 
 /** Counts are far below 2^53: a double carries them exactly, and is summed faster than what bigints are summed to. */
 const SUMS = COUNTED_COLUMNS.map((column) => `sum(${column}::float8) AS ${column}`).join(', ');
@@ -94,8 +94,9 @@ export class DeliverabilityService {
 
   /** @throws Problem `validation_failed` */
   async read(context: RequestContext, query: DeliverabilityQueryDto): Promise<DeliverabilityDto> {
-    const range = dateRange(query, this.clock.now());
     const { granularity = 'day', group_by: groupBy } = query;
+    const manyHours = granularity === 'hour' && groupBy !== undefined && groupBy !== 'channel';
+    const range = dateRange(query, this.clock.now(), { manyHours });
     const statement = groupBy ? grouped(granularity, groupBy) : ungrouped(granularity);
     const given = [context.organizationId, range.start, range.end];
     const rows = await this.database.inOrganization(context, (tx) => tx.query<CountedRow>(statement, given));

@@ -67,6 +67,7 @@ describe('GET /v1/messaging/deliverability', () => {
     ['from=0999-01-01', 'from', 'out_of_range'],
     ['from=2026-02-02&to=2026-02-01', 'from', 'out_of_range'],
     ['from=2026-01-01&to=2026-04-03', 'from', 'out_of_range'],
+    ['from=2026-01-01&to=2026-01-08&granularity=hour&group_by=campaign', 'from', 'out_of_range'],
     ['granularity=week', 'granularity', 'invalid_enum'],
     ['group_by=address', 'group_by', 'invalid_enum'],
   ])('400 for %s', async (query, parameter, code) => {
