@@ -3538,11 +3538,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Answer a provider’s challenge
+         * @description `meta`: with `hub.mode=subscribe` and the channel’s `verify_token` in `hub.verify_token`, `hub.challenge` comes back as plain text. It changes nothing.
+         */
+        get: operations["messaging.Webhooks.challenge"];
         put?: never;
         /**
          * Take a provider’s reports
-         * @description `standard`, `generic` or `twilio`, signed over the raw bytes; `key` of the channel’s `webhook_url` names the organization. Whom a report suppresses is suppressed when the answer is there; a repeat changes nothing.
+         * @description Signed as each provider signs; `key` of the channel’s `webhook_url` names the organization. Whom a report suppresses is suppressed when the answer is there; a repeat changes nothing.
          */
         post: operations["messaging.Webhooks.take"];
         delete?: never;
@@ -22556,6 +22560,30 @@ export interface operations {
             };
         };
     };
+    "messaging.Webhooks.challenge": {
+        parameters: {
+            query: {
+                /** @description Of the channel’s `webhook_url`. */
+                key: string;
+            };
+            header?: never;
+            path: {
+                /** @example meta */
+                provider: "meta";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     "messaging.Webhooks.take": {
         parameters: {
             query?: {
@@ -22564,8 +22592,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example twilio */
-                provider: "twilio" | "standard" | "generic";
+                /** @example mailgun */
+                provider: "mailgun" | "twilio" | "meta" | "standard" | "generic";
             };
             cookie?: never;
         };
