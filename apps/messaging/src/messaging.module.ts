@@ -57,7 +57,9 @@ import { TemplateHistory } from './templates/template-history.service.js';
 import { TemplatePreview } from './templates/template-preview.service.js';
 import { TemplateTest } from './templates/template-test.service.js';
 import { TemplatesController } from './templates/templates.controller.js';
+import { TemplateExpansion } from './templates/template-expansion.js';
 import { TemplatesService } from './templates/templates.service.js';
+import { UsedTemplates } from './templates/used-templates.js';
 import { UserAddresses } from './templates/user-addresses.js';
 import { WebhookEndpointEntity } from './webhook-endpoints/webhook-endpoint.entity.js';
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
@@ -131,7 +133,9 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     TemplateHistory,
     TemplatePreview,
     TemplateTest,
+    TemplateExpansion,
     TemplatesService,
+    UsedTemplates,
     UserAddresses,
     ProviderReports,
     ReportSweep,

@@ -60,7 +60,7 @@ export function useTemplateNames(): readonly { id: string; name: string; channel
     queryKey: [organization.id, 'messages', 'templates', 'names'],
     enabled: may('messaging.templates.read'),
     queryFn: async ({ signal }) => {
-      const params = { query: { limit: MOST_TEMPLATES } };
+      const params = { query: { limit: MOST_TEMPLATES, kind: 'message' as const } };
       return (await api.GET('/v1/messaging/templates', { params, signal })).data.data;
     },
   });

@@ -42,6 +42,7 @@ import { CreateCampaigns1767161900000 } from './1767161900000-create-campaigns.j
 import { IndexSendsByRun1767161910000 } from './1767161910000-index-sends-by-run.js';
 import { KeepWebhookTries1767220000000 } from './1767220000000-keep-webhook-tries.js';
 import { IndexKeptBodies1767221000000 } from './1767221000000-index-kept-bodies.js';
+import { CreateTemplateUses1767222000000 } from './1767222000000-create-template-uses.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -87,5 +88,6 @@ export const migrations: MigrationClass[] = [
   IndexSendsByRun1767161910000,
   KeepWebhookTries1767220000000,
   IndexKeptBodies1767221000000,
+  CreateTemplateUses1767222000000,
   CreateWebhookTokens1767240000000,
 ];

@@ -46,7 +46,8 @@ export async function checkReferences(
   plans: ChannelPlans,
 ): Promise<void> {
   const [template] = await tx.query<{ channel: string; deleted_at: Date | null }>(
-    'SELECT channel, deleted_at FROM templates WHERE organization_id = $1 AND id = $2 FOR KEY SHARE',
+    `SELECT channel, deleted_at FROM templates
+      WHERE organization_id = $1 AND id = $2 AND kind = 'message' FOR KEY SHARE`,
     [tx.organizationId, rule.templateId],
   );
   const refuse = (pointer: string, code: FieldCode, detail: string): Problem =>

@@ -56,7 +56,8 @@ export interface Objections {
 }
 
 const TEMPLATES = `
-  SELECT id, published_version, deleted_at FROM templates WHERE organization_id = $1 AND id = ANY($2::uuid[])
+  SELECT id, published_version, deleted_at FROM templates
+   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND kind = 'message'
    ORDER BY id FOR KEY SHARE`;
 
 interface TemplateRow {

@@ -6,7 +6,14 @@ import { completeData } from './template-data.js';
 const EMAIL = { subject: 'Hi {{ data.name }}', html: '<p>Hi</p>' };
 
 function refusals(content: object): unknown {
-  const whole = { default_locale: 'es', locales: { es: EMAIL }, variables: {}, strict: true, ...content };
+  const whole = {
+    default_locale: 'es',
+    locales: { es: EMAIL },
+    variables: {},
+    strict: true,
+    layout: null,
+    ...content,
+  };
   try {
     readShape(templateContent('email'), whole, '');
   } catch (error) {

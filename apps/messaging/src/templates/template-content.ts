@@ -7,7 +7,11 @@ import { refuse } from '../shapes/refuse.js';
 /** The texts of one message in one language, as an author writes them. */
 export type LocaleParts = Readonly<Record<string, unknown>>;
 
-const MAX_SOURCE = 256 * 1024;
+/** Characters of a part, with all that it renders. */
+export const MAX_SOURCE = 256 * 1024;
+/** What a template is: one that is sent, a frame around others, or a piece of them. */
+export const TEMPLATE_KINDS = ['message', 'layout', 'partial'] as const;
+export type TemplateKind = (typeof TEMPLATE_KINDS)[number];
 const MAX_LOCALES = 50;
 /** Characters of an SMS, as its source and as it leaves. */
 export const LONGEST_SMS = 1_600;
@@ -71,6 +75,20 @@ export const partsOfChannel = {
     }),
 } satisfies Record<Channel, z.ZodType>;
 
+/** What layouts and partials of a channel are made of; a header has none. */
+const fragmentsOfChannel = {
+  email: z
+    .strictObject({ html: source.optional(), mjml: source.optional(), text: source.optional() })
+    .refine((parts) => Object.values(parts).some((part) => part !== undefined), {
+      path: ['html'],
+      ...refuse('required', '`html`, `mjml` or `text` is required'),
+    }),
+  sms: z.strictObject({ text: z.string().min(1).max(LONGEST_SMS) }),
+  push: z.strictObject({ body: z.string().min(1).max(4_000) }),
+  in_app: z.strictObject({ body: z.string().min(1).max(10_000) }),
+  whatsapp: z.strictObject({ text: z.string().min(1).max(4_096) }),
+} satisfies Record<Channel, z.ZodType>;
+
 const VARIABLE_TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const;
 
 /** One value a template expects in `data`. */
@@ -102,12 +120,13 @@ const localeName = z
   );
 
 /** The versioned part of a template of one channel. */
-export function templateContent(channel: Channel) {
+export function templateContent(channel: Channel, kind: TemplateKind = 'message') {
+  const parts = kind === 'message' ? partsOfChannel[channel] : fragmentsOfChannel[channel];
   return z
     .object({
       default_locale: localeName,
       locales: z
-        .record(localeName, partsOfChannel[channel])
+        .record(localeName, parts)
         .refine(
           (locales) => Object.keys(locales).length <= MAX_LOCALES,
           refuse('too_long', 'At most 50 locales'),
@@ -124,6 +143,15 @@ export function templateContent(channel: Channel) {
           refuse('too_long', 'At most 100 variables'),
         ),
       strict: z.boolean(),
+      layout: z.string().min(1).max(120).nullable(),
+    })
+    .refine(({ layout }) => layout === null || kind === 'message', {
+      path: ['layout'],
+      ...refuse('not_allowed', 'A layout is of messages alone'),
+    })
+    .refine(({ variables }) => kind === 'message' || Object.keys(variables).length === 0, {
+      path: ['variables'],
+      ...refuse('not_allowed', 'What `data` must hold is said by the message'),
     })
     .refine((content) => Object.hasOwn(content.locales, content.default_locale), {
       path: ['default_locale'],
@@ -137,6 +165,8 @@ export interface TemplateContent {
   readonly locales: Readonly<Record<string, LocaleParts>>;
   readonly variables: Readonly<Record<string, TemplateVariable>>;
   readonly strict: boolean;
+  /** The name of the layout around it. */
+  readonly layout: string | null;
 }
 
 const MODES: Readonly<Record<string, PartMode>> = {

@@ -10,14 +10,24 @@ const MOST_READ = 4 * 1024 * 1024;
  */
 const CHANGES = `
   WITH side AS (
-    SELECT version, default_locale, locales, variables, strict FROM template_versions
+    SELECT version, default_locale, locales, variables, strict, layout FROM template_versions
      WHERE organization_id = $1 AND template_id = $2 AND version IN ($3, $4)
+  ), used AS (
+    SELECT u.version, t.name, u.used_version, v.locales FROM template_uses u
+      JOIN templates t ON t.organization_id = u.organization_id AND t.id = u.used_id
+      JOIN template_versions v ON v.organization_id = u.organization_id AND v.template_id = u.used_id
+       AND v.version = u.used_version
+     WHERE u.organization_id = $1 AND u.template_id = $2 AND u.version IN ($3, $4)
   ), field AS (
     SELECT version, ARRAY['locales', locale.key, part.key] AS path, part.value
       FROM side, jsonb_each(locales) AS locale, jsonb_each(locale.value) AS part
     UNION ALL SELECT version, ARRAY['variables', name], value FROM side, jsonb_each(variables) AS of(name, value)
     UNION ALL SELECT version, ARRAY['default_locale'], to_jsonb(default_locale) FROM side
     UNION ALL SELECT version, ARRAY['strict'], to_jsonb(strict) FROM side
+    UNION ALL SELECT version, ARRAY['layout'], to_jsonb(layout) FROM side WHERE layout IS NOT NULL
+    UNION ALL SELECT version, ARRAY['uses', name, 'version'], to_jsonb(used_version) FROM used
+    UNION ALL SELECT version, ARRAY['uses', name, 'locales', locale.key, part.key], part.value
+      FROM used, jsonb_each(locales) AS locale, jsonb_each(locale.value) AS part
   ), change AS (
     SELECT path, before.value AS before, after.value AS after,
            coalesce(length(before.value::text), 0) + coalesce(length(after.value::text), 0) AS size

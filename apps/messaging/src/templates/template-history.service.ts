@@ -61,7 +61,7 @@ export class TemplateHistory {
     const content = await this.database.inOrganization(context, (tx) =>
       this.contentOf(tx, template, version),
     );
-    const { default_locale: defaultLocale, locales, variables, strict } = content;
+    const { default_locale: defaultLocale, locales, variables, strict, layout } = content;
     return {
       ...template,
       version,
@@ -69,6 +69,7 @@ export class TemplateHistory {
       locales: { ...locales },
       variables: { ...variables },
       strict,
+      layout,
     };
   }
 

@@ -30,6 +30,8 @@ export class TemplateTest {
     }
     const { template, version } = await this.templates.version(context, id, dto.version);
     if (template.deletedAt) throw new Problem('resource_deleted');
+    if (template.kind !== 'message')
+      throw new Problem('invalid_state', { detail: `A ${template.kind} is not sent by itself.` });
     if (version.channel !== 'email') {
       const detail = `A user is known by an e-mail address alone; this template is of the channel ${version.channel}.`;
       throw new Problem('recipient_unreachable', { detail });

@@ -11,6 +11,7 @@ import {
   sourcesOf,
   type LocaleParts,
   type TemplateContent,
+  type TemplateKind,
   type TemplateVariable,
 } from './template-content.js';
 
@@ -68,10 +69,15 @@ export class TemplateVersions {
   async compile(
     organizationId: string,
     locales: Readonly<Record<string, LocaleParts>>,
+    kind: TemplateKind = 'message',
   ): Promise<CompiledLocales> {
     const compiled: Record<string, readonly PartSource[]> = {};
     for (const [locale, parts] of Object.entries(locales)) {
-      compiled[locale] = await this.compileLocale(organizationId, parts, `/locales/${locale}`, 'save');
+      const pointer = `/locales/${locale}`;
+      compiled[locale] =
+        kind === 'message'
+          ? await this.compileLocale(organizationId, parts, pointer, 'save')
+          : await this.compileParts(organizationId, parts, pointer, 'save', true);
     }
     return compiled;
   }
@@ -100,10 +106,14 @@ export class TemplateVersions {
     parts: LocaleParts,
     pointer: string,
     purpose: RenderPurpose,
+    isFragment = false,
   ): Promise<readonly PartSource[]> {
     try {
       await this.renderer.check(organizationId, sourcesOf(parts), purpose);
-      const given = await this.withHtml(organizationId, sourcesOf(parts), purpose);
+      // A piece of MJML is no document: it is compiled with the message that it stands in.
+      const given = isFragment
+        ? sourcesOf(parts)
+        : await this.withHtml(organizationId, sourcesOf(parts), purpose);
       const html = given.find(({ name }) => name === 'html');
       if (html === undefined || given.some(({ name }) => name === 'text')) return given;
       const source = await this.renderer.deriveText(organizationId, html.source, purpose);
@@ -153,8 +163,8 @@ export class TemplateVersions {
     now: Date,
   ): Promise<void> {
     await tx.query(
-      `INSERT INTO template_versions (${COLUMNS}, locales, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      `INSERT INTO template_versions (${COLUMNS}, locales, created_at, layout)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       [
         tx.organizationId,
         template.id,
@@ -166,6 +176,7 @@ export class TemplateVersions {
         JSON.stringify(parts),
         JSON.stringify(content.locales),
         now,
+        content.layout,
       ],
     );
   }
@@ -173,7 +184,7 @@ export class TemplateVersions {
   /** What an author wrote; undefined when there is no such version. */
   async content(tx: Transaction, templateId: string, version: number): Promise<TemplateContent | undefined> {
     const rows = await tx.query<TemplateContent>(
-      `SELECT default_locale, locales, variables, strict FROM template_versions
+      `SELECT default_locale, locales, variables, strict, layout FROM template_versions
         WHERE organization_id = $1 AND template_id = $2 AND version = $3`,
       [tx.organizationId, templateId, version],
     );

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
+import { TEMPLATE_KINDS, type TemplateKind } from './template-content.js';
 import { WARNING_CODES, type TemplateWarning } from './template-warnings.js';
 
 /** What the database counts to. */
@@ -44,6 +45,27 @@ export class CreateTemplateDto {
   @IsObject()
   variables?: Record<string, unknown>;
 
+  @ApiProperty({
+    default: 'message',
+    description:
+      'A `layout` is a frame around messages, which go where it says `{{ content }}`; a `partial` is a piece that ' +
+      '`{% render “name” %}` puts in. Neither is sent by itself.',
+  })
+  @MayBeAbsent()
+  @IsIn(TEMPLATE_KINDS)
+  kind?: TemplateKind;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The name of a published layout of the channel.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @Length(1, 120)
+  layout?: string | null;
+
   @ApiProperty({ default: true, description: 'An undefined variable fails the send.' })
   @MayBeAbsent()
   @IsBoolean()
@@ -56,7 +78,7 @@ export class CreateTemplateDto {
 }
 
 /** Body of `PATCH /v1/messaging/templates/{id}`: JSON merge. */
-export class UpdateTemplateDto extends PatchOf(CreateTemplateDto, { immutable: ['channel'] }) {
+export class UpdateTemplateDto extends PatchOf(CreateTemplateDto, { immutable: ['channel', 'kind'] }) {
   @ApiProperty({ default: true })
   declare publish?: boolean;
 
@@ -80,6 +102,37 @@ export class UpdateTemplateDto extends PatchOf(CreateTemplateDto, { immutable: [
   @Min(1)
   @Max(LAST_VERSION)
   revert_to?: number;
+
+  @ApiProperty({
+    description:
+      'True: a version of the same content with the layouts and partials as they are published now, where they are ' +
+      'others than in the newest one.',
+  })
+  @MayBeAbsent()
+  @IsBoolean()
+  renew_uses?: boolean;
+}
+
+/** A layout or partial whose text stands in a version. */
+export class TemplateUseDto {
+  @IsUUID()
+  id: string;
+
+  @ApiProperty({ example: 'Footer' })
+  @IsString()
+  name: string;
+
+  @IsIn(TEMPLATE_KINDS)
+  kind: TemplateKind;
+
+  @ApiProperty({ description: 'Whose text it is.' })
+  @IsInt()
+  version: number;
+
+  @ApiProperty({ description: 'What a version that is made now would hold.' })
+  @MayBeNull()
+  @IsInt()
+  published_version: number | null;
 }
 
 /** A template as it is answered. */
@@ -93,6 +146,16 @@ export class TemplateDto {
 
   @IsIn(CHANNELS)
   channel: Channel;
+
+  @IsIn(TEMPLATE_KINDS)
+  kind: TemplateKind;
+
+  @MayBeNull()
+  @IsString()
+  layout: string | null;
+
+  @ApiProperty({ type: () => [TemplateUseDto], description: 'Of the content shown, by name.' })
+  uses: TemplateUseDto[];
 
   @ApiProperty({ example: 'es' })
   @IsString()

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Channel } from '../addresses/channel.js';
-import type { LocaleParts, TemplateVariable } from './template-content.js';
+import type { LocaleParts, TemplateKind, TemplateVariable } from './template-content.js';
 
 /** A template with its newest content; what is sent stands in its versions. */
 @Entity('templates')
@@ -16,6 +16,13 @@ export class TemplateEntity {
 
   @Column('text')
   channel: Channel;
+
+  @Column('text')
+  kind: TemplateKind;
+
+  /** The name of the layout around it. */
+  @Column('text', { nullable: true })
+  layout: string | null;
 
   @Column('text')
   defaultLocale: string;

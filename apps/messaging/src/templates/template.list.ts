@@ -1,11 +1,13 @@
 import type { ListDefinition } from '@customer-platform/http';
 import { CHANNELS } from '../addresses/channel.js';
+import { TEMPLATE_KINDS } from './template-content.js';
 
 /** `GET /v1/messaging/templates` (messaging.md §4). */
 export const TEMPLATES_LIST: ListDefinition = {
   resource: 'messaging.templates',
   filters: {
     channel: { type: 'enum', column: 'channel', values: CHANNELS },
+    kind: { type: 'enum', column: 'kind', values: TEMPLATE_KINDS },
     name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
@@ -17,6 +19,12 @@ export const TEMPLATES_LIST: ListDefinition = {
   },
   defaultSort: '-created_at',
   includeDeleted: true,
+  extraParameters: {
+    uses: {
+      type: 'uuid',
+      description: 'Those whose newest or published version holds this layout or partial.',
+    },
+  },
 };
 
 /** `GET /v1/messaging/templates/{id}/versions`: newest first, by the key that a version has. */

@@ -59,7 +59,9 @@ export class TemplatesController {
   })
   async create(@Context() context: RequestContext, @Body() body: CreateTemplateDto): Promise<Answer> {
     const row = await this.templates.create(context, body);
-    return Answer.created(toTemplateDto(row), `/v1/messaging/templates/${row.id}`, { ETag: versionTag(row) });
+    return Answer.created(await this.shown(context, row), `/v1/messaging/templates/${row.id}`, {
+      ETag: versionTag(row),
+    });
   }
 
   @ListEndpoint({ permission: 'messaging.templates.read', summary: 'List templates', response: TemplateDto })
@@ -68,7 +70,8 @@ export class TemplatesController {
     @ListRequest(TEMPLATES_LIST) query: ListQuery,
   ): Promise<Page<TemplateDto>> {
     const { data, page } = await this.templates.list(context, query);
-    return { data: data.map(toTemplateDto), page };
+    const uses = await this.templates.uses(context, data);
+    return { data: data.map((row) => toTemplateDto(row, uses.get(row.id) ?? [])), page };
   }
 
   @GetEndpoint({
@@ -82,7 +85,8 @@ export class TemplatesController {
     @Id() id: string,
     @Query() query: TemplateQueryDto,
   ): Promise<Answer> {
-    return tagged(
+    return this.tagged(
+      context,
       await this.history.get(context, id, query.version === undefined ? undefined : Number(query.version)),
     );
   }
@@ -132,7 +136,7 @@ export class TemplatesController {
     @Id() id: string,
     @Body() body: UpdateTemplateDto,
   ): Promise<Answer> {
-    return tagged(await this.templates.update(context, id, body));
+    return this.tagged(context, await this.templates.update(context, id, body));
   }
 
   @SoftDeleteEndpoint({ permission: 'messaging.templates.delete', summary: 'Soft-delete a template' })
@@ -146,12 +150,12 @@ export class TemplatesController {
     response: TemplateDto,
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.templates.restore(context, id));
+    return this.tagged(context, await this.templates.restore(context, id));
   }
 
   @PurgeEndpoint({
     permission: 'messaging.templates.purge',
-    summary: 'Purge a template that no rule and no unfinished send uses',
+    summary: 'Purge a template that no rule, campaign, unfinished send and other template uses',
   })
   purge(@Context() context: RequestContext, @Id() id: string): Promise<void> {
     return this.templates.purge(context, id);
@@ -200,6 +204,13 @@ export class TemplatesController {
   test(@Context() context: RequestContext, @Id() id: string, @Body() body: TestTemplateDto): Promise<Answer> {
     return this.tests.send(context, id, body);
   }
-}
 
-const tagged = (row: TemplateEntity): Answer => Answer.tagged(toTemplateDto(row), versionTag(row));
+  private async tagged(context: RequestContext, row: TemplateEntity): Promise<Answer> {
+    return Answer.tagged(await this.shown(context, row), versionTag(row));
+  }
+
+  private async shown(context: RequestContext, row: TemplateEntity): Promise<TemplateDto> {
+    const uses = await this.templates.uses(context, [row]);
+    return toTemplateDto(row, uses.get(row.id) ?? []);
+  }
+}

@@ -21,11 +21,36 @@ import {
 } from './template-content.js';
 import type { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
 import { TemplateEntity } from './template.entity.js';
+import { TemplateExpansion } from './template-expansion.js';
 import { TemplateVersions, type CompiledLocales, type TemplateVersion } from './template-versions.js';
+import { UsedTemplates, type ShownUse, type TemplateUse } from './used-templates.js';
 
 /** A change of the content that another one overtook is computed anew this often. */
 const TRIES = 5;
-const BESIDE_NO_REVERT = ['default_locale', 'locales', 'variables', 'strict', 'published_version'] as const;
+const BESIDE_NO_REVERT = [
+  'default_locale',
+  'locales',
+  'variables',
+  'strict',
+  'layout',
+  'published_version',
+  'renew_uses',
+] as const;
+
+/** What is in use: what a newest or published version holds. */
+const CURRENT_USES = `(SELECT u.* FROM template_uses u JOIN templates t ON t.organization_id = u.organization_id
+    AND t.id = u.template_id AND u.version IN (t.version, t.published_version)) AS current_uses`;
+
+const USING = `EXISTS (SELECT FROM template_uses u WHERE u.organization_id = templates.organization_id
+    AND u.template_id = templates.id AND u.version IN (templates.version, templates.published_version)
+    AND u.used_id = $2)`;
+
+/** A content that is to become a version. */
+interface Draft {
+  readonly content: TemplateContent;
+  readonly parts: CompiledLocales;
+  readonly uses: readonly TemplateUse[];
+}
 
 /**
  * Templates and their versions (messaging.md §4). A change of the content makes a new immutable version; what is sent
@@ -39,6 +64,8 @@ export class TemplatesService {
     stores: ResourceStores,
     private readonly database: Database,
     private readonly versions: TemplateVersions,
+    private readonly expansion: TemplateExpansion,
+    private readonly used: UsedTemplates,
     private readonly clock: Clock,
     private readonly tenants: Tenants,
   ) {
@@ -63,12 +90,19 @@ export class TemplatesService {
           column: 'template_id',
           resource: 'sends',
         },
+        { table: CURRENT_USES, column: 'used_id', resource: 'templates' },
       ],
     });
   }
 
   list(context: RequestContext, query: ListQuery): Promise<Page<TemplateEntity>> {
-    return this.store.page(context, query);
+    const { uses } = query.parameters;
+    return this.store.page(context, query, uses === undefined ? undefined : { sql: USING, values: [uses] });
+  }
+
+  /** The layouts and partials whose texts stand in the contents of these rows, by template. */
+  uses(context: RequestContext, rows: readonly TemplateEntity[]): Promise<Map<string, ShownUse[]>> {
+    return this.database.inOrganization(context, (tx) => this.used.of(tx, rows));
   }
 
   get(context: RequestContext, id: string): Promise<TemplateEntity> {
@@ -94,19 +128,23 @@ export class TemplatesService {
   /** @throws Problem `validation_failed`, `template_invalid`, `duplicate_value` */
   async create(context: RequestContext, dto: CreateTemplateDto): Promise<TemplateEntity> {
     this.tenants.learn(context.organization);
-    const { default_locale, locales, variables = {}, strict = true } = dto;
-    const content = checkContent(dto.channel, { default_locale, locales, variables, strict });
-    const parts = await this.versions.compile(context.organizationId, content.locales);
+    const { kind = 'message', channel, default_locale, locales, variables = {}, layout = null } = dto;
+    // A value that is missing is found in the message that it is missing from.
+    const strict = kind === 'message' && (dto.strict ?? true);
+    const own = { id: null, kind, channel };
+    const content = checkContent(own, { default_locale, locales, variables, strict, layout });
+    const draft = await this.compiled(context.organizationId, own, content);
     return this.database.inOrganization(context, async (tx) => {
       const values = {
         name: dto.name,
-        channel: dto.channel,
+        channel,
+        kind,
         ...columnsOf(content),
         version: 1,
         publishedVersion: dto.publish === false ? null : 1,
       };
       const row = await this.store.create(context, values, { tx });
-      await this.versions.add(tx, row, content, parts, this.clock.now());
+      await this.add(tx, row, draft);
       return row;
     });
   }
@@ -145,15 +183,49 @@ export class TemplatesService {
     context: RequestContext,
     seen: TemplateEntity,
     dto: UpdateTemplateDto,
-  ): Promise<{ content: TemplateContent; parts: CompiledLocales } | undefined> {
+  ): Promise<Draft | undefined> {
     if (seen.deletedAt) throw new Problem('resource_deleted');
-    const { default_locale, locales, variables, strict } = dto;
+    const { default_locale, locales, variables, layout } = dto;
+    const strict = seen.kind === 'message' ? dto.strict : undefined;
     if (dto.revert_to !== undefined) return this.earlier(context, seen, dto, dto.revert_to);
     const before = contentOf(seen);
-    const merged = mergePatch(before, { default_locale, locales, variables, strict }) as TemplateContent;
-    if (sameJson(before, merged)) return undefined;
-    const content = checkContent(seen.channel, merged);
-    return { content, parts: await this.versions.compile(seen.organizationId, content.locales) };
+    const patch = { default_locale, locales, variables, strict };
+    const merged = {
+      ...(mergePatch(before, patch) as TemplateContent),
+      layout: layout === undefined ? before.layout : layout,
+    };
+    const isSame = sameJson(before, merged);
+    if (isSame && dto.renew_uses !== true) return undefined;
+    const draft = await this.compiled(seen.organizationId, seen, checkContent(seen, merged));
+    return isSame && (await this.holds(context, seen, draft.uses)) ? undefined : draft;
+  }
+
+  private async compiled(
+    organizationId: string,
+    own: Pick<TemplateEntity, 'kind' | 'channel'> & { id: string | null },
+    content: TemplateContent,
+  ): Promise<Draft> {
+    const { locales, uses } = await this.expansion.expand(organizationId, own, content);
+    return { content, uses, parts: await this.versions.compile(organizationId, locales, own.kind) };
+  }
+
+  /** Whether the newest version holds these very ones. */
+  private async holds(
+    context: RequestContext,
+    seen: TemplateEntity,
+    uses: readonly TemplateUse[],
+  ): Promise<boolean> {
+    const held = (await this.uses(context, [seen])).get(seen.id) ?? [];
+    const versions = new Map(held.map((use) => [use.used_id, use.used_version]));
+    return held.length === uses.length && uses.every(({ id, version }) => versions.get(id) === version);
+  }
+
+  /** @throws Problem `template_invalid` where a layout or partial has gone meanwhile */
+  private async add(tx: Transaction, row: TemplateEntity, { content, parts, uses }: Draft): Promise<void> {
+    await this.versions.add(tx, row, content, parts, this.clock.now());
+    if (await this.used.add(tx, row, uses)) return;
+    const detail = 'A layout or partial that it uses has just been removed.';
+    throw Problem.validation([{ pointer: '/locales', code: 'template_invalid', detail }]);
   }
 
   /** The content of an earlier version, compiled anew; undefined when it is the newest one's. */
@@ -162,7 +234,7 @@ export class TemplatesService {
     seen: TemplateEntity,
     dto: UpdateTemplateDto,
     version: number,
-  ): Promise<{ content: TemplateContent; parts: CompiledLocales } | undefined> {
+  ): Promise<Draft | undefined> {
     const beside = BESIDE_NO_REVERT.filter((field) => dto[field] !== undefined);
     if (beside.length > 0) {
       const detail = 'It cannot stand beside `revert_to`.';
@@ -175,7 +247,7 @@ export class TemplatesService {
     );
     if (!content) throw noVersion('/revert_to', version, seen.version);
     if (sameJson(contentOf(seen), content)) return undefined;
-    return { content, parts: await this.versions.compile(seen.organizationId, content.locales) };
+    return this.compiled(seen.organizationId, seen, content);
   }
 
   /** @returns undefined when another change came first */
@@ -184,7 +256,7 @@ export class TemplatesService {
     context: RequestContext,
     seen: TemplateEntity,
     dto: UpdateTemplateDto,
-    draft: { content: TemplateContent; parts: CompiledLocales } | undefined,
+    draft: Draft | undefined,
   ): Promise<TemplateEntity | undefined> {
     const locked = await this.store.lock(tx, context, seen.id);
     if (locked.version !== seen.version) return undefined;
@@ -197,7 +269,7 @@ export class TemplatesService {
       publishedVersion,
     };
     const row = await this.store.update(context, seen.id, patch, { tx, ifMatch: context.ifMatch });
-    if (draft) await this.versions.add(tx, row, draft.content, draft.parts, this.clock.now());
+    if (draft) await this.add(tx, row, draft);
     return row;
   }
 
@@ -226,8 +298,11 @@ function noVersion(pointer: string, wanted: number, newest: number): Problem {
   return Problem.validation([{ pointer, code: 'out_of_range', detail }]);
 }
 
-function checkContent(channel: TemplateEntity['channel'], content: object): TemplateContent {
-  return readShape(templateContent(channel), content, '');
+function checkContent(
+  { channel, kind }: Pick<TemplateEntity, 'channel' | 'kind'>,
+  content: object,
+): TemplateContent {
+  return readShape(templateContent(channel, kind), content, '');
 }
 
 function contentOf(row: TemplateEntity): TemplateContent {
@@ -236,6 +311,7 @@ function contentOf(row: TemplateEntity): TemplateContent {
     locales: row.locales,
     variables: row.variables,
     strict: row.strict,
+    layout: row.layout,
   };
 }
 
@@ -244,12 +320,14 @@ function columnsOf(content: TemplateContent): {
   locales: Record<string, LocaleParts>;
   variables: Record<string, TemplateVariable>;
   strict: boolean;
+  layout: string | null;
 } {
   return {
     defaultLocale: content.default_locale,
     locales: { ...content.locales },
     variables: { ...content.variables },
     strict: content.strict,
+    layout: content.layout,
   };
 }
 
