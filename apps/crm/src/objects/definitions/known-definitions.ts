@@ -72,8 +72,8 @@ export class KnownDefinitions {
   }
 
   /**
-   * Runs `work` by a definition, and again each time that it throws `DefinitionChanged`: every turn is a change that
-   * committed meanwhile.
+   * Runs `work` by a definition, and again each time that it went by one that has changed since: every turn is a change
+   * that committed meanwhile. What a former revision refuses the present one may take.
    * @throws Problem `not_found`
    */
   async by<T>(
@@ -82,10 +82,14 @@ export class KnownDefinitions {
     work: (definition: KnownDefinition) => Promise<T>,
   ): Promise<T> {
     for (;;) {
+      const definition = await this.guess(scope, named);
       try {
-        return await work(await this.guess(scope, named));
+        return await work(definition);
       } catch (error) {
-        if (!(error instanceof DefinitionChanged)) throw error;
+        if (error instanceof DefinitionChanged) continue;
+        if (!(error instanceof Problem) || error.status >= 500) throw error;
+        const now = await this.database.inOrganization(scope, (tx) => this.find(tx, named));
+        if (now?.id === definition.id && now.revision === definition.revision) throw error;
       }
     }
   }
