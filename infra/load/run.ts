@@ -14,6 +14,7 @@
  * `npm run load -- taxonomies [--events N]`
  * `npm run load -- large-organization|segments-preview [--contacts N] [--events N]`
  * `npm run load -- background-work|import [--rows N]`
+ * `npm run load -- objects [--rows N] [--rate N] [--duration S]`
  * `npm run load -- live-tail [--rate N] [--duration S] [--organizations N] [--streams N] [--rounds N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
@@ -34,7 +35,8 @@
  * `import` what an import of contacts does beside `COPY`, on a core of its own. `large-organization` prints what is slow
  * where an organization is large, `segments-preview` the rules of it alone, `live-tail` what streams of events cost
  * ingestion, on a core of its own. `tenants` sends the same load from
- * one organization, from a hundred and from a thousand. `inserts` prints what storing an event costs beside how many are
+ * one organization, from a hundred and from a thousand. `objects` prints what reads, writes and pages of custom objects
+ * cost among so many records, on a crm of its own. `inserts` prints what storing an event costs beside how many are
  * stored already, on a PostgreSQL of its own.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -69,6 +71,7 @@ import { runSends } from './sends/command.ts';
 import { runSignIn } from './sign-in/command.ts';
 import { measureLargeOrganization } from './large-organization.bench.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
+import { measureObjects } from './objects.bench.ts';
 import { measureSegments } from './segments.bench.ts';
 import { measureTaxonomies } from './taxonomies.bench.ts';
 import { runTenants } from './tenants/command.ts';
@@ -185,6 +188,10 @@ async function main(): Promise<void> {
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   if (kind === 'taxonomies') return measureTaxonomies(Number(values.events ?? '1000000'), say);
   const duration = secondsOf('duration', 1);
+  if (kind === 'objects') {
+    const [rate = 0] = ratesOf(values.rate ?? '50');
+    return measureObjects({ records: Number(values.rows), rate, duration }, say);
+  }
   if (kind === 'passwords') {
     const [rate = 0] = ratesOf(values.rate ?? '20');
     return runPasswords({ platform: await runningPlatform(values.data), rate, duration }, say);
@@ -219,7 +226,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, campaign, tenants; ` +
-        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import, live-tail, large-organization, segments-preview.',
+        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import, objects, live-tail, large-organization, segments-preview.',
     );
   await measureRates(found, duration);
 }

@@ -223,6 +223,8 @@ export interface TestCrm {
   readonly modules: StubModules;
   /** A contact that core knows. */
   aContact(organizationId: string, override?: Partial<StubContact>): StubContact;
+  /** Another crm on the same database, with a memory of its own. */
+  beside(): Promise<TestApp>;
   close(): Promise<void>;
 }
 
@@ -231,20 +233,17 @@ export async function startCrm(options: { events?: boolean } = {}): Promise<Test
   const database = await testDatabase('crm', CRM_MIGRATIONS);
   const modules = await StubModules.start();
   const { url } = modules;
-  const app = await startTestApp({
-    module: 'crm',
-    root: CrmModule,
-    database,
-    env: {
-      CORE_URL: url,
-      LOYALTY_URL: url,
-      MESSAGING_URL: url,
-      CORE_INTERNAL_URL: url,
-      MESSAGING_INTERNAL_URL: url,
-      PROCESS_ROLE: options.events ? 'all' : 'api',
-    },
-    connect: connectEventBus,
-  });
+  const env = {
+    CORE_URL: url,
+    LOYALTY_URL: url,
+    MESSAGING_URL: url,
+    CORE_INTERNAL_URL: url,
+    MESSAGING_INTERNAL_URL: url,
+    PROCESS_ROLE: options.events ? 'all' : 'api',
+  };
+  const common = { module: 'crm', root: CrmModule, database, env, connect: connectEventBus } as const;
+  const app = await startTestApp(common);
+  const further: TestApp[] = [];
   return {
     app,
     database,
@@ -261,7 +260,13 @@ export async function startCrm(options: { events?: boolean } = {}): Promise<Test
       modules.contacts.push(contact);
       return contact;
     },
+    beside: async () => {
+      const another = await startTestApp({ ...common, registry: app.registry });
+      further.push(another);
+      return another;
+    },
     close: async () => {
+      for (const another of further) await another.close();
       await app.close();
       await modules.close();
       await database.drop();

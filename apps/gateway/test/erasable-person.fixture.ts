@@ -38,7 +38,7 @@ export class ErasablePerson {
     },
     ...this.labeled('attribute', 'property', 'evidence', 'note', 'subject', 'description', 'request'),
     ...this.labeled('reference', 'correction', 'outcome', 'detail', 'data', 'metadata', 'content', 'letter'),
-    ...this.labeled('row', 'column', 'answer'),
+    ...this.labeled('row', 'column', 'answer', 'plate', 'remark'),
   };
   /** Each by what it is, as it is sought. */
   readonly sought: Readonly<Record<keyof typeof this.said, string>> = Object.fromEntries(
@@ -72,10 +72,24 @@ export class ErasablePerson {
     });
     const activity = { subject: said.subject, description: `${said.description} ${said.phoneHyphened}` };
     await this.done('/v1/crm/activities', { contact_id: contactId, type_id: type.body.id, ...activity });
+    await this.ownSomething(contactId);
     await this.beWrittenTo(contactId);
     await this.beImported();
     await this.ask(contactId);
     return contactId;
+  }
+
+  /** A record that goes with its owner: indexed, unique and plain values. */
+  private async ownSomething(contactId: string): Promise<void> {
+    const slug = `v_${this.mark.replaceAll('-', '_')}`;
+    const fields = [
+      { key: 'owner', type: 'reference', target: 'contact', indexed: true },
+      { key: 'plate', type: 'string', unique: true },
+      { key: 'remark', type: 'string' },
+    ];
+    await this.done('/v1/crm/object-definitions', { slug, name: this.tenant.slug, fields });
+    const values = { owner: contactId, plate: this.said.plate, remark: this.said.remark };
+    await this.done(`/v1/crm/objects/${slug}`, { values });
   }
 
   private labeled<Name extends string>(...names: Name[]): Record<Name, string> {

@@ -6,6 +6,7 @@ import {
   contactChange,
   domainEvent,
   expectStatus,
+  type TestApp,
 } from '@customer-platform/testing';
 import type { Permission } from '@customer-platform/permissions';
 import { ContactRefsConsumer } from '../contact-refs/contact-refs.consumer.js';
@@ -38,9 +39,10 @@ export class ObjectWorld {
   constructor(
     readonly crm: TestCrm,
     organizationId = anOrganization().id,
+    app: Pick<TestApp, 'as'> = crm.app,
   ) {
     this.organizationId = organizationId;
-    this.caller = crm.app.as(organizationId, Object.values(OBJECT_PERMISSIONS));
+    this.caller = app.as(organizationId, Object.values(OBJECT_PERMISSIONS));
   }
 
   async define(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { newId } from '@customer-platform/database';
-import type { Answer } from '@customer-platform/testing';
+import type { Answer, TestApp } from '@customer-platform/testing';
 import { startCrm, type TestCrm } from '../crm.fixture.js';
 import { apply, bodyOf, isSound, type Command, type Model, type ModelField } from './object-model.fixture.js';
 import { ObjectWorld } from './objects.fixture.js';
@@ -10,8 +10,11 @@ import { besideRecords, followsFrom } from './side-rows.fixture.js';
 const RUNS = 100;
 
 let crm: TestCrm;
+/** With a memory of its own: what it knows of definitions is as old as its last call. */
+let other: TestApp;
 beforeAll(async () => {
   crm = await startCrm();
+  other = await crm.beside();
 });
 afterAll(() => crm.close());
 
@@ -75,11 +78,16 @@ it(`${String(RUNS)} definitions never have a record that they forbid, nor an ind
 
 /** One definition in an organization of its own, and the model of it. */
 class Run {
+  private readonly worlds: readonly ObjectWorld[];
+  private calls = 0;
+
   private constructor(
     private readonly world: ObjectWorld,
     private readonly definition: { id: string },
     private model: Model,
-  ) {}
+  ) {
+    this.worlds = [world, new ObjectWorld(crm, world.organizationId, other)];
+  }
 
   static async begin(fields: readonly ModelField[]): Promise<Run> {
     const world = new ObjectWorld(crm);
@@ -131,20 +139,23 @@ class Run {
     expect((await this.world.definition(this.definition)).record_count).toBe(live.length);
   }
 
+  /** By one service, then by the other. */
   private call(command: Command): Promise<Answer<unknown>> {
+    this.calls += 1;
+    const world = this.worlds[this.calls % 2] ?? this.world;
     switch (command.kind) {
       case 'create':
-        return this.world.post('thing', command.values);
+        return world.post('thing', command.values);
       case 'patch':
-        return this.world.patch('thing', command, command.values);
+        return world.patch('thing', command, command.values);
       case 'delete':
-        return this.world.delete('thing', command);
+        return world.delete('thing', command);
       case 'restore':
-        return this.world.restore('thing', command);
+        return world.restore('thing', command);
       case 'purge':
-        return this.world.delete('thing', command, '/purge');
+        return world.delete('thing', command, '/purge');
       case 'redefine':
-        return this.world.redefine(this.definition, { fields: command.fields.map(bodyOf) });
+        return world.redefine(this.definition, { fields: command.fields.map(bodyOf) });
     }
   }
 

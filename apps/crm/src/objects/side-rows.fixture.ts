@@ -1,9 +1,15 @@
 import type { TestCrm } from '../crm.fixture.js';
-import type { Model, Value } from './object-model.fixture.js';
+import type { Model, ModelField, Value } from './object-model.fixture.js';
+
+type StoredField = Omit<ModelField, 'bound'> & {
+  readonly max?: number;
+  readonly max_length?: number;
+  readonly options?: readonly unknown[];
+};
 
 /** What the tables hold of the one definition of an organization. */
 export interface Beside {
-  readonly fields: readonly { key: string }[];
+  readonly fields: readonly StoredField[];
   readonly indexes: readonly { key: string; number: number; state: string; claim: number | null }[];
   readonly records: readonly { id: string; values: Record<string, Value>; live: boolean }[];
   readonly rows: readonly { number: number; value: string; id: string; live: boolean }[];
@@ -67,7 +73,9 @@ export function followsFrom(beside: Beside): (model: Model | undefined) => objec
   return (model) => {
     if (!model)
       return {
-        keys: beside.fields.map(({ key }) => key),
+        fields: beside.fields.map((field) =>
+          flagsOf(field, field.max ?? field.max_length ?? field.options?.length),
+        ),
         records: beside.records.map(({ id, values, live }) => [id, sorted(values), live]),
         rows: beside.rows
           .filter(({ number }) => used.has(number))
@@ -95,7 +103,7 @@ export function followsFrom(beside: Beside): (model: Model | undefined) => objec
     };
     const live = records.filter(([, record]) => record.live);
     return {
-      keys: model.fields.map(({ key }) => key),
+      fields: model.fields.map((field) => flagsOf(field, field.bound)),
       records: records.map(([id, record]) => [id, sorted(record.values), record.live]),
       rows,
       claims,
@@ -107,6 +115,11 @@ export function followsFrom(beside: Beside): (model: Model | undefined) => objec
       },
     };
   };
+}
+
+function flagsOf(field: Omit<ModelField, 'bound'>, bound: number | undefined): unknown[] {
+  const { key, type, required, unique, indexed, archived } = field;
+  return [key, type, required, unique, indexed, archived, type === 'boolean' ? null : bound];
 }
 
 function written(model: Model, key: string, value: Value | undefined): string {

@@ -1,11 +1,16 @@
-import { expectProblem, expectStatus, itBehavesLikeASoftDeletableResource } from '@customer-platform/testing';
+import {
+  expectProblem,
+  expectStatus,
+  itBehavesLikeASoftDeletableResource,
+  kafkaProbe,
+} from '@customer-platform/testing';
 import { startCrm, type TestCrm } from '../../crm.fixture.js';
 import { OBJECT_PERMISSIONS, OBJECTS, ObjectWorld } from '../objects.fixture.js';
 
 let crm: TestCrm;
 let world: ObjectWorld;
 beforeAll(async () => {
-  crm = await startCrm();
+  crm = await startCrm({ events: true });
 });
 afterAll(() => crm.close());
 beforeEach(() => {
@@ -152,5 +157,41 @@ describe('a unique field', () => {
     expectStatus(await world.redefine(thing, { fields }), 200);
     await world.add('thing', { code: 1 });
     expect(await world.column('thing', 'code', '?values.code=1')).toEqual([1, 1]);
+  });
+});
+
+describe('events of objects', () => {
+  it('name what changed, and hold no value', async () => {
+    const probe = kafkaProbe(crm.app);
+    probe.collect('crm');
+    const definition = await world.define('vehicle', FIELDS);
+    await world.redefine(definition, { name: 'Other' });
+    const record = await world.add('vehicle', { title: 'Eins', year: 2020 });
+    expectStatus(await world.patch('vehicle', record, { title: 'Zwei', year: null, sold: null }), 200);
+    expectStatus(await world.patch('vehicle', record, { title: 'Zwei' }), 200);
+    expectStatus(await world.delete('vehicle', record), 204);
+    expectStatus(await world.restore('vehicle', record), 200);
+    expectStatus(await world.delete('vehicle', record), 204);
+    expectStatus(await world.delete('vehicle', record, '/purge'), 204);
+    await probe.expectEvents('crm.object.purged.v1', world.organizationId, 1);
+    const told = (type: Parameters<typeof probe.events>[0]) =>
+      probe.events(type, world.organizationId).map(({ data }) => data);
+    const of = (id: string, changed: string[]) => [{ id, slug: 'vehicle', changed }];
+    expect(told('crm.object_definition.created.v1')).toEqual(of(definition.id, ['slug', 'name', 'fields']));
+    expect(told('crm.object_definition.updated.v1')).toEqual(of(definition.id, ['name']));
+    const both = ['values.title', 'values.year'];
+    expect(told('crm.object.created.v1')).toEqual(of(record.id, both));
+    expect(told('crm.object.updated.v1')).toEqual(of(record.id, both));
+    expect(told('crm.object.deleted.v1')).toEqual([
+      ...of(record.id, ['deleted_at']),
+      ...of(record.id, ['deleted_at']),
+    ]);
+    expect(told('crm.object.restored.v1')).toEqual(of(record.id, ['deleted_at']));
+    expect(told('crm.object.purged.v1')).toEqual(of(record.id, []));
+    const audited = await crm.database.query(
+      `SELECT changed_fields FROM audit_entries WHERE organization_id = $1 AND action = 'crm.objects.update'`,
+      [world.organizationId],
+    );
+    expect(audited.map((row) => row['changed_fields'])).toEqual([['values', ...both]]);
   });
 });
