@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Platform, drained } from '@customer-platform/kit/platform.ts';
 import type { Client } from '@customer-platform/client';
+import { insure, showWhatRefers } from './insurer.ts';
 
 const WITHIN_MS = 60_000;
 const VERIFICATION = { method: 'demo', reference: 'shown at the counter' };
@@ -22,6 +23,7 @@ export interface RightsDemo {
 export async function showRights(demo: RightsDemo): Promise<void> {
   const { platform, admin, run, say } = demo;
   const contactId = await introduce(demo);
+  await showWhatRefers(admin, contactId, say);
   const identity = { type: 'external_id', value: `leaver-${run}` };
   const access = await admin.POST('/v1/core/subject-requests', {
     body: { type: 'access', identity, verification: VERIFICATION },
@@ -73,6 +75,7 @@ async function introduce({ platform, admin, run }: RightsDemo): Promise<string> 
   if (contact === undefined) throw new Error(`${external_id} is not there.`);
   const note = { contact_id: contact.id, body: 'Wants to leave.' };
   await admin.POST('/v1/crm/notes', { body: note });
+  await insure(admin, contact.id, run);
   return contact.id;
 }
 

@@ -1,7 +1,8 @@
 /**
  * `npm run demo`: real input through the whole platform. Sends the webhook payloads of a code host and a shop's
  * purchases, adjusts, spends and reverses points and lets some expire, then prints the conservation line and one customer's
- * timeline. Two hundred people get a campaign. Somebody else gets an archive of what is held of them, and is erased with four receipts.
+ * timeline. Two hundred people get a campaign. Somebody else, whose vehicle is insured, gets an archive of what is held of
+ * them, and is erased with four receipts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

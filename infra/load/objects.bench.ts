@@ -28,7 +28,7 @@ const OBJECTS = '/v1/crm/objects';
 const PERMISSIONS = ['read', 'create', 'update', 'delete'].map(
   (action) => `crm.objects.${action}` as 'crm.objects.read',
 );
-const DEEP_PAGE = 2_000;
+const DEEPEST_PAGE = 2_000;
 const AIM_MS = 150;
 const SLOWEST = 3;
 
@@ -79,8 +79,8 @@ async function measure(
   say(
     `${records.toLocaleString('en')} records, ${INDEXED} indexes: seeded in ${seconds(performance.now() - began)}`,
   );
-  const cursors = await cursorsAt(caller, DEEP_PAGE, say);
-  const calls = callsOf(await idsOf(caller), cursors);
+  const deep = Math.min(DEEPEST_PAGE, Math.floor(records / 50));
+  const calls = callsOf(await idsOf(caller), deep, await cursorAt(caller, deep, say));
   const times = await paced(caller, calls, rate, duration);
   const p95 = new Map([...times].map(([name, all]) => [name, quantile(all, 0.95)]));
   say(`\n${rate} calls/s for ${duration} s; p95 is to be below ${AIM_MS} ms`);
@@ -90,7 +90,7 @@ async function measure(
     `\n  ten indexes cost a write ${ratio(median('create, ten indexed fields'), median('create, none indexed'))} of none (medians)`,
   );
   say(
-    `  page ${DEEP_PAGE} costs ${ratio(median(`page ${DEEP_PAGE}, by year`), median('page 1, by year'))} of page 1 (medians)`,
+    `  page ${deep} costs ${ratio(median(`page ${deep}, by year`), median('page 1, by year'))} of page 1 (medians)`,
   );
   const lists = calls
     .filter(({ query }) => query !== undefined)
@@ -119,7 +119,7 @@ interface ListAnswer {
 }
 
 /** The cursor before a page far down, by walking there. */
-async function cursorsAt(caller: Caller, pages: number, say: Say): Promise<string> {
+async function cursorAt(caller: Caller, pages: number, say: Say): Promise<string> {
   let cursor = '';
   const began = performance.now();
   for (let page = 1; page < pages; page += 1) {
@@ -151,7 +151,7 @@ function list(name: string, query: string): Call {
   return { name, query, send: (caller) => caller.get(`${OBJECTS}/indexed?${query}`) };
 }
 
-function callsOf(ids: readonly string[], deep: string): Call[] {
+function callsOf(ids: readonly string[], deep: number, cursor: string): Call[] {
   const one = (time: number): string => `${OBJECTS}/indexed/${ids[time % ids.length] ?? ''}`;
   const values = (time: number) => ({ values: valuesOf(time) });
   return [
@@ -170,7 +170,7 @@ function callsOf(ids: readonly string[], deep: string): Call[] {
     { name: 'read', send: (caller, time) => caller.get(one(time)) },
     list('page 1, newest first', 'limit=50'),
     list('page 1, by year', 'sort=values.year&limit=50'),
-    list(`page ${DEEP_PAGE}, by year`, `sort=values.year&limit=50${deep}`),
+    list(`page ${deep}, by year`, `sort=values.year&limit=50${cursor}`),
     list('by year descending', 'sort=-values.year&limit=50'),
     list('one value of a million', 'values.plate=P000004711&limit=50'),
     list('a quarter of all, newest first', 'values.brand=c&limit=50'),
@@ -196,8 +196,9 @@ async function paced(
   const run = async (call: Call, time: number, counts: boolean): Promise<void> => {
     const began = performance.now();
     const { status } = await call.send(caller, time);
-    if (status >= 400) throw new Error(`${call.name} was answered ${status}`);
-    if (counts) times.get(call.name)?.push(performance.now() - began);
+    // What is refused because the machine is busy counts as slower than anything.
+    const took = status < 400 ? performance.now() - began : Infinity;
+    if (counts) times.get(call.name)?.push(took);
   };
   for (const [at, call] of calls.entries())
     for (let warm = 0; warm < 5; warm += 1) await run(call, at * 5 + warm, false);

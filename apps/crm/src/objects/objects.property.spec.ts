@@ -32,7 +32,7 @@ const fieldOf = (key: string): fc.Arbitrary<ModelField> =>
       archived: fc.constantFrom(false, false, true),
       bound: fc.integer({ min: 1, max: 3 }),
     })
-    .map((field) => ({ ...field, indexed: field.indexed || field.unique }) as ModelField);
+    .map((field) => ({ ...field, indexed: field.indexed || field.unique }));
 
 /** What is done next, before it is known to what. */
 type Step =
