@@ -13,6 +13,8 @@ export interface ProviderRequest {
 export type ProviderAnswer = {
   readonly status: number;
   readonly body?: unknown;
+  /** In place of a body in JSON. */
+  readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 } | null;
 
@@ -41,7 +43,7 @@ export class Provider {
         void Promise.resolve(this.answer(got)).then((answer) => {
           if (answer === null) return void request.socket.destroy();
           response.writeHead(answer.status, answer.headers ?? {});
-          response.end(JSON.stringify(answer.body ?? {}));
+          response.end(answer.text ?? JSON.stringify(answer.body ?? {}));
         });
       });
     });

@@ -1,6 +1,6 @@
 import type { Channel } from '../addresses/channel.js';
 import type { QuietHours } from '../calendar/quiet-hours.js';
-import type { Provider } from '../providers/provider.js';
+import type { MessageParts } from '../providers/message-parts.js';
 import type { WayOut } from '../providers/way-out.js';
 import type { ChannelDocument } from './channel-document.js';
 import type { Sender } from './sender.js';
@@ -11,7 +11,7 @@ export interface ChannelPlan {
   /** Its name. */
   readonly provider: string;
   /** The bytes of a message in the form the provider takes. */
-  readonly compose: Provider['compose'];
+  readonly compose: (message: MessageParts) => Buffer | Promise<Buffer>;
   /** Null where the channel needs none. */
   readonly from: Sender | null;
   readonly replyTo: string | null;

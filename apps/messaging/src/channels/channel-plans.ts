@@ -123,7 +123,7 @@ export class ChannelPlans {
     return {
       channel,
       provider: provider.name,
-      compose: (message) => provider.compose(message),
+      compose: (message) => provider.compose(message, setting),
       from: setting.from ? (senderOf(channel, setting.from) ?? { name: '', address: setting.from }) : null,
       replyTo: setting.reply_to ?? null,
       maxPerSecond: byDefault ? undefined : setting.max_per_second,

@@ -6,7 +6,7 @@ import { IsArray, IsObject } from 'class-validator';
 export class ChannelSettingsDto {
   @ApiProperty({
     description:
-      'By channel name: email (`smtp`, `http`), sms and whatsapp (`twilio`, `http`), push (`http`), in_app (`inbox`, `http`). A channel that is left out is disabled and its secrets are erased. `webhook_url` is read-only, and so is `misconfigured`: `{since, stage, code}` while the provider refuses the account and sends wait, else null.',
+      'By channel name: email (`smtp`, `mailgun`, `ses`, `http`), sms (`twilio`, `http`), whatsapp (`meta`, `twilio`, `http`), push (`fcm`, `apns`, `webpush`, `http`), in_app (`inbox`, `http`). A channel that is left out is disabled and its secrets are erased. `webhook_url` is read-only, and so is `misconfigured`: `{since, stage, code}` while the provider refuses the account and sends wait, else null.',
     example: {
       email: {
         enabled: true,

@@ -48,6 +48,11 @@ export function answerOf(body: string): Foreign {
   }
 }
 
+/** What a name stands for in a table of ours; what is not written there, such as `constructor`, for nothing. */
+export function entryOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 /** A time in seconds since 1970; now where it is none, or none that can be stored. */
 export function timeOf(seconds: unknown, now: Date): Date {
   const at = new Date(Math.round(Number(textOf(seconds)) * 1_000));

@@ -65,7 +65,7 @@ export interface Provider<Fields extends z.ZodRawShape = z.ZodRawShape, Secret e
   /** Undefined where it lacks something without which it takes nothing: the channel is not configured then. */
   open(account: Account<Fields, NoInfer<Secret>>): WayOut | undefined;
   /** The bytes of a message in the form it takes. */
-  compose(message: MessageParts): Buffer | Promise<Buffer>;
+  compose(message: MessageParts, setting: SettingOf<Fields>): Buffer | Promise<Buffer>;
   /** By the name in the path of `POST /v1/messaging/webhooks/{name}`; the first is the one of `webhook_url`. */
   readonly webhooks: Readonly<Record<string, Webhook<Account<Fields, NoInfer<Secret>>>>>;
   /** The account of the platform's own in which reports come that name no organization. */

@@ -34,7 +34,7 @@ export interface Webhook<Of = Account> {
   /** Once it is verified. @throws Problem `malformed_json`, `validation_failed` */
   read(call: WebhookCall, account: Of): ProviderReport[];
   /** Of a provider that asks back before it reports: what it does once a call is verified, beside its reports. */
-  confirm?(call: WebhookCall, tools: WebhookTools): Promise<void>;
+  confirm?(call: WebhookCall, account: Of, tools: WebhookTools): Promise<void>;
   /** The answer to `GET`, by which a provider asks whether this is the right address. @throws Problem `invalid_signature` */
   challenge?(this: void, query: URLSearchParams, account: Of): string;
 }

@@ -32,6 +32,7 @@ describe('POST /v1/messaging/webhooks/twilio', () => {
     [{ MessageStatus: 'delivered' }, 'delivered', undefined],
     [{ MessageStatus: 'read' }, 'opened', undefined],
     [{ MessageStatus: 'sending' }, 'sent', undefined],
+    [{ MessageStatus: 'constructor' }, 'sent', undefined],
     [{ MessageStatus: 'undelivered', ErrorCode: '30003' }, 'bounced', undefined],
     [{ MessageStatus: 'undelivered', ErrorCode: '30005' }, 'bounced', 'hard_bounce'],
     [{ MessageStatus: 'failed', ErrorCode: '30008' }, 'bounced', undefined],

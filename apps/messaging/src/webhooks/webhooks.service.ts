@@ -80,7 +80,7 @@ export class WebhooksService {
     const { organizationId, channel, account } = reporter;
     await webhook.verify(call, account, this.tools);
     if (webhook.usedOnce) await this.used.demand({ ...reporter, provider }, webhook.usedOnce(call), call);
-    await webhook.confirm?.(call, this.tools);
+    await webhook.confirm?.(call, account, this.tools);
     const reports = webhook.read(call, account);
     if (reports.length > MOST_REPORTS) throw tooMany();
     await this.reports.take(reports, { organizationId, channel, provider, correlationId });

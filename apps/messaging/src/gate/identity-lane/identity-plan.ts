@@ -2,12 +2,14 @@ import type { ChannelPlan } from '../../channels/channel-plan.js';
 import type { PlatformSmtp } from '../../messaging.config.js';
 import { smtp as mailServer } from '../../providers/smtp/smtp.provider.js';
 
+const SETTING = { enabled: true, provider: 'smtp', max_per_second: 10_000, consent_mode: 'opt_out' } as const;
+
 /** How identity's mail leaves: the platform's own server and sender, connections apart from everybody's. */
 export function identityPlan(smtp: PlatformSmtp): ChannelPlan {
   return {
     channel: 'email',
     provider: mailServer.name,
-    compose: (message) => mailServer.compose(message),
+    compose: (message) => mailServer.compose(message, { ...SETTING, ...smtp, from: smtp.from }),
     from: { name: '', address: smtp.from },
     replyTo: null,
     maxPerSecond: undefined,

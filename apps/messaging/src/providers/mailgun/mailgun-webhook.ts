@@ -3,7 +3,7 @@ import { isUuid } from '@customer-platform/database';
 import { parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { equalInConstantTime } from '../../signatures/constant-time.js';
-import { idOf, objectOf, textOf, timeOf, type Foreign } from '../answers.js';
+import { entryOf, idOf, objectOf, textOf, timeOf, type Foreign } from '../answers.js';
 import type { ProviderReport } from '../report.js';
 import { requireFresh, secretOf, type Webhook } from '../webhook.js';
 
@@ -80,11 +80,14 @@ function parsed(body: Buffer): unknown {
 /** A failure that is not for good is tried again by Mailgun; one for good is hard where it is the address that bounced. */
 function saidBy(event: Foreign): Said | undefined {
   const kind = textOf(event['event']);
-  if (kind !== 'failed') return SAID[kind];
+  if (kind !== 'failed') return entryOf(SAID, kind);
   if (event['severity'] !== 'permanent') return { event: 'deferred', bounceType: null };
   const reason = textOf(event['reason']);
   const soft = objectOf(event['delivery-status'])['bounce-type'] === 'soft';
   return (
-    NOT_TRIED[reason] ?? { event: 'bounced', bounceType: reason === 'bounce' && !soft ? 'hard' : 'soft' }
+    entryOf(NOT_TRIED, reason) ?? {
+      event: 'bounced',
+      bounceType: reason === 'bounce' && !soft ? 'hard' : 'soft',
+    }
   );
 }

@@ -265,6 +265,7 @@ describe('POST /v1/messaging/webhooks/mailgun', () => {
   it.each([
     {},
     { event: 7 },
+    { event: 'constructor', message: { headers: { 'message-id': 'a@b' } } },
     { event: 'delivered', message: 'x' },
     { event: 'delivered', message: { headers: { 'message-id': 'a b' } } },
   ])('passes over %j', async (data) => {

@@ -3,7 +3,7 @@ import { isUuid } from '@customer-platform/database';
 import { parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { equalInConstantTime } from '../../signatures/constant-time.js';
-import { idOf, listOf, objectOf, textOf, timeOf, type Foreign } from '../answers.js';
+import { entryOf, idOf, listOf, objectOf, textOf, timeOf, type Foreign } from '../answers.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
 import { isStopWord } from '../stop-words.js';
 import { headerOf, secretOf, type Webhook } from '../webhook.js';
@@ -60,7 +60,7 @@ function statusOf(given: Foreign, now: Date): ProviderReport[] {
   const messageId = idOf(given['id']);
   const [error = {}] = listOf(given['errors']);
   const code = textOf(error['code']);
-  const event = code === STOPPED ? 'stopped' : EVENTS[textOf(given['status'])];
+  const event = code === STOPPED ? 'stopped' : entryOf(EVENTS, textOf(given['status']));
   if (messageId === undefined || event === undefined) return [];
   const named = textOf(given['biz_opaque_callback_data']).toLowerCase();
   const bounced = event === 'failed' && code === UNDELIVERABLE;

@@ -234,6 +234,7 @@ describe('POST /v1/messaging/webhooks/meta', () => {
     for (const body of [
       call(status(message, 'delivered'), '999'),
       call(status(message, 'sneezed')),
+      call(status(message, 'constructor')),
       call(status('no id', 'delivered')),
       call({ statuses: 7 }),
       '{}',

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { formFields, parseForm } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { equalInConstantTime } from '../../signatures/constant-time.js';
+import { entryOf } from '../answers.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
 import { isStopWord } from '../stop-words.js';
 import { headerOf, secretOf, type Webhook, type WebhookCall } from '../webhook.js';
@@ -79,7 +80,8 @@ function status(form: Form, { url, now }: WebhookCall): ProviderReport[] {
   const messageId = form['MessageSid'] ?? form['SmsSid'];
   if (messageId === undefined || messageId === '' || messageId.length > 100) return [];
   const code = form['ErrorCode'] ?? '';
-  const event = code === STOPPED ? 'stopped' : EVENTS[form['MessageStatus'] ?? form['SmsStatus'] ?? ''];
+  const event =
+    code === STOPPED ? 'stopped' : entryOf(EVENTS, form['MessageStatus'] ?? form['SmsStatus'] ?? '');
   if (event === undefined) return [];
   const gone = GONE.has(code);
   const named = new URL(url).searchParams.get('send')?.toLowerCase() ?? '';
