@@ -49,7 +49,9 @@ export function withToken(route: DocumentedRoute, token: string): DocumentedRout
   if (route.authorization === 'signed_link') {
     return { ...route, path: `${route.path}?token=${encodeURIComponent(token)}`, body: {} };
   }
-  return { ...route, path: route.path.replace('{provider}', 'generic') };
+  // Of those that sign, one; of those that ask whether they have the right address, the one there is.
+  const provider = route.method === 'GET' ? 'meta' : 'generic';
+  return { ...route, path: route.path.replace('{provider}', provider) };
 }
 
 /** The headers by which a provider signs these bytes. */

@@ -214,7 +214,7 @@ describe('channel settings', () => {
       400,
     ],
     [
-      { channels: { email: email({ provider: 'mailgun' }) } },
+      { channels: { email: email({ provider: 'pigeons' }) } },
       '/channels/email/provider',
       'invalid_enum',
       400,
