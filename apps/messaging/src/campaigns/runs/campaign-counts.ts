@@ -23,11 +23,11 @@ const READ = `
   ) AS counted GROUP BY run_id, kind`;
 
 const FOLD = `
-  WITH some AS (
+  WITH piece AS (
     SELECT organization_id, run_id, id FROM campaign_count_changes LIMIT $1 FOR UPDATE SKIP LOCKED
   ), taken AS (
-    DELETE FROM campaign_count_changes c USING some
-     WHERE c.organization_id = some.organization_id AND c.run_id = some.run_id AND c.id = some.id
+    DELETE FROM campaign_count_changes c USING piece
+     WHERE c.organization_id = piece.organization_id AND c.run_id = piece.run_id AND c.id = piece.id
     RETURNING c.organization_id, c.run_id, c.kind, c.change
   ), folded AS (
     INSERT INTO campaign_counts AS c (organization_id, run_id, kind, count)

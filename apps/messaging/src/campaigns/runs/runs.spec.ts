@@ -1,4 +1,4 @@
-import { expectStatus } from '@customer-platform/testing';
+import { eventually, expectStatus } from '@customer-platform/testing';
 import { history, template, type ShownSend } from '../../messaging.fixture.js';
 import {
   addsUp,
@@ -52,6 +52,15 @@ describe('a run', () => {
       expect.arrayContaining(['list-unsubscribe', 'list-unsubscribe-post']),
     );
     expect(await world.recount(runId)).toEqual(counted(done));
+    // What is folded says the same as what it was folded from.
+    await eventually(async () => {
+      const left = await world.messaging.database.query(
+        'SELECT 1 FROM campaign_count_changes WHERE run_id = $1',
+        [runId],
+      );
+      expect(left).toEqual([]);
+    });
+    expect(counted(await shop.shown(campaign))).toEqual(counted(done));
   });
 
   it('is of a list as well, and its sends tell whose they are', async () => {
