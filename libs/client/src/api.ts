@@ -3306,7 +3306,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Purge a template that no rule and no unfinished send uses */
+        /** Purge a template that no rule, campaign, unfinished send and other template uses */
         delete: operations["messaging.Templates.purge"];
         options?: never;
         head?: never;
@@ -4056,7 +4056,7 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
-             * @description By channel name: email (`smtp`, `http`), sms and whatsapp (`twilio`, `http`), push (`http`), in_app (`inbox`, `http`). A channel that is left out is disabled and its secrets are erased. `webhook_url` is read-only, and so is `misconfigured`: `{since, stage, code}` while the provider refuses the account and sends wait, else null.
+             * @description By channel name: email (`smtp`, `mailgun`, `ses`, `http`), sms (`twilio`, `http`), whatsapp (`meta`, `twilio`, `http`), push (`fcm`, `apns`, `webpush`, `http`), in_app (`inbox`, `http`). A channel that is left out is disabled and its secrets are erased. `webhook_url` is read-only, and so is `misconfigured`: `{since, stage, code}` while the provider refuses the account and sends wait, else null.
              * @example {
              *       "email": {
              *         "enabled": true,
@@ -5338,6 +5338,14 @@ export interface components {
              * @example es
              */
             default_locale: string;
+            /**
+             * @description A `layout` is a frame around messages, which go where it says `{{ content }}`; a `partial` is a piece that `{% render “name” %}` puts in. Neither is sent by itself.
+             * @default message
+             * @enum {string}
+             */
+            kind?: "message" | "layout" | "partial";
+            /** @description The name of a published layout of the channel. */
+            layout?: string | null;
             /**
              * @description Parts by locale. E-mail: `subject`, `html` or `mjml` (compiled on saving), `text` (derived when left out).
              * @example {
@@ -7611,7 +7619,7 @@ export interface components {
             /** @example _customer-platform.mail.shop.example */
             name: string;
             /** @enum {string} */
-            purpose: "ownership" | "dkim" | "spf" | "dmarc";
+            purpose: "ownership" | "dkim" | "spf" | "dmarc" | "return_path";
             /** @description Whether the domain is verified by it. */
             required: boolean;
             /**
@@ -7620,7 +7628,7 @@ export interface components {
              */
             status: "unchecked" | "found" | "missing" | "wrong";
             /** @enum {string} */
-            type: "TXT";
+            type: "TXT" | "CNAME";
             /**
              * @description Longer than 255 characters: published in pieces, which are joined.
              * @example customer-platform-sender=x3Jx0yXx9bqY0cP5Yk1yq0m3bqU2r5oV1s7nH0d2tWk
@@ -7904,6 +7912,9 @@ export interface components {
             deleted_at: string | null;
             /** Format: uuid */
             id: string;
+            /** @enum {string} */
+            kind: "message" | "layout" | "partial";
+            layout: string | null;
             /**
              * @description Parts by locale. E-mail: `subject`, `html` or `mjml` (compiled on saving), `text` (derived when left out).
              * @example {
@@ -7925,6 +7936,8 @@ export interface components {
             strict: boolean;
             /** Format: date-time */
             updated_at: string;
+            /** @description Of the content shown, by name. */
+            uses: components["schemas"]["TemplateUseDto"][];
             /**
              * @description What `data` must hold: `{type, required, default}` by name.
              * @example {
@@ -7940,6 +7953,18 @@ export interface components {
                 };
             };
             /** @description Of the content shown; grows with every change of it. */
+            version: number;
+        };
+        TemplateUseDto: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "message" | "layout" | "partial";
+            /** @example Footer */
+            name: string;
+            /** @description What a version that is made now would hold. */
+            published_version: number | null;
+            /** @description Whose text it is. */
             version: number;
         };
         TemplateVersionDto: {
@@ -8755,6 +8780,8 @@ export interface components {
              * @example es
              */
             default_locale?: string;
+            /** @description The name of a published layout of the channel. */
+            layout?: string | null;
             /**
              * @description Parts by locale. E-mail: `subject`, `html` or `mjml` (compiled on saving), `text` (derived when left out).
              * @example {
@@ -8781,6 +8808,8 @@ export interface components {
             publish?: boolean;
             /** @description Which version is sent: rolls back, or publishes a draft. The newest content stays as it is. */
             published_version?: number;
+            /** @description True: a version of the same content with the layouts and partials as they are published now, where they are others than in the newest one. */
+            renew_uses?: boolean;
             /** @description Makes the content of an earlier version the newest one, as a version of its own, published unless `publish` is false. Stands alone, beside `name` and `publish`. */
             revert_to?: number;
             /** @description An undefined variable fails the send. */
@@ -21393,6 +21422,10 @@ export interface operations {
                 cursor?: string;
                 /** @description Shows soft-deleted rows too */
                 include_deleted?: boolean;
+                kind?: "message" | "layout" | "partial";
+                "kind[in]"?: ("message" | "layout" | "partial")[];
+                "kind[is_null]"?: boolean;
+                "kind[ne]"?: "message" | "layout" | "partial";
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
                 name?: string;
@@ -21410,6 +21443,8 @@ export interface operations {
                 "updated_at[lt]"?: string;
                 "updated_at[lte]"?: string;
                 "updated_at[ne]"?: string;
+                /** @description Those whose newest or published version holds this layout or partial. */
+                uses?: string;
             };
             header?: never;
             path?: never;
@@ -21430,6 +21465,17 @@ export interface operations {
                      *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *           "name": "Thanks for a purchase",
                      *           "channel": "email",
+                     *           "kind": "message",
+                     *           "layout": null,
+                     *           "uses": [
+                     *             {
+                     *               "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *               "name": "Footer",
+                     *               "kind": "message",
+                     *               "version": 1,
+                     *               "published_version": null
+                     *             }
+                     *           ],
                      *           "default_locale": "es",
                      *           "locales": {
                      *             "es": {
@@ -21512,6 +21558,17 @@ export interface operations {
                      *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *       "name": "Thanks for a purchase",
                      *       "channel": "email",
+                     *       "kind": "message",
+                     *       "layout": null,
+                     *       "uses": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "name": "Footer",
+                     *           "kind": "message",
+                     *           "version": 1,
+                     *           "published_version": null
+                     *         }
+                     *       ],
                      *       "default_locale": "es",
                      *       "locales": {
                      *         "es": {
@@ -21564,6 +21621,17 @@ export interface operations {
                      *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *       "name": "Thanks for a purchase",
                      *       "channel": "email",
+                     *       "kind": "message",
+                     *       "layout": null,
+                     *       "uses": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "name": "Footer",
+                     *           "kind": "message",
+                     *           "version": 1,
+                     *           "published_version": null
+                     *         }
+                     *       ],
                      *       "default_locale": "es",
                      *       "locales": {
                      *         "es": {
@@ -21656,6 +21724,17 @@ export interface operations {
                      *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *       "name": "Thanks for a purchase",
                      *       "channel": "email",
+                     *       "kind": "message",
+                     *       "layout": null,
+                     *       "uses": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "name": "Footer",
+                     *           "kind": "message",
+                     *           "version": 1,
+                     *           "published_version": null
+                     *         }
+                     *       ],
                      *       "default_locale": "es",
                      *       "locales": {
                      *         "es": {
@@ -21818,6 +21897,17 @@ export interface operations {
                      *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
                      *       "name": "Thanks for a purchase",
                      *       "channel": "email",
+                     *       "kind": "message",
+                     *       "layout": null,
+                     *       "uses": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "name": "Footer",
+                     *           "kind": "message",
+                     *           "version": 1,
+                     *           "published_version": null
+                     *         }
+                     *       ],
                      *       "default_locale": "es",
                      *       "locales": {
                      *         "es": {
@@ -22593,7 +22683,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @example mailgun */
-                provider: "mailgun" | "twilio" | "meta" | "standard" | "generic";
+                provider: "mailgun" | "ses" | "twilio" | "meta" | "standard" | "generic";
             };
             cookie?: never;
         };
