@@ -1,5 +1,5 @@
 import { newId } from '@customer-platform/database';
-import { expectProblem, expectStatus, peerModule, type Caller } from '@customer-platform/testing';
+import { expectProblem, expectStatus, peerModule, type Answer, type Caller } from '@customer-platform/testing';
 import { startCrm, type TestCrm } from '../../crm.fixture.js';
 import { LISTS, ListWorld } from '../lists.fixture.js';
 import type { AudiencePage } from './internal-audience.service.js';
@@ -46,8 +46,9 @@ describe('POST /internal/audience/members', () => {
     const until = new Date().toISOString();
     const body = { organization_id: world.organizationId, id: list.id, until, limit: 3 };
     const found: string[] = [];
-    for (let after: object | undefined = {}; after;) {
-      const answer = await messaging.post<AudiencePage>(`${AUDIENCE}/members`, { ...body, ...after });
+    let after: object | undefined = {};
+    while (after) {
+      const answer: Answer<AudiencePage> = await messaging.post<AudiencePage>(`${AUDIENCE}/members`, { ...body, ...after });
       expectStatus(answer, 200);
       found.push(...answer.body.contact_ids);
       const { next } = answer.body;

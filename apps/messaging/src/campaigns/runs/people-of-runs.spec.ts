@@ -1,5 +1,5 @@
 import { Database } from '@customer-platform/database';
-import { eventually, expectStatus, peerModule } from '@customer-platform/testing';
+import { eventually, expectStatus, peerModule, type Answer } from '@customer-platform/testing';
 import type { SubjectPage } from '@customer-platform/database';
 import { ContactErasure } from '../../erasure/contact-erasure.js';
 import { addsUp, CampaignWorld, counted } from '../campaign.fixture.js';
@@ -58,8 +58,9 @@ describe('what is held of a person', () => {
     const core = await peerModule('core', 'messaging', world.messaging.app.internalUrl);
     const body = { organization_id: shop.id, contact_ids: [person.id], portable: false };
     const rows = new Map<string | null, string>();
-    for (let after: object | undefined = {}; after;) {
-      const answer = await core.post<SubjectPage>('/internal/subject-rows', { ...body, ...after });
+    let after: object | undefined = {};
+    while (after) {
+      const answer: Answer<SubjectPage> = await core.post<SubjectPage>('/internal/subject-rows', { ...body, ...after });
       expectStatus(answer, 200);
       const { resource, rows: some, next } = answer.body;
       if (resource !== null) rows.set(resource, some.join());
