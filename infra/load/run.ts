@@ -1,17 +1,14 @@
 /**
  * `npm run load -- track|batch --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
  *    [--processing on|off] [--warm-up S]`
- * `npm run load -- management|member|timeline|lists [--rate N] [--duration S]`
- * `npm run load -- passwords|outbound-webhooks [--rate N] [--duration S]`
+ * `npm run load -- management|member|timeline|lists|passwords|outbound-webhooks|provider-webhooks [--rate N] [--duration S]`
  * `npm run load -- sign-in [--rate N] [--duration S] [--sessions N]`
  * `npm run load -- sends [--rate N] [--duration S] [--backlog N]`
- * `npm run load -- provider-webhooks [--rate N] [--duration S]`
  * `npm run load -- campaign [--contacts N] [--rate N]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
- * `npm run load -- segments|loyalty [--events N]`
+ * `npm run load -- segments|loyalty|taxonomies [--events N]`
  * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
  * `npm run load -- authorization [--organizations N]`
- * `npm run load -- taxonomies [--events N]`
  * `npm run load -- large-organization|segments-preview [--contacts N] [--events N]`
  * `npm run load -- background-work|import [--rows N]`
  * `npm run load -- objects [--rows N] [--rate N] [--duration S]`
@@ -25,17 +22,16 @@
  * `management` mixes every list, read and write of core, `member` what a member's page calls. `timeline` reads pages
  * anywhere in a contact's 100,000 items, `lists` in a list's 100,000 members. `passwords` sets
  * some while others go on with their work, `sign-in` signs people in by the pages and refreshes their tokens,
- * `outbound-webhooks` has events told to a hundred endpoints, `sends` follows
- * mail from its call to a mail server of its own, `provider-webhooks` brings what providers report. `campaign` writes to
- * a segment while single mails are asked for, and of two organizations at once. `seed` fills core by
- * COPY, so that its lists are as long as they may
+ * `outbound-webhooks` has events told to a hundred endpoints, `sends` follows mail from its call to a mail server of
+ * its own, `provider-webhooks` brings what providers report. `campaign` writes to a segment while single mails are
+ * asked for, and of two organizations at once. `seed` fills core by COPY, so that its lists are as long as they may
  * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
  * consumes, `authorization` what keys and permissions cost, on an identity of its own, `taxonomies` what the schemas of
  * events cost ingestion, `background-work` what is done to a million rows behind an answer, on a messaging of its own,
  * `import` what an import of contacts does beside `COPY`, on a core of its own. `large-organization` prints what is slow
  * where an organization is large, `segments-preview` the rules of it alone, `live-tail` what streams of events cost
- * ingestion, on a core of its own. `tenants` sends the same load from
- * one organization, from a hundred and from a thousand. `objects` prints what reads, writes and pages of custom objects
+ * ingestion, on a core of its own. `tenants` sends the same load from one, a hundred and a thousand organizations.
+ * `objects` prints what reads, writes and pages of custom objects
  * cost among so many records, on a crm of its own. `inserts` prints what storing an event costs beside how many are
  * stored already, on a PostgreSQL of its own.
  */

@@ -1,15 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WORKSPACE } from '@customer-platform/testing';
 
-/** Queries without which the form is wrong, which is refused before existence is looked at. */
-export const QUERIES: Record<string, string> = {
-  'GET /v1/core/segments/{id}/explain': `?contact_id=${randomUUID()}`,
-  'GET /v1/messaging/templates/{id}/diff': '?from=1&to=1',
-  'DELETE /v1/core/contacts/{id}/identities': '?type=email&value=ana@example.com',
-  'DELETE /v1/crm/lists/{id}/members': `?contact_id=${randomUUID()}`,
-};
 /** What a rule looks at, and to whom a campaign goes, takes a permission of its own. */
 export const READ_BESIDE: Record<string, string[]> = {
   '/v1/core/segments/preview': ['core.contacts.read'],

@@ -28,7 +28,6 @@ import {
   collectionOf,
   documentedRoutes,
   hasBody,
-  QUERIES,
   READ_BESIDE,
   type DocumentedRoute,
 } from './documented-routes.fixture.js';

@@ -5,11 +5,13 @@ import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactIdentities } from '../contacts/contact-identities.js';
 import { ContactLookup } from '../contacts/contact-lookup.js';
-import type { Contact } from '../contacts/contact.entity.js';
 import { ContactsService, type MergedAway } from '../contacts/contacts.service.js';
 import type { CreateIdentityDto, IdentityDto } from './identity.dto.js';
 import { IdentitiesRepository, type HeldIdentity } from './identities.repository.js';
 import { normalIdentity } from './identity-value.js';
+
+/** A contact whose identities are being changed. */
+type LockedContact = Awaited<ReturnType<ContactsService['lockForChange']>>;
 
 /** The fields of a contact whose value is an identity. */
 const FIELD_TYPES = ['external_id', 'email', 'phone'] as const;
@@ -82,7 +84,7 @@ export class IdentitiesService {
   private async claim(
     tx: Transaction,
     context: RequestContext,
-    { id: contactId }: Contact,
+    { id: contactId }: LockedContact,
     { type, value }: CreateIdentityDto,
     normal: string,
   ): Promise<void> {
@@ -113,7 +115,7 @@ export class IdentitiesService {
   private async removeFound(
     context: RequestContext,
     contactId: string,
-    find: (tx: Transaction, contact: Contact) => Promise<HeldIdentity | undefined>,
+    find: (tx: Transaction, contact: LockedContact) => Promise<HeldIdentity | undefined>,
   ): Promise<void> {
     await this.database.inOrganization(context, async (tx) => {
       const contact = await this.contacts.lockForChange(tx, context, contactId);
@@ -150,6 +152,6 @@ function demandNormal({ type, value }: CreateIdentityDto, country: string | null
   ]);
 }
 
-function normalOf(contact: Contact, field: (typeof FIELD_TYPES)[number]): string | null {
+function normalOf(contact: LockedContact, field: (typeof FIELD_TYPES)[number]): string | null {
   return { external_id: contact.externalId, email: contact.emailNormal, phone: contact.phone }[field];
 }

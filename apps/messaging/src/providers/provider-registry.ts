@@ -1,12 +1,12 @@
 import { BUILT_IN } from './built-in.js';
 import type { Channel } from '../addresses/channel.js';
-import type { Provider } from './provider.js';
+import type { Account, Provider } from './provider.js';
 import type { Webhook } from './webhook.js';
 
 /** A webhook with the provider it is of. */
 export interface RegisteredWebhook {
   readonly provider: Provider;
-  readonly webhook: Webhook;
+  readonly webhook: Webhook<Account>;
 }
 
 /** The providers there are. */

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { PinnedFetch } from '@customer-platform/outbound';
 import { Problem } from '@customer-platform/problem-json';
-import type { Account } from './provider.js';
 import type { ProviderReport } from './report.js';
 
 /** A call as it came: nothing has been read of it before its signature. */
@@ -19,8 +18,8 @@ export interface WebhookTools {
   readonly fetch: PinnedFetch;
 }
 
-/** How one kind of provider signs its reports and what it says in them. */
-export interface Webhook<Of = Account> {
+/** How one kind of provider signs its reports and what it says in them, to accounts of its kind. */
+export interface Webhook<Of> {
   /**
    * Whether the account's provider has made this very call.
    * @throws Problem `invalid_signature`, also where the account has not the secret for it; `stale_signature`

@@ -57,7 +57,6 @@ export class CreateTemplateDto {
 
   @ApiProperty({
     type: String,
-    nullable: true,
     description: 'The name of a published layout of the channel.',
   })
   @MayBeAbsent()

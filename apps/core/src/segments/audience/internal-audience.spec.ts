@@ -1,5 +1,11 @@
 import { newId } from '@customer-platform/database';
-import { expectProblem, expectStatus, peerModule, type Answer, type Caller } from '@customer-platform/testing';
+import {
+  expectProblem,
+  expectStatus,
+  peerModule,
+  type Answer,
+  type Caller,
+} from '@customer-platform/testing';
 import { SEGMENTS, SegmentWorld } from '../segment.fixture.js';
 import type { AudiencePage } from './internal-audience.service.js';
 
@@ -35,7 +41,10 @@ async function walked(body: Record<string, unknown>): Promise<string[]> {
   const found: string[] = [];
   let after: object | undefined = {};
   while (after) {
-    const answer: Answer<AudiencePage> = await messaging.post<AudiencePage>(`${AUDIENCE}/members`, { ...body, ...after });
+    const answer: Answer<AudiencePage> = await messaging.post<AudiencePage>(`${AUDIENCE}/members`, {
+      ...body,
+      ...after,
+    });
     expectStatus(answer, 200);
     found.push(...answer.body.contact_ids);
     const { next } = answer.body;

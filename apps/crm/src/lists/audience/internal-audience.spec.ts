@@ -1,5 +1,11 @@
 import { newId } from '@customer-platform/database';
-import { expectProblem, expectStatus, peerModule, type Answer, type Caller } from '@customer-platform/testing';
+import {
+  expectProblem,
+  expectStatus,
+  peerModule,
+  type Answer,
+  type Caller,
+} from '@customer-platform/testing';
 import { startCrm, type TestCrm } from '../../crm.fixture.js';
 import { LISTS, ListWorld } from '../lists.fixture.js';
 import type { AudiencePage } from './internal-audience.service.js';
@@ -48,7 +54,10 @@ describe('POST /internal/audience/members', () => {
     const found: string[] = [];
     let after: object | undefined = {};
     while (after) {
-      const answer: Answer<AudiencePage> = await messaging.post<AudiencePage>(`${AUDIENCE}/members`, { ...body, ...after });
+      const answer: Answer<AudiencePage> = await messaging.post<AudiencePage>(`${AUDIENCE}/members`, {
+        ...body,
+        ...after,
+      });
       expectStatus(answer, 200);
       found.push(...answer.body.contact_ids);
       const { next } = answer.body;

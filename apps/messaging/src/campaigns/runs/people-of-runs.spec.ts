@@ -60,7 +60,10 @@ describe('what is held of a person', () => {
     const rows = new Map<string | null, string>();
     let after: object | undefined = {};
     while (after) {
-      const answer: Answer<SubjectPage> = await core.post<SubjectPage>('/internal/subject-rows', { ...body, ...after });
+      const answer: Answer<SubjectPage> = await core.post<SubjectPage>('/internal/subject-rows', {
+        ...body,
+        ...after,
+      });
       expectStatus(answer, 200);
       const { resource, rows: some, next } = answer.body;
       if (resource !== null) rows.set(resource, some.join());
