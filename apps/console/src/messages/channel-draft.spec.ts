@@ -58,8 +58,27 @@ describe('a channel in its form', () => {
     expect(channelOf('in_app', newChannel('in_app'))).toMatchObject({ provider: 'inbox', from: null });
   });
 
+  it('tells a provider of pushes where it is and keeps its key, a file, as it was pasted', () => {
+    const key = '-----BEGIN PRIVATE KEY-----\nMIGH\n-----END PRIVATE KEY-----\n';
+    const draft = {
+      ...newChannel('push'),
+      provider: 'apns' as const,
+      fields: { team_id: 'T1', private_key: key },
+    };
+    expect(channelOf('push', draft)).toMatchObject({
+      team_id: 'T1',
+      environment: 'production',
+      base_url: null,
+      private_key: key.trim(),
+    });
+    expect(channelOf('push', newChannel('push'))).toMatchObject({
+      provider: 'fcm',
+      token_url: 'https://oauth2.googleapis.com/token',
+    });
+  });
+
   it('is left alone where its provider is not known here', () => {
-    expect(draftOf({ ...SMTP, provider: 'mailgun' })).toBeUndefined();
+    expect(draftOf({ ...SMTP, provider: 'of_a_later_release' })).toBeUndefined();
   });
 });
 

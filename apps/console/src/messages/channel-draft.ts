@@ -26,19 +26,29 @@ export interface Cap {
   window: 'day' | 'week';
 }
 
-export const PROVIDERS = ['smtp', 'twilio', 'http', 'inbox'] as const;
+export const PROVIDERS = [
+  'smtp',
+  'mailgun',
+  'ses',
+  'twilio',
+  'meta',
+  'fcm',
+  'apns',
+  'webpush',
+  'inbox',
+  'http',
+] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
 /** By what each channel can be sent (messaging.md §2). */
 export const PROVIDERS_OF: Record<Channel, readonly Provider[]> = {
-  email: ['smtp', 'http'],
+  email: ['smtp', 'mailgun', 'ses', 'http'],
   sms: ['twilio', 'http'],
-  push: ['http'],
-  whatsapp: ['twilio', 'http'],
+  push: ['fcm', 'apns', 'webpush', 'http'],
+  whatsapp: ['meta', 'twilio', 'http'],
   in_app: ['inbox', 'http'],
 };
 
-export const SECURITIES = ['starttls', 'tls', 'none'] as const;
 export const CONSENT_MODES = ['opt_out', 'opt_in'] as const;
 
 export interface ProviderField {
@@ -52,18 +62,46 @@ export interface ProviderField {
     | 'auth_token'
     | 'base_url'
     | 'url'
-    | 'secret';
-  kind: 'text' | 'number' | 'secret' | 'security';
+    | 'secret'
+    | 'domain'
+    | 'region'
+    | 'api_key'
+    | 'signing_key'
+    | 'access_key_id'
+    | 'secret_access_key'
+    | 'configuration_set'
+    | 'topic_arn'
+    | 'phone_number_id'
+    | 'access_token'
+    | 'app_secret'
+    | 'verify_token'
+    | 'token_url'
+    | 'service_account'
+    | 'team_id'
+    | 'key_id'
+    | 'topic'
+    | 'environment'
+    | 'private_key'
+    | 'subject'
+    | 'public_key';
+  kind: 'text' | 'number' | 'secret' | 'choice';
   required?: boolean;
   initial?: string;
+  /** Of a choice. */
+  choices?: readonly ('starttls' | 'tls' | 'none' | 'us' | 'eu' | 'production' | 'sandbox')[];
+  /** Of a secret that is a file: it has lines. */
+  file?: boolean;
 }
+
+/** Where a provider has an address of its own unless another is said. */
+const OWN_ADDRESS: ProviderField = { name: 'base_url', kind: 'text' };
 
 /** What each provider has to be told. */
 export const FIELDS_OF: Record<Provider, readonly ProviderField[]> = {
   smtp: [
     { name: 'host', kind: 'text', required: true },
     { name: 'port', kind: 'number', required: true, initial: '587' },
-    { name: 'security', kind: 'security', initial: 'starttls' },
+    { name: 'security', kind: 'choice', choices: ['starttls', 'tls', 'none'], initial: 'starttls' },
     { name: 'username', kind: 'text' },
     { name: 'password', kind: 'secret' },
   ],
@@ -76,12 +114,52 @@ export const FIELDS_OF: Record<Provider, readonly ProviderField[]> = {
     { name: 'url', kind: 'text', required: true },
     { name: 'secret', kind: 'secret' },
   ],
+  mailgun: [
+    { name: 'domain', kind: 'text', required: true },
+    { name: 'region', kind: 'choice', choices: ['us', 'eu'], initial: 'us' },
+    { name: 'api_key', kind: 'secret' },
+    { name: 'signing_key', kind: 'secret' },
+    OWN_ADDRESS,
+  ],
+  ses: [
+    { name: 'region', kind: 'text', required: true, initial: 'us-east-1' },
+    { name: 'access_key_id', kind: 'text', required: true },
+    { name: 'secret_access_key', kind: 'secret' },
+    { name: 'configuration_set', kind: 'text' },
+    { name: 'topic_arn', kind: 'text' },
+    OWN_ADDRESS,
+  ],
+  meta: [
+    { name: 'phone_number_id', kind: 'text', required: true },
+    { name: 'access_token', kind: 'secret' },
+    { name: 'app_secret', kind: 'secret' },
+    { name: 'verify_token', kind: 'secret' },
+    { ...OWN_ADDRESS, required: true, initial: 'https://graph.facebook.com' },
+  ],
+  fcm: [
+    { name: 'service_account', kind: 'secret', file: true },
+    { ...OWN_ADDRESS, required: true, initial: 'https://fcm.googleapis.com' },
+    { name: 'token_url', kind: 'text', required: true, initial: 'https://oauth2.googleapis.com/token' },
+  ],
+  apns: [
+    { name: 'team_id', kind: 'text', required: true },
+    { name: 'key_id', kind: 'text', required: true },
+    { name: 'topic', kind: 'text', required: true },
+    { name: 'environment', kind: 'choice', choices: ['production', 'sandbox'], initial: 'production' },
+    { name: 'private_key', kind: 'secret', file: true },
+    OWN_ADDRESS,
+  ],
+  webpush: [
+    { name: 'subject', kind: 'text', required: true },
+    { name: 'public_key', kind: 'text', required: true },
+    { name: 'private_key', kind: 'secret' },
+  ],
   inbox: [],
 };
 
-/** Whether messages of a channel need a sender. */
-export function needsSender(channel: Channel): boolean {
-  return channel === 'email' || channel === 'sms' || channel === 'whatsapp';
+/** Whether messages of a channel need a sender; Meta names it by its number's id. */
+export function needsSender(channel: Channel, provider: Provider): boolean {
+  return provider !== 'meta' && (channel === 'email' || channel === 'sms' || channel === 'whatsapp');
 }
 
 /** A channel as its form holds it. Secrets are written, never read. */

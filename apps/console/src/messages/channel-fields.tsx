@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { Checkbox, Select, TextField } from '../ui/form.tsx';
+import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import {
   CONSENT_MODES,
@@ -8,7 +8,6 @@ import {
   needsSender,
   PROVIDERS_OF,
   secretsOf,
-  SECURITIES,
   type ChannelDraft,
   type ChannelSetting,
   type Provider,
@@ -49,7 +48,7 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       <TextField
         label={t('channelFields.from')}
         hint={channel === 'email' ? t('fromHint') : undefined}
-        required={needsSender(channel)}
+        required={needsSender(channel, draft.provider)}
         value={draft.from}
         error={wrong('from')}
         onChange={({ target }) => onChange({ ...draft, from: target.value })}
@@ -92,7 +91,8 @@ function ProviderFields({ channel, setting, draft, onChange, error }: FieldsProp
   const t = useTranslations('messages');
   const set = (name: string, text: string): void =>
     onChange({ ...draft, fields: { ...draft.fields, [name]: text } });
-  return FIELDS_OF[draft.provider].map(({ name, kind, required = false, initial = '' }) => {
+  return FIELDS_OF[draft.provider].map((field) => {
+    const { name, kind, required = false, initial = '', choices = [] } = field;
     const wrong = problemAt(error, `/channels/${channel}/${name}`);
     const value = draft.fields[name] ?? initial;
     if (kind === 'secret')
@@ -100,6 +100,7 @@ function ProviderFields({ channel, setting, draft, onChange, error }: FieldsProp
         <SecretField
           key={name}
           name={name}
+          file={field.file === true}
           channel={channel}
           // Another provider has none of it.
           setting={setting?.['provider'] === draft.provider ? setting : undefined}
@@ -108,13 +109,13 @@ function ProviderFields({ channel, setting, draft, onChange, error }: FieldsProp
           error={wrong}
         />
       );
-    if (kind === 'security')
+    if (kind === 'choice')
       return (
         <Select
           key={name}
           label={t(`channelFields.${name}`)}
           value={value}
-          options={SECURITIES.map((each) => ({ value: each, label: t(`securities.${each}`) }))}
+          options={choices.map((each) => ({ value: each, label: t(`choices.${each}`) }))}
           error={wrong}
           onChange={({ target }) => set(name, target.value)}
         />
@@ -136,36 +137,49 @@ function ProviderFields({ channel, setting, draft, onChange, error }: FieldsProp
 
 interface SecretFieldProps extends Omit<FieldsProps, 'error'> {
   name: ProviderField['name'];
+  /** Whether it is one of several lines. */
+  file: boolean;
   error: string | undefined;
 }
 
 /** Written, never shown: what is there stays unless another is written, or it is to be erased. */
-function SecretField({ name, setting, draft, onChange, error }: SecretFieldProps): ReactNode {
+function SecretField({ name, file, setting, draft, onChange, error }: SecretFieldProps): ReactNode {
   const t = useTranslations('messages');
   const stored = secretsOf(setting ?? {}).find((each) => each.name === name)?.secret;
   const cleared = draft.cleared.includes(name);
+  const hint = (
+    <>
+      {stored === undefined ? (
+        t('secretNotSet')
+      ) : (
+        <SecretState set={stored.set} at={stored.updated_at} fingerprint={stored.fingerprint} />
+      )}
+      {stored?.set === true && ` · ${t('secretKept')}`}
+    </>
+  );
+  const written = {
+    label: t(`channelFields.${name}`),
+    disabled: cleared,
+    value: draft.fields[name] ?? '',
+    error,
+    hint,
+    onChange: ({ target }: { target: { value: string } }) =>
+      onChange({ ...draft, fields: { ...draft.fields, [name]: target.value } }),
+  };
   return (
     <div className="flex flex-col gap-1">
-      <TextField
-        label={t(`channelFields.${name}`)}
-        type="password"
-        autoComplete="new-password"
-        maxLength={1_000}
-        disabled={cleared}
-        value={draft.fields[name] ?? ''}
-        error={error}
-        hint={
-          <>
-            {stored === undefined ? (
-              t('secretNotSet')
-            ) : (
-              <SecretState set={stored.set} at={stored.updated_at} fingerprint={stored.fingerprint} />
-            )}
-            {stored?.set === true && ` · ${t('secretKept')}`}
-          </>
-        }
-        onChange={({ target }) => onChange({ ...draft, fields: { ...draft.fields, [name]: target.value } })}
-      />
+      {file ? (
+        // A field of one line would take the line breaks out of a key that is pasted.
+        <TextArea
+          className="font-mono"
+          maxLength={10_000}
+          autoComplete="off"
+          spellCheck={false}
+          {...written}
+        />
+      ) : (
+        <TextField type="password" autoComplete="new-password" maxLength={1_000} {...written} />
+      )}
       {stored?.set === true && (
         <Checkbox
           label={t('eraseSecret')}

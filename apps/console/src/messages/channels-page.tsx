@@ -120,7 +120,7 @@ function Card({ channel, setting, onOpen }: CardProps): ReactNode {
 function Facts({ setting }: { setting: ChannelSetting }): ReactNode {
   const t = useTranslations('messages');
   const nameOf = useSecretName();
-  const shown = ['from', 'host', 'url', 'account_sid'] as const;
+  const shown = ['from', 'host', 'domain', 'url', 'account_sid', 'phone_number_id', 'topic'] as const;
   const { provider } = setting;
   return (
     <Details>

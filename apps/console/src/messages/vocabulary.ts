@@ -62,6 +62,7 @@ export const REASONS = [
   'outcome_unknown',
   'rule_disabled',
   'campaign_canceled',
+  'campaign_paused',
   'erased',
   'recipient_suppressed',
   'recipient_unreachable',
