@@ -166,10 +166,13 @@ describe('an organization that wants the token of an invitation or of a new pass
       const answer = await note<{ code?: string }>(
         caller.call(route.method, path, { headers, ...(body === undefined ? {} : { body }) }),
       );
-      // The route is open to its permission; to be told of events needs the ones that read them.
+      // The route is open to its permission; to be told of events needs the ones that read them, and to write to an
+      // audience the one that reads it.
       const isToldOf = route.method === 'POST' && route.path === '/v1/messaging/webhook-endpoints';
+      const isAimed = route.method === 'POST' && route.path === '/v1/messaging/campaigns';
       const refusal = answer.status === 401 || answer.status === 403 ? answer.body.code : undefined;
-      const expected = isToldOf ? 'privilege_escalation' : route.usersOnly ? 'user_required' : undefined;
+      const beside = isToldOf ? 'privilege_escalation' : isAimed ? 'permission_denied' : undefined;
+      const expected = beside ?? (route.usersOnly ? 'user_required' : undefined);
       expect([route.path, refusal]).toEqual([route.path, expected]);
     }
   }
