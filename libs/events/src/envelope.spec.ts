@@ -50,7 +50,7 @@ describe('the catalogue', () => {
     ['crm', 36],
     ['identity', 52],
     ['loyalty', 12],
-    ['messaging', 31],
+    ['messaging', 32],
   ])('holds the events of %s', (module, count) => {
     expect(EVENT_TYPES.filter((type) => publisherOf(type) === module)).toHaveLength(count);
   });

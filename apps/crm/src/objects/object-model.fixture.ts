@@ -88,6 +88,9 @@ function redefine(model: Model, fields: readonly ModelField[]): Outcome {
   const all = [...model.records.values()];
   const isHeld = (key: string): boolean => all.some(({ values }) => key in values);
   const after = (key: string): ModelField | undefined => fields.find((field) => field.key === key);
+  // A field that another change has added meanwhile keeps its type.
+  if (model.fields.some(({ key, type }) => (after(key)?.type ?? type) !== type))
+    return { status: 400, model };
   const inUse = model.fields.some((former) => {
     const field = after(former.key);
     const isTighter = !field || field.bound < former.bound || (field.unique && !former.unique);

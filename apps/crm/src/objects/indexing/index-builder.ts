@@ -57,6 +57,8 @@ interface Row {
 export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
   private readonly setbacks: Setbacks;
+  /** Whether this process goes on with what is begun; else one does that looks for it. */
+  private worker = false;
 
   constructor(
     private readonly database: Database,
@@ -67,7 +69,9 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE !== 'api') this.job.start();
+    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+    this.worker = true;
+    this.job.start();
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -91,7 +95,7 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
         });
         if (!found) return;
       }
-      this.job.wake();
+      if (this.worker) this.job.wake();
     } catch (error) {
       log.warn({ err: error, job: JOB }, 'The building of an index goes on later');
     }

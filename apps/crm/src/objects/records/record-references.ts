@@ -1,5 +1,5 @@
 import { REFUSALS, type ContactReference } from '@customer-platform/contact-refs';
-import type { Transaction } from '@customer-platform/database';
+import { isUuid, type Transaction } from '@customer-platform/database';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { CONTACT, type FieldValues, type ReferenceField } from '../../fields/field.js';
 import { refersToContact } from '../../fields/object-fields.js';
@@ -31,7 +31,9 @@ export function contactsNamed(
 ): string[] {
   const named = fields.filter(refersToContact).flatMap(({ key }) => {
     const value = given[key];
-    return typeof value === 'string' && value.toLowerCase() !== stored[key] ? [value.toLowerCase()] : [];
+    // What is no id is refused with the record, and nobody is asked about it.
+    if (typeof value !== 'string' || !isUuid(value) || value.toLowerCase() === stored[key]) return [];
+    return [value.toLowerCase()];
   });
   return [...new Set(named)];
 }

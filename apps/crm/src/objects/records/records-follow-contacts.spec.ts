@@ -1,7 +1,9 @@
+import { Client } from 'pg';
 import { newId, type SubjectPage } from '@customer-platform/database';
 import {
   contactChange,
   domainEvent,
+  eventually,
   expectProblem,
   expectStatus,
   peerModule,
@@ -142,6 +144,40 @@ describe('an erasure', () => {
     await world.add('vehicle', { plate: 'A' });
     const problem = expectProblem(await world.redefine(vehicle, { fields: [] }), 409, 'field_in_use');
     expect(problem).toMatchObject({ field: 'owner', count: 1 });
+  });
+
+  it('leaves a record that refers to somebody else by the time it is locked', async () => {
+    const [person = '', other = ''] = await world.contacts(2);
+    await world.define('vehicle', [OWNER, DRIVER]);
+    const record = await world.add('vehicle', { owner: person, driver: person });
+    const values = JSON.stringify({ owner: other, driver: other });
+    const key = [world.organizationId, record.id];
+    const client = new Client({ connectionString: crm.database.adminUrl });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('UPDATE object_records SET "values" = $3 WHERE organization_id = $1 AND id = $2', [
+        ...key,
+        values,
+      ]);
+      await client.query(
+        'UPDATE object_references SET contact_id = $3, origin_contact_id = $3 WHERE organization_id = $1 AND record_id = $2',
+        [...key, other],
+      );
+      const erased = world.end(person, 'erased');
+      await eventually(async () => {
+        const waiting = await crm.database.query(
+          `SELECT FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`,
+        );
+        expect(waiting.length).toBeGreaterThan(0);
+      });
+      await client.query('COMMIT');
+      await erased;
+    } finally {
+      await client.end();
+    }
+    expect((await world.get('vehicle', record)).body.values).toMatchObject({ owner: other, driver: other });
   });
 
   it('of a merged family takes what was moved, and counts it in the receipt', async () => {

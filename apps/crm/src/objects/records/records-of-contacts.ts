@@ -38,8 +38,9 @@ const WRITE = `
    WHERE record.organization_id = $1 AND record.id = given.id`;
 const MOVE = `
   UPDATE object_references AS own SET contact_id = given.contact_id
-    FROM unnest($2::uuid[], $3::text[], $4::uuid[]) AS given (record_id, field, contact_id)
-   WHERE own.organization_id = $1 AND own.record_id = given.record_id AND own.field = given.field`;
+    FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::uuid[]) AS given (record_id, field, contact_id, former)
+   WHERE own.organization_id = $1 AND own.record_id = given.record_id AND own.field = given.field
+     AND own.contact_id = given.former`;
 const DELETE = 'DELETE FROM object_records WHERE organization_id = $1 AND id = ANY($2::uuid[])';
 
 interface RecordRow {
@@ -61,7 +62,8 @@ type Becomes = (record: RecordRow, definition: KnownDefinition) => FieldValues |
 
 /**
  * Records as rows that belong to the contacts that they refer to (crm.md §1, §5). The contacts are kept by whoever calls
- * it; then come the definitions, then the records, as for those who write records.
+ * it; then come the definitions, then the records, as for those who write records. Which records refer to them is read
+ * before the records are locked: whoever had one meanwhile may have had it refer to somebody else, so its values decide.
  */
 export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
   return {
@@ -84,13 +86,18 @@ export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
       };
       await inRounds(tx, round, ({ id, values }) => ({
         ...values,
-        ...Object.fromEntries((byRecord.get(id) ?? []).map((each) => [each.field, each.to])),
+        ...Object.fromEntries(
+          (byRecord.get(id) ?? [])
+            .filter((each) => values[each.field] === each.contact_id)
+            .map((each) => [each.field, each.to]),
+        ),
       }));
       await tx.query(MOVE, [
         tx.organizationId,
         moved.map(({ record_id: id }) => id),
         moved.map(({ field }) => field),
         moved.map((each) => each.to),
+        moved.map((each) => each.contact_id),
       ]);
     },
     remove: async (tx, contactIds) => {
@@ -98,17 +105,18 @@ export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
       const byRecord = Map.groupBy(references, ({ record_id: id }) => id);
       if (byRecord.size === 0) return;
       const known = await definitions.keepAll(tx, await definitionsOf(tx, contactIds));
-      const fieldsOf = (id: string): string[] => (byRecord.get(id) ?? []).map(({ field }) => field);
-      const isKept = (record: RecordRow, { fields }: KnownDefinition): boolean =>
-        fieldsOf(record.id).every((key) =>
-          fields.some(
-            (field) => field.key === key && field.type === 'reference' && field.on_erasure === 'clear',
-          ),
+      const goneContacts = new Set<unknown>(contactIds);
+      const fieldsOf = ({ id, values }: RecordRow): string[] =>
+        (byRecord.get(id) ?? []).map(({ field }) => field).filter((key) => goneContacts.has(values[key]));
+      const isCleared = ({ fields }: KnownDefinition, key: string): boolean =>
+        fields.some(
+          (field) => field.key === key && field.type === 'reference' && field.on_erasure === 'clear',
         );
       const going: string[] = [];
       await inRounds(tx, { ids: [...byRecord.keys()], known }, (record, definition) => {
-        if (!isKept(record, definition)) going.push(record.id);
-        return without(record.values, fieldsOf(record.id));
+        const theirs = fieldsOf(record);
+        if (!theirs.every((key) => isCleared(definition, key))) going.push(record.id);
+        return without(record.values, theirs);
       });
       await removeRecords(tx, definitions, { ids: going, known });
     },
@@ -127,10 +135,11 @@ async function removeRecords(tx: Transaction, definitions: KnownDefinitions, goi
     tx,
     referring.map(({ definition_id: id }) => id),
   );
+  const gone = new Set<unknown>(going.ids);
   await inRounds(tx, { ids: [...byRecord.keys()], known }, ({ id, values }) =>
     without(
       values,
-      (byRecord.get(id) ?? []).map(({ field }) => field),
+      (byRecord.get(id) ?? []).map(({ field }) => field).filter((key) => gone.has(values[key])),
     ),
   );
   await inRounds(tx, going, () => undefined);
