@@ -1,10 +1,13 @@
 import { createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { accountRoute } from './account/routes.ts';
+import { campaignsRoute } from './campaigns/routes.ts';
 import { contactRoutes } from './contacts/routes.ts';
+import { deliverabilityRoute } from './deliverability/routes.ts';
 import { homeRoute } from './home/routes.ts';
 import { importsRoute } from './imports/routes.ts';
 import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
+import { objectRoutes } from './objects/routes.ts';
 import { organizationAreaRoutes } from './organization/routes.ts';
 import { loyaltyRoutes } from './loyalty/routes.ts';
 import { messageRoutes } from './messages/routes.ts';
@@ -44,6 +47,7 @@ const routeTree = rootRoute.addChildren([
     ...contactRoutes,
     importsRoute,
     ...segmentRoutes,
+    ...objectRoutes,
     attributesRoute,
     eventsRoute,
     earlierEventsRoute,
@@ -51,6 +55,8 @@ const routeTree = rootRoute.addChildren([
     auditRoute,
     organizationAreaRoutes,
     ...messageRoutes,
+    campaignsRoute,
+    deliverabilityRoute,
     senderDomainsRoute,
     ...loyaltyRoutes,
     privacyRoute,

@@ -89,6 +89,25 @@ export async function nameAllToDoHarm({ admin, ingestion }: Tenant): Promise<str
     default_locale: 'en',
     locales: { en: { subject: HOSTILE.replaceAll('{', ''), html: `<a href="${LINK}">x</a>` } },
   });
+  const slug = `thing_${randomUUID().slice(0, 8)}`;
+  const text = { key: 'text', label: HOSTILE.slice(0, 60), type: 'string', indexed: true, required: true };
+  const owner = {
+    key: 'owner',
+    label: HOSTILE.slice(0, 60),
+    type: 'reference',
+    target: 'contact',
+    indexed: true,
+  };
+  await made('/v1/crm/object-definitions', { slug, name: HOSTILE.slice(0, 80), fields: [text, owner] });
+  const object = await made(`/v1/crm/objects/${slug}`, { values: { text: HOSTILE, owner: contact } });
+  const list = await made('/v1/crm/lists', { name: HOSTILE.slice(0, 100) });
+  const campaign = await made('/v1/messaging/campaigns', {
+    name: HOSTILE.slice(0, 120),
+    channel: 'email',
+    template_id: template,
+    audience: { type: 'list', id: list },
+    data: { [HOSTILE]: LINK },
+  });
   await made('/v1/messaging/suppressions', { channel: 'email', address: 'a@example.com', note: HOSTILE });
   const role = await made('/v1/identity/roles', {
     name: HOSTILE.slice(0, 80),
@@ -103,24 +122,37 @@ export async function nameAllToDoHarm({ admin, ingestion }: Tenant): Promise<str
   const endpoint = await made('/v1/messaging/webhook-endpoints', { ...hook, enabled: false });
   const redirect_uris = [`https://app.example/${encodeURIComponent(HOSTILE)}`];
   await made('/v1/identity/oauth-clients', { name: HOSTILE.slice(0, 80), type: 'public', redirect_uris });
-  const slug = `child-${randomUUID().slice(0, 8)}`;
-  await made('/v1/identity/organizations', { name: HOSTILE.slice(0, 80), slug });
+  const child = { name: HOSTILE.slice(0, 80), slug: `child-${randomUUID().slice(0, 8)}` };
+  await made('/v1/identity/organizations', child);
   await made('/v1/identity/invitations', { email: `"'<svg/onload=hacked>"@example.com`, role_ids: [role] });
-  return pagesShowing({ contact, other, segment, template, role, key, endpoint });
+  const objects = { thing: slug, object };
+  return pagesShowing({ contact, other, segment, template, role, key, endpoint, campaign, ...objects });
 }
 
 /** Every page of the menu and below it. */
 function pagesShowing(
-  ids: Record<'contact' | 'other' | 'segment' | 'template' | 'role' | 'key' | 'endpoint', string>,
+  ids: Record<
+    | 'contact'
+    | 'other'
+    | 'segment'
+    | 'template'
+    | 'role'
+    | 'key'
+    | 'endpoint'
+    | 'campaign'
+    | 'thing'
+    | 'object',
+    string
+  >,
 ) {
-  const { contact, other, segment, template, role, key, endpoint } = ids;
+  const { contact, other, segment, template, role, key, endpoint, campaign, thing, object } = ids;
   return [
     '',
     'events',
     'events/earlier',
     'contacts',
     `contacts?q=${encodeURIComponent(HOSTILE)}`,
-    ...['', '/profile', '/consents', '/notes', '/activities', '/points'].map(
+    ...['', '/profile', '/consents', '/notes', '/activities', '/objects', '/points'].map(
       (part) => `contacts/${contact}${part}`,
     ),
     'contacts/merge-suggestions',
@@ -128,7 +160,11 @@ function pagesShowing(
     'segments',
     `segments/${segment}`,
     `segments/${segment}/edit`,
+    'objects',
+    `objects/${thing}?open=${object}`,
     'messages',
+    `messages/campaigns?open=${campaign}`,
+    'messages/deliverability?group_by=campaign',
     'messages/templates',
     `messages/templates/${template}`,
     'messages/suppressions',

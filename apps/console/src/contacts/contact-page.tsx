@@ -81,6 +81,7 @@ const PARTS = [
   { name: 'consents', path: '/consents', permissions: ['core.consents.read'] },
   { name: 'notes', path: '/notes', permissions: ['crm.notes.read'] },
   { name: 'activities', path: '/activities', permissions: ['crm.activities.read'] },
+  { name: 'objects', path: '/objects', permissions: ['crm.objects.read'] },
   { name: 'points', path: '/points', permissions: ['loyalty.balances.read', 'loyalty.transactions.read'] },
 ] as const;
 

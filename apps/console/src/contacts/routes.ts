@@ -121,13 +121,27 @@ const activitiesRoute = createRoute({
   component: lazyRouteComponent(() => import('./activities/activities-page.tsx'), 'ActivitiesPage'),
 });
 
+const objectsRoute = createRoute({
+  getParentRoute: () => contactRoute,
+  path: 'objects',
+  component: lazyRouteComponent(() => import('./objects/contact-objects-page.tsx'), 'ContactObjectsPage'),
+});
+
 const pointsRoute = createRoute({
   getParentRoute: () => contactRoute,
   path: 'points',
   component: lazyRouteComponent(() => import('./points/points-page.tsx'), 'PointsPage'),
 });
 
-const parts = [timelineRoute, profileRoute, consentsRoute, notesRoute, activitiesRoute, pointsRoute] as const;
+const parts = [
+  timelineRoute,
+  profileRoute,
+  consentsRoute,
+  notesRoute,
+  activitiesRoute,
+  objectsRoute,
+  pointsRoute,
+] as const;
 
 export const contactRoutes = [
   contactsRoute,

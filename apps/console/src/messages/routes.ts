@@ -12,6 +12,10 @@ const SENDS_FILTERS = [
   'contact_id',
   'template_id',
   'correlation_id',
+  'source_id',
+  'run_id',
+  'from',
+  'to',
 ] as const;
 
 /** What filters the sends, and which of them is open. */

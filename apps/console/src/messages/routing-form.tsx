@@ -5,9 +5,8 @@ import { FormFrame, FormPart, partOf, type DraftFormProps, type DraftPartProps }
 import { Checkbox, Select, TextField } from '../ui/form.tsx';
 import { Json } from '../ui/json.tsx';
 import { problemAt } from '../ui/problem-at.ts';
-import { useChannelSettings, topicsIn } from './use-channels.ts';
+import { TemplateField, TopicField } from './content-fields.tsx';
 import { newKey, RECIPIENTS, ROUTING_OPS, UNITS, type RoutingDraft, type Unit } from './routing-draft.ts';
-import { useTemplateNames } from './use-routing.ts';
 import { CATEGORIES, CHANNELS, ROUTABLE_EVENTS, type Channel, type EventType } from './vocabulary.ts';
 
 /** Which event sends which template to whom. */
@@ -123,14 +122,24 @@ function What({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
           error={problemAt(error, '/channel')}
           onChange={({ target }) => set({ channel: target.value as Channel, templateId: '', topic: '' })}
         />
-        <Template draft={draft} set={set} error={error} />
+        <TemplateField
+          channel={draft.channel}
+          value={draft.templateId}
+          error={problemAt(error, '/template_id')}
+          onChange={(templateId) => set({ templateId })}
+        />
         <Select
           label={t('category')}
           value={draft.category}
           options={CATEGORIES.map((value) => ({ value, label: t(`categories.${value}`) }))}
           onChange={({ target }) => set({ category: target.value as RoutingDraft['category'] })}
         />
-        <Topic draft={draft} set={set} error={error} />
+        <TopicField
+          channel={draft.channel}
+          value={draft.topic}
+          error={problemAt(error, '/topic')}
+          onChange={(topic) => set({ topic })}
+        />
         <TextField
           label={t('delay')}
           type="number"
@@ -149,71 +158,6 @@ function What({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
         />
       </div>
     </FormPart>
-  );
-}
-
-function Template({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
-  const t = useTranslations('messages');
-  const templates = useTemplateNames();
-  const wrong = problemAt(error, '/template_id');
-  const found = (templates ?? []).filter(({ channel }) => channel === draft.channel);
-  const known = draft.templateId === '' || found.some(({ id }) => id === draft.templateId);
-  // Without the right to see templates, or where there are more than are offered, by the id.
-  if (templates === undefined)
-    return (
-      <TextField
-        label={t('templateId')}
-        required
-        value={draft.templateId}
-        error={wrong}
-        onChange={({ target }) => set({ templateId: target.value.trim() })}
-      />
-    );
-  return (
-    <Select
-      label={t('template')}
-      required
-      value={draft.templateId}
-      error={wrong}
-      hint={found.length === 0 ? t('noTemplateOfChannel') : undefined}
-      options={[
-        { value: '', label: t('choose') },
-        ...(known ? [] : [{ value: draft.templateId, label: draft.templateId }]),
-        ...found.map(({ id, name }) => ({ value: id, label: name })),
-      ]}
-      onChange={({ target }) => set({ templateId: target.value })}
-    />
-  );
-}
-
-function Topic({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
-  const t = useTranslations('messages');
-  const { data } = useChannelSettings();
-  const wrong = problemAt(error, '/topic');
-  if (data === undefined)
-    return (
-      <TextField
-        label={t('topic')}
-        maxLength={40}
-        value={draft.topic}
-        error={wrong}
-        onChange={({ target }) => set({ topic: target.value })}
-      />
-    );
-  const topics = topicsIn(data.data).filter(({ channels }) => channels.includes(draft.channel));
-  const known = draft.topic === '' || topics.some(({ key }) => key === draft.topic);
-  return (
-    <Select
-      label={t('topic')}
-      value={draft.topic}
-      error={wrong}
-      options={[
-        { value: '', label: t('noTopic') },
-        ...(known ? [] : [{ value: draft.topic, label: draft.topic }]),
-        ...topics.map(({ key, name }) => ({ value: key, label: name })),
-      ]}
-      onChange={({ target }) => set({ topic: target.value })}
-    />
   );
 }
 

@@ -108,29 +108,31 @@ function Contact({ id }: { id: string | null }): ReactNode {
   );
 }
 
-/** What asked for it; of event routing, the rule. */
-function Source({ send }: { send: Send }): ReactNode {
+/** What asked for it, and the way there where it has a page. */
+function Source({ send: { source, source_id: id } }: { send: Send }): ReactNode {
   const t = useTranslations('messages');
   const may = useMay();
   const { organization } = usePerson();
-  const word = t(`sources.${send.source}`);
-  const rule = send.source === 'routing' && may('messaging.routing.read') ? send.source_id : null;
-  return (
-    <Detail name={t('source')}>
-      {rule === null ? (
-        word
-      ) : (
-        <Link
-          to="/o/$organization/messages/routing"
-          params={{ organization: organization.slug }}
-          search={{ open: rule }}
-          className="text-accent underline"
-        >
+  const params = { organization: organization.slug };
+  const word = t(`sources.${source}`);
+  const look = 'text-accent underline';
+  if (id !== null && source === 'routing' && may('messaging.routing.read'))
+    return (
+      <Detail name={t('source')}>
+        <Link to="/o/$organization/messages/routing" params={params} search={{ open: id }} className={look}>
           {word}
         </Link>
-      )}
-    </Detail>
-  );
+      </Detail>
+    );
+  if (id !== null && source === 'campaign' && may('messaging.campaigns.read'))
+    return (
+      <Detail name={t('source')}>
+        <Link to="/o/$organization/messages/campaigns" params={params} search={{ open: id }} className={look}>
+          {word}
+        </Link>
+      </Detail>
+    );
+  return <Detail name={t('source')}>{word}</Detail>;
 }
 
 function Template({ send }: { send: Send }): ReactNode {

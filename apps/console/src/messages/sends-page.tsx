@@ -1,8 +1,9 @@
 import { Navigate, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
@@ -18,6 +19,16 @@ import { CATEGORIES, CHANNELS, REASONS, STATES } from './vocabulary.ts';
 import { Reason, StateBadge } from './words.tsx';
 
 const REFRESHED_MS = 5_000;
+const FURTHER = [
+  'run_id',
+  'source_id',
+  'template_id',
+  'contact_id',
+  'correlation_id',
+  'from',
+  'to',
+] as const satisfies readonly (keyof SendsSearch)[];
+const AT = { dateStyle: 'medium', timeStyle: 'short' } as const;
 
 /** What was sent, or was not and why. */
 export function SendsPage(): ReactNode {
@@ -33,6 +44,7 @@ export function SendsPage(): ReactNode {
     <Page title={t('title')} lead={t('sendsLead')}>
       <MessageTabs />
       <SendFilters />
+      <FurtherFilters />
       <SendTable />
     </Page>
   );
@@ -90,6 +102,29 @@ function SendFilters(): ReactNode {
   );
 }
 
+/** What another page filtered by, and no field shows: said, and taken off by one press. */
+function FurtherFilters(): ReactNode {
+  const t = useTranslations('messages');
+  const format = useFormatter();
+  const search = sendsRoute.useSearch();
+  const filter = useFilter();
+  const held = FURTHER.filter((name) => search[name] !== undefined);
+  if (held.length === 0) return null;
+  const what = held.map((name) => {
+    const at = new Date(search[name] ?? '');
+    const known = (name === 'from' || name === 'to') && !Number.isNaN(at.getTime());
+    return t(`hidden.${name}`, { at: known ? format.dateTime(at, AT) : (search[name] ?? '') });
+  });
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <span className="text-soft">{t('filteredBy', { what: what.join(', ') })}</span>
+      <Button look="quiet" onClick={() => filter(Object.fromEntries(held.map((name) => [name, ''])))}>
+        {t('showAll')}
+      </Button>
+    </div>
+  );
+}
+
 function SendTable(): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
@@ -98,7 +133,13 @@ function SendTable(): ReactNode {
   const list = useList<Send>(
     ['messages', 'sends', filters],
     async (cursor, signal) => {
-      const query = { ...filters, ...(cursor === undefined ? {} : { cursor }) } as Record<string, never>;
+      const { from, to, ...named } = filters;
+      const query = {
+        ...named,
+        ...(from === undefined ? {} : { 'created_at[gte]': from }),
+        ...(to === undefined ? {} : { 'created_at[lt]': to }),
+        ...(cursor === undefined ? {} : { cursor }),
+      } as Record<string, never>;
       return (await api.GET('/v1/messaging/sends', { params: { query }, signal })).data;
     },
     { refetchInterval: REFRESHED_MS },

@@ -1,5 +1,6 @@
 import {
   Activity,
+  Boxes,
   Building2,
   Code,
   Filter,
@@ -25,6 +26,7 @@ export interface MenuPage {
     | '/o/$organization/contacts'
     | '/o/$organization/developers'
     | '/o/$organization/events'
+    | '/o/$organization/objects'
     | '/o/$organization/organization'
     | '/o/$organization/messages'
     | '/o/$organization/loyalty'
@@ -47,6 +49,7 @@ export const MENU: readonly MenuPage[] = [
     icon: Tags,
     permissions: ['core.attributes.read'],
   },
+  { to: '/o/$organization/objects', name: 'objects', icon: Boxes, permissions: ['crm.objects.read'] },
   {
     to: '/o/$organization/messages',
     name: 'messages',

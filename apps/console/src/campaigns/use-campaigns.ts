@@ -1,0 +1,103 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import { usePerson } from '../session/use-session.tsx';
+import { useSay } from '../ui/toasts.tsx';
+import type { Reading } from '../ui/use-edit.tsx';
+import { isUnderWay, type Campaign, type NewCampaign } from './campaign.ts';
+
+/** How often a campaign is read again: while it runs one follows it, else somebody else may change it. */
+const RUNNING_MS = 2_000;
+const RESTING_MS = 15_000;
+const MOST_NAMES = 200;
+
+export function useCampaign(id: string) {
+  const api = useApi();
+  const { organization } = usePerson();
+  return useQuery({
+    queryKey: [organization.id, 'campaigns', 'one', id],
+    queryFn: async ({ signal }): Promise<Reading<Campaign>> =>
+      api.GET('/v1/messaging/campaigns/{id}', { params: { path: { id } }, signal }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && isUnderWay(state.data.data) ? RUNNING_MS : RESTING_MS,
+  });
+}
+
+export function useCampaignsChanged(): () => Promise<void> {
+  const cache = useQueryClient();
+  const { organization } = usePerson();
+  return () => cache.invalidateQueries({ queryKey: [organization.id, 'campaigns'] });
+}
+
+/** What campaigns are called, where one may see them. */
+export function useCampaignNames(enabled: boolean): ReadonlyMap<string, string> {
+  const api = useApi();
+  const { organization } = usePerson();
+  const { data } = useQuery({
+    queryKey: [organization.id, 'campaigns', 'names'],
+    enabled,
+    queryFn: async ({ signal }) => {
+      const params = { query: { limit: MOST_NAMES, include_deleted: true } };
+      return (await api.GET('/v1/messaging/campaigns', { params, signal })).data.data;
+    },
+  });
+  return new Map((data ?? []).map(({ id, name }) => [id, name]));
+}
+
+export function useCreateCampaign(onMade: (campaign: Campaign) => void) {
+  const t = useTranslations('campaigns');
+  const api = useApi();
+  const say = useSay();
+  const changed = useCampaignsChanged();
+  return useMutation({
+    mutationFn: async (body: NewCampaign) => (await api.POST('/v1/messaging/campaigns', { body })).data,
+    onSuccess: async (campaign) => {
+      await changed();
+      say(t('made', { name: campaign.name }));
+      onMade(campaign);
+    },
+  });
+}
+
+/** Runs it: everybody who is in the audience at that instant. */
+export function useRun({ id, name }: Pick<Campaign, 'id' | 'name'>, onRun: () => void) {
+  const t = useTranslations('campaigns');
+  const api = useApi();
+  const say = useSay();
+  const changed = useCampaignsChanged();
+  return useMutation({
+    mutationFn: () => api.POST('/v1/messaging/campaigns/{id}/run', { params: { path: { id } } }),
+    onSuccess: async () => {
+      onRun();
+      await changed();
+      say(t('runSaid', { name }));
+    },
+  });
+}
+
+/** Lets it rest, or go on; it says the same however often it is asked for. */
+export function usePause(id: string) {
+  const api = useApi();
+  const changed = useCampaignsChanged();
+  return useMutation({
+    mutationFn: (paused: boolean) =>
+      api.PATCH('/v1/messaging/campaigns/{id}', { params: { path: { id } }, body: { paused } }),
+    onSettled: changed,
+  });
+}
+
+/** Deletes one that is under way: what has not left of it is called off. */
+export function useCancel({ id, name }: Pick<Campaign, 'id' | 'name'>, onDone: () => void) {
+  const t = useTranslations('campaigns');
+  const api = useApi();
+  const say = useSay();
+  const changed = useCampaignsChanged();
+  return useMutation({
+    mutationFn: () => api.DELETE('/v1/messaging/campaigns/{id}', { params: { path: { id } } }),
+    onSuccess: async () => {
+      onDone();
+      await changed();
+      say(t('canceledSaid', { name }));
+    },
+  });
+}
