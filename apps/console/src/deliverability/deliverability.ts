@@ -1,9 +1,14 @@
 import type { DataOf } from '@customer-platform/client';
 import { textIn } from '../ui/search-params.ts';
 
-export type Deliverability = DataOf<'get', '/v1/messaging/deliverability'>;
-export type Period = Deliverability['data'][number];
-export type Figures = Deliverability['totals'];
+type Answer = DataOf<'get', '/v1/messaging/deliverability'>;
+/** The API always counts; its description leaves that open. */
+type Counted<Part extends { counts?: unknown }> = Omit<Part, 'counts'> & {
+  counts: NonNullable<Part['counts']>;
+};
+export type Period = Counted<Answer['data'][number]>;
+export type Figures = Counted<Answer['totals']>;
+export type Deliverability = Omit<Answer, 'data' | 'totals'> & { data: Period[]; totals: Figures };
 
 export const GRANULARITIES = ['hour', 'day', 'total'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];

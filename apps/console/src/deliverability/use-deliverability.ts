@@ -23,6 +23,7 @@ export function useDeliverability(asked: Asked, enabled = true) {
     // While other days are asked for the chart stays where it is.
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<Deliverability> =>
-      (await api.GET('/v1/messaging/deliverability', { params: { query: asked }, signal })).data,
+      (await api.GET('/v1/messaging/deliverability', { params: { query: asked }, signal }))
+        .data as Deliverability,
   });
 }

@@ -77,6 +77,11 @@ export function nameOfRecord(
 /** How the list of a definition's records is filtered: `values.year[gte]` → `2020`. */
 export type ValueFilters = Readonly<Record<string, string>>;
 
+/** As a call of the API takes it: filters by values are named by a definition's fields, which no type knows. */
+export function asQuery(query: object): Record<string, never> {
+  return query as Record<string, never>;
+}
+
 const FILTER = /^values\.[a-z][a-z0-9_]{1,39}(\[(prefix|gte|lte)\])?$/;
 
 /** The filters by values that an address holds. */

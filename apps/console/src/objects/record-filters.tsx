@@ -35,10 +35,10 @@ interface FieldFilterProps {
 
 function FieldFilter({ field, main }: FieldFilterProps): ReactNode {
   const t = useTranslations('objects');
-  const change = useChangeOf<RecordsSearch>();
-  const filters = valueFiltersIn(recordsRoute.useSearch());
-  const name = `values.${field.key}` as const;
-  const set = (filter: `values.${string}`, value: string | undefined): void =>
+  const change = useChangeOf<Record<string, string | undefined>>();
+  const filters = valueFiltersIn({ ...recordsRoute.useSearch() });
+  const name = `values.${field.key}`;
+  const set = (filter: string, value: string | undefined): void =>
     change({ [filter]: value === '' ? undefined : value }, true);
   const { label } = field;
   switch (field.type) {

@@ -7,11 +7,12 @@ import { lateOf } from '../shell/late.tsx';
 import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import type { Column } from '../ui/data-table.tsx';
-import { useList, type ListPage as Page1 } from '../ui/list.ts';
+import { useList, type ListPage as ListAnswer } from '../ui/list.ts';
 import { Empty, Failure, Forbidden, Note } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import {
+  asQuery,
   filterFields,
   openFields,
   valueFiltersIn,
@@ -110,12 +111,11 @@ function Table({ definition }: { definition: ObjectDefinition }): ReactNode {
   const change = useChangeOf<RecordsSearch>();
   const search = recordsRoute.useSearch();
   const { open, deleted, sort } = search;
-  const filters = valueFiltersIn(search);
+  const filters = valueFiltersIn({ ...search });
   const list = useList<ObjectRecord>(
     ['objects', 'records', definition.id, filters, deleted, sort],
-    async (cursor, signal): Promise<Page1<ObjectRecord>> => {
-      // Filters by values are named by the definition's fields, which no type knows.
-      const query = { ...filters, include_deleted: deleted, sort, cursor } as Record<string, never>;
+    async (cursor, signal): Promise<ListAnswer<ObjectRecord>> => {
+      const query = asQuery({ ...filters, include_deleted: deleted, sort, cursor });
       const params = { path: { slug: definition.id }, query };
       return (await api.GET('/v1/crm/objects/{slug}', { params, signal })).data;
     },

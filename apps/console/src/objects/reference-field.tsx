@@ -8,7 +8,14 @@ import { Button } from '../ui/button.tsx';
 import { SearchField } from '../ui/filters.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
-import { CONTACT, filterFields, nameOfRecord, type ObjectField, type ObjectRecord } from './object.ts';
+import {
+  asQuery,
+  CONTACT,
+  filterFields,
+  nameOfRecord,
+  type ObjectField,
+  type ObjectRecord,
+} from './object.ts';
 import { useDefinitions } from './use-objects.ts';
 import { ContactReference, RecordReference } from './value-view.tsx';
 
@@ -105,7 +112,7 @@ function useFound(target: string, key: string | undefined, prefix: string) {
     queryKey: [organization.id, 'objects', 'found', target, key, prefix],
     queryFn: async ({ signal }): Promise<readonly ObjectRecord[]> => {
       const filter = key === undefined || prefix === '' ? {} : { [`values.${key}[prefix]`]: prefix };
-      const query = { limit: OFFERED, ...filter } as Record<string, never>;
+      const query = asQuery({ limit: OFFERED, ...filter });
       return (await api.GET('/v1/crm/objects/{slug}', { params: { path: { slug: target }, query }, signal }))
         .data.data;
     },

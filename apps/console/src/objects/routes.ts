@@ -12,15 +12,22 @@ export interface DefinitionsSearch {
   open?: string | undefined;
 }
 
-/** What filters and sorts records, and which of them stands beside the list; filters by values are named as the API's. */
+/**
+ * What filters and sorts records, and which of them stands beside the list. Filters by values stand there, too, by the
+ * names that the API gives them: `valueFiltersIn` reads them.
+ */
 export interface RecordsSearch {
   deleted?: true | undefined;
   sort?: string | undefined;
   open?: string | undefined;
-  [value: `values.${string}`]: string | undefined;
 }
 
 const SORT = /^-?(created_at|updated_at|values\.[a-z][a-z0-9_]{1,39})$/;
+
+/** The records of which a field refers to something. */
+export function referringTo(key: string, id: string): RecordsSearch {
+  return { [`values.${key}`]: id } as object;
+}
 
 export const objectsRoute = createRoute({
   getParentRoute: () => organizationRoute,

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import {
+  asQuery,
   CONTACT,
   nameOfRecord,
   openFields,
@@ -11,6 +12,7 @@ import {
   type ObjectField,
   type ObjectRecord,
 } from '../../objects/object.ts';
+import { referringTo } from '../../objects/routes.ts';
 import { useDefinitions } from '../../objects/use-objects.ts';
 import { ValueView } from '../../objects/value-view.tsx';
 import { useMay, usePerson } from '../../session/use-session.tsx';
@@ -85,7 +87,7 @@ function Referring({ definition, field }: ReferringProps): ReactNode {
         <Link
           to="/o/$organization/objects/$definition"
           params={params}
-          search={{ [`values.${field.key}`]: contactId }}
+          search={referringTo(field.key, contactId)}
           className="text-accent underline"
         >
           {t('allOfThem')}
@@ -127,7 +129,7 @@ function useReferring(
     queryKey: [organization.id, 'objects', 'referring', definition.id, key, contactId],
     enabled,
     queryFn: async ({ signal }) => {
-      const query = { limit: SHOWN, [`values.${key}`]: contactId } as Record<string, never>;
+      const query = asQuery({ limit: SHOWN, ...referringTo(key, contactId) });
       return (
         await api.GET('/v1/crm/objects/{slug}', { params: { path: { slug: definition.id }, query }, signal })
       ).data;
