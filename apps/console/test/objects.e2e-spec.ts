@@ -153,7 +153,7 @@ describe('a record', () => {
     const visitor = await bench.signedIn(owner);
     const { page } = visitor;
     await visitor.open(`objects/${slug}?open=new`);
-    await dialog(page).getByLabel('Patente').fill(`K${MARKUP}`);
+    await dialog(page).getByRole('textbox', { name: 'Patente' }).fill(`K${MARKUP}`);
     await dialog(page).getByLabel('Año').fill('2024');
     await dialog(page).getByLabel('Precio').fill('9.5');
     await dialog(page).getByLabel('Vendido').selectOption('true');
