@@ -132,6 +132,7 @@ export function keyFor(label: string): string {
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
-    .replace(/^[^a-z]+|_+$/g, '')
+    .replace(/^[^a-z]+/, '')
+    .replace(/_$/, '')
     .slice(0, 40);
 }

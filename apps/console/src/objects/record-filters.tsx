@@ -86,24 +86,20 @@ function FieldFilter({ field, main }: FieldFilterProps): ReactNode {
         />
       ));
     case 'boolean':
-      return (
-        <FilterSelect
-          label={label}
-          value={filters[name]}
-          onChange={(value) => set(name, value)}
-          options={[
-            { value: 'true', label: t('yes') },
-            { value: 'false', label: t('no') },
-          ]}
-        />
-      );
     case 'enum':
       return (
         <FilterSelect
           label={label}
           value={filters[name]}
           onChange={(value) => set(name, value)}
-          options={(field.options ?? []).map((option) => ({ value: option.value, label: option.label }))}
+          options={
+            field.type === 'enum'
+              ? (field.options ?? []).map((option) => ({ value: option.value, label: option.label }))
+              : [
+                  { value: 'true', label: t('yes') },
+                  { value: 'false', label: t('no') },
+                ]
+          }
         />
       );
     case 'reference':

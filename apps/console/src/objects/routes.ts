@@ -26,7 +26,7 @@ const SORT = /^-?(created_at|updated_at|values\.[a-z][a-z0-9_]{1,39})$/;
 
 /** The records of which a field refers to something. */
 export function referringTo(key: string, id: string): RecordsSearch {
-  return { [`values.${key}`]: id } as object;
+  return { [`values.${key}`]: id };
 }
 
 export const objectsRoute = createRoute({

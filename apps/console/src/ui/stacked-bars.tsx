@@ -85,37 +85,44 @@ export function StackedBars({ label, of, parts, bars }: StackedBarsProps): React
       <details>
         <summary className="w-fit text-xs text-soft">{t('asTable')}</summary>
         <div role="region" aria-label={label} tabIndex={0} className="mt-2 max-h-80 overflow-auto">
-          <table aria-label={label} className="w-full text-xs">
-            <thead>
-              <tr>
-                <th scope="col" className="font-medium">
-                  {of}
-                </th>
-                {parts.map(({ name }) => (
-                  <th key={name} scope="col" className="pl-3 text-end font-medium">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {bars.toReversed().map(({ key, name, counts }) => (
-                <tr key={key}>
-                  <th scope="row" className="font-normal whitespace-nowrap">
-                    {name}
-                  </th>
-                  {counts.map((count, which) => (
-                    <td key={parts[which]?.name} className="pl-3 text-end tabular-nums">
-                      {format.number(count)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <BarTable label={label} of={of} parts={parts} bars={bars} />
         </div>
       </details>
     </figure>
+  );
+}
+
+function BarTable({ label, of, parts, bars }: StackedBarsProps): ReactNode {
+  const format = useFormatter();
+  return (
+    <table aria-label={label} className="w-full text-xs">
+      <thead>
+        <tr>
+          <th scope="col" className="font-medium">
+            {of}
+          </th>
+          {parts.map(({ name }) => (
+            <th key={name} scope="col" className="pl-3 text-end font-medium">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {bars.toReversed().map(({ key, name, counts }) => (
+          <tr key={key}>
+            <th scope="row" className="font-normal whitespace-nowrap">
+              {name}
+            </th>
+            {counts.map((count, which) => (
+              <td key={parts[which]?.name} className="pl-3 text-end tabular-nums">
+                {format.number(count)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
