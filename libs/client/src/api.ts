@@ -6795,7 +6795,22 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             deleted_at: string | null;
-            /** @description What `values` of the records hold. At most 10 can be indexed. */
+            /**
+             * @description What `values` of the records hold. At most 10 can be indexed.
+             * @example [
+             *       {
+             *         "key": "plate",
+             *         "label": "Plate",
+             *         "type": "string",
+             *         "max_length": 10,
+             *         "required": true,
+             *         "archived": false,
+             *         "unique": true,
+             *         "indexed": true,
+             *         "index_state": "ready"
+             *       }
+             *     ]
+             */
             fields: ({
                 /** @default false */
                 archived?: boolean;
@@ -15142,19 +15157,15 @@ export interface operations {
                      *           "name": "Vehicle",
                      *           "fields": [
                      *             {
-                     *               "key": "Key",
-                     *               "label": "Label",
-                     *               "required": false,
-                     *               "archived": false,
+                     *               "key": "plate",
+                     *               "label": "Plate",
                      *               "type": "string",
-                     *               "max_length": 255,
-                     *               "unique": false,
-                     *               "indexed": false,
-                     *               "index_state": "building",
-                     *               "index_progress": {
-                     *                 "processed": 1,
-                     *                 "total": 1
-                     *               }
+                     *               "max_length": 10,
+                     *               "required": true,
+                     *               "archived": false,
+                     *               "unique": true,
+                     *               "indexed": true,
+                     *               "index_state": "ready"
                      *             }
                      *           ],
                      *           "record_count": 1,
@@ -15223,19 +15234,15 @@ export interface operations {
                      *       "name": "Vehicle",
                      *       "fields": [
                      *         {
-                     *           "key": "Key",
-                     *           "label": "Label",
-                     *           "required": false,
-                     *           "archived": false,
+                     *           "key": "plate",
+                     *           "label": "Plate",
                      *           "type": "string",
-                     *           "max_length": 255,
-                     *           "unique": false,
-                     *           "indexed": false,
-                     *           "index_state": "building",
-                     *           "index_progress": {
-                     *             "processed": 1,
-                     *             "total": 1
-                     *           }
+                     *           "max_length": 10,
+                     *           "required": true,
+                     *           "archived": false,
+                     *           "unique": true,
+                     *           "indexed": true,
+                     *           "index_state": "ready"
                      *         }
                      *       ],
                      *       "record_count": 1,
@@ -15274,19 +15281,15 @@ export interface operations {
                      *       "name": "Vehicle",
                      *       "fields": [
                      *         {
-                     *           "key": "Key",
-                     *           "label": "Label",
-                     *           "required": false,
-                     *           "archived": false,
+                     *           "key": "plate",
+                     *           "label": "Plate",
                      *           "type": "string",
-                     *           "max_length": 255,
-                     *           "unique": false,
-                     *           "indexed": false,
-                     *           "index_state": "building",
-                     *           "index_progress": {
-                     *             "processed": 1,
-                     *             "total": 1
-                     *           }
+                     *           "max_length": 10,
+                     *           "required": true,
+                     *           "archived": false,
+                     *           "unique": true,
+                     *           "indexed": true,
+                     *           "index_state": "ready"
                      *         }
                      *       ],
                      *       "record_count": 1,
@@ -15369,19 +15372,15 @@ export interface operations {
                      *       "name": "Vehicle",
                      *       "fields": [
                      *         {
-                     *           "key": "Key",
-                     *           "label": "Label",
-                     *           "required": false,
-                     *           "archived": false,
+                     *           "key": "plate",
+                     *           "label": "Plate",
                      *           "type": "string",
-                     *           "max_length": 255,
-                     *           "unique": false,
-                     *           "indexed": false,
-                     *           "index_state": "building",
-                     *           "index_progress": {
-                     *             "processed": 1,
-                     *             "total": 1
-                     *           }
+                     *           "max_length": 10,
+                     *           "required": true,
+                     *           "archived": false,
+                     *           "unique": true,
+                     *           "indexed": true,
+                     *           "index_state": "ready"
                      *         }
                      *       ],
                      *       "record_count": 1,
@@ -15441,19 +15440,15 @@ export interface operations {
                      *       "name": "Vehicle",
                      *       "fields": [
                      *         {
-                     *           "key": "Key",
-                     *           "label": "Label",
-                     *           "required": false,
-                     *           "archived": false,
+                     *           "key": "plate",
+                     *           "label": "Plate",
                      *           "type": "string",
-                     *           "max_length": 255,
-                     *           "unique": false,
-                     *           "indexed": false,
-                     *           "index_state": "building",
-                     *           "index_progress": {
-                     *             "processed": 1,
-                     *             "total": 1
-                     *           }
+                     *           "max_length": 10,
+                     *           "required": true,
+                     *           "archived": false,
+                     *           "unique": true,
+                     *           "indexed": true,
+                     *           "index_state": "ready"
                      *         }
                      *       ],
                      *       "record_count": 1,

@@ -47,7 +47,16 @@ export class ObjectDefinitionDto {
   @ApiProperty({ format: 'uuid' }) id: string;
   @SameAs(CreateObjectDefinitionDto) slug: string;
   @SameAs(CreateObjectDefinitionDto) name: string;
-  @ApiProperty({ ...FIELDS, items: SHOWN_OBJECT_FIELD_SCHEMA })
+  @ApiProperty({
+    ...FIELDS,
+    items: SHOWN_OBJECT_FIELD_SCHEMA,
+    example: [
+      {
+        ...{ key: 'plate', label: 'Plate', type: 'string', max_length: 10, required: true, archived: false },
+        ...{ unique: true, indexed: true, index_state: 'ready' },
+      },
+    ],
+  })
   fields: readonly object[];
   @ApiProperty({ type: 'integer', description: 'Active records.' }) record_count: number;
   @ApiProperty({ format: 'date-time' }) created_at: string;
