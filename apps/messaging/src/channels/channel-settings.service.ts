@@ -126,7 +126,8 @@ export class ChannelSettingsService {
   ): Promise<FieldError | undefined> {
     const pointer = `/channels/${channel}/${field}`;
     const host = hostOf(address);
-    const plain = address.startsWith('http:');
+    // As whoever connects reads it: `HTTP:` is plain, too. A name and a port of a server are no web address.
+    const plain = address.replaceAll(/\s/g, '').toLowerCase().startsWith('http:');
     if (plain && !(this.config.local && isLoopbackHost(host))) {
       return { pointer, code: 'invalid_format', detail: 'Expected an https address.' };
     }

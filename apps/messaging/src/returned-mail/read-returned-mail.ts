@@ -12,6 +12,8 @@ export type ReturnedMail =
 
 /** The report stands before the mail that it encloses: what is behind is not looked at. */
 const READ_BYTES = 256 * 1_024;
+/** A parser's work goes by lines, and it holds the loop: empty ones would make it seconds. */
+const READ_LINES = 4_000;
 const REPORT_CHARACTERS = 64 * 1_024;
 const MOST_FIELDS = 500;
 const MOST_PATHS = 5;
@@ -30,7 +32,7 @@ const COMPLAINTS: ReadonlySet<string> = new Set(['abuse', 'fraud', 'virus', 'oth
 
 /** Reads a mail of anybody's. Never throws: what cannot be read says nothing. */
 export async function readReturnedMail(raw: Buffer): Promise<ReturnedMail> {
-  const mail = await parsed(raw.subarray(0, READ_BYTES));
+  const mail = await parsed(beginningOf(raw));
   if (!mail) return { kind: 'other' };
   const { attachments } = mail;
   const feedback = attachments.find(({ mimeType }) => mimeType === 'message/feedback-report');
@@ -39,6 +41,16 @@ export async function readReturnedMail(raw: Buffer): Promise<ReturnedMail> {
     ['message/delivery-status', 'message/global-delivery-status'].includes(mimeType),
   );
   return status ? deliveryOf(status) : { kind: 'other' };
+}
+
+function beginningOf(raw: Buffer): Buffer {
+  const beginning = raw.subarray(0, READ_BYTES);
+  let at = -1;
+  for (let line = 0; line < READ_LINES; line += 1) {
+    at = beginning.indexOf('\n', at + 1);
+    if (at === -1) return beginning;
+  }
+  return beginning.subarray(0, at);
 }
 
 async function parsed(raw: Buffer): Promise<Email | undefined> {

@@ -13,6 +13,9 @@ import {
 } from './template-content.js';
 import { UsedTemplates, type TemplateUse, type UsableTemplate } from './used-templates.js';
 
+/** Of all languages of a version, in characters: a short text may put in long ones many times. */
+const MOST_EXPANDED = 2 * 1_024 * 1_024;
+
 /** Different ones in one template. */
 const MOST_USED = 20;
 /** Partials within partials: a text that nobody finds any more is deeper. */
@@ -60,6 +63,10 @@ export class TemplateExpansion {
       const expanded: Record<string, LocaleParts> = {};
       for (const [locale, parts] of Object.entries(locales))
         expanded[locale] = await this.expandLocale(tx, usable, { locale, parts, layout });
+      if (JSON.stringify(expanded).length > MOST_EXPANDED) {
+        const detail = 'The languages with what they put in are more than 2 MiB together.';
+        throw Problem.validation([{ pointer: '/locales', code: 'template_invalid', detail }]);
+      }
       const uses = [...usable.values()].map(({ id, version }) => ({ id, version }));
       await this.demandNoCircle(tx, own, uses);
       return { locales: expanded, uses };
