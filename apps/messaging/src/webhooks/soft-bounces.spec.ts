@@ -57,15 +57,30 @@ describe('soft bounces of one address', () => {
        SELECT organization_id, provider, provider_message_id, 'stored ' || n, event, 'stored ' || n, bounce_type,
          address_key, occurred_at - n * interval '1 minute', received_at, applied_at
          FROM provider_reports, generate_series(1, $3::int) AS n
-        WHERE organization_id = $1 AND provider_message_id = $2`,
+        WHERE organization_id = $1 AND provider_message_id = $2 AND event_key NOT LIKE 'other %'`,
       [shop.id, messageId, count],
     );
+  }
+
+  /** Twenty of each of a thousand other addresses: what PostgreSQL takes the one with thousands for, by its statistics. */
+  async function storeOthers(shop: Shop, messageId: string): Promise<void> {
+    await there.world.database.query(
+      `INSERT INTO provider_reports ${KEY}, event, provider_event_id, bounce_type, address_key, occurred_at,
+         received_at, applied_at)
+       SELECT organization_id, provider, provider_message_id, 'other ' || n, event, 'other ' || n, bounce_type,
+         'other ' || n % 1000, occurred_at - n * interval '1 minute', received_at, applied_at
+         FROM provider_reports, generate_series(1, 20000) AS n
+        WHERE organization_id = $1 AND provider_message_id = $2`,
+      [shop.id, messageId],
+    );
+    await there.world.database.query('ANALYZE provider_reports');
   }
 
   it('reads ten before and nine after each new one, however many are kept', async () => {
     const shop = await there.shop();
     const { messageId } = await sent(shop.api, aPush());
     await there.report(shop, soft(messageId, 10));
+    await storeOthers(shop, messageId);
     await store(shop, messageId, 3_000);
     const [key] = await there.world.database.query<{ organization_id: string; provider: string }>(
       'SELECT organization_id, provider FROM provider_reports WHERE organization_id = $1 LIMIT 1',
@@ -77,19 +92,17 @@ describe('soft bounces of one address', () => {
       await tx.query('UPDATE provider_reports SET applied_at = NULL WHERE event_key = $1', ['stored 500']);
       const pending = await repository.pending(tx, [{ ...asked, event_key: 'stored 500' }], NOBODY);
       expect(pending).toHaveLength(1);
-      let last: [string, readonly unknown[]] = ['', []];
+      let plan: { 'QUERY PLAN': [{ Plan: PlanNode }] } | undefined;
       const listening: Pick<WorkerTransaction, 'query'> = {
-        query: (sql, parameters = []) => {
-          last = [sql, parameters];
+        query: async (sql, parameters = []) => {
+          if (sql.includes('LATERAL')) {
+            [plan] = await tx.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, parameters);
+          }
           return tx.query(sql, parameters);
         },
       };
       const worn = await repository.countSoft(listening as WorkerTransaction, pending.filter(isMatched), 10);
       expect(worn.size).toBe(1);
-      const [plan] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-        `EXPLAIN (ANALYZE, FORMAT JSON) ${last[0]}`,
-        last[1],
-      );
       return plan && rowsRead(plan['QUERY PLAN'][0].Plan, 'provider_reports');
     });
     expect(read).toBe(19);
