@@ -32,13 +32,13 @@ beforeEach(() => {
 
 describe('FCM', () => {
   const PROJECT = 'shop-of-tests';
-  const keyFile = (): string =>
+  const keyFile = (pair = rsa): string =>
     JSON.stringify({
       type: 'service_account',
       project_id: PROJECT,
       private_key_id: 'key-1',
       client_email: `push@${PROJECT}.iam.gserviceaccount.com`,
-      private_key: rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }),
+      private_key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }),
       token_uri: 'http://169.254.169.254/never-asked',
     });
   const aShop = (): Promise<ProviderShop> =>
@@ -139,6 +139,11 @@ describe('FCM', () => {
   it.each<[string, ProviderAnswer, string | null]>([
     ['a key that was revoked', { status: 400, body: { error: 'invalid_grant' } }, 'token'],
     ['a token of nobody', { status: 401, body: {} }, 'token'],
+    [
+      'a token that is two lines',
+      { status: 200, body: { access_token: 'ya29\nx-other: 1', expires_in: 3_599 } },
+      'token',
+    ],
     ['too many', { status: 429, headers: { 'retry-after': '90' } }, null],
     ['its own failure', { status: 503 }, null],
     ['half an answer', { status: 200, body: 'half' }, null],
@@ -181,20 +186,24 @@ describe('FCM', () => {
     else expect(fault).toMatchObject({ stage });
   });
 
-  it.each(['{}', 'x', keyFile().replace('service_account', 'user'), keyFile().replace(/BEGIN/g, 'END')])(
-    'takes no file that is no key: %#',
-    async (file) => {
-      const { api } = there.world.organization();
-      const answer = await api.call<{ errors: object[] }>('PUT', '/v1/messaging/channel-settings', {
-        body: { channels: { push: { provider: 'fcm', service_account: file } } },
-      });
-      expect(answer).toMatchObject({
-        status: 400,
-        body: { errors: [{ pointer: '/channels/push/service_account' }] },
-      });
-      expect(JSON.stringify(answer.body)).not.toContain('PRIVATE');
-    },
-  );
+  it.each([
+    '{}',
+    'x',
+    keyFile().replace('service_account', 'user'),
+    keyFile().replace(/BEGIN/g, 'END'),
+    // No RS256 is made with so short a key: each message would fail.
+    keyFile(generateKeyPairSync('rsa', { modulusLength: 1_024 })),
+  ])('takes no file that is no key: %#', async (file) => {
+    const { api } = there.world.organization();
+    const answer = await api.call<{ errors: object[] }>('PUT', '/v1/messaging/channel-settings', {
+      body: { channels: { push: { provider: 'fcm', service_account: file } } },
+    });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/channels/push/service_account' }] },
+    });
+    expect(JSON.stringify(answer.body)).not.toContain('PRIVATE');
+  });
 });
 
 describe('APNs', () => {

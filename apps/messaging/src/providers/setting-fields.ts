@@ -31,6 +31,15 @@ export const webAddress = z
 /** What a secret may be unless its provider knows better. */
 export const anySecret: z.ZodType<string, string> = z.string().min(1).max(1_000);
 
+/** What can stand in a header of HTTP and be read back as it was. */
+export const HEADER_TEXT = /^[\x21-\x7e]+$/;
+
+/** A secret that is shown in a header: a line break that was pasted along is told here, and not by failed sends. */
+export const headerSecret: z.ZodType<string, string> = z
+  .string()
+  .max(1_000)
+  .regex(HEADER_TEXT, 'Expected visible ASCII characters, without spaces and line breaks');
+
 /** An id as providers give them: letters, digits and a few marks, nothing that means something in a path. */
 export function identifier(longest: number): z.ZodString {
   return z

@@ -65,11 +65,13 @@ export function answerHeader({ headers }: Pick<HttpAnswer, 'headers'>, name: str
  * - `answered`: with a status and a body.
  * - `unsent`: nothing of it left this process; `late` because the lease was over first, `refused` because the address
  *   leads where nobody may be sent to.
+ * - `invalid`: it is no request that can be written, such as a header with a line break; nothing left.
  * - `cut`: it had begun to leave and no whole answer came; nobody can tell what became of it.
  */
 export type HttpResult =
   | ({ readonly kind: 'answered' } & HttpAnswer)
   | { readonly kind: 'unsent'; readonly late: boolean; readonly refused?: boolean }
+  | { readonly kind: 'invalid' }
   | { readonly kind: 'cut' };
 
 /** What a speaker may use beside its own knowledge: of the connections it is given, and of nothing else. */

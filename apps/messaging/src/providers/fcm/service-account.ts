@@ -1,6 +1,9 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 
+/** RS256 is made with no shorter key (RFC 7518 §3.3). */
+const LEAST_BITS = 2_048;
+
 const shape = z.object({
   type: z.literal('service_account'),
   project_id: z.string().regex(/^[a-z][a-z0-9-]{4,61}[a-z0-9]$/),
@@ -24,7 +27,8 @@ export function readServiceAccount(text: string): ServiceAccount | undefined {
 
 function isPrivateKey(pem: string): boolean {
   try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
+    return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= LEAST_BITS;
   } catch {
     return false;
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checkDomain } from '../../addresses/address.js';
 import { answerOf, idOf, textOf } from '../answers.js';
 import { defineProvider } from '../provider.js';
-import { anySecret, below, webAddress } from '../setting-fields.js';
+import { anySecret, below, headerSecret, webAddress } from '../setting-fields.js';
 import type { HandOff, HttpSpeaker } from '../way-out.js';
 import { composeMailgunMessage, formType } from './mailgun-message.js';
 import { mailgunWebhook } from './mailgun-webhook.js';
@@ -27,7 +27,7 @@ export const mailgun = defineProvider({
     region: z.enum(['us', 'eu']).default('us'),
     base_url: webAddress.nullish(),
   },
-  secrets: { api_key: anySecret, signing_key: anySecret },
+  secrets: { api_key: headerSecret, signing_key: anySecret },
   destinations: ({ region, base_url: own }) => [{ field: 'base_url', address: own ?? HOSTS[region] }],
   open({ setting: { domain, region, base_url: own }, secret }) {
     const key = secret('api_key');

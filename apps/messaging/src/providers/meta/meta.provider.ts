@@ -1,6 +1,6 @@
 import { answerOf, idOf, listOf } from '../answers.js';
 import { defineProvider } from '../provider.js';
-import { anySecret, below, identifier, webAddress } from '../setting-fields.js';
+import { anySecret, below, headerSecret, identifier, webAddress } from '../setting-fields.js';
 import type { HttpSpeaker } from '../way-out.js';
 import { errorOf } from './meta-errors.js';
 import { composeMetaMessage } from './meta-message.js';
@@ -18,7 +18,7 @@ export const meta = defineProvider({
     phone_number_id: identifier(40),
     base_url: webAddress.default('https://graph.facebook.com'),
   },
-  secrets: { access_token: anySecret, app_secret: anySecret, verify_token: anySecret },
+  secrets: { access_token: headerSecret, app_secret: anySecret, verify_token: anySecret },
   destinations: ({ base_url: address }) => [{ field: 'base_url', address }],
   open({ setting: { phone_number_id: number, base_url: base }, secret }) {
     const token = secret('access_token');

@@ -82,6 +82,20 @@ const bodies = (): unknown[] =>
   there.server.requests.map(({ body }) => JSON.parse(body.toString()) as unknown);
 
 describe('sending by Meta', () => {
+  it('takes no token that cannot stand in a header', async () => {
+    const { api } = there.world.organization();
+    const channel = { provider: 'meta', phone_number_id: NUMBER, base_url: there.server.url };
+    for (const token of ['EAAG-token\n', 'EAAG token', 'EAAG-\u00f1', '']) {
+      const answer = await api.call('PUT', '/v1/messaging/channel-settings', {
+        body: { channels: { whatsapp: { ...channel, access_token: token } } },
+      });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { errors: [{ pointer: '/channels/whatsapp/access_token' }] },
+      });
+    }
+  });
+
   it('posts a text as the Cloud API takes it and keeps Meta’s id', async () => {
     const { api } = await aShop();
     const id = await send(api, aWhatsapp());

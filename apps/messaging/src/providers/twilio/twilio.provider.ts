@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineProvider } from '../provider.js';
-import { anySecret, webAddress } from '../setting-fields.js';
+import { headerSecret, webAddress } from '../setting-fields.js';
 import { twilioApi } from './twilio-api.js';
 import { composeTwilioMessage } from './twilio-message.js';
 import { twilioWebhook } from './twilio-webhook.js';
@@ -13,7 +13,7 @@ export const twilio = defineProvider({
     account_sid: z.string().regex(/^AC[0-9a-fA-F]{32}$/, 'Expected AC and 32 hex digits'),
     base_url: webAddress.default('https://api.twilio.com'),
   },
-  secrets: { auth_token: anySecret },
+  secrets: { auth_token: headerSecret },
   destinations: ({ base_url: address }) => [{ field: 'base_url', address }],
   open({ setting: { account_sid: accountSid, base_url: baseUrl }, secret }) {
     const authToken = secret('auth_token');

@@ -51,7 +51,8 @@ export class HttpExchange {
       return unsent(error, false);
     }
     if (lease.over) return { kind: 'unsent', late: true };
-    return this.exchange(message, lease);
+    const request = this.open(message);
+    return request ? exchange(request, message.body, lease) : { kind: 'invalid' };
   }
 
   close(): void {
@@ -59,45 +60,49 @@ export class HttpExchange {
     this.agents.https.destroy();
   }
 
-  private exchange(message: HttpPost, lease: Lease): Promise<HttpResult> {
-    return new Promise((resolve) => {
-      let begun = false;
-      const request = this.open(message);
-      const settle = (result: HttpResult): void => {
-        clearTimeout(guard);
-        resolve(result);
-      };
-      const guard = setTimeout(() => request.destroy(), Math.max(0, lease.remaining()));
-      request.once('error', (error) => settle(begun ? { kind: 'cut' } : unsent(error, lease.over)));
-      whenConnected(request, () => {
-        if (lease.over) return void request.destroy(new Error('the lease is over'));
-        begun = true;
-        request.end(message.body);
-      });
-      request.once('response', (response) => {
-        readAnswer(response).then(
-          (body) =>
-            settle({
-              kind: 'answered',
-              status: response.statusCode ?? 0,
-              body,
-              headers: response.headers,
-            }),
-          () => settle({ kind: 'cut' }),
-        );
-      });
-    });
-  }
-
-  private open({ url, headers, body }: HttpPost): ClientRequest {
+  /** Undefined where it cannot be written: a header with a line break would be two. */
+  private open({ url, headers, body }: HttpPost): ClientRequest | undefined {
     const secure = url.protocol === 'https:';
-    return (secure ? httpsRequest : httpRequest)(url, {
-      method: 'POST',
-      agent: secure ? this.agents.https : this.agents.http,
-      lookup: this.lookup,
-      headers: { ...headers, 'content-length': String(body.length) },
-    });
+    try {
+      return (secure ? httpsRequest : httpRequest)(url, {
+        method: 'POST',
+        agent: secure ? this.agents.https : this.agents.http,
+        lookup: this.lookup,
+        headers: { ...headers, 'content-length': String(body.length) },
+      });
+    } catch {
+      return undefined;
+    }
   }
+}
+
+function exchange(request: ClientRequest, body: Buffer, lease: Lease): Promise<HttpResult> {
+  return new Promise((resolve) => {
+    let begun = false;
+    const settle = (result: HttpResult): void => {
+      clearTimeout(guard);
+      resolve(result);
+    };
+    const guard = setTimeout(() => request.destroy(), Math.max(0, lease.remaining()));
+    request.once('error', (error) => settle(begun ? { kind: 'cut' } : unsent(error, lease.over)));
+    whenConnected(request, () => {
+      if (lease.over) return void request.destroy(new Error('the lease is over'));
+      begun = true;
+      request.end(body);
+    });
+    request.once('response', (response) => {
+      readAnswer(response).then(
+        (text) =>
+          settle({
+            kind: 'answered',
+            status: response.statusCode ?? 0,
+            body: text,
+            headers: response.headers,
+          }),
+        () => settle({ kind: 'cut' }),
+      );
+    });
+  });
 }
 
 /** Why nothing of a request left this process. */

@@ -85,6 +85,29 @@ describe('HttpTransport', () => {
     expect(await transport().handOff(MESSAGE, lease())).toMatchObject(expected);
   });
 
+  it.each([
+    [
+      'a header that is two lines',
+      () => ({ url: new URL(provider.url), headers: { authorization: 'a\nb' } }),
+    ],
+    [
+      'a key that signs nothing',
+      () => {
+        throw new Error('no key');
+      },
+    ],
+  ])('blames the account, and sends nothing, for %s', async (_what, make) => {
+    const speaker: HttpSpeaker = {
+      request: () => ({ ...make(), body: Buffer.from('x') }),
+      read: () => undefined,
+    };
+    expect(await opened(() => speaker, 5).handOff(MESSAGE, lease())).toEqual({
+      outcome: 'misconfigured',
+      stage: 'request',
+    });
+    expect(provider.requests).toEqual([]);
+  });
+
   it('follows no redirect', async () => {
     provider.answer = () => ({ status: 307, headers: { location: `${provider.url}/elsewhere` } });
     expect(await transport().handOff(MESSAGE, lease())).toMatchObject({

@@ -23,6 +23,8 @@ export interface Exchange {
 const LATER: ReadonlySet<number> = new Set([408, 425, 429, 500, 503]);
 /** The key, the account, the address of the API or the proxy before it is wrong: it would refuse any message. */
 const ACCOUNT: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407]);
+/** No request can be made of the settings: nothing has left. */
+const UNMADE: HandOff = { outcome: 'misconfigured', stage: 'request' };
 /** What is no message may take so long, whoever waits for it. */
 const TOKEN_MS = 5_000;
 
@@ -77,18 +79,33 @@ export class HttpTransport implements Transport {
   }
 
   private async exchanged(message: OutgoingMessage, lease: Lease, mayRepeat: boolean): Promise<HandOff> {
-    const request = await this.speaker.request(message);
+    const request = await this.requestOf(message);
     if ('outcome' in request) return lease.over ? { outcome: 'released' } : request;
     const began = performance.now();
     const result = await this.exchange.post(request, lease);
     this.ahead.took(performance.now() - began);
     if (result.kind === 'cut') return { outcome: 'unknown' };
     if (result.kind === 'unsent') return this.unsent(result);
+    if (result.kind === 'invalid') return this.invalid();
     const said = this.verdict(result);
     if (said !== 'again') return said;
     return mayRepeat
       ? this.exchanged(message, lease, false)
       : { outcome: 'misconfigured', stage: 'request', code: result.status };
+  }
+
+  /** A key that signs nothing, or whatever else is wrong with the account: it would be the same for any message. */
+  private async requestOf(message: OutgoingMessage): Promise<HttpPost | HandOff> {
+    try {
+      return await this.speaker.request(message);
+    } catch {
+      return UNMADE;
+    }
+  }
+
+  /** Where each recipient has a server of its own, what is wrong may be of its making. */
+  private invalid(): HandOff {
+    return this.options.way.eachElsewhere ? { outcome: 'bounced' } : UNMADE;
   }
 
   private unsent({ late, refused }: { readonly late: boolean; readonly refused?: boolean }): HandOff {

@@ -120,8 +120,8 @@ function exchange(session: ClientHttp2Session, request: HttpPost, lease: Lease):
         'content-length': String(request.body.length),
       });
     } catch {
-      // It was being closed: nothing was begun on it.
-      resolve({ kind: 'unsent', late: false });
+      // It was being closed, and nothing was begun on it; or the request is none.
+      resolve(session.closed || session.destroyed ? { kind: 'unsent', late: false } : { kind: 'invalid' });
       return;
     }
     const guard = setTimeout(() => stream.close(NGHTTP2_CANCEL), Math.max(0, lease.remaining()));
