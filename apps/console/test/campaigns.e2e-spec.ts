@@ -198,7 +198,8 @@ describe('deliverability', () => {
     await page.getByRole('table', { name: 'Qué pasó con los mensajes' }).waitFor();
     await figures.getByRole('link', { name: 'Sus mensajes' }).click();
     await page.getByText('Solo los de: una campaña o regla').waitFor();
-    expect(await page.getByRole('row').filter({ hasText: 'enviado' }).count()).toBe(2);
+    await page.getByRole('row').filter({ hasText: 'enviado' }).nth(1).waitFor();
+    expect(await page.getByRole('row').filter({ hasText: '@example.com' }).count()).toBe(2);
     await page.goBack();
     await page.getByRole('button', { name: 'Mostrar todos' }).click();
     await page.getByLabel('Comparar').selectOption('channel');
