@@ -50,7 +50,7 @@ export class InternalPeer {
     const body: unknown = text === '' ? undefined : JSON.parse(text);
     this.calls.push({ route, body });
     const answer = this.routes[route];
-    const given = answer ? answer(body) : undefined;
+    const given = answer ? await answer(body) : undefined;
     response.writeHead(given === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(given ?? { code: answer ? 'not_found' : 'route_not_found' }));
   }

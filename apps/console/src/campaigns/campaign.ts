@@ -40,6 +40,8 @@ export const SKIP_REASONS = [
   'recipient_unreachable',
   'invalid_address',
   'duplicate_address',
+  'duplicate_contact',
+  'internal_error',
   'campaign_canceled',
   'erased',
 ] as const;

@@ -17,7 +17,8 @@ export const CAMPAIGNS = '/v1/messaging/campaigns';
 
 /** A contact as core tells of it when it is asked. */
 export type StoredContact = Omit<ReturnType<typeof aContact>, 'state'> & {
-  state: 'active' | 'deleted' | 'erased' | 'merged';
+  /** Anything else cannot be read. */
+  state: 'active' | 'deleted' | 'erased' | 'merged' | 'odd';
   merged_into: string | null;
 };
 
@@ -47,6 +48,8 @@ export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
   readonly contacts = new Map<string, StoredContact>();
   /** Members of a page, however many are asked for. */
   pageSize = 3;
+  /** Done before core answers what contacts there are. */
+  beforeLookUp: () => Promise<unknown> = () => Promise.resolve();
 
   private constructor(
     readonly messaging: M,
@@ -89,7 +92,8 @@ export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
     });
     const core = await InternalPeer.start({
       ...routes('segment'),
-      'POST /internal/contacts/lookup': (body) => {
+      'POST /internal/contacts/lookup': async (body) => {
+        await world.beforeLookUp();
         const { ids } = body as { ids: string[] };
         return { data: ids.flatMap((id) => lookedUp(contacts.get(id))) };
       },

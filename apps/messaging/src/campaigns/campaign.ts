@@ -27,6 +27,8 @@ export type SkipReason =
   | 'recipient_unreachable'
   | 'invalid_address'
   | 'duplicate_address'
+  | 'duplicate_contact'
+  | 'internal_error'
   | 'campaign_canceled'
   | 'erased';
 

@@ -7,6 +7,7 @@ import { CampaignsService } from './campaigns.service.js';
 import { ErasedMembers } from './erased-members.js';
 import { AudienceDevices } from './runs/audience-devices.js';
 import { CampaignCounts } from './runs/campaign-counts.js';
+import { CampaignMembersRepository } from './runs/campaign-members.repository.js';
 import { CampaignRuns } from './runs/campaign-runs.js';
 import { RunEnding } from './runs/ending.js';
 import { ForgottenRuns } from './runs/forgotten-runs.js';
@@ -25,6 +26,7 @@ import { RunWorker } from './runs/run-worker.js';
     Audiences,
     CampaignContentCheck,
     CampaignCounts,
+    CampaignMembersRepository,
     CampaignRuns,
     CampaignsService,
     ErasedMembers,

@@ -66,9 +66,10 @@ export class ContactRefresh {
 
   /**
    * As `byIds`, of those that are not known here; merged ones whose survivor is not known are asked for anew.
+   * @returns the ids of those that core answers something of which cannot be read
    * @throws Problem `dependency_unavailable` when core is silent
    */
-  async unknown(organizationId: string, ids: readonly string[]): Promise<void> {
+  async unknown(organizationId: string, ids: readonly string[]): Promise<readonly string[]> {
     const missing = await this.database.inOrganization({ organizationId }, async (tx) => {
       const found = await this.contacts.resolve(
         tx,
@@ -80,7 +81,7 @@ export class ContactRefresh {
         return contact.state === 'merged' ? [id, ...(contact.mergedInto ? [contact.mergedInto] : [])] : [];
       });
     });
-    if (missing.length > 0) await this.byIds(organizationId, missing);
+    return this.byIds(organizationId, missing);
   }
 
   /**
