@@ -55,6 +55,8 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   largeRows?: boolean;
   /** `createdAt` is the instant that the id holds: the two sort alike, so that one index serves either order. */
   createdByIds?: boolean;
+  /** Foreign keys may come to point to a row while it is changed; only a purge keeps them back. */
+  referredMeanwhile?: boolean;
   /** The domain event of a change. */
   event?: (change: ResourceChange<E>) => ChangeEvent | undefined;
   /** Further rows that belong to the change (a version, a count), in its transaction; before the delete on a purge. */

@@ -166,7 +166,7 @@ export class ResourceStore<E extends SoftDeletable> {
       // Of a transaction that begins anew: what it holds elsewhere is not its own any more.
       await hold?.release();
       hold = undefined;
-      const row = await this.lock(tx, context, id);
+      const row = await this.lock(tx, context, id, true);
       if (!row.deletedAt) throw new Problem('not_soft_deleted');
       await options.guard?.(tx, row);
       hold = await countReferences(tx, this.definition, id, options.references?.());
@@ -189,10 +189,11 @@ export class ResourceStore<E extends SoftDeletable> {
   }
 
   /** The row, locked until the transaction ends. For a service's own changes that go through `update` afterwards. */
-  async lock(tx: Transaction, context: RequestContext, id: string): Promise<E> {
+  async lock(tx: Transaction, context: RequestContext, id: string, purging = false): Promise<E> {
+    const isShared = this.definition.referredMeanwhile === true && !purging;
     const row = await tx.manager.findOne(this.definition.entity, {
       where: this.key(context, id),
-      lock: { mode: 'pessimistic_write' },
+      lock: { mode: isShared ? 'for_no_key_update' : 'pessimistic_write' },
     });
     if (!row) throw new Problem('not_found');
     return row;

@@ -1,9 +1,27 @@
 import type { Transaction } from '@customer-platform/database';
 
+/*
+ * Who locks several things of objects takes them in this order, and what is of one kind in the order of ids:
+ *
+ * 1. contacts (`ContactReferences`, `ContactFollower`)
+ * 2. the organization's definitions (`holdDefinitions`)
+ * 3. a definition: shared by those who write by it (`keepDefinitions`), alone by who changes it and by erasures
+ * 4. the job of an index
+ * 5. records, so that rows may come to refer to them meanwhile; alone only to remove one
+ * 6. unique values of one record: by name where they are several (`side-rows.ts`), then their claims
+ * 7. the records that are referred to, by foreign keys
+ * 8. counts, the definition's row (the end of building an index)
+ *
+ * Who has a definition for itself has its records, their values and counts, too.
+ */
+
 const SHARED = `
   SELECT pg_advisory_xact_lock_shared(hashtextextended(key, 0))
     FROM (SELECT key FROM unnest($1::text[]) AS key ORDER BY key) AS sorted`;
 const EXCLUSIVE = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+const ALL_EXCLUSIVE = `
+  SELECT pg_advisory_xact_lock(hashtextextended(key, 0))
+    FROM (SELECT key FROM unnest($1::text[]) AS key ORDER BY key) AS sorted`;
 
 const ofOne = (tx: Transaction, id: string): string => `object-definition:${tx.organizationId}:${id}`;
 
@@ -18,7 +36,12 @@ export async function keepDefinitions(tx: Transaction, ids: readonly string[]): 
 
 /** Waits for all who write by the definition, and has others wait until the transaction ends. */
 export async function holdDefinition(tx: Transaction, id: string): Promise<void> {
-  await tx.query(EXCLUSIVE, [ofOne(tx, id)]);
+  await holdSeveral(tx, [id]);
+}
+
+/** The same of several. */
+export async function holdSeveral(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx.query(ALL_EXCLUSIVE, [[...new Set(ids)].map((id) => ofOne(tx, id))]);
 }
 
 /** Changes of an organization's definitions take turns: what one refers to is not purged meanwhile. */

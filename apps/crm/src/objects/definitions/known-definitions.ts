@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database, isUuid, type OrganizationScope, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { keepDefinitions } from './definition-locks.js';
+import { holdDefinitions, holdSeveral, keepDefinitions } from './definition-locks.js';
 import { DefinitionChanged, type KnownDefinition } from './known-definition.js';
 
 /** Fields of all definitions that are kept, of all organizations: about 60 MB. */
@@ -13,6 +13,10 @@ const REVISION_BY_ID = `
   SELECT id, revision FROM object_definitions WHERE organization_id = $1 AND id = $2`;
 const REVISION_BY_SLUG = `
   SELECT id, revision FROM object_definitions WHERE organization_id = $1 AND slug = $2 AND deleted_at IS NULL`;
+/** Definitions with a field that refers to records of these. */
+const REFERRING = `
+  SELECT DISTINCT definition.id FROM object_definitions AS definition, jsonb_array_elements(definition.fields) AS field
+   WHERE definition.organization_id = $1 AND field->>'target' = ANY($2::text[])`;
 const LOAD = `
   SELECT organization_id AS "organizationId", id, slug, revision, deleted_at IS NOT NULL AS "isDeleted", fields, indexes
     FROM object_definitions WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
@@ -69,6 +73,18 @@ export class KnownDefinitions {
   async keepAll(tx: Transaction, ids: readonly string[]): Promise<Map<string, KnownDefinition>> {
     await keepDefinitions(tx, ids);
     return this.load(tx, ids);
+  }
+
+  /**
+   * Has nobody else write by these definitions, nor by those whose records may refer to theirs, until the transaction
+   * ends; all of them. No definition changes meanwhile, so that none comes to refer to them.
+   */
+  async holdAll(tx: Transaction, ids: readonly string[]): Promise<Map<string, KnownDefinition>> {
+    await holdDefinitions(tx);
+    const referring = await tx.query<{ id: string }>(REFERRING, [tx.organizationId, ids]);
+    const all = [...ids, ...referring.map(({ id }) => id)];
+    await holdSeveral(tx, all);
+    return this.load(tx, all);
   }
 
   /**

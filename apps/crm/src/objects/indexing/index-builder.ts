@@ -3,7 +3,7 @@ import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, Database, isTransient, timeOfId, type WorkerTransaction } from '@customer-platform/database';
 import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
 import type { FieldValues } from '../../fields/field.js';
-import type { FieldIndex } from '../definitions/known-definition.js';
+import type { FieldIndex, KnownDefinition } from '../definitions/known-definition.js';
 import { KnownDefinitions } from '../definitions/known-definitions.js';
 import { INDEX_TABLES } from '../records/index-values.js';
 import { fillIndex } from '../records/side-rows.js';
@@ -17,13 +17,18 @@ const PIECE = 500;
 /** Enough for the indexes of a few records. */
 const STEPS_AT_ONCE = 6;
 
-/** They take turns: one of a million records holds up nobody else's. What another process works on is passed over. */
+/**
+ * They take turns: one of a million records holds up nobody else's. What another process works on is passed over. Only
+ * looked at: who works on it has its definition first.
+ */
 const NEXT = `
-  SELECT ${JOB_COLUMNS} FROM object_index_jobs
+  SELECT organization_id, definition_id, number FROM object_index_jobs
    WHERE definition_id <> ALL($1::uuid[]) ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
-const ONE = `
+const JOB_OF = (which: string): string => `
   SELECT ${JOB_COLUMNS} FROM object_index_jobs
-   WHERE organization_id = $1 AND definition_id = $2 AND work = 'build' ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED`;
+   WHERE organization_id = $1 AND definition_id = $2 AND ${which} ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED`;
+const THIS = JOB_OF('number = $3');
+const FIRST_BUILT = JOB_OF("work = 'build'");
 
 /** In the order of ids, which is that of creation. Shared: whoever changes a record is waited for, and waits. */
 const RECORDS = `
@@ -42,6 +47,8 @@ const READY = `
   UPDATE object_definitions SET indexes = $3, revision = revision + 1 WHERE organization_id = $1 AND id = $2`;
 
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
+
+type NextJob = Pick<IndexJob, 'organization_id' | 'definition_id' | 'number'>;
 
 interface Row {
   id: string;
@@ -87,13 +94,7 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
   async begin(organizationId: string, definitionId: string): Promise<void> {
     try {
       for (let step = 0; step < STEPS_AT_ONCE; step += 1) {
-        const found = await this.database.acrossOrganizations(async (tx) => {
-          await tx.useOrganization(organizationId);
-          const [job] = await tx.query<IndexJob>(ONE, [organizationId, definitionId]);
-          if (job) await this.step(tx, job);
-          return job !== undefined;
-        });
-        if (!found) return;
+        if (!(await this.stepOf(FIRST_BUILT, [organizationId, definitionId]))) return;
       }
       if (this.worker) this.job.wake();
     } catch (error) {
@@ -103,14 +104,12 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Whether there was a step. One that fails is left for a while, and the next one is taken. */
   async runNext(): Promise<boolean> {
-    let job: IndexJob | undefined;
+    let job: NextJob | undefined;
     try {
-      await this.database.acrossOrganizations(async (tx) => {
-        [job] = await tx.query<IndexJob>(NEXT, [this.setbacks.waiting()]);
-        if (!job) return;
-        await tx.useOrganization(job.organization_id);
-        await this.step(tx, job);
-      });
+      [job] = await this.database.acrossOrganizations((tx) =>
+        tx.query<NextJob>(NEXT, [this.setbacks.waiting()]),
+      );
+      if (job) await this.stepOf(THIS, [job.organization_id, job.definition_id, job.number]);
       if (job) this.setbacks.passed(job.definition_id);
       this.job.progressed();
     } catch (error) {
@@ -120,14 +119,25 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
     return job !== undefined;
   }
 
-  private async step(tx: WorkerTransaction, job: IndexJob): Promise<void> {
-    if (job.work === 'build') await this.buildPiece(tx, job);
-    else await dropPiece(tx, job);
+  /** Whether there was one that nobody else works on. Its definition is kept before it, as by who changes that. */
+  private stepOf(which: string, key: readonly [string, string, number?]): Promise<boolean> {
+    const [organizationId, definitionId] = key;
+    return this.database.acrossOrganizations(async (tx) => {
+      await tx.useOrganization(organizationId);
+      const definition = (await this.definitions.keepAll(tx, [definitionId])).get(definitionId);
+      const [job] = await tx.query<IndexJob>(which, key);
+      if (job?.work === 'build') await this.buildPiece(tx, job, definition);
+      else if (job) await dropPiece(tx, job);
+      return job !== undefined;
+    });
   }
 
-  private async buildPiece(tx: WorkerTransaction, job: IndexJob): Promise<void> {
+  private async buildPiece(
+    tx: WorkerTransaction,
+    job: IndexJob,
+    definition: KnownDefinition | undefined,
+  ): Promise<void> {
     const { organization_id: organizationId, definition_id: id, number } = job;
-    const definition = (await this.definitions.keepAll(tx, [id])).get(id);
     const index = definition?.indexes.find((each) => each.number === number);
     if (!definition || !index) {
       await tx.query(OVER, [organizationId, id, number]);

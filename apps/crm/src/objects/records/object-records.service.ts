@@ -208,6 +208,7 @@ export class ObjectRecordsService {
       module: 'crm',
       resource: 'objects',
       createdByIds: true,
+      referredMeanwhile: true,
       bookkeeping: ['definitionId'],
       toldByMember: ['values'],
       constraints: { references: { object_references_target: { module: 'crm', resource: 'objects' } } },

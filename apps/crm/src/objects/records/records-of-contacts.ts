@@ -26,12 +26,12 @@ const REFERENCES = `
   SELECT record_id, field, contact_id, origin_contact_id AS origin FROM object_references
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) ORDER BY record_id, field`;
 const TARGETING = `
-  SELECT record_id, definition_id, field FROM object_references
+  SELECT record_id, field FROM object_references
    WHERE organization_id = $1 AND target_id = ANY($2::uuid[]) ORDER BY record_id, field`;
-/** In one order for all who lock several. */
+/** In one order for all who lock several. Who comes to refer to one meanwhile does not wait. */
 const RECORDS = `
   SELECT id, definition_id, "values", deleted_at IS NULL AS live FROM object_records
-   WHERE organization_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR UPDATE`;
+   WHERE organization_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
 const WRITE = `
   UPDATE object_records AS record SET "values" = given."values"
     FROM unnest($2::uuid[], $3::jsonb[]) AS given (id, "values")
@@ -62,8 +62,12 @@ type Becomes = (record: RecordRow, definition: KnownDefinition) => FieldValues |
 
 /**
  * Records as rows that belong to the contacts that they refer to (crm.md §1, §5). The contacts are kept by whoever calls
- * it; then come the definitions, then the records, as for those who write records. Which records refer to them is read
- * before the records are locked: whoever had one meanwhile may have had it refer to somebody else, so its values decide.
+ * it; then come the definitions, then the records, as for those who write records. A move changes no unique value and no
+ * count, so it goes beside those who write other records. A removal reaches records that nobody has named, their unique
+ * values and counts, in rounds: it has the definitions for itself.
+ *
+ * Which records refer to the contacts is read before the records are locked: whoever had one meanwhile may have had it
+ * refer to somebody else, so its values decide.
  */
 export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
   return {
@@ -104,7 +108,7 @@ export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
       const references = await tx.query<Reference>(REFERENCES, [tx.organizationId, contactIds]);
       const byRecord = Map.groupBy(references, ({ record_id: id }) => id);
       if (byRecord.size === 0) return;
-      const known = await definitions.keepAll(tx, await definitionsOf(tx, contactIds));
+      const known = await definitions.holdAll(tx, await definitionsOf(tx, contactIds));
       const goneContacts = new Set<unknown>(contactIds);
       const fieldsOf = ({ id, values }: RecordRow): string[] =>
         (byRecord.get(id) ?? []).map(({ field }) => field).filter((key) => goneContacts.has(values[key]));
@@ -118,25 +122,21 @@ export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
         if (!theirs.every((key) => isCleared(definition, key))) going.push(record.id);
         return without(record.values, theirs);
       });
-      await removeRecords(tx, definitions, { ids: going, known });
+      await removeRecords(tx, { ids: going, known });
     },
   };
 }
 
 /** Records that refer to those that go lose that value, required or not. */
-async function removeRecords(tx: Transaction, definitions: KnownDefinitions, going: Round): Promise<void> {
+async function removeRecords(tx: Transaction, going: Round): Promise<void> {
   if (going.ids.length === 0) return;
-  const referring = await tx.query<{ record_id: string; definition_id: string; field: string }>(TARGETING, [
+  const referring = await tx.query<{ record_id: string; field: string }>(TARGETING, [
     tx.organizationId,
     going.ids,
   ]);
   const byRecord = Map.groupBy(referring, ({ record_id: id }) => id);
-  const known = await definitions.keepAll(
-    tx,
-    referring.map(({ definition_id: id }) => id),
-  );
   const gone = new Set<unknown>(going.ids);
-  await inRounds(tx, { ids: [...byRecord.keys()], known }, ({ id, values }) =>
+  await inRounds(tx, { ...going, ids: [...byRecord.keys()] }, ({ id, values }) =>
     without(
       values,
       (byRecord.get(id) ?? []).map(({ field }) => field).filter((key) => gone.has(values[key])),
@@ -167,7 +167,7 @@ async function inRounds(
       const values = becomes(row, definition);
       return [{ definition, before, ...(values ? { after: { ...before, values } } : {}) }];
     });
-    await writeSideRows(tx, changes, { references });
+    await writeSideRows(tx, changes, { references, claimsHeld: true });
     await writeRecords(tx, changes);
   }
 }

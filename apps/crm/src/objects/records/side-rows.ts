@@ -68,6 +68,12 @@ const DELETE = `
    WHERE own.organization_id = $1 AND own.definition_id = gone.definition_id AND own.number = gone.number
      AND own.value = gone.value AND own.record_id = gone.record_id`;
 
+/** In the order of the locks themselves. */
+const HOLD_CLAIMS = `
+  SELECT pg_advisory_xact_lock(lock) FROM (
+    SELECT DISTINCT hashtextextended('object-claim:' || $1 || ':' || key, 0) AS lock FROM unnest($2::text[]) AS key
+     ORDER BY lock) AS sorted`;
+
 const CLAIMED = `
   SELECT own.number, own.record_id FROM object_claims AS own
     JOIN unnest($2::uuid[], $3::integer[], $4::text[], $5::uuid[]) AS asked (definition_id, number, value, record_id)
@@ -92,6 +98,13 @@ const UNREFER = `
 /** A conflict that is gone when looked at was given up in between; a few tries outlast any real sequence of that. */
 const TRIES = 3;
 
+interface SideRowOptions {
+  /** Unless the references are written by who calls. */
+  readonly references?: boolean;
+  /** Whether nobody else writes by the definitions. */
+  readonly claimsHeld?: boolean;
+}
+
 /**
  * Writes what stands beside records after a change of theirs, in its transaction: index rows, claims of unique values,
  * references and counts. Whoever calls it keeps the definitions as they are and has locked the records.
@@ -100,17 +113,16 @@ const TRIES = 3;
 export async function writeSideRows(
   tx: Transaction,
   changes: readonly RecordChange[],
-  { references = true }: { readonly references?: boolean } = {},
+  { references = true, claimsHeld = false }: SideRowOptions = {},
 ): Promise<void> {
   const rows = changes.map(({ definition, before, after }) => ({
     before: before ? rowsOf(definition, before) : [],
     after: after ? rowsOf(definition, after) : [],
   }));
-  await remove(
-    tx,
-    rows.flatMap((each) => without(each.before, each.after, keyOf)),
-  );
+  const removed = rows.flatMap((each) => without(each.before, each.after, keyOf));
   const added = rows.flatMap((each) => without(each.after, each.before, keyOf));
+  if (!claimsHeld) await holdClaims(tx, [...removed, ...added]);
+  await remove(tx, removed);
   const restoring = changes.some(({ before, after }) => before?.live === false && after?.live === true);
   await insert(tx, added, changes, restoring);
   if (references) await writeReferences(tx, changes);
@@ -133,6 +145,14 @@ export async function fillIndex(
     [],
     false,
   );
+}
+
+/** Who gives up one value, or has one, while it takes another would wait for who does the same the other way round. */
+async function holdClaims(tx: Transaction, rows: readonly SideRow[]): Promise<void> {
+  const claims = rows.filter(({ kind }) => kind === 'claim');
+  if (claims.length < 2) return;
+  const keys = claims.map(({ definitionId, number, value }) => `${definitionId}:${String(number)}:${value}`);
+  await tx.prepared(HOLD_CLAIMS, [tx.organizationId, keys]);
 }
 
 async function writeReferences(tx: Transaction, changes: readonly RecordChange[]): Promise<void> {
