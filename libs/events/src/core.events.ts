@@ -98,10 +98,18 @@ export const CORE_EVENTS = {
   ...family('core.contact', ['merged', 'unmerged'], 'survivor_id', 'Contacts', merge),
   ...family(
     'core.identity',
-    ['added', 'removed'],
+    ['added', 'removed', 'seen'],
     'contact_id',
     'Identity of a contact',
-    z.object({ contact_id: id, identity_id: id, type: z.string() }),
+    z.object({
+      contact_id: id,
+      identity_id: id,
+      type: z.string(),
+      push_token: z
+        .object({ value: z.string(), seen_at: instant })
+        .optional()
+        .describe('Of a `custom.push_token`: the device, unless it has to be asked for.'),
+    }),
   ),
   ...family('core.consent', ['recorded', 'expired'], 'contact_id', 'State of a consent', consent),
   ...family('core.segment', ['entered', 'left'], 'contact_id', 'Segment membership', membership),

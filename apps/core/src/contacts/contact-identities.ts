@@ -13,7 +13,7 @@ import {
   type ClaimResult,
   type WantedIdentity,
 } from '../identities/identity-owners.js';
-import { IDENTITIES_OF_CONTACT, identityLimit } from '../identities/identity-value.js';
+import { IDENTITIES_OF_CONTACT, identityLimit, PUSH_TOKEN } from '../identities/identity-value.js';
 import type { Contact } from './contact.entity.js';
 
 /** A field whose value is an identity of another contact. */
@@ -93,7 +93,9 @@ export class ContactIdentities {
     // Asked once the value is had: an erasure that let go of it meanwhile has blocked it.
     await this.demandNotErased(tx, [wanted]);
     await this.demandWithinLimits(tx, contactId, wanted.type);
-    await this.tell(tx, context, 'added', contactId, result.id, wanted.type);
+    const { type, value } = wanted;
+    const device = type === PUSH_TOKEN ? { value, seen_at: now.toISOString() } : undefined;
+    await this.tell(tx, context, 'added', contactId, result.id, type, device);
     return result;
   }
 
@@ -173,6 +175,7 @@ export class ContactIdentities {
     contactId: string,
     identityId: string,
     type: string,
+    device?: { readonly value: string; readonly seen_at: string },
   ): Promise<void> {
     await this.outbox.append(tx, {
       type: `core.identity.${verb}.v1`,
@@ -180,7 +183,7 @@ export class ContactIdentities {
       key: contactId,
       subject: `identities/${identityId}`,
       correlationId: context.correlationId,
-      data: { contact_id: contactId, identity_id: identityId, type },
+      data: { contact_id: contactId, identity_id: identityId, type, ...(device && { push_token: device }) },
     });
   }
 }

@@ -5,6 +5,7 @@ import { ContactAddressDto, ContactLookupDto } from './internal-contacts.dto.js'
 import {
   InternalContactsService,
   type ContactAddress,
+  type ContactDevice,
   type LookedUpContact,
 } from './internal-contacts.service.js';
 
@@ -15,6 +16,11 @@ export class InternalContactsController {
   @InternalEndpoint({ method: 'POST', path: 'lookup', callers: ['crm', 'loyalty', 'messaging'] })
   lookup(@Body() body: ContactLookupDto): Promise<{ data: LookedUpContact[] }> {
     return this.contacts.lookup(body);
+  }
+
+  @InternalEndpoint({ method: 'POST', path: 'devices', callers: ['messaging'] })
+  devices(@Body() body: ContactLookupDto): Promise<{ data: ContactDevice[] }> {
+    return this.contacts.devices(body);
   }
 
   @InternalEndpoint({ method: 'POST', path: 'address', callers: ['crm', 'loyalty', 'messaging'] })

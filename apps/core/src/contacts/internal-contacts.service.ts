@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
+import { PUSH_TOKEN } from '../identities/identity-value.js';
 import type { ContactAddressDto, ContactLookupDto } from './internal-contacts.dto.js';
 import {
   SHARED_COLUMNS,
@@ -10,15 +11,34 @@ import {
   type SharedContact,
 } from './shared-contact.js';
 
+/** A contact takes at most 100 others, theirs included (core.md §4). */
+const LONGEST_CHAIN = 100;
+
 const BY_IDS = `SELECT ${SHARED_COLUMNS} FROM contacts WHERE organization_id = $1 AND id = ANY($2::uuid[])`;
 
 const BY_EXTERNAL_ID = `
   SELECT contact_id FROM identities
    WHERE organization_id = $1 AND type = 'external_id' AND normal_value = $2 AND yielded_at IS NULL`;
 
-const PUSH_TOKEN = `
+/** Of a merged contact those of its survivor; of one that is not active none. */
+const DEVICES = `
+  WITH RECURSIVE chain AS (
+    SELECT c.id AS asked, c.id, c.merged_into, c.deleted_at, c.erased_at, 0 AS step
+      FROM contacts AS c WHERE c.organization_id = $1 AND c.id = ANY($2::uuid[])
+    UNION ALL
+    SELECT chain.asked, c.id, c.merged_into, c.deleted_at, c.erased_at, chain.step + 1
+      FROM chain JOIN contacts AS c ON c.organization_id = $1 AND c.id = chain.merged_into
+     WHERE chain.step < ${String(LONGEST_CHAIN)})
+  SELECT chain.asked AS contact_id, device.id AS identity_id, device.value, device.last_seen_at AS seen_at
+    FROM chain CROSS JOIN LATERAL (
+      SELECT id, value, last_seen_at FROM identities AS own
+       WHERE own.organization_id = $1 AND own.contact_id = chain.id AND own.type = '${PUSH_TOKEN}'
+         AND own.yielded_at IS NULL OFFSET 0) AS device
+   WHERE chain.merged_into IS NULL AND chain.deleted_at IS NULL AND chain.erased_at IS NULL`;
+
+const LATEST_TOKEN = `
   SELECT value FROM identities
-   WHERE organization_id = $1 AND contact_id = $2 AND type = 'custom.push_token' AND yielded_at IS NULL
+   WHERE organization_id = $1 AND contact_id = $2 AND type = '${PUSH_TOKEN}' AND yielded_at IS NULL
    ORDER BY last_seen_at DESC, id DESC LIMIT 1`;
 
 /** A contact as the other modules are told of it. */
@@ -42,6 +62,14 @@ export interface ContactAddress {
   timezone: string | null;
 }
 
+/** A device of a contact: one of its push tokens. */
+export interface ContactDevice {
+  contact_id: string;
+  identity_id: string;
+  value: string;
+  seen_at: Date;
+}
+
 /** What the other modules ask about contacts (contract.md §9). */
 @Injectable()
 export class InternalContactsService {
@@ -61,6 +89,17 @@ export class InternalContactsService {
       const hasProfile = state === 'active' || state === 'deleted';
       return { id, state, merged_into, version, contact: hasProfile ? snapshotOf(row) : null };
     });
+    return { data };
+  }
+
+  /** The devices of these contacts, each under the id that was asked for. */
+  async devices({
+    organization_id: organizationId,
+    ids,
+  }: ContactLookupDto): Promise<{ data: ContactDevice[] }> {
+    const data = await this.database.inOrganization({ organizationId }, (tx) =>
+      tx.query<ContactDevice & { [column: string]: unknown }>(DEVICES, [organizationId, ids]),
+    );
     return { data };
   }
 
@@ -112,7 +151,7 @@ async function addressOf(tx: Transaction, row: SharedContact, channel: string): 
     case 'in_app':
       return row.id;
     default: {
-      const [token] = await tx.query<{ value: string }>(PUSH_TOKEN, [tx.organizationId, row.id]);
+      const [token] = await tx.query<{ value: string }>(LATEST_TOKEN, [tx.organizationId, row.id]);
       return token?.value ?? null;
     }
   }

@@ -1,5 +1,5 @@
 import { newId } from '@customer-platform/database';
-import { Caller, eventually, peerModule, serviceToken } from '@customer-platform/testing';
+import { Caller, eventually, kafkaProbe, peerModule, serviceToken } from '@customer-platform/testing';
 import { accepted, anIdentify, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 
 interface Found {
@@ -73,6 +73,52 @@ describe('contacts between modules', () => {
     expect((await address({ contact_id: contactId, channel: 'in_app' })).body).toMatchObject({
       address: contactId,
     });
+  });
+
+  it('have devices, of many at once, each once it is told of', async () => {
+    const { id, caller } = core.anOrganization();
+    const probe = kafkaProbe(core.app);
+    probe.collect('core');
+    const names = ['one', 'two'] as const;
+    let minute = 10;
+    const identify = async (external: string, token: string): Promise<void> => {
+      const identities = [{ type: 'custom.push_token', value: token }];
+      const occurred_at = `2026-01-15T12:${String((minute += 1))}:00.000Z`;
+      const body = anIdentify({ external_id: external, occurred_at, identities });
+      await accepted(caller, body, '/v1/core/identify');
+    };
+    for (const name of names) await identify(name, `${name}-1`);
+    await identify('one', 'one-2');
+    const added = await probe.expectEvents('core.identity.added.v1', id, 5);
+    const told = added.flatMap(({ data }) => ('push_token' in data ? [data] : []));
+    expect(told.map((data) => (data.push_token as { value: string }).value).sort()).toEqual([
+      'one-1',
+      'one-2',
+      'two-1',
+    ]);
+    const contacts = [...new Set(told.map((data) => data.contact_id))];
+    const devices = async (ids: string[], organization = id) => {
+      const body = { organization_id: organization, ids };
+      const answer = await (
+        await as('messaging')
+      ).post<{ data: object[] }>('/internal/contacts/devices', body);
+      return answer.body.data;
+    };
+    expect((await devices(contacts)).map((device) => (device as { value: string }).value).sort()).toEqual([
+      'one-1',
+      'one-2',
+      'two-1',
+    ]);
+    expect(await devices(contacts, newId())).toEqual([]);
+    // Seen again, it is the latest again; seen once more, it still is.
+    await identify('one', 'one-1');
+    await identify('one', 'one-1');
+    await identify('one', 'one-3');
+    await probe.expectEvents('core.identity.added.v1', id, 6);
+    const seen = await probe.expectEvents('core.identity.seen.v1', id, 1);
+    expect(seen.map(({ data }) => data.push_token)).toEqual([
+      { value: 'one-1', seen_at: expect.any(String) as string },
+    ]);
   });
 
   it('are read as their survivor once merged, and have no address once deleted', async () => {

@@ -1,6 +1,9 @@
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js';
 
+/** The type of the identities that are devices. */
+export const PUSH_TOKEN = 'custom.push_token';
+
 /** The longest address that mail carries (RFC 5321 §4.5.3.1.3). */
 const EMAIL_LIMIT = 254;
 const LOCAL_PART_LIMIT = 64;

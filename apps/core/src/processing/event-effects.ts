@@ -2,6 +2,7 @@ import type { NewDomainEvent } from '@customer-platform/event-bus';
 import { NOTHING_DECLARED, type DeclaredAttributes } from '../attributes/declared-attributes.js';
 import { applyTraits, type Warning } from '../contacts/contact-profile.js';
 import { contactEvent } from '../contacts/shared-contact.js';
+import { PUSH_TOKEN } from '../identities/identity-value.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
 import type { StoredEvent } from '../segments/following/segment-follower.js';
 import type { ChunkContact, ChunkIdentity } from './chunk-contact.js';
@@ -40,7 +41,9 @@ function untold(item: WorkItem, { created }: ChunkContact): Untold {
 
 /** From where an event goes on that is stored and no more. */
 export function resumePointOf({ contact, created, changedFields, identities }: Effect): ResumePoint {
-  return { contactId: contact.id, created, onDeleted: contact.deleted, changedFields, identities };
+  // To a release that replays it and knows no `seen`, which is nothing that has happened to the contact.
+  const kept = identities.flatMap(({ verb, id, type }) => (verb === 'seen' ? [] : [{ verb, id, type }]));
+  return { contactId: contact.id, created, onDeleted: contact.deleted, changedFields, identities: kept };
 }
 
 /**
@@ -134,12 +137,19 @@ export function domainEvents(effects: readonly Effect[]): NewDomainEvent[] {
 
 /** What a claim did to the identities of its contact, in the order in which it is told. */
 export function identityNews(outcome: ClaimOutcome): IdentityNews[] {
-  if (!('added' in outcome)) return [];
-  const news = (verb: IdentityNews['verb'], { id, type }: ChunkIdentity): IdentityNews => ({
+  const news = (
+    verb: IdentityNews['verb'],
+    { id, type, value, lastSeenAt }: ChunkIdentity,
+  ): IdentityNews => ({
     verb,
     id,
     type,
+    ...(type === PUSH_TOKEN && verb !== 'removed' ? { device: { value, seen_at: lastSeenAt } } : {}),
   });
+  // Of devices alone it matters which is the latest.
+  if ('seen' in outcome)
+    return outcome.overtook && outcome.seen.type === PUSH_TOKEN ? [news('seen', outcome.seen)] : [];
+  if (!('added' in outcome)) return [];
   const { added, evicted } = outcome;
   return [...(evicted ? [news('removed', evicted)] : []), news('added', added)];
 }
@@ -156,7 +166,11 @@ export function deadLetteredEvent({ organizationId, eventId, failure }: FailedIt
   };
 }
 
-function identityEvent(item: WorkItem, contactId: string, { verb, id, type }: IdentityNews): NewDomainEvent {
+function identityEvent(
+  item: WorkItem,
+  contactId: string,
+  { verb, id, type, device }: IdentityNews,
+): NewDomainEvent {
   return {
     type: `core.identity.${verb}.v1`,
     organizationId: item.organizationId,
@@ -164,7 +178,7 @@ function identityEvent(item: WorkItem, contactId: string, { verb, id, type }: Id
     subject: `identities/${id}`,
     correlationId: item.eventId,
     causationId: item.eventId,
-    data: { contact_id: contactId, identity_id: id, type },
+    data: { contact_id: contactId, identity_id: id, type, ...(device ? { push_token: device } : {}) },
   };
 }
 

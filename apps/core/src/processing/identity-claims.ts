@@ -48,7 +48,7 @@ export interface Claim {
 /** What became of a claim; `refused` is the code of the event's warning. */
 export type ClaimOutcome =
   | { claim: Claim; added: ChunkIdentity; evicted?: ChunkIdentity }
-  | { claim: Claim; seen: ChunkIdentity }
+  | { claim: Claim; seen: ChunkIdentity; overtook: boolean }
   | { claim: Claim; refused: 'identity_taken'; owner: ChunkIdentity }
   | { claim: Claim; refused: 'limit_reached' };
 
@@ -150,11 +150,15 @@ function decide(claim: Claim, owners: Map<string, ChunkIdentity>, held: ChunkIde
   const { contact, type, normal, item } = claim;
   const owner = owners.get(keyOf(claim)) ?? held.find((own) => own.type === type && own.normal === normal);
   if (owner && owner.contactId !== contact.id) return { claim, refused: 'identity_taken', owner };
-  if (owner) {
-    owner.lastSeenAt = later(owner.lastSeenAt, item.occurredAt);
-    return { claim, seen: owner };
-  }
   const ofType = held.filter((own) => own.type === type);
+  if (owner) {
+    const before = owner.lastSeenAt;
+    owner.lastSeenAt = later(before, item.occurredAt);
+    const others = ofType.filter((own) => own !== owner);
+    const wasLatest = others.every((own) => own.lastSeenAt < before);
+    const isLatest = others.every((own) => own.lastSeenAt <= owner.lastSeenAt);
+    return { claim, seen: owner, overtook: !wasLatest && isLatest };
+  }
   const full = ofType.length >= identityLimit(type) || held.length >= IDENTITIES_OF_CONTACT;
   if (full && !(makesRoom(type) && ofType.length > 0)) return { claim, refused: 'limit_reached' };
   const evicted = full ? leastRecentlySeen(ofType) : undefined;

@@ -53,11 +53,13 @@ export interface FailedItem extends Received {
   readonly resumePoint?: ResumePoint;
 }
 
-/** An identity that an event added to its contact or took from it. */
+/** An identity that an event added to its contact or took from it; `seen`: a device that became the latest again. */
 export interface IdentityNews {
-  readonly verb: 'added' | 'removed';
+  readonly verb: 'added' | 'removed' | 'seen';
   readonly id: string;
   readonly type: string;
+  /** Of a device; never kept, for it may have changed when it is told. */
+  readonly device?: { readonly value: string; readonly seen_at: string };
 }
 
 /**
