@@ -28,11 +28,15 @@ export class Caller {
    * `registryAnswers` says whether the registry is there: a call that was denied because it did not answer in time,
    * which has no effect by that, is then made again, as any client would. So is one that came when too many passwords
    * were waiting to be hashed.
+   *
+   * `keepsConnections: false` makes a connection for each call: one that is kept may be closed by another process just as
+   * the next call goes out on it, and whether that call has had an effect nobody knows.
    */
   constructor(
     private readonly url: string,
     private readonly key?: string,
     private readonly registryAnswers: () => boolean = () => false,
+    private readonly keepsConnections = true,
   ) {}
 
   get<T = Record<string, never>>(path: string, options?: CallOptions): Promise<Answer<T>> {
@@ -117,6 +121,7 @@ export class Caller {
       redirect: 'manual',
       headers: {
         ...this.credential(),
+        ...(this.keepsConnections ? {} : { connection: 'close' }),
         ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -53,7 +53,8 @@ export async function startTestProcess(options: TestProcessOptions): Promise<Tes
     url,
     internalUrl: `http://127.0.0.1:${String(internalPort)}`,
     log: () => running.log,
-    as: (organizationId, permissions) => new Caller(url, registry.key({ organizationId, permissions })),
+    as: (organizationId, permissions) =>
+      new Caller(url, registry.key({ organizationId, permissions }), undefined, false),
     crash: () => running.crash(),
     restart: async () => {
       running = start();
