@@ -6,12 +6,13 @@ import { refersToContact } from '../../fields/object-fields.js';
 import type { KnownDefinition } from '../definitions/known-definition.js';
 import { DefinitionChanged } from '../definitions/known-definition.js';
 
+/** As their foreign key locks them later: one that is being purged is waited for, and is not there then. */
 const FOUND = `
   SELECT record.id, record.definition_id, record.deleted_at IS NOT NULL OR definition.deleted_at IS NOT NULL AS deleted
     FROM object_records AS record
     JOIN object_definitions AS definition
       ON definition.organization_id = record.organization_id AND definition.id = record.definition_id
-   WHERE record.organization_id = $1 AND record.id = ANY($2::uuid[])`;
+   WHERE record.organization_id = $1 AND record.id = ANY($2::uuid[]) ORDER BY record.id FOR KEY SHARE OF record`;
 
 const RECORD_REFUSALS = {
   reference_not_found: 'There is no such record.',

@@ -40,6 +40,28 @@ async function besides(organizationId: string): Promise<Record<string, number>> 
   return Object.fromEntries(tables.map((table, at) => [table, counts[at]?.[0]?.count ?? NaN]));
 }
 
+/** `work` meets the locks of another transaction, and waits for it to commit. */
+async function beforeOthers<T>(first: (client: Client) => Promise<void>, work: () => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: crm.database.adminUrl });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await first(client);
+    const working = work();
+    await eventually(async () => {
+      const waiting = await crm.database.query(
+        `SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`,
+      );
+      expect(waiting.length).toBeGreaterThan(0);
+    });
+    await client.query('COMMIT');
+    return await working;
+  } finally {
+    await client.end();
+  }
+}
+
 describe('a reference to a contact', () => {
   it('is taken of an active contact, as the survivor of a merged one, and asked of core where unknown', async () => {
     const [survivor = '', merged = ''] = await world.contacts(2);
@@ -152,31 +174,19 @@ describe('an erasure', () => {
     const record = await world.add('vehicle', { owner: person, driver: person });
     const values = JSON.stringify({ owner: other, driver: other });
     const key = [world.organizationId, record.id];
-    const client = new Client({ connectionString: crm.database.adminUrl });
-    await client.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query('UPDATE object_records SET "values" = $3 WHERE organization_id = $1 AND id = $2', [
-        ...key,
-        values,
-      ]);
-      await client.query(
-        'UPDATE object_references SET contact_id = $3, origin_contact_id = $3 WHERE organization_id = $1 AND record_id = $2',
-        [...key, other],
-      );
-      const erased = world.end(person, 'erased');
-      await eventually(async () => {
-        const waiting = await crm.database.query(
-          `SELECT FROM pg_stat_activity
-            WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`,
+    await beforeOthers(
+      async (client) => {
+        await client.query('UPDATE object_records SET "values" = $3 WHERE organization_id = $1 AND id = $2', [
+          ...key,
+          values,
+        ]);
+        await client.query(
+          'UPDATE object_references SET contact_id = $3, origin_contact_id = $3 WHERE organization_id = $1 AND record_id = $2',
+          [...key, other],
         );
-        expect(waiting.length).toBeGreaterThan(0);
-      });
-      await client.query('COMMIT');
-      await erased;
-    } finally {
-      await client.end();
-    }
+      },
+      () => world.end(person, 'erased'),
+    );
     expect((await world.get('vehicle', record)).body.values).toMatchObject({ owner: other, driver: other });
   });
 
@@ -258,6 +268,25 @@ describe('a reference to a record', () => {
     expectProblem(await world.delete('person', first, '/purge'), 409, 'resource_referenced');
     expectStatus(await world.patch('person', second, { boss: null }), 200);
     expectStatus(await world.delete('person', first, '/purge'), 204);
+  });
+
+  it('422 for a record that is being purged as it is referred to', async () => {
+    const vehicle = await world.define('vehicle');
+    await world.define('policy', [{ key: 'of', type: 'reference', target: vehicle.id }]);
+    const policy = await world.add('policy', {});
+    const writes = [
+      (values: object) => world.post('policy', { ...values }),
+      (values: object) => world.patch('policy', policy, { ...values }),
+    ];
+    for (const write of writes) {
+      const going = await world.add('vehicle', {});
+      const purge = 'DELETE FROM object_records WHERE organization_id = $1 AND id = $2';
+      const refused = beforeOthers(
+        async (client) => void (await client.query(purge, [world.organizationId, going.id])),
+        () => write({ of: going.id }),
+      );
+      expectProblem(await refused, 422, 'reference_not_found');
+    }
   });
 
   it('never outlives a purge that races it', async () => {
