@@ -32,7 +32,8 @@ const PAST_STORE: readonly Stage[] = ['profile', 'segments', 'emit'];
  * What becomes of events that fail. Events of which some fails are halved until those at fault stand alone; each is
  * tried three times, then stored alone if it failed past `store`, and becomes a dead letter. A replay runs a letter's
  * event from where it was set aside. All of it in the caller's transaction, each attempt behind a savepoint, in the
- * order of arrival: a poison event holds back nobody, its own contact's later events included.
+ * order of arrival: a poison event holds back nobody, its own contact's later events included, nor does one of which
+ * not even a letter can be written.
  */
 @Injectable()
 export class FailingEvents {
@@ -40,28 +41,39 @@ export class FailingEvents {
 
   /**
    * @param racesCount the events have lost so many races that to lose another is a failure like any other
+   * @returns those of which no letter can be written either: nothing has become of them
    * @throws what says that the database is away, and RaceLost unless races count; never because of an event
    */
-  async process(tx: WorkerTransaction, arrivals: readonly Arrival[], racesCount = false): Promise<void> {
+  async process(
+    tx: WorkerTransaction,
+    arrivals: readonly Arrival[],
+    racesCount = false,
+  ): Promise<readonly Arrival[]> {
     const [first] = arrivals;
-    if (!first) return;
+    if (!first) return [];
     if (arrivals.length === 1) return this.processAlone(tx, first, racesCount);
-    if (!('failure' in (await this.attempt(tx, arrivals, { racesCount })))) return;
+    if (!('failure' in (await this.attempt(tx, arrivals, { racesCount })))) return [];
     const middle = arrivals.length >> 1;
-    await this.process(tx, arrivals.slice(0, middle), racesCount);
-    await this.process(tx, arrivals.slice(middle), racesCount);
+    return [
+      ...(await this.process(tx, arrivals.slice(0, middle), racesCount)),
+      ...(await this.process(tx, arrivals.slice(middle), racesCount)),
+    ];
   }
 
-  private async processAlone(tx: WorkerTransaction, arrival: Arrival, racesCount: boolean): Promise<void> {
+  private async processAlone(
+    tx: WorkerTransaction,
+    arrival: Arrival,
+    racesCount: boolean,
+  ): Promise<readonly Arrival[]> {
     for (let attempts = 1; ; attempts += 1) {
       const outcome = await this.attempt(tx, [arrival], { racesCount });
-      if (!('failure' in outcome)) return;
+      if (!('failure' in outcome)) return [];
       if (attempts < ATTEMPTS) continue;
       const failure = { ...outcome.failure, attempts };
       const stored = await this.storeOnly(tx, arrival, failure, { racesCount });
-      if (!('failure' in stored)) return;
-      await this.processor.process(tx, [failed(arrival, { ...stored.failure, attempts })]);
-      return;
+      if (!('failure' in stored)) return [];
+      const letter = failed(arrival, { ...stored.failure, attempts });
+      return 'failure' in (await this.attempt(tx, [letter], { racesCount })) ? [arrival] : [];
     }
   }
 

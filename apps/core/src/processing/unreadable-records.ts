@@ -8,7 +8,7 @@ const KEEP = `
   INSERT INTO unreadable_records (topic, partition, record_offset, written_at, value, error)
   VALUES ($1, $2, $3, to_timestamp($4::double precision / 1000), $5, $6) ON CONFLICT DO NOTHING`;
 
-/** Records of a topic that are none: kept for the operator, since nobody knows whose they are. */
+/** Records of a topic that are none, or of which nothing can be made: kept for the operator, who alone can tell what is to become of them. */
 @Injectable()
 export class UnreadableRecords {
   private readonly prefix = readConfig(kafkaConfig.pick({ KAFKA_TOPIC_PREFIX: true })).KAFKA_TOPIC_PREFIX;
@@ -20,7 +20,10 @@ export class UnreadableRecords {
     if (!tx) return this.database.acrossOrganizations((own) => this.keep(topic, record, error, own));
     const { partition, offset, timestamp, value } = record;
     const reason = error instanceof Error ? error.message : String(error);
-    log.error({ topic, partition, offset }, 'A record cannot be read; it is kept in unreadable_records');
+    log.error(
+      { topic, partition, offset },
+      'Nothing can be made of a record; it is kept in unreadable_records',
+    );
     await tx.query(KEEP, [`${this.prefix}${topic}`, partition, offset, timestamp, value, reason]);
   }
 }
