@@ -170,6 +170,7 @@ export const TABLES: Record<string, Record<string, string>> = {
     event_waits: 'A domain event that came before the contact it is about.',
     in_flight: 'A hand-off under way; who writes a suppression waits for it.',
     notification_reads: 'Up to when a member has read the inbox.',
+    push_tokens: 'A device of a contact, as core has told of it.',
     notifications: 'A message in the inbox of a member.',
     organizations: 'The state of an organization, followed from identity.',
     preferences: 'What an address or a contact wants to receive.',

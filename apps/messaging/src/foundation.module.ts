@@ -8,6 +8,8 @@ import { WebhookKeys } from './channels/webhook-keys.js';
 import { ConsentsRepository } from './contacts/consents.repository.js';
 import { ContactRefresh } from './contacts/contact-refresh.js';
 import { ContactsRepository } from './contacts/contacts.repository.js';
+import { Devices } from './contacts/devices.js';
+import { PushTokensRepository } from './contacts/push-tokens.repository.js';
 import { GateDatabase } from './gate-lock/gate-database.js';
 import { GateWriter } from './gate-lock/gate-writer.js';
 import { BackgroundJobs } from './jobs/background-jobs.js';
@@ -39,6 +41,7 @@ const shared = [
   ContactRefresh,
   ContactsRepository,
   CoreContacts,
+  Devices,
   DispatchSignal,
   EventWaits,
   GateDatabase,
@@ -46,6 +49,7 @@ const shared = [
   MailSigner,
   MessageRendering,
   MjmlCompiler,
+  PushTokensRepository,
   Renderer,
   ReturnPaths,
   SendJournal,

@@ -6,6 +6,7 @@ import {
   ALL_PERMISSIONS,
   messagingWorld,
   template,
+  toldDevices,
   type MessagingWorld,
   type WorldOptions,
 } from '../messaging.fixture.js';
@@ -50,6 +51,8 @@ export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
   pageSize = 3;
   /** Done before core answers what contacts there are. */
   beforeLookUp: () => Promise<unknown> = () => Promise.resolve();
+  /** The device that core knows of a contact. */
+  deviceOf: (contactId: string) => string | null = () => null;
 
   private constructor(
     readonly messaging: M,
@@ -97,6 +100,7 @@ export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
         const { ids } = body as { ids: string[] };
         return { data: ids.flatMap((id) => lookedUp(contacts.get(id))) };
       },
+      'POST /internal/contacts/devices': (body) => toldDevices(body, (id) => world.deviceOf(id)),
     });
     const crm = await InternalPeer.start(routes('list'));
     const messaging = await start({ CORE_INTERNAL_URL: core.url, CRM_INTERNAL_URL: crm.url });

@@ -5,7 +5,6 @@ import { CampaignContentCheck } from './campaign-content.js';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsService } from './campaigns.service.js';
 import { ErasedMembers } from './erased-members.js';
-import { AudienceDevices } from './runs/audience-devices.js';
 import { CampaignCounts } from './runs/campaign-counts.js';
 import { CampaignMembersRepository } from './runs/campaign-members.repository.js';
 import { CampaignRuns } from './runs/campaign-runs.js';
@@ -21,7 +20,6 @@ import { RunWorker } from './runs/run-worker.js';
   controllers: [CampaignsController],
   providers: [
     AcceptanceReader,
-    AudienceDevices,
     AudienceGathering,
     Audiences,
     CampaignContentCheck,

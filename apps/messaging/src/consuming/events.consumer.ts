@@ -13,6 +13,7 @@ import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { ContactErasure } from '../erasure/contact-erasure.js';
 import { ContactProjection, type Consented } from '../contacts/contact-projection.js';
+import { Devices, IDENTITY_CHANGES, type IdentityChange } from '../contacts/devices.js';
 import { IdentityMail, type MailedEvent, MAILED_EVENTS } from '../identity-mail/identity-mail.service.js';
 import { OrganizationStates, type StateChange } from '../organizations/organization-states.js';
 import { routedEvent, ROUTED_TYPES, type RoutedType } from '../event-waits/routed-event.js';
@@ -28,6 +29,7 @@ export class EventsConsumer {
   constructor(
     private readonly database: Database,
     private readonly contacts: ContactProjection,
+    private readonly devices: Devices,
     private readonly organizations: OrganizationStates,
     private readonly router: Router,
     private readonly erasures: Erasures,
@@ -56,6 +58,11 @@ export class EventsConsumer {
   @OnEvent(CONTACTS_MERGED)
   contactsMerged(events: DomainEvent<ContactsMerged>[]): Promise<void> {
     return this.contacts.merged(events);
+  }
+
+  @OnEvent<IdentityChange>(IDENTITY_CHANGES)
+  identitiesChanged(events: DomainEvent<IdentityChange>[]): Promise<void> {
+    return this.devices.follow(events);
   }
 
   @OnEvent<Consented>(['core.consent.recorded.v1', 'core.consent.expired.v1'])

@@ -11,6 +11,7 @@ import { ConsentsRepository } from './consents.repository.js';
 import { UNKNOWN_PROFILE, type Contact } from './contact.js';
 import { EventWaits } from '../event-waits/event-waits.repository.js';
 import { ContactsRepository } from './contacts.repository.js';
+import { PushTokensRepository } from './push-tokens.repository.js';
 
 /** What a person said about a purpose. */
 export type Consented = 'core.consent.recorded.v1' | 'core.consent.expired.v1';
@@ -31,10 +32,14 @@ export class ContactProjection {
     private readonly contacts: ContactsRepository,
     private readonly consents: ConsentsRepository,
     private readonly waits: EventWaits,
+    private readonly tokens: PushTokensRepository,
   ) {}
 
   async changed(events: DomainEvent<ContactChanged>[]): Promise<void> {
     await this.save(events.map(toContact));
+    // A contact that comes back may have lost devices to others.
+    const restored = events.filter(({ type }) => type === 'core.contact.restored.v1');
+    await this.forgetDevices(restored, ({ data }) => [data.contact_id]);
   }
 
   async ended(events: DomainEvent<ContactEnded>[]): Promise<void> {
@@ -47,6 +52,15 @@ export class ContactProjection {
       profile: { ...UNKNOWN_PROFILE, id: data.contact_id },
     }));
     await this.save(gone);
+    await this.database.forEachOrganization(
+      events,
+      ({ organizationid }) => organizationid,
+      (tx, own) =>
+        this.tokens.remove(
+          tx,
+          own.map(({ data }) => data.contact_id),
+        ),
+    );
   }
 
   async merged(events: DomainEvent<ContactsMerged>[]): Promise<void> {
@@ -60,6 +74,7 @@ export class ContactProjection {
       }
       await this.waits.wake(tx, merged);
     });
+    await this.forgetDevices(events, ({ data }) => [data.survivor_id, data.merged_id]);
   }
 
   async consented(events: DomainEvent<Consented>[]): Promise<void> {
@@ -72,6 +87,17 @@ export class ContactProjection {
       occurredAt: new Date(time),
     }));
     await this.write((tx) => this.consents.save(tx, states));
+  }
+
+  private forgetDevices<E extends DomainEvent>(
+    events: readonly E[],
+    whose: (event: E) => readonly string[],
+  ): Promise<void> {
+    return this.database.forEachOrganization(
+      events,
+      ({ organizationid }) => organizationid,
+      (tx, own) => this.tokens.forget(tx, [...new Set(own.flatMap(whose))]),
+    );
   }
 
   private save(contacts: readonly Contact[]): Promise<void> {

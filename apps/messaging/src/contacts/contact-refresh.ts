@@ -101,24 +101,6 @@ export class ContactRefresh {
     return found.contact_id;
   }
 
-  /**
-   * The token of a contact's device: the latest one that core has seen (messaging.md §1). Events do not carry it.
-   * @returns null when the contact has none
-   * @throws Problem `dependency_unavailable` when core is silent
-   */
-  async pushToken(
-    organizationId: string,
-    whose: { readonly contact_id: string } | { readonly external_id: string },
-  ): Promise<string | null> {
-    const found = await this.core.callOptional<{ address: string | null }>('core', {
-      method: 'POST',
-      path: '/internal/contacts/address',
-      body: { organization_id: organizationId, ...whose, channel: 'push' },
-      timeoutMs: TIMEOUT_MS,
-    });
-    return found?.address ?? null;
-  }
-
   private async save(organizationId: string, found: readonly LookedUpContact[]): Promise<void> {
     // Of a merged contact core tells no profile: the one that is known here stays.
     const [merged, others] = [found.filter(isMerged), found.filter((each) => !isMerged(each))];

@@ -35,10 +35,7 @@ export const UNKNOWN_PROFILE: ContactProfile = {
   attributes: {},
 };
 
-/**
- * Where a contact is reached on a channel; null: nowhere. Of a device no event tells: `token` is what core said when it
- * was asked for it, undefined while it has not said.
- */
+/** Where a contact is reached on a channel; null: nowhere. `token` is its latest device, undefined while that is not known. */
 export function addressOf<Token extends string | null | undefined>(
   profile: ContactProfile,
   channel: Channel,

@@ -3,14 +3,15 @@ import { Clock, Database, ReferenceHolds, type Transaction } from '@customer-pla
 import type { ErasedCounts, OwnErasure } from '@customer-platform/erasure';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { checkAddress } from '../addresses/address.js';
-import { CHANNELS } from '../addresses/channel.js';
+import { CHANNELS, type Channel } from '../addresses/channel.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
 import { EventWaits } from '../event-waits/event-waits.repository.js';
 import { SendsRepository, type Person } from '../sends/sends.repository.js';
 import { ErasedMembers } from '../campaigns/erased-members.js';
 import { ErasedDeliveries } from '../webhook-endpoints/deliveries/erased-deliveries.js';
-import { addressOf, type ContactProfile } from '../contacts/contact.js';
+import { addressOf } from '../contacts/contact.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
+import { PushTokensRepository } from '../contacts/push-tokens.repository.js';
 
 /** A contact's own opt-outs go on blocking, by the addresses they stood for. */
 const KEEP_OPT_OUTS = `
@@ -56,6 +57,7 @@ export class ContactErasure implements OwnErasure {
   constructor(
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
+    private readonly tokens: PushTokensRepository,
     private readonly sends: SendsRepository,
     private readonly waits: EventWaits,
     private readonly keys: AddressKeys,
@@ -97,6 +99,7 @@ export class ContactErasure implements OwnErasure {
     const person = await this.personOf(tx, contactId);
     const { contactIds, known } = person;
     await this.contacts.erase(tx, contactIds);
+    await this.tokens.remove(tx, contactIds);
     await this.waits.forget(tx, contactIds);
     const sends = await this.sends.erase(tx, person, this.clock.now());
     const members = await this.members.erase(tx, contactIds);
@@ -127,7 +130,16 @@ export class ContactErasure implements OwnErasure {
   private async personOf(tx: Transaction, contactId: string): Promise<Person & { known: KeyOfChannel[] }> {
     const contactIds = await this.contacts.family(tx, contactId);
     const profiles = await this.contacts.profiles(tx, contactIds);
-    const known = profiles.flatMap((profile) => this.keysOf(tx.organizationId, profile));
+    const { organizationId } = tx;
+    const devices = await this.tokens.of(tx, contactIds);
+    const known = [
+      ...profiles.flatMap((profile) =>
+        CHANNELS.flatMap((channel) =>
+          channel === 'in_app' ? [] : this.keysOf(organizationId, channel, addressOf(profile, channel, null)),
+        ),
+      ),
+      ...devices.flatMap((token) => this.keysOf(organizationId, 'push', token)),
+    ];
     const before = await this.sends.addressKeys(tx, contactIds);
     return {
       contactIds,
@@ -137,14 +149,11 @@ export class ContactErasure implements OwnErasure {
     };
   }
 
-  private keysOf(organizationId: string, profile: ContactProfile): KeyOfChannel[] {
-    return CHANNELS.flatMap((channel) => {
-      const text = channel === 'in_app' ? null : addressOf(profile, channel, null);
-      const address = text === null ? undefined : checkAddress(channel, text);
-      if (!address) return [];
-      const { current, own } = this.keys.of(organizationId, address);
-      return [{ channel, current, own }];
-    });
+  private keysOf(organizationId: string, channel: Channel, text: string | null): KeyOfChannel[] {
+    const address = text === null ? undefined : checkAddress(channel, text);
+    if (!address) return [];
+    const { current, own } = this.keys.of(organizationId, address);
+    return [{ channel, current, own }];
   }
 }
 

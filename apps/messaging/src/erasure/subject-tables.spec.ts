@@ -35,6 +35,10 @@ it('gives core what was sent to a person and what they want, and nobody else’s
       `INSERT INTO notifications VALUES ($1, gen_random_uuid(), $2, 'Title', 'Hello.', NULL, NULL, now())`,
       [id, contact.id],
     );
+    await world.database.query(
+      `INSERT INTO push_tokens VALUES ($1, gen_random_uuid(), $2::uuid, 'device-' || $2::uuid, now())`,
+      [id, contact.id],
+    );
     const suppression = { channel: 'email', scope: 'address', address: contact.email, reason: 'manual' };
     expectStatus(await api.post('/v1/messaging/suppressions', suppression), 201);
   }
@@ -57,6 +61,7 @@ it('gives core what was sent to a person and what they want, and nobody else’s
   const found = await read(false);
   expect([...found.keys()]).toEqual([
     'profile',
+    'devices',
     'preferences',
     'sends',
     'send_history',

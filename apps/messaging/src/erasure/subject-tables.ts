@@ -32,6 +32,13 @@ export const SUBJECT_TABLES: readonly SubjectTable[] = [
     order: [['own.id', 'uuid']],
   },
   {
+    resource: 'devices',
+    from: 'push_tokens AS own',
+    columns: own('token', 'seen_at'),
+    where: OF_CONTACT,
+    order: [['own.id', 'uuid']],
+  },
+  {
     resource: 'preferences',
     portable: true,
     from: 'preferences AS own',

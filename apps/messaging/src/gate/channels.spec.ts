@@ -8,6 +8,7 @@ import {
   send,
   settled,
   template,
+  toldDevices,
   type MessagingWorld,
 } from '../messaging.fixture.js';
 import { Provider } from '../provider.fixture.js';
@@ -26,17 +27,7 @@ beforeAll(async () => {
   await provider.start();
   await platform.start();
   core = await InternalPeer.start({
-    'POST /internal/contacts/address': (body) => {
-      const { contact_id: id, channel } = body as { contact_id: string; channel: string };
-      return {
-        contact_id: id,
-        state: 'active',
-        channel,
-        address: tokens[id] ?? null,
-        locale: null,
-        timezone: null,
-      };
-    },
+    'POST /internal/contacts/devices': (body) => toldDevices(body, (id) => tokens[id]),
   });
   world = await messagingWorld({
     env: {
@@ -251,6 +242,22 @@ describe('a push to a contact', () => {
       body: { code: 'recipient_unreachable' },
     });
     tokens = { [contact.id]: 'token-2' };
+    await world.probe.publish({
+      type: 'core.identity.added.v1',
+      organizationId,
+      data: {
+        contact_id: contact.id,
+        identity_id: randomUUID(),
+        type: 'custom.push_token',
+        push_token: { value: 'token-2', seen_at: new Date().toISOString() },
+      },
+    });
+    await eventually(async () => {
+      const rows = await world.database.query('SELECT 1 FROM push_tokens WHERE contact_id = $1', [
+        contact.id,
+      ]);
+      expect(rows).toHaveLength(1);
+    });
     const id = await send(api, body);
     expect(await settled(api, id, 'sent')).toMatchObject({ address: 'token-2', contact_id: contact.id });
     expect(json(provider.requests[0])).toMatchObject({ to: 'token-2' });

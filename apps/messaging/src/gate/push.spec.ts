@@ -11,6 +11,7 @@ import {
   settled,
   shown,
   template,
+  toldDevices,
   type MessagingWorld,
   type ShownSend,
 } from '../messaging.fixture.js';
@@ -26,10 +27,7 @@ let now = new Date();
 beforeAll(async () => {
   await provider.start();
   core = await InternalPeer.start({
-    'POST /internal/contacts/address': (body) => {
-      const { contact_id: id } = body as { contact_id: string };
-      return { contact_id: id, state: 'active', channel: 'push', address: tokens.get(id) ?? null };
-    },
+    'POST /internal/contacts/devices': (body) => toldDevices(body, (id) => tokens.get(id)),
   });
   world = await messagingWorld({ env: { CORE_INTERNAL_URL: core.url } });
   world.app.app.get(Clock).now = () => now;
@@ -120,6 +118,8 @@ describe('a push that was held while core is silent', () => {
     const recipient = { contact_id: contact.id };
     const id = await send(api, aSend({ channel: 'push', recipient, content, category: 'marketing' }));
     await settled(api, id, 'held');
+    // As after a merge: core has to be asked.
+    await world.database.query('UPDATE contacts SET devices_known = NULL WHERE id = $1', [contact.id]);
     return { api, id, until: new Date(Date.UTC(2027, 0, 11, 8, 0)) };
   }
 

@@ -5,6 +5,7 @@ import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { addressOf, type Contact } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
+import { Devices } from '../contacts/devices.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { ClaimedSend } from './claimed-send.js';
 
@@ -30,6 +31,7 @@ export class Recipients {
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly refresh: ContactRefresh,
+    private readonly devices: Devices,
   ) {}
 
   /** Of a batch, by the send's id. */
@@ -51,40 +53,58 @@ export class Recipients {
       for (const { id } of group) if (unanswered.includes(ids.get(id) ?? '')) silent.add(id);
     }
     if (missing.length > 0) known = await this.load(sends, ids);
-    const resolved = sends.map(
-      async (send) => [send.id, await this.resolved(send, ids.get(send.id), known, silent)] as const,
+    const reached = sends.map((send) => {
+      const id = ids.get(send.id);
+      const { organizationId } = send;
+      return { send, contact: id === undefined ? undefined : known.get(contactKey({ organizationId, id })) };
+    });
+    // Who has come all the same is known, whatever core did not answer.
+    for (const { send, contact } of reached) if (contact) silent.delete(send.id);
+    const tokens = await this.devicesOf(reached, silent);
+    return new Map(
+      reached.map(({ send, contact }) => [send.id, this.resolved(send, contact, tokens, silent)] as const),
     );
-    return new Map(await Promise.all(resolved));
   }
 
-  /** A device's token is asked for each time: the latest one counts, and no event tells of it. */
-  private async reached(
-    { organizationId, channel }: ClaimedSend,
-    contact: Contact,
-  ): Promise<ResolvedRecipient> {
-    let token: string | null = null;
-    if (channel === 'push' && contact.state === 'active') {
-      const answered = await this.ask(async () => {
-        token = await this.refresh.pushToken(organizationId, { contact_id: contact.id });
-      });
-      if (!answered) return { kind: 'silent' };
-    }
-    return { kind: 'found', contact, address: addressOf(contact.profile, channel, token) };
-  }
-
-  private async resolved(
+  private resolved(
     send: ClaimedSend,
-    id: string | undefined,
-    known: ReadonlyMap<string, Contact>,
+    contact: Contact | undefined,
+    tokens: ReadonlyMap<string, string | null>,
     silent: ReadonlySet<string>,
-  ): Promise<ResolvedRecipient> {
-    const { recipient } = send;
-    const contact =
-      id === undefined ? undefined : known.get(contactKey({ organizationId: send.organizationId, id }));
+  ): ResolvedRecipient {
+    const { recipient, channel } = send;
     // A send to an address goes there, whoever owns it meanwhile.
     if ('address' in recipient) return { kind: 'found', contact, address: recipient.address };
-    if (contact) return this.reached(send, contact);
-    return { kind: silent.has(send.id) ? 'silent' : 'nobody' };
+    if (silent.has(send.id)) return { kind: 'silent' };
+    if (!contact) return { kind: 'nobody' };
+    return {
+      kind: 'found',
+      contact,
+      address: addressOf(contact.profile, channel, tokens.get(send.id) ?? null),
+    };
+  }
+
+  /** Of pushes the latest devices, by the send's id. */
+  private async devicesOf(
+    reached: readonly { readonly send: ClaimedSend; readonly contact: Contact | undefined }[],
+    silent: Set<string>,
+  ): Promise<Map<string, string | null>> {
+    const tokens = new Map<string, string | null>();
+    const pushes = reached.flatMap(({ send, contact }) =>
+      send.channel === 'push' && !('address' in send.recipient) && contact?.state === 'active'
+        ? [{ send, contact }]
+        : [],
+    );
+    for (const [organizationId, group] of Map.groupBy(pushes, ({ send }) => send.organizationId)) {
+      const answered = await this.ask(async () => {
+        const latest = await this.devices.latest(organizationId, [
+          ...new Set(group.map(({ contact }) => contact.id)),
+        ]);
+        for (const { send, contact } of group) tokens.set(send.id, latest.get(contact.id) ?? null);
+      });
+      if (!answered) for (const { send } of group) silent.add(send.id);
+    }
+    return tokens;
   }
 
   private async contactIds(sends: readonly ClaimedSend[], silent: Set<string>): Promise<Map<string, string>> {

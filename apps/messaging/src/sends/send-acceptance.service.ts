@@ -14,6 +14,7 @@ import { AddressKeys } from '../addresses/address-keys.provider.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
 import { domainOf, mailSender } from '../channels/sender.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
+import { Devices } from '../contacts/devices.js';
 import { Tenants } from '../organizations/tenants.js';
 import type { PartSource } from '../rendering/render-job.js';
 import { TemplateVersions, type TemplateVersion } from '../templates/template-versions.js';
@@ -82,6 +83,7 @@ export class SendAcceptance {
     private readonly reader: AcceptanceReader,
     private readonly versions: TemplateVersions,
     private readonly refresh: ContactRefresh,
+    private readonly devices: Devices,
     private readonly sends: SendsRepository,
     private readonly keys: AddressKeys,
     private readonly clock: Clock,
@@ -192,14 +194,14 @@ export class SendAcceptance {
     return { ...target, wanted, senderDomain, channel: request.channel, template, keys };
   }
 
-  /** Of a push to a contact: outside of any transaction, as everything that is asked of core. */
+  /** Of a push to a contact: outside of any transaction, for core may have to be asked. */
   private async askToken(
     { organizationId }: RequestContext,
     { channel, recipient }: SendRequest,
   ): Promise<string | null | undefined> {
     if (channel !== 'push' || 'address' in recipient) return undefined;
     try {
-      return await this.refresh.pushToken(organizationId, recipient);
+      return await this.devices.ofRecipient(organizationId, recipient);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
       log.warn({ err: error }, 'Core does not answer; the device is looked up later');

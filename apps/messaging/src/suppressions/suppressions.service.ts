@@ -8,6 +8,7 @@ import { checkAddress, checkDomain } from '../addresses/address.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
+import { PushTokensRepository } from '../contacts/push-tokens.repository.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
 import type { NewSuppression, SuppressionRow, SuppressionScope } from './suppression.js';
 import { SuppressionsRepository } from './suppressions.repository.js';
@@ -29,6 +30,7 @@ export class Suppressions {
     private readonly database: Database,
     private readonly gate: GateWriter,
     private readonly repository: SuppressionsRepository,
+    private readonly tokens: PushTokensRepository,
     private readonly keys: AddressKeys,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
@@ -61,6 +63,7 @@ export class Suppressions {
     const target = this.target(context.organizationId, given.channel, given.address, given.scope);
     if (!target) throw invalid(given.channel, given.scope);
     return this.gate.write(context, target.keys.own, async (tx) => {
+      if (given.reason === 'invalid_token') await this.tokens.removeDead(tx, target.address);
       const known = await this.repository.find(tx, given.channel, target.keys.own);
       if (known) return { row: known, created: false };
       const row = this.rowOf(context, given, target);

@@ -1,12 +1,19 @@
-import { DatabaseFault } from '@customer-platform/testing';
+import { DatabaseFault, expectStatus } from '@customer-platform/testing';
+import { template } from '../../messaging.fixture.js';
+import { Provider } from '../../provider.fixture.js';
 import { CampaignWorld, counted, type StoredContact } from '../campaign.fixture.js';
 import { MOST_TRIES } from './campaign-members.repository.js';
 
+const provider = new Provider();
 let world: CampaignWorld;
 beforeAll(async () => {
+  await provider.start();
   world = await CampaignWorld.start();
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  await provider.stop();
+});
 
 function three(): [StoredContact, StoredContact, StoredContact] {
   return world.people(3) as [StoredContact, StoredContact, StoredContact];
@@ -102,5 +109,40 @@ describe('handing over', () => {
     expect(counted(done)).toEqual({ audience: 2, skipped: 1, sent: 1 });
     expect(done.last_run?.skipped_reasons).toEqual({ duplicate_contact: 1 });
     expect(people.map(({ email }) => world.messaging.mail.to(email).length)).toEqual([1, 0]);
+  });
+
+  it('asks for the devices of many at once, and not again for those it has been told of', async () => {
+    const shop = world.organization();
+    const push = {
+      provider: 'http',
+      url: `${provider.url}/in`,
+      secret: `whsec_${'A'.repeat(32)}`,
+      max_per_second: 1_000,
+    };
+    const put = await shop.api.call('PUT', '/v1/messaging/channel-settings', {
+      body: { channels: { push } },
+    });
+    expectStatus(put, 200);
+    const people = world.people(300);
+    world.pageSize = 300;
+    world.deviceOf = (id) => `device-${id}`;
+    const before = world.core.calls.length;
+    const campaign = await shop.campaign(people, {
+      channel: 'push',
+      template_id: await template(shop.api, {
+        channel: 'push',
+        locales: { es: { title: 'Hola', body: 'x' } },
+      }),
+    });
+    await shop.run(campaign);
+    const done = await shop.completed(campaign);
+    world.pageSize = 3;
+    expect(counted(done)).toEqual({ audience: 300, sent: 300 });
+    const asked = world.core.calls
+      .slice(before)
+      .filter(({ route }) => route === 'POST /internal/contacts/devices')
+      .map(({ body }) => (body as { ids: string[] }).ids.length);
+    expect(asked.reduce((sum, count) => sum + count, 0)).toBe(300);
+    expect(asked.length).toBeLessThanOrEqual(2);
   });
 });

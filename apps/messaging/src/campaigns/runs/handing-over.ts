@@ -8,11 +8,13 @@ import { AddressKeys } from '../../addresses/address-keys.provider.js';
 import { addressOf, type Contact } from '../../contacts/contact.js';
 import { ContactRefresh } from '../../contacts/contact-refresh.js';
 import { ContactsRepository } from '../../contacts/contacts.repository.js';
+import { Devices } from '../../contacts/devices.js';
+import { PushTokensRepository } from '../../contacts/push-tokens.repository.js';
 import { CAMPAIGN_LANE, type NewSend } from '../../sends/send.js';
 import { SendsRepository } from '../../sends/sends.repository.js';
 import type { SkipReason } from '../campaign.js';
-import { AudienceDevices } from './audience-devices.js';
 import { CampaignMembersRepository, type Member, type SettledMember } from './campaign-members.repository.js';
+import { apart, askedFor, sortOut, type Known, type OpenMember } from './open-members.js';
 import { AGAIN, holds, type Next, type WorkedRun } from './worked-run.js';
 
 /** Members of one piece: its transaction takes some tenths of a second. */
@@ -42,13 +44,7 @@ interface Judged {
 }
 
 /** Members were looked at, or must be looked at anew once core has been asked for the contacts of these. */
-type Piece = { readonly done: number } | { readonly open: readonly Open[] };
-
-/** A member whose contact is not known here, and by whose id core has to be asked. */
-interface Open {
-  readonly member: Member;
-  readonly key: string;
-}
+type Piece = { readonly done: number } | { readonly open: readonly OpenMember[] };
 
 /** One look at the head of an audience, and what is learnt on the way. */
 interface Look {
@@ -73,7 +69,8 @@ export class HandingOver {
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly refresh: ContactRefresh,
-    private readonly devices: AudienceDevices,
+    private readonly devices: Devices,
+    private readonly tokens: PushTokensRepository,
     private readonly members: CampaignMembersRepository,
     private readonly sends: SendsRepository,
     private readonly keys: AddressKeys,
@@ -110,13 +107,12 @@ export class HandingOver {
 
   private async pieceOf(look: Look): Promise<Next | undefined> {
     const { run } = look;
-    const devices = run.channel === 'push' ? await this.devicesOf(look) : undefined;
     for (let round = 1; ; round += 1) {
       look.over = round === LOOKS;
-      const piece = await this.handOver(look, devices);
+      const piece = await this.handOver(look);
       if ('done' in piece) return piece.done > 0 ? AGAIN : this.left(run);
       for (const id of await this.ask(run, piece.open)) look.unreadable.add(id);
-      for (const { key } of piece.open) look.asked.add(key);
+      for (const { key, device } of piece.open) look.asked.add(askedFor(key, device));
     }
   }
 
@@ -134,32 +130,20 @@ export class HandingOver {
     });
   }
 
-  private async devicesOf({ run, most }: Look): Promise<Map<string, string | null>> {
-    const members = await this.database.inOrganization(run, (tx) =>
-      this.members.pending(tx, run, most, { lock: false }),
-    );
-    return this.devices.of(
-      run.organizationId,
-      members.map((member) => member.contact_id),
-    );
-  }
-
   /** @returns those of whom core's answer cannot be read, or cannot be kept: they keep nobody else from coming */
-  private async ask({ organizationId }: WorkedRun, open: readonly Open[]): Promise<readonly string[]> {
-    const ask = async (ids: readonly string[]): Promise<readonly string[]> => {
-      try {
-        return await this.refresh.unknown(organizationId, ids);
-      } catch (error) {
-        if (isInfrastructureError(error)) throw error;
-        if (ids.length === 1) return ids;
-        const middle = ids.length >> 1;
-        return [...(await ask(ids.slice(0, middle))), ...(await ask(ids.slice(middle)))];
-      }
-    };
-    return ask(open.map(({ member }) => member.contact_id));
+  private async ask({ organizationId }: WorkedRun, open: readonly OpenMember[]): Promise<readonly string[]> {
+    const contacts = open.filter(({ device }) => !device).map(({ member }) => member.contact_id);
+    const devices = open.filter(({ device }) => device).map(({ key }) => key);
+    return [
+      ...(await apart(contacts, (ids) => this.refresh.unknown(organizationId, ids))),
+      ...(await apart(devices, async (ids) => {
+        await this.devices.learn(organizationId, ids);
+        return [];
+      })),
+    ];
   }
 
-  private handOver(look: Look, devices: ReadonlyMap<string, string | null> | undefined): Promise<Piece> {
+  private handOver(look: Look): Promise<Piece> {
     const { run, most } = look;
     const { organizationId } = run;
     return this.within<Piece>(run, { done: 1 }, async (tx) => {
@@ -167,22 +151,36 @@ export class HandingOver {
       await this.holdsOn.share(tx, 'core.contacts', [organizationId]);
       const members = await this.members.pending(tx, run, most, { lock: true });
       look.taken = members;
-      const refs = members.map(({ contact_id: id }) => ({ organizationId, id }));
-      const known = await this.contacts.resolve(tx, refs);
-      const contactOf = (id: string): Contact | undefined => known.get(contactKey({ organizationId, id }));
-      const { ready, open, unreadable } = sortOut(look, members, contactOf);
+      const known = await this.known(tx, run, members);
+      const { ready, open, unreadable } = sortOut(look, members, known);
       if (open.length > 0 && !look.over) return { open };
-      const held = await this.heldAmong(tx, [...known.values()]);
-      const verdicts = ready
-        .filter((member) => !devices || devices.has(member.contact_id))
-        .map((member) => {
-          const contact = contactOf(member.contact_id);
-          return { member, verdict: this.judge(run, contact, held, devices?.get(member.contact_id)) };
-        });
+      const contacts = ready.flatMap((member) => known.contact(member.contact_id) ?? []);
+      const held = await this.heldAmong(tx, contacts);
+      const verdicts = ready.map((member) => ({
+        member,
+        verdict: this.judge(run, known.contact(member.contact_id), held, known),
+      }));
       await this.settle(tx, run, await this.withoutRepeats(tx, run, verdicts));
       await this.members.putOff(tx, run, unreadable);
       return { done: members.length };
     });
+  }
+
+  private async known(
+    tx: WorkerTransaction,
+    { organizationId, channel }: WorkedRun,
+    members: readonly Member[],
+  ): Promise<Known> {
+    const contacts = await this.contacts.resolve(
+      tx,
+      members.map(({ contact_id: id }) => ({ organizationId, id })),
+    );
+    const active = [...contacts.values()].filter(({ state }) => state === 'active');
+    const devices = channel === 'push' ? await this.tokens.latest(tx, active) : undefined;
+    return {
+      contact: (id) => contacts.get(contactKey({ organizationId, id })),
+      device: (contact) => (devices && contact.state === 'active' ? devices.get(contactKey(contact)) : null),
+    };
   }
 
   /** In a transaction in which the run stays in the hands of this process. */
@@ -205,12 +203,12 @@ export class HandingOver {
     { organizationId, channel }: WorkedRun,
     contact: Contact | undefined,
     held: ReadonlySet<string>,
-    device: string | null | undefined,
+    known: Known,
   ): Verdict {
     if (!contact || contact.state === 'merged') return 'recipient_unreachable';
     if (contact.state === 'erased') return 'erased';
     if (contact.state === 'deleted' || held.has(contact.id)) return 'contact_deleted';
-    const text = addressOf(contact.profile, channel, device ?? null);
+    const text = addressOf(contact.profile, channel, known.device(contact) ?? null);
     if (text === null) return 'recipient_unreachable';
     const address = checkAddress(channel, text);
     if (!address) return 'invalid_address';
@@ -269,33 +267,6 @@ export class HandingOver {
       return { member, verdict };
     });
   }
-}
-
-/** Members move into the head while core is asked: who has come since is as open as who was there before. */
-function sortOut(
-  { asked, unreadable }: Look,
-  members: readonly Member[],
-  contactOf: (id: string) => Contact | undefined,
-): { ready: Member[]; open: Open[]; unreadable: Member[] } {
-  const sorted = { ready: [] as Member[], open: [] as Open[], unreadable: [] as Member[] };
-  for (const member of members) {
-    const { contact_id: id } = member;
-    const key = openKey(id, contactOf(id));
-    if (key === undefined) sorted.ready.push(member);
-    else if (!asked.has(key)) sorted.open.push({ member, key });
-    else if (unreadable.has(key) || unreadable.has(id)) sorted.unreadable.push(member);
-    else sorted.ready.push(member);
-  }
-  return sorted;
-}
-
-/**
- * By whose id core has to be asked before anything can be said; undefined: by nobody's. Merged into one that is not
- * known counts as unknown: core says who it is.
- */
-function openKey(contactId: string, contact: Contact | undefined): string | undefined {
-  if (contact === undefined) return contactId;
-  return contact.state === 'merged' ? (contact.mergedInto ?? contactId) : undefined;
 }
 
 function sending(
