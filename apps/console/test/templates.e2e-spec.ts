@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   END_WITHIN_MS,
+  eventually,
   expectStatus,
   START_WITHIN_MS,
   type Page,
@@ -8,6 +9,7 @@ import {
 } from '@customer-platform/testing';
 import { ConsoleBench, type Staff } from './console.fixture.js';
 
+const TEMPLATES = '/v1/messaging/templates';
 const MARKUP = '<img src=x onerror="document.title=`broken`">';
 
 let bench: ConsoleBench;
@@ -23,6 +25,27 @@ afterAll(() => bench.end(), END_WITHIN_MS);
 
 /** In front of the page. */
 const dialog = (page: Page) => page.locator('dialog[open]').last();
+
+const section = (page: Page, title: string) =>
+  page.locator('section').filter({ has: page.getByRole('heading', { name: title }) });
+
+interface Template {
+  id: string;
+  name: string;
+}
+
+const aName = (what: string): string => `${what} ${randomUUID().slice(0, 8)}`;
+
+async function made(body: object): Promise<Template> {
+  const given = { name: aName('Plantilla'), channel: 'email', default_locale: 'es', ...body };
+  const answer = await tenant.admin.post<Template>(TEMPLATES, given);
+  expectStatus(answer, 201);
+  return answer.body;
+}
+
+async function stored(id: string): Promise<object> {
+  return (await tenant.admin.get<object>(`${TEMPLATES}/${id}`)).body;
+}
 
 describe('templates', () => {
   it('are compared with what they said before, looked at by night, tested, and written as before', async () => {
@@ -60,6 +83,197 @@ describe('templates', () => {
     await visitor.open(`messages/templates/${made.body.id}?from=1&to=3`);
     await page.getByText('No hay diferencias.').waitFor();
     expect(await visitor.findings()).toEqual([]);
+    await visitor.close();
+  });
+
+  it('lose a part that is cleared and a language that is removed', async () => {
+    const { id, name } = await made({
+      locales: {
+        es: { subject: 'Hola', html: '<p>uno</p>', text: 'uno' },
+        en: { subject: 'Hi', html: 'one' },
+      },
+    });
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open(`messages/templates/${id}`);
+    await page.getByLabel('Texto', { exact: true }).fill('');
+    await page.getByLabel('Idioma', { exact: true }).first().selectOption('en');
+    await page.getByRole('button', { name: 'Quitar en' }).click();
+    await page.getByRole('button', { name: 'Guardar la plantilla' }).click();
+    await page.getByText(`Se guardó la plantilla ${name} como versión 2`).first().waitFor();
+    const { body } = await tenant.admin.get<{ locales: object }>(`${TEMPLATES}/${id}`);
+    expect(body.locales).toEqual({ es: { subject: 'Hola', html: '<p>uno</p>' } });
+    await visitor.close();
+  });
+});
+
+describe('layouts and partials', () => {
+  it('are written, put into a message, seen in its preview, and refused at the field that names none', async () => {
+    const [footer, brand, name] = [aName(`Pie ${MARKUP}`), aName(`Marca ${MARKUP}`), aName('Bienvenida')];
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open('messages/templates');
+    await page.getByRole('link', { name: 'Nueva plantilla' }).click();
+    await page.getByLabel('Tipo').selectOption('partial');
+    await page.getByLabel('Nombre').fill(footer);
+    await page.getByLabel('HTML', { exact: true }).fill('<p>Avenida Italia 1</p>');
+    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByText('Todavía ninguna plantilla lo usa.').waitFor();
+
+    await visitor.open('messages/templates/new?kind=layout');
+    await page.getByLabel('Nombre').fill(brand);
+    await page.getByLabel('HTML', { exact: true }).fill('<h1>Tienda</h1>');
+    await page.getByLabel('Incluir un fragmento').selectOption({ label: `${footer} (html)` });
+    await page.getByRole('button', { name: 'Insertar' }).press('Enter');
+    // One writes on behind what was inserted.
+    await page.locator('textarea:focus').pressSequentially('!');
+    expect(await page.getByLabel('HTML', { exact: true }).inputValue()).toBe(
+      `<h1>Tienda</h1>{% render '${footer}' %}!`,
+    );
+    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByText('A layout says once where the content goes').first().waitFor();
+    await page.getByLabel('HTML', { exact: true }).press('ControlOrMeta+Home');
+    await page.locator('textarea:focus').pressSequentially('{{ content }}');
+    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('heading', { level: 1, name: brand }).waitFor();
+
+    await visitor.open('messages/templates/new');
+    await page.getByLabel('Nombre').fill(name);
+    await page.getByLabel('Asunto').fill('Hola');
+    await page.getByLabel('Diseño').selectOption({ label: `${brand} (html)` });
+    await page.getByLabel('Formato').selectOption('mjml');
+    await page.getByLabel('MJML', { exact: true }).fill('<mjml></mjml>');
+    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByText('The layout has no part `mjml`.').first().waitFor();
+    expect(await page.getByLabel('Diseño').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Formato').selectOption('html');
+    await page.getByLabel('HTML', { exact: true }).fill('<p>Gracias</p>');
+    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    await page.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    const mail = page.frameLocator('iframe').frameLocator('iframe');
+    await mail.getByText('Gracias').waitFor();
+    await mail.getByText('Tienda').waitFor();
+    await mail.getByText('Avenida Italia 1').waitFor();
+    await section(page, 'Lo que incluye').getByRole('link', { name: brand }).click();
+    await section(page, 'Plantillas que lo usan').getByRole('link', { name }).waitFor();
+    expect(await page.title()).not.toBe('broken');
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+
+  it('that change are put anew into what uses them: as drafts, or published, and drafts stay drafts', async () => {
+    const footer = await made({ kind: 'partial', locales: { es: { html: '<p>uno</p>' } } });
+    const locales = { es: { subject: 'Hola', html: `{% render '${footer.name}' %}` } };
+    const first = await made({ locales });
+    const second = await made({ locales });
+    const draft = { locales: { es: { subject: 'Borrador' } }, publish: false };
+    expectStatus(await tenant.admin.patch(`${TEMPLATES}/${second.id}`, draft), 200);
+    const change = { locales: { es: { html: '<p>dos</p>' } } };
+    expectStatus(await tenant.admin.patch(`${TEMPLATES}/${footer.id}`, change), 200);
+    const visitor = await bench.signedIn(owner, { scheme: 'dark', width: 360 });
+    const { page } = visitor;
+    await visitor.open(`messages/templates/${first.id}`);
+    await page.getByLabel('Asunto').fill('Sin guardar');
+    await page.getByRole('button', { name: 'Renovar' }).click();
+    await dialog(page).getByRole('button', { name: 'Renovar' }).click();
+    await page.getByText('se envía la versión 1, la 2 es borrador').first().waitFor();
+    // What is written is kept, and saved over what was renewed: nobody has to choose.
+    await page.getByRole('button', { name: 'Guardar la plantilla' }).click();
+    await page.getByText('se envía la versión 3').first().waitFor();
+    expect(await stored(first.id)).toMatchObject({
+      locales: { es: { subject: 'Sin guardar' } },
+      uses: [{ version: 2 }],
+    });
+
+    expectStatus(
+      await tenant.admin.patch(`${TEMPLATES}/${footer.id}`, { locales: { es: { html: 'tres' } } }),
+      200,
+    );
+    await visitor.open(`messages/templates/${footer.id}`);
+    const users = section(page, 'Plantillas que lo usan');
+    await users.getByText('con el texto de la versión 1').waitFor();
+    expect(await visitor.findings()).toEqual([]);
+    expect(await visitor.isTooWide()).toBe(false);
+    await users.getByRole('button', { name: 'Renovar todas' }).click();
+    await dialog(page).getByLabel('Publicarlas todas').check();
+    expect(await visitor.findings()).toEqual([]);
+    await dialog(page).getByRole('button', { name: 'Renovar' }).press('Enter');
+    await page.getByText('Se renovaron 2 plantillas').first().waitFor();
+    await eventually(async () =>
+      expect(await users.getByText('con el texto de la versión 3').count()).toBe(2),
+    );
+    expect(await stored(first.id)).toMatchObject({ version: 4, published_version: 4 });
+    expect(await stored(second.id)).toMatchObject({ version: 3, published_version: 1 });
+    expect(await users.getByRole('button', { name: 'Renovar todas' }).count()).toBe(0);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+
+  it('that cannot be renewed are named with the reason', async () => {
+    const footer = await made({ kind: 'partial', locales: { es: { html: '<p>uno</p>' } } });
+    const gone = await made({ kind: 'partial', locales: { es: { html: '<p>uno</p>' } } });
+    const html = `{% render '${footer.name}' %}{% render '${gone.name}' %}`;
+    const user = await made({ locales: { es: { subject: 'Hola', html } } });
+    expectStatus(await tenant.admin.call('DELETE', `${TEMPLATES}/${gone.id}`), 204);
+    const change = { locales: { es: { html: '<p>dos</p>' } } };
+    expectStatus(await tenant.admin.patch(`${TEMPLATES}/${footer.id}`, change), 200);
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open(`messages/templates/${footer.id}`);
+    await page.getByRole('button', { name: 'Renovar todas' }).click();
+    await dialog(page).getByRole('button', { name: 'Renovar' }).click();
+    const refused = dialog(page).getByRole('listitem').filter({ hasText: user.name });
+    await refused.getByText(`There is no published partial “${gone.name}”`).waitFor();
+    expect(await visitor.findings()).toEqual([]);
+    await visitor.close();
+  });
+
+  it('are only looked at by who may only read them', async () => {
+    const footer = await made({ kind: 'partial', locales: { es: { html: '<p>uno</p>' } } });
+    const html = `{% render '${footer.name}' %}`;
+    const user = await made({ locales: { es: { subject: 'Hola', html } } });
+    const change = { locales: { es: { html: '<p>dos</p>' } } };
+    expectStatus(await tenant.admin.patch(`${TEMPLATES}/${footer.id}`, change), 200);
+    const reader = await bench.signedIn(await bench.staffWith(tenant, ['messaging.templates.read']));
+    const { page } = reader;
+    await reader.open(`messages/templates/${footer.id}`);
+    await page.getByRole('link', { name: user.name }).click();
+    await page.getByText('ya está publicada la 2').waitFor();
+    expect(await page.getByRole('button', { name: /Renovar|Guardar|Eliminar|Publicar/ }).count()).toBe(0);
+    await reader.close();
+  });
+});
+
+describe('the pages', () => {
+  it.each([
+    { scheme: 'light', width: 1_440, locale: 'es-CL' },
+    { scheme: 'dark', width: 360, locale: 'es-CL' },
+    { scheme: 'light', width: 768, locale: 'en' },
+    { scheme: 'dark', width: 1_440, locale: 'en' },
+  ] as const)('have nothing to stumble over at $width px, $scheme, $locale', async (eyes) => {
+    const footer = await made({ kind: 'partial', locales: { es: { html: '<p>uno</p>' } } });
+    const place = `{{ content }}{% render '${footer.name}' %}`;
+    const brand = await made({ kind: 'layout', locales: { es: { html: place } } });
+    const message = await made({
+      layout: brand.name,
+      locales: { es: { subject: 'Hola', html: '<p>Hola</p>' } },
+    });
+    const visitor = await bench.signedIn(await bench.staff(tenant, 'owner', eyes.locale), eyes);
+    const paths = [
+      'messages/templates',
+      'messages/templates?kind=layout',
+      'messages/templates/new?kind=layout',
+      'messages/templates/new?kind=partial&channel=sms',
+      ...[footer, brand, message].map(({ id }) => `messages/templates/${id}`),
+    ];
+    for (const path of paths) {
+      await visitor.open(path);
+      await visitor.page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+      expect([path, await visitor.findings()]).toEqual([path, []]);
+      expect([path, await visitor.isTooWide()]).toEqual([path, false]);
+    }
+    expect(visitor.complaints).toEqual([]);
     await visitor.close();
   });
 });

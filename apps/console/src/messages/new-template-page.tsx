@@ -1,13 +1,17 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { Forbidden } from '../ui/notices.tsx';
+import { Failure, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSay } from '../ui/toasts.tsx';
-import { emptyParts, TemplateForm, type TemplateDraft } from './template-form.tsx';
+import { MessageTabs } from './message-tabs.tsx';
+import { newTemplateRoute } from './routes.ts';
+import { newTemplate } from './template.ts';
+import { TemplateForm } from './template-form.tsx';
+import { useTemplatesChanged } from './use-templates.ts';
 
 export function NewTemplatePage(): ReactNode {
   const t = useTranslations('messages');
@@ -15,6 +19,7 @@ export function NewTemplatePage(): ReactNode {
   if (!may('messaging.templates.create')) return <Forbidden permission="messaging.templates.create" />;
   return (
     <Page title={t('newTemplate')}>
+      <MessageTabs />
       <NewTemplate />
     </Page>
   );
@@ -23,22 +28,16 @@ export function NewTemplatePage(): ReactNode {
 function NewTemplate(): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
-  const cache = useQueryClient();
+  const changed = useTemplatesChanged();
   const navigate = useNavigate();
   const say = useSay();
   const { organization, locale } = usePerson();
-  const [draft, setDraft] = useState<TemplateDraft>({
-    name: '',
-    channel: 'email',
-    default_locale: locale,
-    locales: { [locale]: emptyParts('email') },
-    strict: true,
-    publish: true,
-  });
+  const { kind = 'message', channel = 'email' } = newTemplateRoute.useSearch();
+  const [draft, setDraft] = useState(() => newTemplate(kind, channel, locale));
   const create = useMutation({
     mutationFn: async () => (await api.POST('/v1/messaging/templates', { body: draft })).data,
     onSuccess: async ({ id, name }) => {
-      await cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'templates'] });
+      await changed();
       say(t('templateCreated', { name }));
       const params = { organization: organization.slug, template: id };
       await navigate({ to: '/o/$organization/messages/templates/$template', params });
@@ -46,13 +45,14 @@ function NewTemplate(): ReactNode {
   });
   return (
     <TemplateForm
-      isNew
       draft={draft}
       onChange={setDraft}
       onSave={() => create.mutate()}
       busy={create.isPending}
       error={create.error}
       action={t('createTemplate')}
-    />
+    >
+      {create.error !== null && <Failure error={create.error} />}
+    </TemplateForm>
   );
 }

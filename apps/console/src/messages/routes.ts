@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import { oneOf, textIn } from '../ui/search-params.ts';
+import { TEMPLATE_KINDS, type TemplateKind } from './template.ts';
 import { CHANNELS, ROUTABLE_EVENTS, type Channel, type EventType } from './vocabulary.ts';
 
 const SENDS_FILTERS = [
@@ -21,7 +22,15 @@ const SENDS_FILTERS = [
 /** What filters the sends, and which of them is open. */
 export type SendsSearch = Partial<Record<(typeof SENDS_FILTERS)[number] | 'open', string>>;
 
-export type TemplatesSearch = Partial<Record<'name' | 'channel', string>> & { deleted?: true };
+export interface TemplatesSearch {
+  name?: string | undefined;
+  kind?: TemplateKind | undefined;
+  channel?: Channel | undefined;
+  deleted?: true | undefined;
+}
+
+/** What a new template begins as. */
+export type NewTemplateSearch = Pick<TemplatesSearch, 'kind' | 'channel'>;
 
 export type SuppressionsSearch = Partial<Record<'channel' | 'address' | 'reason', string>>;
 
@@ -55,9 +64,11 @@ export const sendsRoute = createRoute({
 export const templatesRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/templates',
-  validateSearch: (search): TemplatesSearch => ({
-    ...texts(search, ['name', 'channel']),
-    ...(search['deleted'] === true ? { deleted: true } : {}),
+  validateSearch: (search: Record<string, unknown>): TemplatesSearch => ({
+    name: textIn(search, 'name'),
+    kind: oneOf(search, 'kind', TEMPLATE_KINDS),
+    channel: oneOf(search, 'channel', CHANNELS),
+    deleted: search['deleted'] === true ? true : undefined,
   }),
   component: lazyRouteComponent(() => import('./templates-page.tsx'), 'TemplatesPage'),
 });
@@ -65,6 +76,10 @@ export const templatesRoute = createRoute({
 export const newTemplateRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/templates/new',
+  validateSearch: (search: Record<string, unknown>): NewTemplateSearch => ({
+    kind: oneOf(search, 'kind', TEMPLATE_KINDS),
+    channel: oneOf(search, 'channel', CHANNELS),
+  }),
   component: lazyRouteComponent(() => import('./new-template-page.tsx'), 'NewTemplatePage'),
 });
 

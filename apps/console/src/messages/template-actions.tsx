@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { RotateCcw, Trash2 } from 'lucide-react';
 import { useState, type FormEvent, type ReactNode } from 'react';
@@ -10,7 +10,8 @@ import { Confirm, Dialog, DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { useSay } from '../ui/toasts.tsx';
-import type { Template } from './templates-page.tsx';
+import type { Template } from './template.ts';
+import { useTemplatesChanged } from './use-templates.ts';
 
 interface TemplateActionsProps {
   template: Template;
@@ -48,12 +49,9 @@ export function TemplateActions({ template, etag }: TemplateActionsProps): React
 function useActs({ id, name }: Template) {
   const t = useTranslations('messages');
   const api = useApi();
-  const cache = useQueryClient();
   const say = useSay();
-  const { organization } = usePerson();
   const params = { path: { id } };
-  const changed = (): Promise<void> =>
-    cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'templates'] });
+  const changed = useTemplatesChanged();
   const restore = useMutation({
     mutationFn: () => api.POST('/v1/messaging/templates/{id}/restore', { params }),
     onSuccess: async () => {
@@ -79,9 +77,8 @@ function useActs({ id, name }: Template) {
 function SendVersion({ template, etag }: TemplateActionsProps): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
-  const cache = useQueryClient();
+  const changed = useTemplatesChanged();
   const say = useSay();
-  const { organization } = usePerson();
   const [open, setOpen] = useState(false);
   const [version, setVersion] = useState('');
   const publish = useMutation({
@@ -92,9 +89,9 @@ function SendVersion({ template, etag }: TemplateActionsProps): ReactNode {
       await api.PATCH('/v1/messaging/templates/{id}', { params, body, ...options });
     },
     onSuccess: async () => {
-      await cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'templates'] });
+      await changed();
       setOpen(false);
-      say(t('versionPublished', { version: Number(version) }));
+      say(t('versionPublished', { kind: template.kind, version: Number(version) }));
     },
   });
   const submit = (event: FormEvent): void => {
@@ -111,7 +108,12 @@ function SendVersion({ template, etag }: TemplateActionsProps): ReactNode {
       >
         {t('chooseVersion')}
       </Button>
-      <Dialog open={open} onClose={() => setOpen(false)} title={t('chooseVersion')} lead={t('chooseLead')}>
+      <Dialog
+        open={open}
+        onClose={() => setOpen(false)}
+        title={t('chooseVersion')}
+        lead={t('chooseLead', { kind: template.kind })}
+      >
         <form onSubmit={submit} className="flex flex-col gap-4">
           <TextField
             label={t('version')}
@@ -125,7 +127,7 @@ function SendVersion({ template, etag }: TemplateActionsProps): ReactNode {
           {publish.error !== null && <Failure error={publish.error} />}
           <DialogActions>
             <Button type="submit" look="main" busy={publish.isPending}>
-              {t('sendVersion')}
+              {t('sendVersion', { kind: template.kind })}
             </Button>
           </DialogActions>
         </form>

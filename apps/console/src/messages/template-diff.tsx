@@ -41,10 +41,20 @@ function FieldName({ pointer }: { pointer: string }): ReactNode {
   const [, group = '', ...names] = pointer
     .split('/')
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-  if (group !== 'locales') return <code className="font-mono">{[group, ...names].join(' ')}</code>;
-  const [locale = '', part = ''] = names;
+  const part = names.at(-1) ?? '';
   const named = t.has(`parts.${part}` as 'parts.subject') ? t(`parts.${part}` as 'parts.subject') : part;
-  return <span>{`${locale} · ${named}`}</span>;
+  if (group === 'locales') return <span>{[...names.slice(0, -1), named].join(' · ')}</span>;
+  if (group === 'layout') return t('layout');
+  if (group === 'strict') return t('strict');
+  if (group === 'default_locale') return t('defaultLocale');
+  if (group !== 'uses') return <code className="font-mono">{[group, ...names].join(' ')}</code>;
+  // Of a layout or partial, by its name: of which version its text is, and the text.
+  const [used = '', what, locale = ''] = names;
+  return (
+    <span>
+      <bdi>{used}</bdi> · {what === 'version' ? t('version') : [locale, named].join(' · ')}
+    </span>
+  );
 }
 
 /** The sign before a line says what became of it, the colour says it again. */

@@ -1,21 +1,21 @@
 import { Plus } from 'lucide-react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { ProblemError } from '@customer-platform/client';
 import { Button } from '../ui/button.tsx';
-import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
-import { Failure } from '../ui/notices.tsx';
-import { CHANNELS, PARTS, type Channel } from './vocabulary.ts';
-
-/** A template as it is written in the form. */
-export interface TemplateDraft {
-  name: string;
-  channel: Channel;
-  default_locale: string;
-  locales: Record<string, Record<string, unknown>>;
-  strict: boolean;
-  publish: boolean;
-}
+import { Checkbox, Select, TextField } from '../ui/form.tsx';
+import { problemAt } from '../ui/problem-at.ts';
+import {
+  CONTENT_PLACE,
+  draftAs,
+  emptyParts,
+  partsIn,
+  TEMPLATE_KINDS,
+  type TemplateDraft,
+  type TemplateKind,
+} from './template.ts';
+import { TemplateParts } from './template-parts.tsx';
+import { usePieces } from './use-templates.ts';
+import { CHANNELS, type Channel } from './vocabulary.ts';
 
 interface TemplateFormProps {
   draft: TemplateDraft;
@@ -24,16 +24,16 @@ interface TemplateFormProps {
   busy: boolean;
   error: unknown;
   action: string;
-  isNew: boolean;
-  /** Where something stands in the way. */
+  /** Of one that is stored. */
+  id?: string;
+  /** What was refused, or stands in the way. */
   children?: ReactNode;
 }
 
 /** The text of each part in each language, as Liquid. */
 export function TemplateForm(props: TemplateFormProps): ReactNode {
-  const { draft, onChange, onSave, busy, error, action, isNew, children } = props;
+  const { draft, onChange, onSave, busy, error, action, id, children } = props;
   const t = useTranslations('messages');
-  const problems = refusals(error);
   const [locale, setLocale] = useState(draft.default_locale);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -41,49 +41,30 @@ export function TemplateForm(props: TemplateFormProps): ReactNode {
   };
   const names = Object.keys(draft.locales);
   const shown = names.includes(locale) ? locale : (names[0] ?? '');
+  const { kind } = draft;
   return (
     <form onSubmit={submit} className="flex min-w-0 flex-col gap-4">
-      <div className="grid gap-4 md:grid-cols-3">
-        <TextField
-          label={t('name')}
-          required
-          value={draft.name}
-          error={problems.get('/name')}
-          onChange={({ target }) => onChange({ ...draft, name: target.value })}
-        />
-        <Select
-          label={t('channel')}
-          disabled={!isNew}
-          value={draft.channel}
-          options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
-          onChange={({ target }) => {
-            const channel = target.value as Channel;
-            const locales = Object.fromEntries(names.map((each) => [each, emptyParts(channel)]));
-            onChange({ ...draft, channel, locales });
-          }}
-        />
-        <Select
-          label={t('defaultLocale')}
-          value={draft.default_locale}
-          options={names.map((value) => ({ value, label: value }))}
-          error={problems.get('/default_locale')}
-          onChange={({ target }) => onChange({ ...draft, default_locale: target.value })}
-        />
-      </div>
-      <Locales draft={draft} shown={shown} onShow={setLocale} onChange={onChange} />
-      <Parts draft={draft} locale={shown} problems={problems} onChange={onChange} />
+      <What {...props} />
+      {kind === 'message' && <LayoutField draft={draft} error={error} onChange={onChange} />}
+      <Locales draft={draft} shown={shown} error={error} onShow={setLocale} onChange={onChange} />
+      {kind === 'layout' && <p className="text-soft">{t('contentPlace', { place: CONTENT_PLACE })}</p>}
+      <TemplateParts id={id} draft={draft} locale={shown} error={error} onChange={onChange} />
       <p className="text-xs text-soft">{t('liquid')}</p>
-      <Checkbox
-        label={t('strict')}
-        checked={draft.strict}
-        onChange={({ target }) => onChange({ ...draft, strict: target.checked })}
-      />
-      <Checkbox
-        label={t('publishNow')}
-        checked={draft.publish}
-        onChange={({ target }) => onChange({ ...draft, publish: target.checked })}
-      />
-      {error != null && children === undefined && <Failure error={error} />}
+      {kind === 'message' && (
+        <Checkbox
+          label={t('strict')}
+          checked={draft.strict}
+          onChange={({ target }) => onChange({ ...draft, strict: target.checked })}
+        />
+      )}
+      <div>
+        <Checkbox
+          label={t('publishNow', { kind })}
+          checked={draft.publish}
+          onChange={({ target }) => onChange({ ...draft, publish: target.checked })}
+        />
+        {kind !== 'message' && id !== undefined && <p className="text-xs text-soft">{t('publishHint')}</p>}
+      </div>
       {children}
       <div>
         <Button type="submit" look="main" busy={busy}>
@@ -94,36 +75,119 @@ export function TemplateForm(props: TemplateFormProps): ReactNode {
   );
 }
 
-/** The parts of a channel, nothing in them; of mail the one that most write. */
-export function emptyParts(channel: Channel): Record<string, unknown> {
-  const parts = channel === 'email' ? ['subject', 'html'] : PARTS[channel].filter((part) => part !== 'url');
-  return Object.fromEntries(parts.map((part) => [part, '']));
+/** What it is called, what it is and where it goes. */
+function What({ draft, onChange, error, id }: TemplateFormProps): ReactNode {
+  const t = useTranslations('messages');
+  const { kind } = draft;
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label={t('name')}
+          required
+          maxLength={120}
+          value={draft.name}
+          error={problemAt(error, '/name')}
+          hint={kind === 'message' ? undefined : t(id === undefined ? 'pieceName' : 'pieceRenamed')}
+          onChange={({ target }) => onChange({ ...draft, name: target.value })}
+        />
+        <Select
+          label={t('kind')}
+          disabled={id !== undefined}
+          value={kind}
+          hint={id === undefined ? t(`kindHints.${kind}`) : undefined}
+          options={TEMPLATE_KINDS.map((value) => ({ value, label: t(`kinds.${value}`) }))}
+          onChange={({ target }) => onChange(draftAs(draft, { kind: target.value as TemplateKind }))}
+        />
+        <Select
+          label={t('channel')}
+          disabled={id !== undefined}
+          value={draft.channel}
+          options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
+          onChange={({ target }) => onChange(draftAs(draft, { channel: target.value as Channel }))}
+        />
+        <Select
+          label={t('defaultLocale')}
+          value={draft.default_locale}
+          options={Object.keys(draft.locales).map((value) => ({ value, label: value }))}
+          error={problemAt(error, '/default_locale')}
+          onChange={({ target }) => onChange({ ...draft, default_locale: target.value })}
+        />
+      </div>
+    </>
+  );
 }
 
-interface LocalesProps {
+interface DraftFieldProps {
   draft: TemplateDraft;
-  shown: string;
-  onShow: (locale: string) => void;
+  error: unknown;
   onChange: (draft: TemplateDraft) => void;
 }
 
-function Locales({ draft, shown, onShow, onChange }: LocalesProps): ReactNode {
+/** The frame that goes around the message, by its name. */
+function LayoutField({ draft, error, onChange }: DraftFieldProps): ReactNode {
+  const t = useTranslations('messages');
+  const { data } = usePieces('layout', draft.channel);
+  const { layout } = draft;
+  if (layout === null && data?.length === 0) return null;
+  const found = data ?? [];
+  // One that was renamed, or is not published any more: the text of it that the version holds stays.
+  const known = layout === null || found.some(({ name }) => name === layout);
+  return (
+    <Select
+      label={t('layout')}
+      value={layout ?? ''}
+      error={problemAt(error, '/layout')}
+      hint={t('layoutHint')}
+      options={[
+        { value: '', label: t('noLayout') },
+        ...(known ? [] : [{ value: layout, label: layout }]),
+        ...found.map((each) => ({
+          value: each.name,
+          label: t('pieceOption', { name: each.name, parts: partsIn(each).join(', ') }),
+        })),
+      ]}
+      onChange={({ target }) => onChange({ ...draft, layout: target.value === '' ? null : target.value })}
+    />
+  );
+}
+
+interface LocalesProps extends DraftFieldProps {
+  shown: string;
+  onShow: (locale: string) => void;
+}
+
+function Locales({ draft, shown, error, onShow, onChange }: LocalesProps): ReactNode {
   const t = useTranslations('messages');
   const [typed, setTyped] = useState('');
   const added = typed.trim();
+  const names = Object.keys(draft.locales);
   const add = (): void => {
-    onChange({ ...draft, locales: { ...draft.locales, [added]: emptyParts(draft.channel) } });
+    const parts = emptyParts(draft.kind, draft.channel);
+    onChange({ ...draft, locales: { ...draft.locales, [added]: parts } });
     onShow(added);
     setTyped('');
   };
+  const remove = (): void => {
+    const { [shown]: _, ...locales } = draft.locales;
+    onChange({ ...draft, locales });
+  };
+  const refused = (locale: string): boolean => problemAt(error, `/locales/${locale}`, true) !== undefined;
   return (
     <div className="flex flex-wrap items-end gap-3">
       <Select
         label={t('locale')}
         value={shown}
-        options={Object.keys(draft.locales).map((value) => ({ value, label: value }))}
+        error={problemAt(error, '/locales') ?? problemAt(error, `/locales/${shown}`)}
+        options={names.map((value) => ({
+          value,
+          label: refused(value) ? t('localeRefused', { locale: value }) : value,
+        }))}
         onChange={({ target }) => onShow(target.value)}
       />
+      {names.length > 1 && shown !== draft.default_locale && (
+        <Button onClick={remove}>{t('removeLocale', { locale: shown })}</Button>
+      )}
       <TextField
         label={t('addLocale')}
         placeholder="en"
@@ -136,56 +200,4 @@ function Locales({ draft, shown, onShow, onChange }: LocalesProps): ReactNode {
       </Button>
     </div>
   );
-}
-
-interface PartsProps {
-  draft: TemplateDraft;
-  locale: string;
-  problems: ReadonlyMap<string, string>;
-  onChange: (draft: TemplateDraft) => void;
-}
-
-function Parts({ draft, locale, problems, onChange }: PartsProps): ReactNode {
-  const t = useTranslations('messages');
-  const parts = draft.locales[locale] ?? {};
-  // Which of them there are is the template's: a mail has `html` or `mjml`, and may leave `text` to be derived.
-  const names = PARTS[draft.channel].filter(
-    (part) => Object.hasOwn(parts, part) || (part !== 'html' && part !== 'mjml'),
-  );
-  const write = (part: string, text: string): void => {
-    const { [part]: _, ...others } = parts;
-    const optional = part === 'url' || (part === 'text' && draft.channel === 'email');
-    const written = optional && text === '' ? others : { ...parts, [part]: text };
-    onChange({ ...draft, locales: { ...draft.locales, [locale]: written } });
-  };
-  return names.map((part) => {
-    const value = parts[part];
-    // What is no text, such as a template of the provider, is not written here.
-    if (value !== undefined && typeof value !== 'string') return null;
-    const field = {
-      label: t.has(`parts.${part}` as 'parts.subject') ? t(`parts.${part}` as 'parts.subject') : part,
-      error: problems.get(`/locales/${locale}/${part}`),
-      value: value ?? '',
-      spellCheck: false,
-    };
-    return part === 'html' || part === 'mjml' || part === 'text' || part === 'body' ? (
-      <TextArea
-        key={part}
-        {...field}
-        rows={part === 'text' || part === 'body' ? 5 : 14}
-        className="font-mono text-xs"
-        onChange={({ target }) => write(part, target.value)}
-      />
-    ) : (
-      <TextField key={part} {...field} onChange={({ target }) => write(part, target.value)} />
-    );
-  });
-}
-
-function refusals(error: unknown): ReadonlyMap<string, string> {
-  if (!(error instanceof ProblemError)) return new Map();
-  const said = error.errors.flatMap(({ pointer, detail, code }) =>
-    pointer === undefined ? [] : [[pointer, detail ?? code] as const],
-  );
-  return new Map(said);
 }

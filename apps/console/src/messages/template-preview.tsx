@@ -12,7 +12,7 @@ import { useSay } from '../ui/toasts.tsx';
 import { MailFrame } from './mail-frame.tsx';
 import type { Scheme } from './mail-scheme.ts';
 import { TemplateWarnings } from './template-warnings.tsx';
-import type { Template } from './templates-page.tsx';
+import type { Template } from './template.ts';
 
 interface Asked {
   locale: string;
@@ -45,15 +45,17 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
           <Button type="submit" busy={preview.isPending}>
             {t('showPreview')}
           </Button>
-          {template.channel === 'email' && may('messaging.templates.update') && (
-            <Button
-              busy={test.isPending}
-              disabled={parsed(asked.data) === undefined}
-              onClick={() => test.mutate(asked)}
-            >
-              {t('testToMe')}
-            </Button>
-          )}
+          {template.kind === 'message' &&
+            template.channel === 'email' &&
+            may('messaging.templates.update') && (
+              <Button
+                busy={test.isPending}
+                disabled={parsed(asked.data) === undefined}
+                onClick={() => test.mutate(asked)}
+              >
+                {t('testToMe')}
+              </Button>
+            )}
         </div>
         {test.error !== null && <Failure error={test.error} />}
       </form>

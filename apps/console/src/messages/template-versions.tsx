@@ -1,5 +1,5 @@
 import type { Schemas } from '@customer-platform/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -13,9 +13,11 @@ import { useList } from '../ui/list.ts';
 import { Failure } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
+import type { Reading } from '../ui/use-edit.tsx';
 import { templateRoute } from './routes.ts';
 import { TemplateDiff } from './template-diff.tsx';
-import type { Template } from './templates-page.tsx';
+import type { Template } from './template.ts';
+import { useTemplatesChanged } from './use-templates.ts';
 
 type Version = Schemas['TemplateVersionDto'];
 
@@ -26,7 +28,7 @@ interface TemplateVersionsProps {
   template: Template;
   etag: string | undefined;
   /** The newest content is another now. */
-  onReverted: () => void;
+  onReverted: (now: Reading<Template>) => void;
 }
 
 /** What the template said before: what changed, which version is sent, and the way back. */
@@ -82,7 +84,7 @@ function VersionRow({
     <li className="flex min-w-0 flex-col gap-2 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <span className="font-medium">{t('templateVersion', { version })}</span>
-        {published && <Badge tone="good">{t('isSent')}</Badge>}
+        {published && <Badge tone="good">{t('isSent', { kind: template.kind })}</Badge>}
         {version === template.version && <Badge>{t('newest')}</Badge>}
         <Time at={at} />
         <span className="text-soft">{locale}</span>
@@ -90,10 +92,10 @@ function VersionRow({
           {writes && !published && (
             <Button
               busy={publish.isPending}
-              aria-label={t('sendThis', { version })}
+              aria-label={t('sendThis', { kind: template.kind, version })}
               onClick={() => publish.mutate(version)}
             >
-              {t('sendVersion')}
+              {t('sendVersion', { kind: template.kind })}
             </Button>
           )}
           {writes && version !== template.version && (
@@ -124,16 +126,17 @@ function VersionRow({
   );
 }
 
-function useActs({ id }: Template, etag: string | undefined, onReverted: () => void) {
+function useActs(
+  { id, kind }: Template,
+  etag: string | undefined,
+  onReverted: TemplateVersionsProps['onReverted'],
+) {
   const t = useTranslations('messages');
   const api = useApi();
-  const cache = useQueryClient();
   const say = useSay();
-  const { organization } = usePerson();
   const params = { path: { id } };
   const options = etag === undefined ? {} : { ifMatch: etag };
-  const changed = (): Promise<void> =>
-    cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'templates'] });
+  const changed = useTemplatesChanged();
   const publish = useMutation({
     mutationFn: async (version: number) => {
       const body = { published_version: version };
@@ -142,19 +145,19 @@ function useActs({ id }: Template, etag: string | undefined, onReverted: () => v
     },
     onSuccess: async (version) => {
       await changed();
-      say(t('versionPublished', { version }));
+      say(t('versionPublished', { kind, version }));
     },
     onError: changed,
   });
   const revert = useMutation({
     mutationFn: async (version: number) => {
       const body = { revert_to: version, publish: false };
-      return (await api.PATCH('/v1/messaging/templates/{id}', { params, body, ...options })).data;
+      return api.PATCH('/v1/messaging/templates/{id}', { params, body, ...options });
     },
-    onSuccess: async ({ version }) => {
+    onSuccess: async (now) => {
       await changed();
-      onReverted();
-      say(t('reverted', { version }));
+      onReverted(now);
+      say(t('reverted', { version: now.data.version }));
     },
     onError: changed,
   });

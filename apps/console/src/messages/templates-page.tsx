@@ -1,11 +1,10 @@
-import type { Schemas } from '@customer-platform/client';
 import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { Badge } from '../ui/badge.tsx';
+import { useChangeOf } from '../ui/beside.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
@@ -16,9 +15,9 @@ import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { MessageTabs } from './message-tabs.tsx';
 import { templatesRoute, type TemplatesSearch } from './routes.ts';
+import { TEMPLATE_KINDS, type Template } from './template.ts';
+import { Published } from './template-state.tsx';
 import { CHANNELS } from './vocabulary.ts';
-
-export type Template = Schemas['TemplateDto'];
 
 /** What messages are written from. */
 export function TemplatesPage(): ReactNode {
@@ -38,10 +37,16 @@ function NewButton(): ReactNode {
   const t = useTranslations('messages');
   const may = useMay();
   const { organization } = usePerson();
+  const { kind, channel } = templatesRoute.useSearch();
   if (!may('messaging.templates.create')) return null;
   const params = { organization: organization.slug };
   return (
-    <ButtonLink look="main" to="/o/$organization/messages/templates/new" params={params}>
+    <ButtonLink
+      look="main"
+      to="/o/$organization/messages/templates/new"
+      params={params}
+      search={{ kind, channel }}
+    >
       <Plus aria-hidden className="size-4" />
       {t('newTemplate')}
     </ButtonLink>
@@ -50,35 +55,32 @@ function NewButton(): ReactNode {
 
 function TemplateFilters(): ReactNode {
   const t = useTranslations('messages');
-  const navigate = useNavigate({ from: templatesRoute.fullPath });
-  const { name, channel, deleted } = templatesRoute.useSearch();
-  const filter = (search: TemplatesSearch): void => void navigate({ search, replace: true });
-  const kept = {
-    ...(name === undefined ? {} : { name }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(deleted === undefined ? {} : { deleted }),
-  };
+  const { name, kind, channel, deleted } = templatesRoute.useSearch();
+  const change = useChangeOf<TemplatesSearch>();
   return (
     <Filters>
       <SearchField
         main
         label={t('byName')}
         value={name ?? ''}
-        onChange={(typed) => filter({ ...kept, name: typed })}
+        onChange={(typed) => change({ name: typed === '' ? undefined : typed }, true)}
+      />
+      <FilterSelect
+        label={t('kind')}
+        value={kind}
+        onChange={(value) => change({ kind: TEMPLATE_KINDS.find((each) => each === value) }, true)}
+        options={TEMPLATE_KINDS.map((value) => ({ value, label: t(`kinds.${value}`) }))}
       />
       <FilterSelect
         label={t('channel')}
         value={channel}
-        onChange={(value) => filter({ ...kept, channel: value ?? '' })}
+        onChange={(value) => change({ channel: CHANNELS.find((each) => each === value) }, true)}
         options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
       />
       <Checkbox
         label={t('withDeleted')}
         checked={deleted === true}
-        onChange={({ target }) => {
-          const { deleted: _, ...rest } = kept as TemplatesSearch;
-          filter(target.checked ? { ...rest, deleted: true } : rest);
-        }}
+        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
       />
     </Filters>
   );
@@ -89,19 +91,15 @@ function TemplateTable(): ReactNode {
   const api = useApi();
   const navigate = useNavigate();
   const { organization } = usePerson();
-  const { name, channel, deleted } = templatesRoute.useSearch();
+  const { name, kind, channel, deleted } = templatesRoute.useSearch();
   const list = useList<Template>(
-    ['messages', 'templates', name, channel, deleted],
+    ['messages', 'templates', name, kind, channel, deleted],
     async (cursor, signal) => {
-      const query = {
-        ...(name ? { 'name[prefix]': name } : {}),
-        ...(channel ? { channel: channel as Template['channel'] } : {}),
-        ...(deleted === true ? { include_deleted: true } : {}),
-        ...(cursor === undefined ? {} : { cursor }),
-      };
+      const query = { 'name[prefix]': name, kind, channel, include_deleted: deleted, cursor };
       return (await api.GET('/v1/messaging/templates', { params: { query }, signal })).data;
     },
   );
+  const filtered = name !== undefined || kind !== undefined || channel !== undefined;
   return (
     <DataTable
       label={t('templates')}
@@ -114,9 +112,7 @@ function TemplateTable(): ReactNode {
           params: { organization: organization.slug, template: id },
         })
       }
-      empty={
-        name || channel ? <NothingMatches /> : <Empty title={t('noTemplates')}>{t('noTemplatesLead')}</Empty>
-      }
+      empty={filtered ? <NothingMatches /> : <Empty title={t('noTemplates')}>{t('noTemplatesLead')}</Empty>}
     />
   );
 }
@@ -125,19 +121,10 @@ function useColumns(): Column<Template>[] {
   const t = useTranslations('messages');
   return [
     { id: 'name', header: t('name'), cell: ({ name }) => <span title={name}>{name}</span> },
+    { id: 'kind', header: t('kind'), cell: ({ kind }) => t(`kinds.${kind}`) },
     { id: 'channel', header: t('channel'), cell: ({ channel }) => t(`channels.${channel}`) },
     { id: 'locales', header: t('locales'), cell: ({ locales }) => Object.keys(locales).join(', ') },
     { id: 'published', header: t('published'), cell: (template) => <Published template={template} /> },
     { id: 'changed', header: t('changedAt'), cell: ({ updated_at: at }) => <Time at={at} /> },
   ];
-}
-
-/** Which version is sent, and whether a newer one waits. */
-export function Published({ template }: { template: Template }): ReactNode {
-  const t = useTranslations('messages');
-  const { version, published_version: published, deleted_at: deletedAt } = template;
-  if (deletedAt !== null) return <Badge tone="bad">{t('deletedState')}</Badge>;
-  if (published === null) return <Badge tone="warn">{t('draft')}</Badge>;
-  if (published === version) return <Badge tone="good">{t('versionSent', { version })}</Badge>;
-  return <Badge tone="warn">{t('draftBeyond', { version, published })}</Badge>;
 }

@@ -1,0 +1,31 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useApi } from '../api/api.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import type { Template, TemplateKind } from './template.ts';
+import type { Channel } from './vocabulary.ts';
+
+/** As many as a page of the API has. */
+const MOST = 200;
+
+/** Reads anew all that shows templates. */
+export function useTemplatesChanged(): () => Promise<void> {
+  const cache = useQueryClient();
+  const { organization } = usePerson();
+  return () => cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'templates'] });
+}
+
+/** The published layouts or partials of a channel, by name: a message can be made of them. */
+export function usePieces(kind: Exclude<TemplateKind, 'message'>, channel: Channel, enabled = true) {
+  const api = useApi();
+  const may = useMay();
+  const { organization } = usePerson();
+  return useQuery({
+    queryKey: [organization.id, 'messages', 'templates', 'pieces', kind, channel],
+    enabled: enabled && may('messaging.templates.read'),
+    queryFn: async ({ signal }): Promise<Template[]> => {
+      const query = { kind, channel, sort: 'name', limit: MOST } as const;
+      const { data } = await api.GET('/v1/messaging/templates', { params: { query }, signal });
+      return data.data.filter(({ published_version: published }) => published !== null);
+    },
+  });
+}
