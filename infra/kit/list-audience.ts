@@ -1,6 +1,7 @@
 import { type Platform, request } from './platform.ts';
 
 const MADE_AT_ONCE = 8;
+const ADDED_AT_ONCE = 1_000;
 const BUSY = 503;
 const BUSY_PAUSE_MS = 250;
 
@@ -18,7 +19,10 @@ export async function listOf(
   };
   await Promise.all(Array.from({ length: MADE_AT_ONCE }, one));
   const list = await idOfNew(platform, '/v1/crm/lists', { name });
-  await request(platform, 'POST', `/v1/crm/lists/${list}/members`, { contact_ids });
+  for (let from = 0; from < contact_ids.length; from += ADDED_AT_ONCE) {
+    const piece = contact_ids.slice(from, from + ADDED_AT_ONCE);
+    await request(platform, 'POST', `/v1/crm/lists/${list}/members`, { contact_ids: piece });
+  }
   return list;
 }
 

@@ -1,7 +1,7 @@
 /** So long a message may wait for a connection, beyond the least that is taken ahead. */
 const WAIT_MS = 250;
 const FEWEST = 3;
-const MOST = 16;
+const MOST = 64;
 /** Until a provider has shown otherwise it is taken for this slow. */
 const SLOW_MS = 100;
 /** Of what was known, what the latest message adds. */
