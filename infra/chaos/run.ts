@@ -213,5 +213,6 @@ async function stopped(starter: ChildProcess): Promise<void> {
 
 await main().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
+  // The clients would go on asking a platform that is no more.
+  process.exit(1);
 });
