@@ -4,7 +4,7 @@
  *   npm test                          all of it
  *   npm test -- apps/core libs/http   these paths: format, lint, types, and their specs
  *   npm test -- --only lint,types     these steps (format lint types boundaries build generated
- *                                     migrations openapi manifests jest)
+ *                                     migrations sql openapi manifests jest)
  *   npm test -- apps/core -t purge    options from the first unknown one on go to Jest
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -131,6 +131,9 @@ const checks = await Promise.all([
     check('generated', 'Generated files are fresh', node, ['infra/docs/check.ts']),
     check('migrations', 'Migrations keep the release before working', node, [
       'infra/compatibility/check-migrations.ts',
+    ]),
+    check('sql', 'Statements fit the schemas, and their rows what is read of them', node, [
+      'infra/sql/check.ts',
     ]),
   ]),
   inOrder([

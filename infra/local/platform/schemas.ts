@@ -57,8 +57,8 @@ const TABLES = `
    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
    ORDER BY c.relname`;
 
-/** Starts a PostgreSQL for this, runs the migrations of the last build, and ends it. */
-export async function migratedSchemas(): Promise<Schemas> {
+/** Starts a PostgreSQL for this, runs the migrations of the last build, and ends it once the work is done. */
+export async function withMigratedDatabases<T>(work: (urlOf: UrlOf) => Promise<T>): Promise<T> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'customer-platform-schema-')));
   const guardian = new Guardian();
   guardian.removeAtEnd(folder);
@@ -75,9 +75,11 @@ export async function migratedSchemas(): Promise<Schemas> {
     try {
       const data = new DataFolder(join(folder, 'data'));
       await prepareDatabases({ adminUrl: postgres.url, embedded: true }, loadSecrets(data), data);
-      const entries: [ModuleName, Table[]][] = [];
-      for (const module of MODULES) entries.push([module, await tablesOf(postgres.url, module)]);
-      return Object.fromEntries(entries) as Schemas;
+      return await work((module) => {
+        const url = new URL(postgres.url);
+        url.pathname = `/${module}`;
+        return url.href;
+      });
     } finally {
       await postgres.child.stop(8_000);
     }
@@ -86,10 +88,20 @@ export async function migratedSchemas(): Promise<Schemas> {
   }
 }
 
-async function tablesOf(adminUrl: string, module: ModuleName): Promise<Table[]> {
-  const url = new URL(adminUrl);
-  url.pathname = `/${module}`;
-  const client = new pg.Client({ connectionString: url.href });
+/** Where the database of a module is. */
+type UrlOf = (module: ModuleName) => string;
+
+/** All tables that the migrations of the last build make. */
+export async function migratedSchemas(): Promise<Schemas> {
+  return withMigratedDatabases(async (urlOf) => {
+    const entries: [ModuleName, Table[]][] = [];
+    for (const module of MODULES) entries.push([module, await tablesOf(urlOf(module))]);
+    return Object.fromEntries(entries) as Schemas;
+  });
+}
+
+async function tablesOf(url: string): Promise<Table[]> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     const { rows } = await client.query<Table & { partitions: string | null }>(TABLES);

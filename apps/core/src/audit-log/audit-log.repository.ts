@@ -130,10 +130,10 @@ export class AuditLogRepository {
 
   /** All checkpoints, or those of the chain's last `limit`; the latest first. */
   async checkpoints(tx: Transaction, limit?: number): Promise<Checkpoint[]> {
-    const rows = await tx.query<Checkpoint & { seq: string }>(
+    const rows = await tx.query<Omit<Checkpoint, 'seq'> & { seq: string }>(
       `SELECT organization_id, seq, encode(hash, 'hex') AS hash, kid, signature FROM audit_checkpoints
-        WHERE organization_id = $1 ORDER BY seq DESC ${limit === undefined ? '' : `LIMIT ${String(limit)}`}`,
-      [tx.organizationId],
+        WHERE organization_id = $1 ORDER BY seq DESC LIMIT $2`,
+      [tx.organizationId, limit],
     );
     return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
   }
