@@ -5,14 +5,14 @@ import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
 import type { FieldValues } from '../../fields/field.js';
 import type { FieldIndex, KnownDefinition } from '../definitions/known-definition.js';
 import { KnownDefinitions } from '../definitions/known-definitions.js';
-import { INDEX_TABLES } from '../records/index-values.js';
 import { fillIndex } from '../records/side-rows.js';
+import { IndexDrops } from './index-drops.js';
 import { JOB_COLUMNS, type IndexJob } from './index-jobs.js';
 
 /** As metrics and log lines call it. */
 const JOB = 'object-indexes';
 const LOOK_EVERY_MS = 500;
-/** Records, or rows of an index, of one transaction: whoever writes one of them waits for that long. */
+/** Records of one transaction: whoever writes one of them waits for that long. */
 const PIECE = 500;
 /** Enough for the indexes of a few records. */
 const STEPS_AT_ONCE = 6;
@@ -64,6 +64,7 @@ interface Row {
 export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
   private readonly setbacks: Setbacks;
+  private readonly drops = new IndexDrops();
   /** Whether this process goes on with what is begun; else one does that looks for it. */
   private worker = false;
 
@@ -127,9 +128,15 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
       const definition = (await this.definitions.keepAll(tx, [definitionId])).get(definitionId);
       const [job] = await tx.query<IndexJob>(which, key);
       if (job?.work === 'build') await this.buildPiece(tx, job, definition);
-      else if (job) await dropPiece(tx, job);
+      else if (job) await this.dropPiece(tx, job);
       return job !== undefined;
     });
+  }
+
+  private async dropPiece(tx: WorkerTransaction, job: IndexJob): Promise<void> {
+    const key = [job.organization_id, job.definition_id, job.number];
+    if (await this.drops.removePiece(tx, job)) await tx.query(ON, [...key, null, 0]);
+    else await tx.query(OVER, key);
   }
 
   private async buildPiece(
@@ -163,21 +170,3 @@ async function finish(tx: WorkerTransaction, job: IndexJob): Promise<void> {
   await tx.query(READY, [...key, JSON.stringify(indexes)]);
   await tx.query(OVER, [...key, job.number]);
 }
-
-async function dropPiece(tx: WorkerTransaction, job: IndexJob): Promise<void> {
-  const key = [job.organization_id, job.definition_id, job.number];
-  let removed = 0;
-  for (const table of [...Object.values(INDEX_TABLES), 'object_claims']) {
-    const [row] = await tx.query<{ count: number }>(dropFrom(table), key);
-    removed += row?.count ?? 0;
-  }
-  if (removed === 0) await tx.query(OVER, key);
-  else await tx.query(ON, [...key, null, removed]);
-}
-
-const dropFrom = (table: string): string => `
-  WITH gone AS (
-    DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM ${table} WHERE organization_id = $1 AND definition_id = $2 AND number = $3
-       LIMIT ${String(PIECE * 4)})) RETURNING 1)
-  SELECT count(*)::int AS count FROM gone`;

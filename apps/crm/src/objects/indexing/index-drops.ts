@@ -1,0 +1,52 @@
+import type { Transaction } from '@customer-platform/database';
+import { INDEX_TABLES, INDEX_TYPES, type IndexKind } from '../records/index-values.js';
+import type { IndexJob } from './index-jobs.js';
+
+/** Rows of each table that one transaction removes. */
+const PIECE = 2_000;
+
+const TABLES = [
+  ...(Object.keys(INDEX_TABLES) as IndexKind[]).map((kind) => ({
+    ...{ table: INDEX_TABLES[kind], type: INDEX_TYPES[kind] },
+  })),
+  { table: 'object_claims', type: 'text' },
+];
+
+/** The last row that was removed of a table. */
+interface Place {
+  readonly value: string;
+  readonly record_id: string;
+}
+
+const removal = (table: string, type: string, after: boolean): string => `
+  WITH gone AS (
+    DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM ${table} WHERE organization_id = $1 AND definition_id = $2 AND number = $3
+         ${after ? `AND (value, record_id) > ($4::${type}, $5::uuid)` : ''}
+       ORDER BY value, record_id LIMIT ${String(PIECE)})) RETURNING value, record_id)
+  SELECT value::text, record_id FROM gone AS last ORDER BY last.value DESC, record_id DESC LIMIT 1`;
+
+/**
+ * Removes the rows of numbers that nothing goes by, in pieces. What is removed stays in the index until it is vacuumed, so
+ * a piece begins where this process ended the one before: from the beginning each would step over all that are gone. Where
+ * it ended is but a hint, and the last piece looks from the beginning.
+ */
+export class IndexDrops {
+  private readonly places = new Map<string, Place>();
+
+  /** Whether something may be left. */
+  async removePiece(tx: Transaction, job: IndexJob): Promise<boolean> {
+    const key = [job.organization_id, job.definition_id, job.number];
+    let isOver = true;
+    for (const { table, type } of TABLES) {
+      const name = [...key, table].join(' ');
+      const place = this.places.get(name);
+      const parameters = place ? [...key, place.value, place.record_id] : key;
+      const [last] = await tx.query<Place>(removal(table, type, place !== undefined), parameters);
+      if (last) this.places.set(name, last);
+      else this.places.delete(name);
+      if (last || place) isOver = false;
+    }
+    return !isOver;
+  }
+}
