@@ -3,11 +3,13 @@ import {
   MODULES,
   PlatformUnderTest,
   START_WITHIN_MS,
+  TEST_CERTIFICATE,
   type Module,
   type Tenant,
 } from '@customer-platform/testing';
 import { randomUUID } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { done, obtainCredentials, type Credentials } from './credentials.fixture.js';
@@ -23,7 +25,7 @@ import {
 } from './hostile-inputs.fixture.js';
 import { Judge, type Call } from './hostile-judge.fixture.js';
 import { FULL, PARTS, SHAPES, TEXTS, type Shape, type TextShape } from './hostile-shapes.fixture.js';
-import { PROVIDERS } from './hostile-webhooks.fixture.js';
+import { PROVIDERS, SNS } from './hostile-webhooks.fixture.js';
 
 const KIB = 1024;
 /** What the server takes: a target of 8 KiB, a head of 16 KiB with all that a call carries besides. */
@@ -36,9 +38,10 @@ const OF_FEW_PLACES = ['/v1/core/events/stream', '/v1/core/imports'];
 const WEBHOOKS = '/v1/messaging/webhooks/{provider}';
 const SECRETS = {
   http: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
-  twilio: 'a token of tests that nobody else has',
+  twilio: 'a-token-of-tests-that-nobody-else-has',
   meta: 'a secret of an application',
   mailgun: 'a key of signatures',
+  ses: TEST_CERTIFICATE.key,
 };
 
 jest.setTimeout(600_000);
@@ -49,6 +52,8 @@ let credentials: Credentials;
 let judge: Judge;
 /** The address of each provider's account, as the provider is told it. */
 let webhookUrls: Readonly<Record<string, string>>;
+/** In the place of SNS. */
+const certificates = createServer((_request, response) => response.end(TEST_CERTIFICATE.cert));
 
 beforeAll(async () => {
   // What proxies say of callers is read from those that are trusted: here from everybody.
@@ -84,10 +89,31 @@ beforeAll(async () => {
     twilio: channels.sms.webhook_url,
     meta: channels.whatsapp.webhook_url,
     mailgun: channels.email.webhook_url,
+    ses: await sesWebhook(),
   };
 }, START_WITHIN_MS);
+afterAll(() => certificates.close());
 afterAll(() => platform.stop(), END_WITHIN_MS);
 afterAll(() => void process.stdout.write(`\nThe longest that a route held a loop:\n${judge.report}`));
+
+/** Of a tenant of its own: a channel has one provider. */
+async function sesWebhook(): Promise<string> {
+  await new Promise<void>((resolve) => certificates.listen(0, '127.0.0.1', resolve));
+  SNS.certificateUrl = `http://127.0.0.1:${(certificates.address() as AddressInfo).port}${SNS.certificatePath}`;
+  const { admin } = await platform.tenant();
+  const email = {
+    provider: 'ses',
+    from: 'shop@shop.example',
+    region: 'us-east-1',
+    access_key_id: 'AKIDEXAMPLE000000',
+    secret_access_key: 'x',
+    topic_arn: SNS.topic,
+  };
+  const { channels } = await done<{ channels: { email: { webhook_url: string } } }>(
+    admin.call('PUT', '/v1/messaging/channel-settings', { body: { channels: { email } } }),
+  );
+  return channels.email.webhook_url;
+}
 
 function moduleOf({ path }: Route): Module {
   return MODULES.find((module) => path.startsWith(`/v1/${module}/`)) ?? 'identity';

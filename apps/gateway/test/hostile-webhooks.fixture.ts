@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac, createSign, randomUUID } from 'node:crypto';
 import { hostileBody } from './hostile-inputs.fixture.js';
 import { FORMS, PARTS, SHAPES, TEXTS } from './hostile-shapes.fixture.js';
 
@@ -112,6 +112,54 @@ const MAILGUN_EVENT = {
   'user-variables': { send: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e10' },
 };
 
+/** Where the certificate of SNS is had, once something serves it. */
+export const SNS = {
+  topic: 'arn:aws:sns:us-east-1:123456789012:reports',
+  certificatePath: '/SimpleNotificationService-a1b2c3.pem',
+  certificateUrl: '',
+};
+const SES_EVENT = {
+  eventType: 'Bounce',
+  mail: { messageId: '0100018e-019a6f0e', tags: { send: ['019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e10'] } },
+  bounce: { bounceType: 'Permanent', feedbackId: 'f-1', timestamp: '2026-11-21T09:30:00.000Z' },
+};
+const SNS_FIELDS = ['Type', 'MessageId', 'Subject', 'TopicArn', 'Timestamp', 'SigningCertURL', 'Signature'];
+
+/** Each field of an event, and each of the message around it; text within text takes twice the room. */
+const SES: readonly HostileBodies[] = [
+  ...filled([SES_EVENT], (event) => JSON.stringify(event)).map(({ name, of }) => ({
+    name,
+    of: (bytes: number) => of(bytes / 2),
+  })),
+  ...SHAPES.map(({ name, of }) => ({
+    name: `${name}, around it`,
+    of: (bytes: number) => SNS_FIELDS.map((field) => JSON.stringify({ sns: { [field]: of(bytes - 2_000) } })),
+  })),
+];
+
+/** What stands in `sns` in the message around the report, the rest in it; signed where the secret is a key. */
+function snsMessage(secret: string, body: string): string {
+  const given = JSON.parse(body) as { sns?: Record<string, unknown> };
+  const message: Record<string, unknown> = {
+    Type: 'Notification',
+    MessageId: randomUUID(),
+    TopicArn: SNS.topic,
+    Timestamp: new Date().toISOString(),
+    SignatureVersion: '2',
+    SigningCertURL: SNS.certificateUrl,
+    Message: given.sns ? JSON.stringify(SES_EVENT) : body,
+    ...given.sns,
+  };
+  const signed = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'].filter(
+    (name) => typeof message[name] === 'string',
+  );
+  const text = signed.map((name) => `${name}\n${String(message[name])}\n`).join('');
+  const signature = secret.startsWith('-----BEGIN')
+    ? createSign('sha256').update(text).sign(secret, 'base64')
+    : createHmac('sha256', secret).update(text).digest('base64');
+  return JSON.stringify({ Signature: signature, ...message });
+}
+
 /** Each field of each example, and the body itself, filled with each shape. */
 function filled(examples: readonly object[], call: (example: object) => string): readonly HostileBodies[] {
   return SHAPES.map(({ name, of }) => ({
@@ -193,5 +241,13 @@ export const PROVIDERS: readonly WebhookProvider[] = [
         .digest('hex');
       return `{"signature":${JSON.stringify({ timestamp, token, signature })},${body.slice(1)}`;
     },
+  },
+  {
+    name: 'ses',
+    contentType: 'text/plain; charset=UTF-8',
+    example: JSON.stringify(SES_EVENT),
+    hostile: SES,
+    sign: () => ({}),
+    sealed: snsMessage,
   },
 ];

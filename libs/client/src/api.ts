@@ -4076,7 +4076,7 @@ export interface components {
              *         "provider": "twilio",
              *         "from": "+56961234567",
              *         "account_sid": "AC00000000000000000000000000000000",
-             *         "auth_token": "written, never read back"
+             *         "auth_token": "written-and-never-read-back"
              *       },
              *       "push": {
              *         "enabled": true,
@@ -19755,7 +19755,7 @@ export interface operations {
                      *           "provider": "twilio",
                      *           "from": "+56961234567",
                      *           "account_sid": "AC00000000000000000000000000000000",
-                     *           "auth_token": "written, never read back"
+                     *           "auth_token": "written-and-never-read-back"
                      *         },
                      *         "push": {
                      *           "enabled": true,
@@ -19826,7 +19826,7 @@ export interface operations {
                  *           "provider": "twilio",
                  *           "from": "+56961234567",
                  *           "account_sid": "AC00000000000000000000000000000000",
-                 *           "auth_token": "written, never read back"
+                 *           "auth_token": "written-and-never-read-back"
                  *         },
                  *         "push": {
                  *           "enabled": true,
@@ -19893,7 +19893,7 @@ export interface operations {
                      *           "provider": "twilio",
                      *           "from": "+56961234567",
                      *           "account_sid": "AC00000000000000000000000000000000",
-                     *           "auth_token": "written, never read back"
+                     *           "auth_token": "written-and-never-read-back"
                      *         },
                      *         "push": {
                      *           "enabled": true,

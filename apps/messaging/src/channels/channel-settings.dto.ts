@@ -26,7 +26,7 @@ export class ChannelSettingsDto {
         provider: 'twilio',
         from: '+56961234567',
         account_sid: 'AC00000000000000000000000000000000',
-        auth_token: 'written, never read back',
+        auth_token: 'written-and-never-read-back',
       },
       push: {
         enabled: true,

@@ -13,7 +13,7 @@ export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 /** Of the platform's own provider. */
 export const PLATFORM_SECRET = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 /** Of every shop's account with Twilio. */
-export const TOKEN = 'a token of Twilio';
+export const TOKEN = 'a-token-of-Twilio';
 
 /** An organization with push by a signed provider, SMS and WhatsApp by Twilio. */
 export interface Shop {

@@ -4,8 +4,11 @@ import { Problem } from '@customer-platform/problem-json';
 import { entryOf, textOf, type Foreign } from '../answers.js';
 import type { WebhookTools } from '../webhook.js';
 
-/** SNS signs from its own hosts alone; whoever may name another could sign by a certificate of their own. */
-const SNS_HOST = /^sns\.[a-z0-9-]{3,40}\.amazonaws\.com(?:\.cn)?$/;
+/**
+ * SNS signs from its own hosts alone; whoever may name another could sign by a certificate of their own. A region stands
+ * in the middle and nothing else: `sns.s3-us-west-2.amazonaws.com` is a bucket of whoever was first to call one `sns`.
+ */
+const SNS_HOST = /^sns\.[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d\.amazonaws\.com(?:\.cn)?$/;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[A-Za-z0-9]{1,100}\.pem$/;
 const ALGORITHMS: Readonly<Record<string, string>> = { 1: 'sha1', 2: 'sha256' };
 /** SNS repeats a call with the time and the signature of the first; what is repeated is known by its message. */
