@@ -45,11 +45,14 @@ export const CONTRACT_SPECS: Record<AppName, readonly string[]> = {
     'audit-log/audit-{log,chain}',
   ],
   crm: [
-    // The four resources, what follows contacts (merged, purged, erased), and the timeline that reads all of it.
+    // The resources, custom objects among them with their records and indexes; what follows contacts (merged, purged,
+    // erased), and the timeline that reads all of it.
     'notes/*',
     'activities/activities.controller',
     'activity-types/activity-types.controller',
     'lists/{lists.controller,list-members}',
+    'objects/definitions/object-definitions.controller',
+    'objects/records/{object-records.controller,record-lists,records-follow-contacts}',
     'contact-refs/*',
     'timeline/timeline.controller',
   ],
