@@ -49,6 +49,8 @@ export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
   readonly contacts = new Map<string, StoredContact>();
   /** Members of a page, however many are asked for. */
   pageSize = 3;
+  /** Done before core or crm answers what an audience is. */
+  beforeAudience: () => Promise<unknown> = () => Promise.resolve();
   /** Done before core answers what contacts there are. */
   beforeLookUp: () => Promise<unknown> = () => Promise.resolve();
   /** The device that core knows of a contact. */
@@ -80,7 +82,8 @@ export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
       return stored?.type === type && stored.organizationId === organization_id ? stored : undefined;
     };
     const routes = (type: CampaignAudience['type']) => ({
-      'POST /internal/audience': (body: unknown) => {
+      'POST /internal/audience': async (body: unknown) => {
+        await world.beforeAudience();
         const stored = found(type, body);
         return (
           stored && { deleted: stored.deleted, ready: stored.ready, member_count: stored.members.length }

@@ -82,6 +82,26 @@ describe('POST /v1/messaging/campaigns', () => {
     expectStatus(await without('crm.lists.read').post(`${at}/run`), 202);
   });
 
+  it('is aimed at nobody whom its writer may not see, whoever aims it elsewhere meanwhile', async () => {
+    const { id, api } = world.organization();
+    const [list, segment] = [world.audience(id, [], 'list'), world.audience(id, [])];
+    const made = await api.post<CampaignDto>(CAMPAIGNS, await aCampaign(api, list));
+    const at = `${CAMPAIGNS}/${made.body.id}`;
+    const writer = world.messaging.app.as(
+      id,
+      ALL_PERMISSIONS.filter((each) => each !== 'crm.lists.read'),
+    );
+    let asked = 0;
+    world.beforeAudience = async () => {
+      asked += 1;
+      if (asked === 1) expectStatus(await api.patch(at, { audience: segment }), 200);
+    };
+    const answer = await writer.patch(at, { audience: list, data: { code: '7' } });
+    world.beforeAudience = () => Promise.resolve();
+    expectProblem(answer, 403, 'permission_denied');
+    expect((await api.get<CampaignDto>(at)).body.audience).toEqual(segment);
+  });
+
   it('refuses what it points to where that is not there, or not of its kind', async () => {
     const { id, api } = world.organization();
     const other = world.organization();

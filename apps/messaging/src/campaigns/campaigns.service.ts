@@ -48,6 +48,7 @@ const FROZEN = [
   'data',
   'repeatable',
 ] as const;
+const AUDIENCE = ['audienceType', 'audienceId'] as const;
 const CHECKED = ['channel', 'templateId', 'audienceType', 'audienceId', 'topic', 'data'] as const;
 
 /** One message to everybody in a segment or on a list (messaging.md §9). */
@@ -131,8 +132,8 @@ export class CampaignsService {
     const seen = await this.campaigns.get(context, id);
     const wanted = patchOf(dto);
     const asked = changes(seen, wanted, CHECKED) ? merged(seen, wanted) : undefined;
-    if (asked && changes(seen, wanted, ['audienceType', 'audienceId']))
-      demandReadable(context, asked.audienceType);
+    // Before core or crm is asked, which would tell of it; of what is written it is asked again.
+    if (asked && changes(seen, wanted, AUDIENCE)) demandReadable(context, asked.audienceType);
     const audience = asked && (await this.audienceOf(context, asked));
     const row = await this.campaigns.update(
       context,
@@ -141,6 +142,7 @@ export class CampaignsService {
         const next = merged(before, wanted);
         if (isUnderWay(before) && changes(before, wanted, FROZEN)) throw underWay();
         if (next.paused !== before.paused && ['completed', 'canceled'].includes(before.state)) throw ended();
+        if (changes(before, wanted, AUDIENCE)) demandReadable(context, next.audienceType);
         if (changes(before, wanted, CHECKED)) {
           // Changed by somebody else since its audience was asked for.
           if (!asked || !sameAudience(asked, next)) throw new Problem('etag_mismatch');
