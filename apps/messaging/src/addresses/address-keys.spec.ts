@@ -26,6 +26,24 @@ describe('AddressKeyring', () => {
     expect(plain.blocking).not.toContain(tagged.current);
   });
 
+  it('knows a browser by its endpoint, and still by the whole subscription', () => {
+    const token = (auth: string): string =>
+      JSON.stringify({ endpoint: 'https://push.example/1', keys: { auth } });
+    const keysOf = (text: string) => {
+      const checked = checkAddress('push', text);
+      if (!checked) throw new Error(`${text} is no token`);
+      return keyring.of(ACME, checked);
+    };
+    const one = keysOf(token('a'));
+    expect(keysOf(token('b')).current).toBe(one.current);
+    // Of the release before, which hashed the token as it is.
+    const text = token('a');
+    const former = keyring.of(ACME, { channel: 'push', delivery: text, canonical: text }).current;
+    expect(one.own).toContain(former);
+    expect(one.blocking).toContain(former);
+    expect(keysOf(token('b')).blocking).not.toContain(former);
+  });
+
   it('blocks by the domain', () => {
     const domain = keyring.ofDomain(ACME, 'example.com').current;
     expect(keyring.of(ACME, email('ana@EXAMPLE.com')).blocking).toContain(domain);

@@ -27,7 +27,11 @@ export class AddressKeyring {
 
   /** Of one address. */
   of(organizationId: string, address: CheckedAddress): KeysOfAddress {
-    const own = this.hash(organizationId, address.channel, address.canonical);
+    const { channel, canonical, former } = address;
+    const own = [
+      ...this.hash(organizationId, channel, canonical),
+      ...(former === undefined ? [] : this.hash(organizationId, channel, former)),
+    ];
     const untagged = address.untagged ? this.hash(organizationId, address.channel, address.untagged) : [];
     const domain = address.domain ? this.hash(organizationId, address.channel, `@${address.domain}`) : [];
     return { current: first(own), own, blocking: [...own, ...untagged, ...domain] };

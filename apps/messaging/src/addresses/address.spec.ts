@@ -110,6 +110,22 @@ describe('checkAddress of a phone number', () => {
 });
 
 describe('checkAddress of the other channels', () => {
+  it('knows a browser by its endpoint, however its subscription is written', () => {
+    const endpoint = 'https://push.example/send/AbC';
+    const [one, other] = ['k1', 'k2'].map((p256dh) =>
+      JSON.stringify({ endpoint, keys: { p256dh, auth: 'a' } }),
+    );
+    for (const token of [one, other, `{"keys":{},"endpoint":"HTTPS://push.example:443/send/AbC"}`])
+      expect(checkAddress('push', token ?? '')).toEqual({
+        channel: 'push',
+        delivery: token,
+        canonical: endpoint,
+        former: token,
+      });
+    for (const token of ['{', '{}', '{"endpoint":7}', '{"endpoint":"no-address"}'])
+      expect(checkAddress('push', token)).toEqual({ channel: 'push', delivery: token, canonical: token });
+  });
+
   it('takes a push token as it is', () => {
     expect(checkAddress('push', 'fcm:AbC-123')?.canonical).toBe('fcm:AbC-123');
     expect(checkAddress('push', 'with space')).toBeUndefined();

@@ -16,6 +16,8 @@ export interface CheckedAddress {
   readonly untagged?: string;
   /** E-mail only. */
   readonly domain?: string;
+  /** What it was matched by in releases before: rows may stand under it. */
+  readonly former?: string;
 }
 
 const MAX_EMAIL = 254;
@@ -83,9 +85,23 @@ function checkPhone(channel: Channel, text: string): CheckedAddress | undefined 
 }
 
 function checkToken(text: string): CheckedAddress | undefined {
-  return text.length > 0 && text.length <= MAX_PUSH_TOKEN && /^[\x21-\x7e]+$/.test(text)
+  if (text.length === 0 || text.length > MAX_PUSH_TOKEN || !/^[\x21-\x7e]+$/.test(text)) return undefined;
+  const endpoint = endpointOf(text);
+  return endpoint === undefined
     ? bare('push', text)
-    : undefined;
+    : { channel: 'push', delivery: text, canonical: endpoint, former: text };
+}
+
+/** Of a browser's subscription: whatever its keys are and however it is written, an endpoint is one device. */
+function endpointOf(token: string): string | undefined {
+  if (!token.startsWith('{')) return undefined;
+  try {
+    const { endpoint } = JSON.parse(token) as { endpoint?: unknown };
+    return typeof endpoint === 'string' && URL.canParse(endpoint) ? new URL(endpoint).href : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function bare(channel: Channel, text: string): CheckedAddress {

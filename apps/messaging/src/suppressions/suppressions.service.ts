@@ -63,7 +63,7 @@ export class Suppressions {
     const target = this.target(context.organizationId, given.channel, given.address, given.scope);
     if (!target) throw invalid(given.channel, given.scope);
     return this.gate.write(context, target.keys.own, async (tx) => {
-      if (given.reason === 'invalid_token') await this.tokens.removeDead(tx, target.address);
+      if (given.reason === 'invalid_token') await this.tokens.removeDead(tx, given.address);
       const known = await this.repository.find(tx, given.channel, target.keys.own);
       if (known) return { row: known, created: false };
       const row = this.rowOf(context, given, target);

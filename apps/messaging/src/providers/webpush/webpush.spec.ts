@@ -70,6 +70,24 @@ describe('Web Push', () => {
     return JSON.parse(text.subarray(0, -1).toString());
   }
 
+  it('is one device whatever its keys: once gone, nothing goes to its endpoint', async () => {
+    const shop = await aShop();
+    const endpoint = `${there.server.url}/wp/${randomUUID()}`;
+    there.server.answer = () => ({ status: 410 });
+    const id = await send(shop.api, aPush(subscription(endpoint)));
+    await endedPush(there, shop, id, { state: 'bounced' }, 1);
+    const renewed = JSON.stringify({
+      endpoint,
+      keys: { p256dh: browser.getPublicKey('base64url'), auth: randomBytes(16).toString('base64url') },
+    });
+    const answer = await shop.api.post('/v1/messaging/sends', aPush(renewed), {
+      'idempotency-key': randomUUID(),
+    });
+    expectProblem(answer, 422, 'recipient_suppressed');
+    const [row] = await there.suppressions(shop);
+    expect(row?.address).toBe(endpoint);
+  });
+
   it('posts to the browser’s own service what the browser alone can read, signed for that service', async () => {
     const shop = await aShop();
     const id = await send(shop.api, aPush(subscription()));
