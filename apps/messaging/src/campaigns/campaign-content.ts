@@ -3,7 +3,7 @@ import { ReferenceHolds, type Transaction } from '@customer-platform/database';
 import { Problem, type FieldCode } from '@customer-platform/problem-json';
 import { templateFor } from '../sends/acceptance-decision.js';
 import { AcceptanceReader } from '../sends/acceptance-facts.js';
-import type { TemplateVersion } from '../templates/template-versions.js';
+import type { TemplateHead } from '../templates/template-versions.js';
 import type { KnownAudience } from './audiences.js';
 import type { CampaignEntity } from './campaign.entity.js';
 import { AUDIENCE_RESOURCES } from './campaign.js';
@@ -33,7 +33,7 @@ export class CampaignContentCheck {
     tx: Transaction,
     content: CampaignContent,
     audience: KnownAudience | undefined,
-  ): Promise<TemplateVersion> {
+  ): Promise<TemplateHead> {
     const { audienceType, audienceId, channel, templateId, topic, data } = content;
     if (Buffer.byteLength(JSON.stringify(data)) > DATA_BYTES)
       throw refusal('/data', 'too_long', '`data` is larger than 64 KiB.');

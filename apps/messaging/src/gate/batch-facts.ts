@@ -13,7 +13,12 @@ import {
   type VerifiedDomain,
 } from '../sender-domains/verified-senders.js';
 import { calledOff } from '../sends/called-off.js';
-import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';
+import {
+  TemplateVersions,
+  versionKey,
+  type TemplateVersion,
+  type VersionId,
+} from '../templates/template-versions.js';
 import type { ClaimedSend } from './claimed-send.js';
 import { Recipients, type ResolvedRecipient } from './recipients.js';
 
@@ -70,7 +75,7 @@ export class BatchReader {
       );
       const suspended = await suspendedAmong(tx, organizations);
       const off = await calledOffAmong(tx, sends);
-      const versions = await this.versions.findAll(tx, templatesOf(sends));
+      const versions = await this.versions.inLocales(tx, templatesOf(sends, recipients));
       const consent = await this.consents.marketing(tx, contacts, [
         ...new Set(sends.map((send) => send.channel)),
       ]);
@@ -105,11 +110,20 @@ function contactsOf(
   });
 }
 
-function templatesOf(sends: readonly ClaimedSend[]) {
-  const wanted = new Map<string, { organizationId: string; templateId: string; version: number }>();
-  for (const { organizationId, templateId, templateVersion: version } of sends) {
+/** In the languages of those they go to. */
+function templatesOf(
+  sends: readonly ClaimedSend[],
+  recipients: ReadonlyMap<string, ResolvedRecipient>,
+): (VersionId & { readonly wishes: ReadonlySet<string | null | undefined> })[] {
+  const wanted = new Map<string, VersionId & { readonly wishes: Set<string | null | undefined> }>();
+  for (const { id, organizationId, templateId, templateVersion: version, locale } of sends) {
     if (templateId === null || version === null) continue;
-    wanted.set(versionKey(organizationId, templateId, version), { organizationId, templateId, version });
+    const key = versionKey(organizationId, templateId, version);
+    const one = wanted.get(key) ?? { organizationId, templateId, version, wishes: new Set() };
+    const recipient = recipients.get(id);
+    one.wishes.add(locale);
+    if (recipient?.kind === 'found') one.wishes.add(recipient.contact?.profile.locale);
+    wanted.set(key, one);
   }
   return [...wanted.values()];
 }

@@ -5,7 +5,7 @@ import { mailSender } from '../channels/sender.js';
 import { checkTopicAmong } from '../channels/topics.js';
 import { unverified } from '../sender-domains/verified-senders.js';
 import { completeData } from '../templates/template-data.js';
-import type { TemplateVersion } from '../templates/template-versions.js';
+import type { TemplateHead } from '../templates/template-versions.js';
 import type { AcceptanceFacts, Content, ContentFacts } from './acceptance-facts.js';
 import type { SendRequest } from './send-request.js';
 
@@ -28,7 +28,7 @@ export interface Target {
 }
 
 /** Of a test: the version is the one that is shown, and the template is still there. @throws Problem */
-export function checkTested(request: SendRequest, tested: TemplateVersion, facts: AcceptanceFacts): void {
+export function checkTested(request: SendRequest, tested: TemplateHead, facts: AcceptanceFacts): void {
   checkChannel(request, facts);
   const template = facts.template(tested.templateId);
   // Deleted or purged since it was read; what is here now stays until the send is stored.
@@ -45,7 +45,7 @@ function checkChannel(request: Content, facts: ContentFacts): void {
 }
 
 /** What the settings and the template have to say. @throws Problem as `SendAcceptance.accept` lists them */
-export function templateFor(request: Content, facts: ContentFacts): TemplateVersion | undefined {
+export function templateFor(request: Content, facts: ContentFacts): TemplateHead | undefined {
   const { plan } = facts;
   checkChannel(request, facts);
   if (request.topic !== null) checkTopicAmong(plan.topics, request.topic, request.channel);
@@ -90,7 +90,7 @@ export function targetOf(
   return { contactId: contact.id, address };
 }
 
-function published(template: ReturnType<AcceptanceFacts['template']>): TemplateVersion {
+function published(template: ReturnType<AcceptanceFacts['template']>): TemplateHead {
   const pointer = '/template_id';
   if (!template)
     throw refusal({ pointer, code: 'reference_not_found', detail: 'There is no such template.' });

@@ -11,7 +11,7 @@ import type { Contact } from '../contacts/contact.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
 import { VerifiedSenders } from '../sender-domains/verified-senders.js';
 import { SuppressionsRepository } from '../suppressions/suppressions.repository.js';
-import { TemplateVersions, versionKey, type TemplateVersion } from '../templates/template-versions.js';
+import { TemplateVersions, versionKey, type TemplateHead } from '../templates/template-versions.js';
 import type { NamedRecipient } from './send.js';
 import type { SendRequest } from './send-request.js';
 
@@ -19,7 +19,7 @@ import type { SendRequest } from './send-request.js';
 export interface TemplateState {
   readonly deleted: boolean;
   /** Undefined: none is published. */
-  readonly version: TemplateVersion | undefined;
+  readonly version: TemplateHead | undefined;
 }
 
 /** What a message says, and by which channel. */
@@ -138,7 +138,7 @@ export class AcceptanceReader {
     if (ids.length === 0) return new Map();
     const { organizationId } = tx;
     const rows = await tx.prepared<TemplateRow>(TEMPLATES, [organizationId, ids]);
-    const versions = await this.versions.findAll(
+    const versions = await this.versions.heads(
       tx,
       rows.flatMap(({ id, published_version: version }) =>
         version === null ? [] : [{ organizationId, templateId: id, version }],

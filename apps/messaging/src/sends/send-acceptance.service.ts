@@ -17,7 +17,7 @@ import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { Devices } from '../contacts/devices.js';
 import { Tenants } from '../organizations/tenants.js';
 import type { PartSource } from '../rendering/render-job.js';
-import { TemplateVersions, type TemplateVersion } from '../templates/template-versions.js';
+import { TemplateVersions, type TemplateHead, type TemplateVersion } from '../templates/template-versions.js';
 import {
   checkTested,
   ContactUnknown,
@@ -64,7 +64,7 @@ interface Aimed extends Target {
   readonly wanted: Wanted;
   readonly senderDomain: string | null;
   readonly channel: SendRequest['channel'];
-  readonly template: TemplateVersion | undefined;
+  readonly template: TemplateHead | undefined;
   readonly keys: KeysOfAddress | undefined;
 }
 

@@ -198,12 +198,20 @@ export function chooseLocale(
   fallback: string,
 ): string {
   for (const wish of wishes) {
-    for (let name = wish ?? ''; name !== ''; name = name.slice(0, Math.max(0, name.lastIndexOf('-')))) {
+    for (const name of waysOf(wish)) {
       const found = available.find((locale) => locale.toLowerCase() === name.toLowerCase());
       if (found !== undefined) return found;
     }
   }
   return fallback;
+}
+
+/** A wish as it is, and cut: `es-CL`, `es`. */
+export function waysOf(wish: string | null | undefined): string[] {
+  const ways: string[] = [];
+  for (let name = wish ?? ''; name !== ''; name = name.slice(0, Math.max(0, name.lastIndexOf('-'))))
+    ways.push(name);
+  return ways;
 }
 
 /** Whether a value is of a variable's type. */

@@ -9,6 +9,7 @@ import { RenderFailure } from '../rendering/render-failure.js';
 import { Renderer, type RenderPurpose } from '../rendering/renderer.js';
 import {
   sourcesOf,
+  waysOf,
   type LocaleParts,
   type TemplateContent,
   type TemplateKind,
@@ -18,15 +19,26 @@ import {
 /** The sources of every locale, derived ones included: what is rendered. */
 export type CompiledLocales = Readonly<Record<string, readonly PartSource[]>>;
 
-/** One immutable version, ready to be rendered. */
-export interface TemplateVersion {
+/** One immutable version, without what it says. */
+export interface TemplateHead {
   readonly templateId: string;
   readonly version: number;
   readonly channel: Channel;
   readonly defaultLocale: string;
   readonly variables: Readonly<Record<string, TemplateVariable>>;
   readonly strict: boolean;
+}
+
+/** One immutable version, ready to be rendered: in all its languages, or in those that were asked for. */
+export interface TemplateVersion extends TemplateHead {
   readonly parts: CompiledLocales;
+}
+
+/** Which version. */
+export interface VersionId {
+  readonly organizationId: string;
+  readonly templateId: string;
+  readonly version: number;
 }
 
 interface Row {
@@ -44,7 +56,27 @@ interface Row {
 const REMEMBERED = 200;
 const LARGEST_REMEMBERED = 64 * 1024;
 
-const COLUMNS = 'organization_id, template_id, version, channel, default_locale, variables, strict, parts';
+const HEAD = 'organization_id, template_id, version, channel, default_locale, variables, strict';
+const COLUMNS = `${HEAD}, parts`;
+
+const FIND = `
+  SELECT ${COLUMNS} FROM template_versions WHERE organization_id = $1 AND template_id = $2 AND version = $3`;
+
+const HEADS = `
+  SELECT ${HEAD} FROM template_versions
+   WHERE (organization_id, template_id, version) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))`;
+
+/** A version of many languages is megabytes, of which a message needs one. */
+const IN_LOCALES = `
+  SELECT ${HEAD.replaceAll(/\w+/g, 'v.$&')}, coalesce((
+           SELECT jsonb_object_agg(part.key, part.value) FROM jsonb_each(v.parts) AS part
+            WHERE part.key = v.default_locale
+               OR lower(part.key) IN (SELECT jsonb_array_elements_text(asked.locales))), '{}') AS parts
+    FROM jsonb_to_recordset($1::jsonb) AS asked (organization_id uuid, template_id uuid, version int, locales jsonb)
+   CROSS JOIN LATERAL (
+     SELECT ${COLUMNS} FROM template_versions AS stored
+      WHERE stored.organization_id = asked.organization_id AND stored.template_id = asked.template_id
+        AND stored.version = asked.version OFFSET 0) AS v`;
 
 /** Key of a version across organizations. */
 export function versionKey(organizationId: string, templateId: string, version: number): string {
@@ -193,32 +225,46 @@ export class TemplateVersions {
 
   /** One version of the transaction's organization; undefined when there is none. */
   async find(tx: Transaction, templateId: string, version: number): Promise<TemplateVersion | undefined> {
-    const found = await this.findAll(tx, [{ organizationId: tx.organizationId, templateId, version }]);
-    return [...found.values()][0];
+    const [row] = await tx.prepared<Row>(FIND, [tx.organizationId, templateId, version]);
+    return row && toVersion(row);
   }
 
-  /** Several versions, of several organizations in a worker's transaction, by {@link versionKey}. */
-  async findAll(
+  /** Several versions without what they say, by {@link versionKey}. */
+  async heads(tx: Transaction, wanted: readonly VersionId[]): Promise<Map<string, TemplateHead>> {
+    if (wanted.length === 0) return new Map();
+    const rows = await tx.prepared<Omit<Row, 'parts'> & { [column: string]: unknown }>(HEADS, [
+      wanted.map(({ organizationId }) => organizationId),
+      wanted.map(({ templateId }) => templateId),
+      wanted.map(({ version }) => version),
+    ]);
+    return new Map(rows.map((row) => [keyOfRow(row), toHead(row)]));
+  }
+
+  /**
+   * Several versions, of several organizations in a worker's transaction, by {@link versionKey}: in the languages that
+   * `chooseLocale` can come to for these wishes, and no other.
+   */
+  async inLocales(
     tx: Transaction,
-    wanted: readonly { organizationId: string; templateId: string; version: number }[],
+    wanted: readonly (VersionId & { readonly wishes: Iterable<string | null | undefined> })[],
   ): Promise<Map<string, TemplateVersion>> {
     if (wanted.length === 0) return new Map();
-    const rows = await tx.prepared<Row>(
-      `SELECT ${COLUMNS} FROM template_versions
-       WHERE (organization_id, template_id, version) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))`,
-      [
-        wanted.map(({ organizationId }) => organizationId),
-        wanted.map(({ templateId }) => templateId),
-        wanted.map(({ version }) => version),
-      ],
-    );
-    return new Map(
-      rows.map((row) => [versionKey(row.organization_id, row.template_id, row.version), toVersion(row)]),
-    );
+    const asked = wanted.map(({ organizationId, templateId, version, wishes }) => ({
+      organization_id: organizationId,
+      template_id: templateId,
+      version,
+      locales: [...new Set([...wishes].flatMap(waysOf))].map((locale) => locale.toLowerCase()),
+    }));
+    const rows = await tx.prepared<Row>(IN_LOCALES, [JSON.stringify(asked)]);
+    return new Map(rows.map((row) => [keyOfRow(row), toVersion(row)]));
   }
 }
 
-function toVersion(row: Row): TemplateVersion {
+function keyOfRow(row: Omit<Row, 'parts'>): string {
+  return versionKey(row.organization_id, row.template_id, row.version);
+}
+
+function toHead(row: Omit<Row, 'parts'>): TemplateHead {
   return {
     templateId: row.template_id,
     version: row.version,
@@ -226,6 +272,9 @@ function toVersion(row: Row): TemplateVersion {
     defaultLocale: row.default_locale,
     variables: row.variables,
     strict: row.strict,
-    parts: row.parts,
   };
+}
+
+function toVersion(row: Row): TemplateVersion {
+  return { ...toHead(row), parts: row.parts };
 }
