@@ -240,7 +240,18 @@ describe('channel settings', () => {
     ],
     [{ channels: { push: http({ url: 'ftp://x.example/' }) } }, '/channels/push/url', 'invalid_format', 400],
     // A name that leads elsewhere may not be reached in plain text, in local mode either.
-    [{ channels: { push: http({ url: 'http://8.8.8.8/' }) } }, '/channels/push/url', 'invalid_format', 400],
+    ...[
+      'http://8.8.8.8/',
+      'HTTP://8.8.8.8/',
+      'hTtP:\\\\8.8.8.8/',
+      'ht\ttp://8.8.8.8/',
+      ' http://8.8.8.8/',
+    ].map((url): [object, string, string, number] => [
+      { channels: { push: http({ url }) } },
+      '/channels/push/url',
+      'invalid_format',
+      400,
+    ]),
     [
       { channels: { push: http({ url: 'https://10.0.0.1/' }) } },
       '/channels/push/url',

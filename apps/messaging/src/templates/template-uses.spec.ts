@@ -292,3 +292,20 @@ describe('partials of bad will', () => {
 function mailParts(html: string) {
   return { locales: { es: { html } } };
 }
+
+describe('a template that puts in others', () => {
+  it('has at most 2 MiB in all its languages together', async () => {
+    const { api } = world.organization();
+    await partial(api, 'terms', `<p>${'x'.repeat(240 * 1_024)}</p>`);
+    const languages = ['es', 'en', 'fr', 'de', 'it', 'pt', 'nl', 'sv', 'da'];
+    const body = (count: number) => ({
+      locales: Object.fromEntries(
+        languages
+          .slice(0, count)
+          .map((locale) => [locale, { subject: 'Hola', html: `{% render 'terms' %}`, text: 'Hola' }]),
+      ),
+    });
+    expect((await made(api, body(8))).version).toBe(1);
+    expect(await refused(api, body(9))).toEqual(['/locales']);
+  });
+});
