@@ -121,6 +121,32 @@ describe('contacts between modules', () => {
     ]);
   });
 
+  it('are told of no late device that is not their latest, and of the latest once a day', async () => {
+    const { id, caller } = core.anOrganization();
+    const probe = kafkaProbe(core.app);
+    probe.collect('core');
+    const identify = async (value: string, occurred_at: string): Promise<void> => {
+      const identities = [{ type: 'custom.push_token', value }];
+      await accepted(
+        caller,
+        anIdentify({ external_id: 'ana', occurred_at, identities }),
+        '/v1/core/identify',
+      );
+    };
+    await identify('first', '2026-01-15T12:10:00.000Z');
+    await identify('first', '2026-01-15T12:50:00.000Z');
+    await identify('late', '2026-01-15T12:30:00.000Z');
+    await identify('first', '2026-01-16T00:00:00.000Z');
+    await identify('last', '2026-01-16T12:00:00.000Z');
+    const added = await probe.expectEvents('core.identity.added.v1', id, 4);
+    const devices = added.filter(({ data }) => data.type === 'custom.push_token');
+    expect(devices.map(({ data }) => data.push_token?.value)).toEqual(['first', undefined, 'last']);
+    const seen = await probe.expectEvents('core.identity.seen.v1', id, 1);
+    expect(seen.map(({ data }) => data.push_token)).toEqual([
+      { value: 'first', seen_at: '2026-01-16T00:00:00.000Z' },
+    ]);
+  });
+
   it('are read as their survivor once merged, and have no address once deleted', async () => {
     const merged = newId();
     await core.database.query(

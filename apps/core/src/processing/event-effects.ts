@@ -140,18 +140,22 @@ export function identityNews(outcome: ClaimOutcome): IdentityNews[] {
   const news = (
     verb: IdentityNews['verb'],
     { id, type, value, lastSeenAt }: ChunkIdentity,
+    asDevice = false,
   ): IdentityNews => ({
     verb,
     id,
     type,
-    ...(type === PUSH_TOKEN && verb !== 'removed' ? { device: { value, seen_at: lastSeenAt } } : {}),
+    ...(asDevice && type === PUSH_TOKEN ? { device: { value, seen_at: lastSeenAt } } : {}),
   });
   // Of devices alone it matters which is the latest.
   if ('seen' in outcome)
-    return outcome.overtook && outcome.seen.type === PUSH_TOKEN ? [news('seen', outcome.seen)] : [];
+    return outcome.tellsOfLatest && outcome.seen.type === PUSH_TOKEN
+      ? [news('seen', outcome.seen, true)]
+      : [];
   if (!('added' in outcome)) return [];
-  const { added, evicted } = outcome;
-  return [...(evicted ? [news('removed', evicted)] : []), news('added', added)];
+  const { added, evicted, latest } = outcome;
+  // Not every later time of the latest has been told: whoever knows a device that is not the latest has to ask.
+  return [...(evicted ? [news('removed', evicted)] : []), news('added', added, latest)];
 }
 
 /** `core.event.dead_lettered`. */

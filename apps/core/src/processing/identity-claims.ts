@@ -45,10 +45,13 @@ export interface Claim {
   readonly pointer: string;
 }
 
-/** What became of a claim; `refused` is the code of the event's warning. */
+/**
+ * What became of a claim; `refused` is the code of the event's warning. `latest`: no other of its type was seen at the
+ * same time or later. `tellsOfLatest`: it became the latest of its type again, or is so on another day.
+ */
 export type ClaimOutcome =
-  | { claim: Claim; added: ChunkIdentity; evicted?: ChunkIdentity }
-  | { claim: Claim; seen: ChunkIdentity; overtook: boolean }
+  | { claim: Claim; added: ChunkIdentity; latest: boolean; evicted?: ChunkIdentity }
+  | { claim: Claim; seen: ChunkIdentity; tellsOfLatest: boolean }
   | { claim: Claim; refused: 'identity_taken'; owner: ChunkIdentity }
   | { claim: Claim; refused: 'limit_reached' };
 
@@ -157,7 +160,8 @@ function decide(claim: Claim, owners: Map<string, ChunkIdentity>, held: ChunkIde
     const others = ofType.filter((own) => own !== owner);
     const wasLatest = others.every((own) => own.lastSeenAt < before);
     const isLatest = others.every((own) => own.lastSeenAt <= owner.lastSeenAt);
-    return { claim, seen: owner, overtook: !wasLatest && isLatest };
+    const onAnotherDay = dayOf(before) !== dayOf(owner.lastSeenAt);
+    return { claim, seen: owner, tellsOfLatest: isLatest && (!wasLatest || onAnotherDay) };
   }
   const full = ofType.length >= identityLimit(type) || held.length >= IDENTITIES_OF_CONTACT;
   if (full && !(makesRoom(type) && ofType.length > 0)) return { claim, refused: 'limit_reached' };
@@ -167,9 +171,15 @@ function decide(claim: Claim, owners: Map<string, ChunkIdentity>, held: ChunkIde
     owners.delete(keyOf(evicted));
   }
   const added = newIdentity(claim);
+  const latest = ofType.every((own) => own === evicted || own.lastSeenAt < added.lastSeenAt);
   held.push(added);
   owners.set(keyOf(added), added);
-  return { claim, added, evicted };
+  return { claim, added, latest, evicted };
+}
+
+/** The UTC day of an instant. */
+function dayOf(instant: string): string {
+  return instant.slice(0, 10);
 }
 
 function newIdentity({ organizationId, contact, type, value, normal, item }: Claim): ChunkIdentity {
