@@ -15490,7 +15490,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example  */
+                /** @example vehicle */
                 slug: string;
             };
             cookie?: never;
@@ -15537,7 +15537,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example  */
+                /** @example vehicle */
                 slug: string;
             };
             cookie?: never;
@@ -15583,7 +15583,7 @@ export interface operations {
             path: {
                 /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
                 id: string;
-                /** @example  */
+                /** @example vehicle */
                 slug: string;
             };
             cookie?: never;
@@ -15617,7 +15617,7 @@ export interface operations {
             path: {
                 /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
                 id: string;
-                /** @example  */
+                /** @example vehicle */
                 slug: string;
             };
             cookie?: never;
@@ -15640,7 +15640,7 @@ export interface operations {
             path: {
                 /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
                 id: string;
-                /** @example  */
+                /** @example vehicle */
                 slug: string;
             };
             cookie?: never;
@@ -15686,7 +15686,7 @@ export interface operations {
             path: {
                 /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
                 id: string;
-                /** @example  */
+                /** @example vehicle */
                 slug: string;
             };
             cookie?: never;
@@ -15709,7 +15709,7 @@ export interface operations {
             path: {
                 /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
                 id: string;
-                /** @example  */
+                /** @example vehicle */
                 slug: string;
             };
             cookie?: never;

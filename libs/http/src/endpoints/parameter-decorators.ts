@@ -4,7 +4,7 @@ import {
   type ExecutionContext,
   type PipeTransform,
 } from '@nestjs/common';
-import { ApiBody, ApiHeader } from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Problem } from '@customer-platform/problem-json';
 import { isStorableText } from '../json/inspect-json.js';
@@ -66,9 +66,14 @@ const pathText = createParamDecorator((name: string, execution: ExecutionContext
   return text;
 });
 
-/** A text of the path, decoded, such as a slug or a provider's name. */
-export function PathText(name: string): ParameterDecorator {
-  return pathText(name);
+/** A text of the path, decoded, such as a slug or a provider's name; `example` is what its description shows. */
+export function PathText(name: string, example?: string): ParameterDecorator {
+  return (target, method, index) => {
+    if (method === undefined) return;
+    pathText(name)(target, method, index);
+    if (example === undefined) return;
+    applyTo(target, method, ApiParam({ name, schema: { type: 'string', example } }));
+  };
 }
 
 const listRequest = createParamDecorator(

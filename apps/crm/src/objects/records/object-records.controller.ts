@@ -29,6 +29,7 @@ const VALUES = {
   description:
     'Filters by the definition’s indexed fields, each a parameter of its own: `values.year[gte]=2020`. `sort` takes one of them too: `-values.year`. Records without a value come last.',
 };
+const EXAMPLE = 'vehicle';
 const WRITES = ['definition_deleted', 'dependency_unavailable'] as const;
 const REFERS = ['duplicate_value', 'reference_not_found', 'reference_deleted'] as const;
 
@@ -45,7 +46,7 @@ export class ObjectRecordsController {
   })
   async create(
     @Context() context: RequestContext,
-    @PathText('slug') slug: string,
+    @PathText('slug', EXAMPLE) slug: string,
     @Body() body: CreateObjectRecordDto,
   ): Promise<Answer> {
     const shown = await this.records.create(context, slug, body.values);
@@ -62,7 +63,7 @@ export class ObjectRecordsController {
   })
   async list(
     @Context() context: RequestContext,
-    @PathText('slug') slug: string,
+    @PathText('slug', EXAMPLE) slug: string,
     @ListRequestOf(OBJECT_RECORDS_LIST, VALUES) read: ListReader,
   ): Promise<Page<ObjectRecordDto>> {
     const { definition, page } = await this.records.list(context, slug, read);
@@ -77,7 +78,7 @@ export class ObjectRecordsController {
   })
   async get(
     @Context() context: RequestContext,
-    @PathText('slug') slug: string,
+    @PathText('slug', EXAMPLE) slug: string,
     @Id() id: string,
   ): Promise<Answer> {
     return tagged(await this.records.get(context, slug, id));
@@ -92,7 +93,7 @@ export class ObjectRecordsController {
   })
   async update(
     @Context() context: RequestContext,
-    @PathText('slug') slug: string,
+    @PathText('slug', EXAMPLE) slug: string,
     @Id() id: string,
     @Body() body: UpdateObjectRecordDto,
   ): Promise<Answer> {
@@ -106,7 +107,7 @@ export class ObjectRecordsController {
   })
   softDelete(
     @Context() context: RequestContext,
-    @PathText('slug') slug: string,
+    @PathText('slug', EXAMPLE) slug: string,
     @Id() id: string,
   ): Promise<void> {
     return this.records.softDelete(context, slug, id);
@@ -121,7 +122,7 @@ export class ObjectRecordsController {
   })
   async restore(
     @Context() context: RequestContext,
-    @PathText('slug') slug: string,
+    @PathText('slug', EXAMPLE) slug: string,
     @Id() id: string,
   ): Promise<Answer> {
     return tagged(await this.records.restore(context, slug, id));
@@ -132,7 +133,11 @@ export class ObjectRecordsController {
     summary: 'Purge a soft-deleted record of a custom object',
     path: ':slug/:id/purge',
   })
-  purge(@Context() context: RequestContext, @PathText('slug') slug: string, @Id() id: string): Promise<void> {
+  purge(
+    @Context() context: RequestContext,
+    @PathText('slug', EXAMPLE) slug: string,
+    @Id() id: string,
+  ): Promise<void> {
     return this.records.purge(context, slug, id);
   }
 }
