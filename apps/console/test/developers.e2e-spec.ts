@@ -197,7 +197,7 @@ describe('deliveries of a webhook endpoint', () => {
     const pair = page.getByRole('dialog', { name: 'Clave pública de “Bodega”' });
     await pair.getByText(/^whpk_/).waitFor();
     await pair.getByRole('button', { name: 'Listo' }).press('Enter');
-    await panel.getByText('v1a', { exact: true }).waitFor();
+    await panel.getByText('con un par de claves (v1a)').waitFor();
 
     await panel.getByRole('button', { name: 'Reenviar lo fallido' }).click();
     const replay = page.getByRole('dialog', { name: 'Reenviar lo fallido' });

@@ -79,7 +79,7 @@ describe('a definition', () => {
     await page.getByRole('navigation', { name: 'Menú' }).getByRole('link', { name: 'Objetos' }).click();
     await page.getByRole('button', { name: 'Nueva definición' }).click();
     await dialog(page).getByLabel('Nombre', { exact: true }).fill(name);
-    await dialog(page).getByLabel('Slug').fill('Not a slug');
+    await dialog(page).getByLabel('Nombre en la API').fill('Not a slug');
     await dialog(page).getByRole('button', { name: 'Agregar un campo' }).click();
     await dialog(page).getByLabel('Nombre del campo').fill('Número');
     expect(await dialog(page).getByLabel('Clave').inputValue()).toBe('numero');
@@ -93,7 +93,7 @@ describe('a definition', () => {
     await dialog(page).getByRole('button', { name: 'Crear la definición' }).click();
     // The API says what is wrong with it; what was written stays.
     await dialog(page).getByRole('alert').waitFor();
-    await dialog(page).getByLabel('Slug').fill(slug);
+    await dialog(page).getByLabel('Nombre en la API').fill(slug);
     await dialog(page).getByRole('button', { name: 'Crear la definición' }).click();
     await dialog(page).getByRole('heading', { name }).waitFor();
     await dialog(page).getByText('elección · auto, hogar').waitFor();

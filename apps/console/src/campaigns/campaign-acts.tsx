@@ -30,7 +30,9 @@ export function CampaignActs({ campaign, onEdit, onGone }: CampaignActsProps): R
         {underWay && may('messaging.campaigns.update') && <Pause campaign={campaign} />}
         <Links campaign={campaign} />
         {underWay && may('messaging.campaigns.delete') && <Cancel campaign={campaign} />}
-        {!underWay && <Steps campaign={campaign} onEdit={onEdit} onGone={onGone} />}
+        {!underWay && (
+          <Steps campaign={campaign} beside={runs && mayRun(campaign)} onEdit={onEdit} onGone={onGone} />
+        )}
       </div>
     </>
   );
@@ -155,7 +157,7 @@ function Links({ campaign: { id, last_run: run } }: { campaign: Campaign }): Rea
   );
 }
 
-function Steps({ campaign, onEdit, onGone }: CampaignActsProps): ReactNode {
+function Steps({ campaign, beside, onEdit, onGone }: CampaignActsProps & { beside: boolean }): ReactNode {
   const t = useTranslations('campaigns');
   const may = useMay();
   const api = useApi();
@@ -166,6 +168,7 @@ function Steps({ campaign, onEdit, onGone }: CampaignActsProps): ReactNode {
     <ResourceSteps
       name={campaign.name}
       deleted={campaign.deleted_at !== null}
+      beside={beside}
       onEdit={may('messaging.campaigns.update') ? onEdit : undefined}
       remove={mayDelete ? () => api.DELETE('/v1/messaging/campaigns/{id}', { params }) : undefined}
       restore={mayDelete ? () => api.POST('/v1/messaging/campaigns/{id}/restore', { params }) : undefined}

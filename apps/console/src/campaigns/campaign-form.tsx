@@ -1,10 +1,12 @@
+import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { TemplateField, TopicField } from '../messages/content-fields.tsx';
 import { CATEGORIES, CHANNELS, type Channel } from '../messages/vocabulary.ts';
+import { useMay, usePerson } from '../session/use-session.tsx';
 import { FormFrame, FormPart, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
-import { SearchField } from '../ui/filters.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
+import { NameSelect } from '../ui/name-select.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { AudienceCount } from './audience-count.tsx';
 import { AUDIENCE_TYPES, dataOf, type AudienceType, type CampaignDraft } from './campaign.ts';
@@ -102,40 +104,36 @@ function Whom({ draft, set, error }: DraftPartProps<CampaignDraft>): ReactNode {
 /** By its name; without the right to see it the API would refuse to aim at it. */
 function AudienceField({ draft, set, error }: DraftPartProps<CampaignDraft>): ReactNode {
   const t = useTranslations('campaigns');
+  const may = useMay();
+  const { organization } = usePerson();
   const [prefix, setPrefix] = useState('');
   const { audienceType: type, audienceId } = draft;
-  const { data } = useAudiences(type, prefix);
-  const wrong = problemAt(error, '/audience', true);
-  if (data === undefined)
-    return (
-      <TextField
-        label={t(`audienceIds.${type}`)}
-        required
-        value={audienceId}
-        error={wrong}
-        onChange={({ target }) => set({ audienceId: target.value.trim() })}
-      />
-    );
-  const { audiences, more } = data;
-  const known = audienceId === '' || audiences.some(({ id }) => id === audienceId);
-  return (
+  const read = useAudiences(type, prefix);
+  const none = (
     <>
-      {(more || prefix !== '') && (
-        <SearchField label={t('audienceName')} value={prefix} onChange={setPrefix} />
+      {t(`noAudience.${type}`)}{' '}
+      {type === 'segment' && may('core.segments.create') && (
+        <Link
+          to="/o/$organization/segments/new"
+          params={{ organization: organization.slug }}
+          // What is written in the form stays.
+          target="_blank"
+          className="text-accent underline"
+        >
+          {t('makeSegment')}
+        </Link>
       )}
-      <Select
-        label={t(`audienceTypes.${type}`)}
-        required
-        value={audienceId}
-        error={wrong}
-        hint={audiences.length === 0 ? t(`noAudience.${type}`) : undefined}
-        options={[
-          { value: '', label: t('choose') },
-          ...(known ? [] : [{ value: audienceId, label: audienceId }]),
-          ...audiences.map(({ id, name }) => ({ value: id, label: name })),
-        ]}
-        onChange={({ target }) => set({ audienceId: target.value })}
-      />
     </>
+  );
+  return (
+    <NameSelect
+      label={t(`audienceTypes.${type}`)}
+      idLabel={t(`audienceIds.${type}`)}
+      {...{ read, prefix, none }}
+      onPrefix={setPrefix}
+      value={audienceId}
+      error={problemAt(error, '/audience', true)}
+      onChange={(id) => set({ audienceId: id })}
+    />
   );
 }

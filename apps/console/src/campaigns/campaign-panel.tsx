@@ -5,6 +5,7 @@ import { TemplateLink } from '../messages/words.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Json } from '../ui/json.tsx';
+import { Section } from '../ui/page.tsx';
 import { ResourcePanel } from '../ui/resource-panel.tsx';
 import { Time } from '../ui/time.tsx';
 import { CampaignActs } from './campaign-acts.tsx';
@@ -62,7 +63,11 @@ function Facts({ campaign }: { campaign: Campaign }): ReactNode {
           <Id value={campaign.id} />
         </Detail>
       </Details>
-      {Object.keys(campaign.data).length > 0 && <Json value={campaign.data} label={t('data')} />}
+      {Object.keys(campaign.data).length > 0 && (
+        <Section title={t('dataTitle')}>
+          <Json value={campaign.data} label={t('data')} />
+        </Section>
+      )}
     </>
   );
 }

@@ -24,12 +24,14 @@ const FILLS: Record<ProgressPart, string> = {
 };
 
 /** How far the last run has come: a bar, and the same in figures. */
-export function CampaignProgress({ campaign: { last_run: run } }: { campaign: Campaign }): ReactNode {
+export function CampaignProgress({ campaign }: { campaign: Campaign }): ReactNode {
   const t = useTranslations('campaigns');
-  if (run === null) return null;
+  const { last_run: run, deleted_at: deletedAt } = campaign;
+  if (run === null) return deletedAt === null ? <Note>{t('neverRun')}</Note> : null;
   const { state } = run;
   return (
     <Section title={t('progress')} actions={<Badge>{t(`runStates.${state}`)}</Badge>}>
+      {state === 'paused' && <Note tone="warn">{t('pausedLead')}</Note>}
       {run.reason !== null && <Note tone="warn">{t('audienceGone')}</Note>}
       <p className="text-soft">
         {t('doneOf', doneOf(run))} · {t('startedAt')} <Time at={run.started_at} />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useNames } from '../ui/name-select.tsx';
 import { AUDIENCE_PERMISSIONS, type AudienceType, type Campaign } from './campaign.ts';
 
 const OFFERED = 200;
@@ -34,24 +35,20 @@ const audienceOf = ({ id, name, member_count: count, state }: Row): Audience => 
 export function useAudiences(type: AudienceType, prefix: string) {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'campaigns', 'audiences', type, prefix],
-    enabled: may(AUDIENCE_PERMISSIONS[type]),
-    queryFn: async ({ signal }) => {
-      const query = {
-        limit: OFFERED,
-        sort: 'name' as const,
-        ...(prefix === '' ? {} : { 'name[prefix]': prefix }),
-      };
-      const params = { query };
+  return useNames(
+    ['campaigns', 'audiences', type],
+    prefix,
+    may(AUDIENCE_PERMISSIONS[type]),
+    async (signal) => {
+      const named = prefix === '' ? {} : { 'name[prefix]': prefix };
+      const params = { query: { limit: OFFERED, sort: 'name' as const, ...named } };
       const { data, page } =
         type === 'segment'
           ? (await api.GET('/v1/core/segments', { params, signal })).data
           : (await api.GET('/v1/crm/lists', { params, signal })).data;
-      return { audiences: (data as Row[]).map(audienceOf), more: page.next_cursor !== null };
+      return { items: (data as Row[]).map(audienceOf), more: page.next_cursor !== null };
     },
-  });
+  );
 }
 
 /** The one that a campaign is aimed at, with how many are in it now. */

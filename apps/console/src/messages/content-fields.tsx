@@ -1,8 +1,11 @@
-import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useMay, usePerson } from '../session/use-session.tsx';
 import { Select, TextField } from '../ui/form.tsx';
+import { NameSelect } from '../ui/name-select.tsx';
 import { useChannelSettings, topicsIn } from './use-channels.ts';
-import { useTemplateNames } from './use-routing.ts';
+import { useMessageTemplates } from './use-templates.ts';
 import type { Channel } from './vocabulary.ts';
 
 interface ContentFieldProps {
@@ -12,36 +15,36 @@ interface ContentFieldProps {
   onChange: (value: string) => void;
 }
 
-/** A template of a channel; by its id, without the right to see templates. */
+/** A template of a channel that can be sent. */
 export function TemplateField({ channel, value, error, onChange }: ContentFieldProps): ReactNode {
   const t = useTranslations('messages');
-  const templates = useTemplateNames();
-  if (templates === undefined)
-    return (
-      <TextField
-        label={t('templateId')}
-        required
-        value={value}
-        error={error}
-        onChange={({ target }) => onChange(target.value.trim())}
-      />
-    );
-  const found = templates.filter((each) => each.channel === channel);
-  // Where there are more than are offered, by the id.
-  const known = value === '' || found.some(({ id }) => id === value);
+  const may = useMay();
+  const { organization } = usePerson();
+  const [prefix, setPrefix] = useState('');
+  const read = useMessageTemplates(channel, prefix);
+  const none = (
+    <>
+      {t('noTemplateOfChannel')}{' '}
+      {may('messaging.templates.create') && (
+        <Link
+          to="/o/$organization/messages/templates/new"
+          params={{ organization: organization.slug }}
+          search={{ channel }}
+          // What is written in the form stays.
+          target="_blank"
+          className="text-accent underline"
+        >
+          {t('makeTemplate')}
+        </Link>
+      )}
+    </>
+  );
   return (
-    <Select
+    <NameSelect
       label={t('template')}
-      required
-      value={value}
-      error={error}
-      hint={found.length === 0 ? t('noTemplateOfChannel') : undefined}
-      options={[
-        { value: '', label: t('choose') },
-        ...(known ? [] : [{ value, label: value }]),
-        ...found.map(({ id, name }) => ({ value: id, label: name })),
-      ]}
-      onChange={({ target }) => onChange(target.value)}
+      idLabel={t('templateId')}
+      {...{ read, prefix, value, error, none, onChange }}
+      onPrefix={setPrefix}
     />
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useNames } from '../ui/name-select.tsx';
 import type { Template, TemplateKind } from './template.ts';
 import type { Channel } from './vocabulary.ts';
 
@@ -27,5 +28,18 @@ export function usePieces(kind: Exclude<TemplateKind, 'message'>, channel: Chann
       const { data } = await api.GET('/v1/messaging/templates', { params: { query }, signal });
       return data.data.filter(({ published_version: published }) => published !== null);
     },
+  });
+}
+
+/** Templates that can be sent by a channel, by the beginning of their names; nothing without the right to see them. */
+export function useMessageTemplates(channel: Channel, prefix: string) {
+  const api = useApi();
+  const may = useMay();
+  const key = ['messages', 'templates', 'choices', channel];
+  return useNames(key, prefix, may('messaging.templates.read'), async (signal) => {
+    const named = prefix === '' ? {} : { 'name[prefix]': prefix };
+    const query = { kind: 'message', channel, sort: 'name', limit: MOST, ...named } as const;
+    const { data, page } = (await api.GET('/v1/messaging/templates', { params: { query }, signal })).data;
+    return { items: data.map(({ id, name }) => ({ id, name })), more: page.next_cursor !== null };
   });
 }

@@ -1,7 +1,8 @@
+import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay } from '../session/use-session.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Confirm } from '../ui/dialog.tsx';
@@ -44,7 +45,12 @@ function Standing({ domain }: { domain: SenderDomain }): ReactNode {
   const t = useTranslations('sender-domains');
   const { state, failing_since: failing, deleted_at: deletedAt } = domain;
   if (deletedAt !== null) return <Note>{t('deletedLead')}</Note>;
-  if (state === 'verified' && failing === null) return <Note tone="good">{t('verifiedLead')}</Note>;
+  if (state === 'verified' && failing === null)
+    return (
+      <Note tone="good">
+        {t('verifiedLead')} <ToSender />
+      </Note>
+    );
   if (state === 'verified' && failing !== null)
     return (
       <Note tone="warn">
@@ -52,6 +58,27 @@ function Standing({ domain }: { domain: SenderDomain }): ReactNode {
       </Note>
     );
   return <Note tone="warn">{t(state === 'failed' ? 'failedLead' : 'pendingLead')}</Note>;
+}
+
+/** Where one says from which address mail leaves. */
+function ToSender(): ReactNode {
+  const t = useTranslations('sender-domains');
+  const may = useMay();
+  const { organization } = usePerson();
+  if (!may('messaging.channels.read')) return t('senderLead');
+  return (
+    <>
+      {t('senderLead')}{' '}
+      <Link
+        to="/o/$organization/messages/channels"
+        params={{ organization: organization.slug }}
+        search={{ open: 'email' }}
+        className="underline"
+      >
+        {t('toSender')}
+      </Link>
+    </>
+  );
 }
 
 function Verify({ domain: { id } }: { domain: SenderDomain }): ReactNode {

@@ -11,6 +11,8 @@ interface ResourceStepsProps {
   deleted: boolean;
   /** What leads to a form; left out where it may not be changed. */
   onEdit?: (() => void) | undefined;
+  /** Whether something else is the main thing to do. */
+  beside?: boolean;
   /** Each left out without its permission. */
   remove?: (() => Promise<unknown>) | undefined;
   restore?: (() => Promise<unknown>) | undefined;
@@ -25,7 +27,7 @@ interface ResourceStepsProps {
 
 /** What one can do with a whole thing: change it, delete it and take that back, remove it for good. */
 export function ResourceSteps(props: ResourceStepsProps): ReactNode {
-  const { name, deleted, onEdit, remove, restore, purge, purgeLead } = props;
+  const { name, deleted, onEdit, beside = false, remove, restore, purge, purgeLead } = props;
   const t = useTranslations('ui');
   const [asking, setAsking] = useState(false);
   const acts = useActs(props);
@@ -34,7 +36,7 @@ export function ResourceSteps(props: ResourceStepsProps): ReactNode {
     <>
       <div className="flex flex-wrap gap-2 empty:hidden">
         {!deleted && onEdit !== undefined && (
-          <Button look="main" onClick={onEdit}>
+          <Button look={beside ? 'plain' : 'main'} onClick={onEdit}>
             {t('edit')}
           </Button>
         )}

@@ -63,16 +63,7 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }): ReactNode {
 
 function Delivered({ delivery, enabled }: { delivery: Delivery; enabled: boolean }): ReactNode {
   const t = useTranslations('developers');
-  const {
-    type,
-    state,
-    tries,
-    status_code: status,
-    error,
-    attempted_at,
-    created_at,
-    next_attempt_at,
-  } = delivery;
+  const { type, state, tries, status_code: status, error, created_at, next_attempt_at } = delivery;
   const word = useErrorWord();
   return (
     <li>
@@ -81,7 +72,7 @@ function Delivered({ delivery, enabled }: { delivery: Delivery; enabled: boolean
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <Badge tone={TONES[state]}>{t(`hooks.deliveryStates.${state}`)}</Badge>
             <code className="min-w-0 grow font-mono text-xs break-all">{type}</code>
-            <Time at={attempted_at ?? created_at} relative />
+            <Time at={created_at} relative />
           </span>
           <span className="text-xs text-soft">
             {t('hooks.tries', { count: tries.length })}

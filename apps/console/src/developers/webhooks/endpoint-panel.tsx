@@ -60,9 +60,7 @@ function Opened({ read, onEdit, onClose }: OpenedProps): ReactNode {
             ))}
           </ul>
         </Detail>
-        <Detail name={t('hooks.signing')}>
-          <code className="font-mono text-xs">{endpoint.signing}</code>
-        </Detail>
+        <Detail name={t('hooks.signing')}>{t(`hooks.signings.${endpoint.signing}`)}</Detail>
         {endpoint.public_key !== null && (
           <Detail name={t('hooks.publicKey')}>
             <Id value={endpoint.public_key} />

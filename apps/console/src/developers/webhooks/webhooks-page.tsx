@@ -9,7 +9,7 @@ import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
 import { useList } from '../../ui/list.ts';
-import { Empty, Forbidden } from '../../ui/notices.tsx';
+import { Empty, Forbidden, NothingMatches } from '../../ui/notices.tsx';
 import { SecretOnce } from '../../ui/secret-once.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -88,7 +88,13 @@ function Endpoints({ enabled, onOpen, chosen }: EndpointsProps): ReactNode {
       keyOf={({ id }) => id}
       chosen={chosen}
       onOpen={({ id }) => onOpen(id)}
-      empty={<Empty title={t('hooks.none')}>{t('hooks.noneLead')}</Empty>}
+      empty={
+        enabled === undefined ? (
+          <Empty title={t('hooks.none')}>{t('hooks.noneLead')}</Empty>
+        ) : (
+          <NothingMatches />
+        )
+      }
     />
   );
 }
@@ -114,7 +120,14 @@ function useColumns(): Column<Endpoint>[] {
       id: 'last',
       header: t('hooks.lastTry'),
       cell: ({ recent_deliveries: [last] }) =>
-        last?.attempted_at == null ? '–' : <Time at={last.attempted_at} relative />,
+        last?.attempted_at == null ? (
+          '–'
+        ) : (
+          <span className="inline-flex items-center gap-2">
+            <Time at={last.attempted_at} relative />
+            {last.error !== null && <Badge tone="bad">{t('hooks.notReceived')}</Badge>}
+          </span>
+        ),
     },
   ];
 }
