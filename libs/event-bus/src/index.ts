@@ -6,7 +6,7 @@ export {
 } from './consuming/record.consumers.js';
 export { type PartitionRange, type Position, type Positions } from './consuming/positions.js';
 export { TopicReader } from './consuming/topic.reader.js';
-export { isInfrastructureError, QueueUnavailable, RecordTooLarge } from './errors.js';
+export { isInfrastructureError, mayBeOfItsValues, QueueUnavailable, RecordTooLarge } from './errors.js';
 export { connectEventBus, EventBusModule } from './event-bus.module.js';
 export { type EventBusOptions } from './event-bus.options.js';
 export { Inbox } from './inbox/inbox.js';

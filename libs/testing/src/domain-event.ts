@@ -14,6 +14,8 @@ export interface ProbeEvent<T extends EventType> {
   data: EventData<T>;
   id?: string;
   correlationId?: string;
+  /** Now, unless given. */
+  time?: string;
 }
 
 /** What the events of one aggregate are kept in order by. */
@@ -23,14 +25,14 @@ export function keyOf(event: Pick<DomainEvent, 'type' | 'data'>): string {
 
 /** An event in the envelope in which its module publishes it. */
 export function envelopeOf<T extends EventType>(event: ProbeEvent<T>): DomainEvent {
-  const { type, organizationId, data, id = newId(), correlationId = newId() } = event;
+  const { type, organizationId, data, id = newId(), correlationId = newId(), time } = event;
   const content = { type, data } as Pick<DomainEvent, 'type' | 'data'>;
   return {
     specversion: '1.0',
     id,
     source: sourceOf(type),
     subject: keyOf(content),
-    time: new Date().toISOString(),
+    time: time ?? new Date().toISOString(),
     datacontenttype: 'application/json',
     organizationid: organizationId,
     correlationid: correlationId,

@@ -23,6 +23,8 @@ interface Told {
 const provider = new Provider();
 /** What core knows. */
 let devices: Told[] = [];
+/** A core of the release before does not: it is asked of each. */
+let answersMany = true;
 let core: InternalPeer;
 let world: MessagingWorld;
 beforeAll(async () => {
@@ -30,13 +32,18 @@ beforeAll(async () => {
   core = await InternalPeer.start({
     [DEVICES]: (body) => {
       const { ids } = body as { ids: string[] };
-      return { data: devices.filter(({ contact_id: id }) => ids.includes(id)) };
+      return answersMany ? { data: devices.filter(({ contact_id: id }) => ids.includes(id)) } : undefined;
+    },
+    'POST /internal/contacts/address': (body) => {
+      const { contact_id: asked } = body as { contact_id: string };
+      return { address: devices.find(({ contact_id: id }) => id === asked)?.value ?? null };
     },
   });
   world = await messagingWorld({ env: { CORE_INTERNAL_URL: core.url } });
 });
 beforeEach(() => {
   devices = [];
+  answersMany = true;
   core.calls.length = 0;
   provider.answer = () => ({ status: 201, body: {} });
 });
@@ -56,6 +63,11 @@ async function shop(): Promise<Shop> {
   const { id, api } = world.organization();
   const push = { provider: 'http', url: `${provider.url}/in`, secret: `whsec_${'A'.repeat(32)}` };
   await api.call('PUT', '/v1/messaging/channel-settings', { body: { channels: { push } } });
+  return someone({ id, api });
+}
+
+/** An active contact that messaging knows. */
+async function someone({ id, api }: Omit<Shop, 'contact'>): Promise<Shop> {
   const contact = aContact();
   await tell(id, 'core.contact.created.v1', {
     contact_id: contact.id,
@@ -69,8 +81,9 @@ async function shop(): Promise<Shop> {
   return { id, api, contact };
 }
 
-async function tell(organizationId: string, type: string, data: object): Promise<void> {
-  await world.probe.publish({ type, organizationId, data } as Parameters<typeof world.probe.publish>[0]);
+async function tell(organizationId: string, type: string, data: object, time?: string): Promise<void> {
+  const event = { type, organizationId, data, ...(time === undefined ? {} : { time }) };
+  await world.probe.publish(event as Parameters<typeof world.probe.publish>[0]);
 }
 
 function device({ contact }: Shop, value: string, second: number, identity_id: string = newId()): Told {
@@ -101,11 +114,10 @@ async function pushed({ api, contact }: Shop): Promise<unknown> {
 
 const asked = (): number => core.calls.filter(({ route }) => route === DEVICES).length;
 
-function stored({ contact }: Shop): Promise<{ token: string; known: boolean }[]> {
+/** Those that are not dead. */
+function stored({ contact }: Shop): Promise<{ token: string }[]> {
   return world.database.query(
-    `SELECT p.token, c.devices_known IS NOT DISTINCT FROM c.devices_epoch AS known FROM push_tokens p
-       JOIN contacts c ON c.organization_id = p.organization_id AND c.id = p.contact_id
-      WHERE p.contact_id = $1 ORDER BY p.seen_at`,
+    'SELECT token FROM push_tokens WHERE contact_id = $1 AND NOT dead ORDER BY seen_at',
     [contact.id],
   );
 }
@@ -174,6 +186,69 @@ describe('the device of a contact', () => {
     await holds(one);
     expect(await pushed(one)).toBe(`alive-${one.id}`);
     expect(asked()).toBe(2);
+  });
+
+  it('is reached again once its suppression is lifted', async () => {
+    const one = await shop();
+    devices = [device(one, `only-${one.id}`, 1)];
+    provider.answer = () => ({ status: 410, body: {} });
+    expect(await pushed(one)).toBe(`only-${one.id}`);
+    await holds(one);
+    const { body } = await one.api.get<{ data: { id: string; reason: string }[] }>(
+      '/v1/messaging/suppressions',
+    );
+    expect(body.data).toMatchObject([{ reason: 'invalid_token' }]);
+    provider.answer = () => ({ status: 201, body: {} });
+    await one.api.call('DELETE', `/v1/messaging/suppressions/${body.data[0]?.id ?? ''}`);
+    await holds(one, `only-${one.id}`);
+    expect(await pushed(one)).toBe(`only-${one.id}`);
+    expect(asked()).toBe(1);
+  });
+
+  it('is believed of neither where it is said of two contacts: both are asked for anew', async () => {
+    const one = await shop();
+    const second = await someone(one);
+    const theirs = device(one, `of-one-${one.id}`, 1);
+    devices = [theirs];
+    expect(await pushed(one)).toBe(theirs.value);
+    // Of a contact that is merged into the first, told late: on another partition.
+    await told(second, 'added', { ...theirs, contact_id: second.contact.id });
+    await holds(one);
+    expect(await stored(second)).toEqual([]);
+    expect(await pushed(one)).toBe(theirs.value);
+    expect(asked()).toBe(2);
+  });
+
+  it('is asked for anew where a word is older than the answer', async () => {
+    const one = await shop();
+    const first = device(one, `first-${one.id}`, 1);
+    devices = [first];
+    expect(await pushed(one)).toBe(first.value);
+    const gone = device(one, `gone-${one.id}`, 2);
+    await tell(
+      one.id,
+      'core.identity.added.v1',
+      {
+        contact_id: gone.contact_id,
+        identity_id: gone.identity_id,
+        type: 'custom.push_token',
+        push_token: { value: gone.value, seen_at: gone.seen_at },
+      },
+      new Date(Date.now() - 60_000).toISOString(),
+    );
+    await holds(one);
+    expect(await pushed(one)).toBe(first.value);
+    expect(asked()).toBe(2);
+  });
+
+  it('is asked for of a core of the release before, for each push', async () => {
+    const one = await shop();
+    answersMany = false;
+    devices = [device(one, `old-core-${one.id}`, 1)];
+    expect([await pushed(one), await pushed(one)]).toEqual([`old-core-${one.id}`, `old-core-${one.id}`]);
+    answersMany = true;
+    expect(await pushed(one)).toBe(`old-core-${one.id}`);
+    await holds(one, `old-core-${one.id}`);
   });
 
   it('goes with the person, and comes back by no word of before', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InternalCallRefused, InternalClient } from '@customer-platform/authorization';
 import { contactKey, coreDoesNotAnswer } from '@customer-platform/contact-refs';
-import { Database } from '@customer-platform/database';
+import { Clock, Database } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
@@ -26,7 +26,8 @@ const TIMEOUT_MS = 500;
 /** Something may be told of a contact while core is asked for it. */
 const TRIES = 3;
 
-interface ToldDevice {
+/** What core knows of a device. */
+interface AnsweredDevice {
   readonly contact_id: string;
   readonly identity_id: string;
   readonly value: string;
@@ -45,6 +46,7 @@ export class Devices {
     private readonly contacts: ContactsRepository,
     private readonly refresh: ContactRefresh,
     private readonly tokens: PushTokensRepository,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -58,11 +60,16 @@ export class Devices {
         this.tokens.latest(tx, contacts),
       );
       const missing = contactIds.filter((id) => !known.has(contactKey({ organizationId, id })));
-      if (missing.length === 0)
-        return new Map(
-          contactIds.map((id) => [id, known.get(contactKey({ organizationId, id })) ?? null] as const),
-        );
-      await this.learn(organizationId, missing);
+      const tokenOf = (id: string): string | null => known.get(contactKey({ organizationId, id })) ?? null;
+      try {
+        // Of whom there is nothing to learn nobody asks: the contact has ended meanwhile.
+        if (missing.length === 0 || (await this.learn(organizationId, missing)) === 0)
+          return new Map(contactIds.map((id) => [id, tokenOf(id)] as const));
+      } catch (error) {
+        if (!(error instanceof UnknownQuestion)) throw error;
+        const asked = await this.askEach(organizationId, missing);
+        return new Map(contactIds.map((id) => [id, asked.has(id) ? (asked.get(id) ?? null) : tokenOf(id)]));
+      }
     }
     throw coreDoesNotAnswer();
   }
@@ -78,20 +85,29 @@ export class Devices {
     return (await this.latest(organizationId, [contact.id])).get(contact.id) ?? null;
   }
 
-  /** Asks core for the devices of those of whom they are not known. @throws Problem `dependency_unavailable` */
-  async learn(organizationId: string, contactIds: readonly string[]): Promise<void> {
+  /**
+   * Asks core for the devices of those of whom they are not known.
+   * @returns of how many @throws Problem `dependency_unavailable`
+   */
+  async learn(organizationId: string, contactIds: readonly string[]): Promise<number> {
+    let count = 0;
     for (let from = 0; from < contactIds.length; from += ASKED_AT_ONCE) {
       const some = contactIds.slice(from, from + ASKED_AT_ONCE);
       const asked = await this.database.inOrganization({ organizationId }, (tx) =>
         this.tokens.unknown(tx, some),
       );
       if (asked.length === 0) continue;
+      count += asked.length;
+      const askedAt = this.clock.now();
       const devices = await this.ask(
         organizationId,
         asked.map(({ id }) => id),
       );
-      await this.database.inOrganization({ organizationId }, (tx) => this.tokens.learn(tx, asked, devices));
+      await this.database.inOrganization({ organizationId }, (tx) =>
+        this.tokens.learn(tx, asked, devices, askedAt),
+      );
     }
+    return count;
   }
 
   /** Follows core's events. One that does not say which device it is about leaves open what there is. */
@@ -103,11 +119,12 @@ export class Devices {
       async (tx, own) => {
         const open = own.filter(({ type, data }) => type === 'core.identity.removed.v1' || !data.push_token);
         const asked = new Set(open.map(({ data }) => data.contact_id));
-        await this.tokens.forget(tx, [...asked]);
-        const told = own.flatMap(({ data: { contact_id, identity_id, push_token } }) =>
-          asked.has(contact_id) || !push_token ? [] : deviceOf({ contact_id, identity_id, ...push_token }),
+        const told = own.flatMap(({ time, data: { contact_id, identity_id, push_token } }) =>
+          asked.has(contact_id) || !push_token
+            ? []
+            : { ...deviceOf({ contact_id, identity_id, ...push_token }), toldAt: new Date(time) },
         );
-        await this.tokens.save(tx, told);
+        await this.tokens.follow(tx, told, [...asked]);
       },
     );
   }
@@ -121,7 +138,7 @@ export class Devices {
 
   private async ask(organizationId: string, ids: readonly string[]): Promise<Device[]> {
     try {
-      const { data } = await this.core.call<{ data: ToldDevice[] }>('core', {
+      const { data } = await this.core.call<{ data: AnsweredDevice[] }>('core', {
         method: 'POST',
         path: '/internal/contacts/devices',
         body: { organization_id: organizationId, ids },
@@ -130,15 +147,38 @@ export class Devices {
       return data.map(deviceOf);
     } catch (error) {
       if (error instanceof Problem) throw error;
-      // A release that does not know the question, or an answer that cannot be read: as good as silent.
       const status = error instanceof InternalCallRefused ? error.status : undefined;
+      if (status === 404) throw new UnknownQuestion();
+      // An answer that cannot be read is as good as none.
       log.error({ err: error, status }, 'Core did not answer what devices contacts have');
       throw coreDoesNotAnswer(error);
     }
   }
+
+  /** As the release of core before this question is asked, contact by contact; nothing is taken for known. */
+  private async askEach(
+    organizationId: string,
+    contactIds: readonly string[],
+  ): Promise<Map<string, string | null>> {
+    const answers = await Promise.all(
+      contactIds.map(async (id) => {
+        const found = await this.core.callOptional<{ address: string | null }>('core', {
+          method: 'POST',
+          path: '/internal/contacts/address',
+          body: { organization_id: organizationId, contact_id: id, channel: 'push' },
+          timeoutMs: TIMEOUT_MS,
+        });
+        return [id, found?.address ?? null] as const;
+      }),
+    );
+    return new Map(answers);
+  }
 }
 
-function deviceOf({ contact_id: contactId, identity_id: id, value: token, seen_at }: ToldDevice): Device {
+/** Core is of a release that does not know the question; goes once no such release serves any more. */
+class UnknownQuestion extends Error {}
+
+function deviceOf({ contact_id: contactId, identity_id: id, value: token, seen_at }: AnsweredDevice): Device {
   const seenAt = new Date(seen_at);
   if (typeof token !== 'string' || Number.isNaN(seenAt.getTime())) throw new TypeError('This is no device');
   return { id, contactId, token, seenAt };

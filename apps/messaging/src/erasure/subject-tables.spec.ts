@@ -36,7 +36,8 @@ it('gives core what was sent to a person and what they want, and nobody else’s
       [id, contact.id],
     );
     await world.database.query(
-      `INSERT INTO push_tokens VALUES ($1, gen_random_uuid(), $2::uuid, 'device-' || $2::uuid, now())`,
+      `INSERT INTO push_tokens (organization_id, id, contact_id, token, canonical, seen_at)
+       VALUES ($1, gen_random_uuid(), $2::uuid, 'device-' || $2::uuid, 'device-' || $2::uuid, now())`,
       [id, contact.id],
     );
     const suppression = { channel: 'email', scope: 'address', address: contact.email, reason: 'manual' };

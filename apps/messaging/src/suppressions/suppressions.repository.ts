@@ -28,6 +28,20 @@ export class SuppressionsRepository {
     return (channel, key) => found.has(`${channel}/${key}`);
   }
 
+  /** Which of these keys of addresses are suppressed for this reason. */
+  async withReason(
+    tx: Transaction,
+    channel: Channel,
+    reason: SuppressionRow['reason'],
+    keys: readonly string[],
+  ): Promise<Set<string>> {
+    const rows = await tx.query<{ key: string }>(
+      `SELECT key FROM suppressions WHERE organization_id = $1 AND channel = $2 AND reason = $3 AND key = ANY($4)`,
+      [tx.organizationId, channel, reason, keys],
+    );
+    return new Set(rows.map(({ key }) => key));
+  }
+
   /** The row of exactly this address or domain, under whichever live pepper it was stored. */
   async find(
     tx: Transaction,

@@ -63,7 +63,7 @@ export class Suppressions {
     const target = this.target(context.organizationId, given.channel, given.address, given.scope);
     if (!target) throw invalid(given.channel, given.scope);
     return this.gate.write(context, target.keys.own, async (tx) => {
-      if (given.reason === 'invalid_token') await this.tokens.removeDead(tx, given.address);
+      if (given.reason === 'invalid_token') await this.tokens.setDead(tx, given.address);
       const known = await this.repository.find(tx, given.channel, target.keys.own);
       if (known) return { row: known, created: false };
       const row = this.rowOf(context, given, target);
@@ -92,6 +92,7 @@ export class Suppressions {
   private async remove(tx: Transaction, context: RequestContext, ids: readonly string[]): Promise<void> {
     const [row] = await this.repository.remove(tx, ids);
     if (!row) throw new Problem('not_found');
+    if (row.reason === 'invalid_token' && row.address !== null) await this.tokens.setAlive(tx, row.address);
     await this.record(tx, context, row, 'lifted');
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, Database, newId, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
-import { isInfrastructureError } from '@customer-platform/event-bus';
+import { isInfrastructureError, mayBeOfItsValues } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import { checkAddress } from '../../addresses/address.js';
 import { AddressKeys } from '../../addresses/address-keys.provider.js';
@@ -89,8 +89,10 @@ export class HandingOver {
       try {
         return await this.pieceOf(look);
       } catch (error) {
-        if (isInfrastructureError(error)) throw error;
+        if (isInfrastructureError(error) && !mayBeOfItsValues(error)) throw error;
         if (most > 1) continue;
+        // Before any member was read: of the run, not of a member.
+        if (isInfrastructureError(error) || look.taken.length === 0) throw error;
         log.error({ err: error, run: run.id }, 'A member of an audience cannot be handed over');
         return this.putOff(look);
       }
