@@ -211,10 +211,8 @@ async function paced(
     const took = status < 400 ? performance.now() - began : Infinity;
     if (counts) times.get(call.name)?.push(took);
     if (status < 400) return;
-    const why = `${call.name}: ${status} ${JSON.stringify(body)}`.replaceAll(
-      /"correlation_id":"[^"]*",?/g,
-      '',
-    );
+    const { code = '', detail = '' } = body as { code?: string; detail?: string };
+    const why = `${call.name}: ${status} ${code}, ${detail}`;
     refused.set(why, (refused.get(why) ?? 0) + 1);
   };
   for (const [at, call] of calls.entries())
