@@ -125,29 +125,62 @@ describe('dead letters', () => {
     }
   });
 
-  it('that cannot be written hold back nobody: the record is kept for the operator', async () => {
+  it('hold nothing of an event whose values are refused there too; it may be sent again', async () => {
     const { id, caller } = core.anOrganization();
-    const noLetter = await DatabaseFault.in(core.database, {
+    const refused = aTrack({ external_id: 'ana', event: 'poison' });
+    const noValues = await DatabaseFault.in(core.database, {
       table: 'dead_letters',
       on: 'INSERT',
-      when: `NEW.organization_id = '${id}'`,
+      when: `NEW.organization_id = '${id}' AND NEW.payload IS NOT NULL`,
+      code: '23514',
     });
     try {
-      const events = [{}, { event: 'poison' }, {}].map((each) => aTrack({ external_id: 'ana', ...each }));
+      const events = [aTrack({ external_id: 'ana' }), refused, aTrack({ external_id: 'ana' })];
       expect((await caller.post('/v1/core/batch', { events })).status).toBe(202);
-      await eventually(async () =>
-        expect(await usage(caller)).toMatchObject({ stored: 2, dead_lettered: 0 }),
-      );
+      await settled(caller, { accepted: 3, stored: 2, dead_lettered: 1 });
+      const blank = { code: 'not_keepable', closed_reason: 'not_keepable', attempts: 3 };
+      expect(await letters(caller)).toMatchObject([
+        { ...blank, state: 'closed', payload: null, external_id: null },
+      ]);
+      await accepted(caller, refused);
+      await settled(caller, { accepted: 4, stored: 2, dead_lettered: 1, duplicates: 1 });
     } finally {
-      await noLetter.mend();
+      await noValues.mend();
     }
-    const kept = await core.database.query<{ value: Buffer; error: string }>(
-      `SELECT value, error FROM unreadable_records WHERE error LIKE 'Can neither%'`,
-    );
-    expect(kept).toHaveLength(1);
-    expect(kept[0]?.value.includes('"poison"')).toBe(true);
-    await accepted(caller, aTrack({ external_id: 'ana' }));
-    await eventually(async () => expect(await usage(caller)).toMatchObject({ stored: 3 }));
+    await poison.mend();
+    try {
+      await accepted(caller, refused);
+      await settled(caller, { accepted: 5, stored: 3, dead_lettered: 1, duplicates: 1 });
+      const set = await core.database.query(
+        `SELECT 1 FROM unreadable_records WHERE topic LIKE '%core.ingestion'`,
+      );
+      expect(set).toEqual([]);
+    } finally {
+      poison = await DatabaseFault.in(core.database, POISON);
+    }
+  });
+
+  it.each([
+    ['is no fault of an event', '42501', [{}, { event: 'poison' }], { stored: 1, dead_lettered: 1 }],
+    ['is so of all', '23514', [{ event: 'poison' }, { event: 'poison' }], { stored: 0, dead_lettered: 2 }],
+  ] as const)('wait where what refuses them %s: no event is passed over', async (_, code, sent, counts) => {
+    const { id, caller } = core.anOrganization();
+    const noLetters = await DatabaseFault.in(core.database, {
+      table: 'dead_letters',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${id}'${code === '23514' ? ' AND NEW.payload IS NOT NULL' : ''}`,
+      code,
+    });
+    try {
+      const events = sent.map((each) => aTrack({ external_id: 'ana', ...each }));
+      expect((await caller.post('/v1/core/batch', { events })).status).toBe(202);
+      await eventually(async () => expect(await noLetters.tries()).toBeGreaterThan(3), { within: 30_000 });
+      expect(await usage(caller)).toMatchObject({ stored: 0, dead_lettered: 0 });
+    } finally {
+      await noLetters.mend();
+    }
+    await settled(caller, { accepted: 2, ...counts });
+    for (const { payload } of await letters(caller)) expect(payload).toContain('poison');
   });
 
   it('run again, once, when the cause is gone', async () => {
@@ -291,6 +324,6 @@ describe('dead letters', () => {
     await Promise.all(Array.from({ length: 20 }, () => accepted(caller, aTrack())));
     await settled(caller, { stored: 20 });
     const rows = await core.database.query<{ value: Buffer }>('SELECT value FROM unreadable_records');
-    expect(rows.map(({ value }) => value.toString())).toContain('not a record');
+    expect(rows.map(({ value }) => value.toString())).toEqual(['not a record']);
   });
 });

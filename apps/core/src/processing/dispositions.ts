@@ -1,6 +1,6 @@
 import { type Transaction, uuids } from '@customer-platform/database';
 import { within } from './chunk-contact.js';
-import { CREDENTIAL_REVOKED, failed, type Arrival, type FailedItem, type WorkItem } from './work-item.js';
+import { CLAIMS_NO_KEY, failed, type Arrival, type FailedItem, type WorkItem } from './work-item.js';
 
 const KNOWN = `
   WITH given AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS arrival (organization_id, event_id))
@@ -11,7 +11,7 @@ const KNOWN = `
     FROM given
     JOIN removed_events AS trace ON trace.organization_id = given.organization_id AND trace.id = given.event_id
   UNION ALL
-  SELECT given.organization_id, given.event_id, letter.fingerprint, letter.code <> '${CREDENTIAL_REVOKED}'
+  SELECT given.organization_id, given.event_id, letter.fingerprint, letter.code <> ALL ('{${CLAIMS_NO_KEY.join(',')}}')
     FROM given
     JOIN dead_letters AS letter
       ON letter.organization_id = given.organization_id AND letter.event_id = given.event_id
@@ -41,7 +41,8 @@ export interface Dispositions {
  * Tells new events from repeats (contract.md §6), of events that retention has removed too: a key that was seen with the
  * same body is a duplicate; with another body the event becomes a dead letter that is born closed, and a repeat of that
  * second body is a duplicate again.
- * What a revoked credential sent claims no key: whoever may send sends the same event under the same key after it.
+ * What a revoked credential sent claims no key, nor does what not even a letter could hold: whoever may send sends the
+ * same event under the same key after it.
  * @param letterId the letter that is being run again, which does not stand in its own way
  */
 export async function sortArrivals(
@@ -67,7 +68,7 @@ export async function sortArrivals(
       continue;
     }
     const isClaimed = key?.isClaimed === true;
-    const claims = arrival.failure?.code !== CREDENTIAL_REVOKED;
+    const claims = !arrival.failure || !CLAIMS_NO_KEY.includes(arrival.failure.code);
     remember(known, name, arrival.fingerprint, claims);
     if (claims && isClaimed) sorted.dead.push(conflict(arrival));
     else if (arrival.failure) sorted.dead.push(arrival);

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { isTransient, postgresFailure, type WorkerTransaction } from '@customer-platform/database';
-import { log, runWithCorrelation } from '@customer-platform/http';
+import { log, metrics, runWithCorrelation } from '@customer-platform/http';
+import { Counter } from 'prom-client';
 import { RaceLost } from './chunk-contact.js';
 import { ERASURE_FAILURE, SubjectErased } from './erased-people.js';
 import { resumePointOf, type Effect } from './event-effects.js';
 import { EventProcessor, type ProcessingOptions, type Progress } from './event-processor.js';
 import {
   failed,
+  withoutContent,
   type Arrival,
   type FailedItem,
   type Failure,
@@ -18,9 +20,31 @@ import {
 /** Why a replay did not come through, and, where the event is stored all the same, from where it is to go on. */
 export type FailedReplay = Pick<FailedItem, 'failure' | 'resumePoint'>;
 
+/** An event of which no letter can be written, because of its values. */
+interface Unkept {
+  readonly arrival: Arrival;
+  readonly failure: Failure;
+  readonly error: unknown;
+}
+
+/** What came of work that failed because of an event. */
+interface Failed {
+  readonly failure: Failure;
+  readonly error: unknown;
+}
+
 interface AttemptOptions extends ProcessingOptions {
   readonly racesCount?: boolean;
 }
+
+/** What a letter may be refused for by the values of its event: they are no such data, break a constraint, or a limit. */
+const OF_VALUES = /^(22|23|54)/;
+
+const blankLetters = new Counter({
+  name: 'dead_letters_without_event_total',
+  help: 'Dead letters without their event, because the database refused its values there too',
+  registers: [metrics],
+});
 
 /** How often an event is tried before it goes to the dead letters. */
 const ATTEMPTS = 3;
@@ -32,8 +56,9 @@ const PAST_STORE: readonly Stage[] = ['profile', 'segments', 'emit'];
  * What becomes of events that fail. Events of which some fails are halved until those at fault stand alone; each is
  * tried three times, then stored alone if it failed past `store`, and becomes a dead letter. A replay runs a letter's
  * event from where it was set aside. All of it in the caller's transaction, each attempt behind a savepoint, in the
- * order of arrival: a poison event holds back nobody, its own contact's later events included, nor does one of which
- * not even a letter can be written.
+ * order of arrival: a poison event holds back nobody, its own contact's later events included. One whose values not even
+ * a letter can hold has a letter without them. What keeps letters from being written otherwise is no event's fault: the
+ * partition stands still until it is mended.
  */
 @Injectable()
 export class FailingEvents {
@@ -41,22 +66,39 @@ export class FailingEvents {
 
   /**
    * @param racesCount the events have lost so many races that to lose another is a failure like any other
-   * @returns those of which no letter can be written either: nothing has become of them
-   * @throws what says that the database is away, and RaceLost unless races count; never because of an event
+   * @throws what says that the database is away, what refuses letters whatever is in them, and RaceLost unless races
+   *   count; never because of the values of one event
    */
-  async process(
+  async process(tx: WorkerTransaction, arrivals: readonly Arrival[], racesCount = false): Promise<void> {
+    const unkept = await this.processHalves(tx, arrivals, racesCount);
+    const [first] = unkept;
+    if (!first) return;
+    const events = new Set(unkept.map(({ arrival }) => arrival.eventId));
+    if (events.size > 1 && unkept.length === arrivals.length) throw first.error;
+    const blank = unkept.map(({ arrival, failure }) => withoutContent(arrival, failure));
+    await this.processor.process(tx, blank);
+    blankLetters.inc(blank.length);
+    const ids = [...events];
+    log.error(
+      { err: first.error, events: ids },
+      'Not even dead letters could hold events; theirs are without them',
+    );
+  }
+
+  /** @returns those of which no letter can be written either: nothing has become of them yet */
+  private async processHalves(
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
-    racesCount = false,
-  ): Promise<readonly Arrival[]> {
+    racesCount: boolean,
+  ): Promise<readonly Unkept[]> {
     const [first] = arrivals;
     if (!first) return [];
     if (arrivals.length === 1) return this.processAlone(tx, first, racesCount);
     if (!('failure' in (await this.attempt(tx, arrivals, { racesCount })))) return [];
     const middle = arrivals.length >> 1;
     return [
-      ...(await this.process(tx, arrivals.slice(0, middle), racesCount)),
-      ...(await this.process(tx, arrivals.slice(middle), racesCount)),
+      ...(await this.processHalves(tx, arrivals.slice(0, middle), racesCount)),
+      ...(await this.processHalves(tx, arrivals.slice(middle), racesCount)),
     ];
   }
 
@@ -64,7 +106,7 @@ export class FailingEvents {
     tx: WorkerTransaction,
     arrival: Arrival,
     racesCount: boolean,
-  ): Promise<readonly Arrival[]> {
+  ): Promise<readonly Unkept[]> {
     for (let attempts = 1; ; attempts += 1) {
       const outcome = await this.attempt(tx, [arrival], { racesCount });
       if (!('failure' in outcome)) return [];
@@ -73,7 +115,11 @@ export class FailingEvents {
       const stored = await this.storeOnly(tx, arrival, failure, { racesCount });
       if (!('failure' in stored)) return [];
       const letter = failed(arrival, { ...stored.failure, attempts });
-      return 'failure' in (await this.attempt(tx, [letter], { racesCount })) ? [arrival] : [];
+      const kept = await this.attempt(tx, [letter], { racesCount });
+      if (!('failure' in kept)) return [];
+      const { error } = kept;
+      if (!OF_VALUES.test(postgresFailure(error)?.code ?? '')) throw error;
+      return [{ arrival, failure: letter.failure, error }];
     }
   }
 
@@ -82,9 +128,9 @@ export class FailingEvents {
     const outcome = await this.attempt(tx, [arrival], { letterId });
     if (!('failure' in outcome)) return undefined;
     const stored = await this.storeOnly(tx, arrival, outcome.failure, { letterId });
-    if ('failure' in stored) return stored;
+    if ('failure' in stored) return { failure: stored.failure };
     const [effect] = stored.effects;
-    return { ...outcome, ...(effect && { resumePoint: resumePointOf(effect) }) };
+    return { failure: outcome.failure, ...(effect && { resumePoint: resumePointOf(effect) }) };
   }
 
   /** Runs what follows the store of an event that was stored without; undefined once it has come through. */
@@ -93,7 +139,7 @@ export class FailingEvents {
       await this.processor.resume(tx, item, from, progress);
       return {};
     });
-    return 'failure' in outcome ? outcome : undefined;
+    return 'failure' in outcome ? { failure: outcome.failure } : undefined;
   }
 
   /** Stores an event that fails past `store`; the failure where that is not so, or it cannot be stored either. */
@@ -111,7 +157,7 @@ export class FailingEvents {
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
     { racesCount, ...options }: AttemptOptions,
-  ): Promise<{ effects: readonly Effect[] } | { failure: Failure }> {
+  ): Promise<{ effects: readonly Effect[] } | Failed> {
     const only = arrivals.length === 1 ? arrivals[0]?.eventId : undefined;
     const work = async (progress: Progress) => ({
       effects: await this.processor.process(tx, arrivals, progress, options),
@@ -131,7 +177,7 @@ async function attempted<T extends object>(
   eventId: string | undefined,
   work: (progress: Progress) => Promise<T>,
   racesCount = false,
-): Promise<T | { failure: Failure }> {
+): Promise<T | Failed> {
   const progress: Progress = { stage: 'resolve' };
   await tx.query('SAVEPOINT attempt');
   try {
@@ -142,12 +188,12 @@ async function attempted<T extends object>(
     if (isTransient(error) || (error instanceof RaceLost && !racesCount)) throw error;
     await tx.query('ROLLBACK TO SAVEPOINT attempt');
     await tx.query('RELEASE SAVEPOINT attempt');
-    if (error instanceof SubjectErased) return { failure: ERASURE_FAILURE };
+    if (error instanceof SubjectErased) return { failure: ERASURE_FAILURE, error };
     const { stage } = progress;
     if (eventId !== undefined) {
       runWithCorrelation(eventId, () => log.error({ err: error, stage }, 'An event failed'));
     }
-    return { failure: { stage, ...publicReason(error), attempts: 1 } };
+    return { failure: { stage, ...publicReason(error), attempts: 1 }, error };
   }
 }
 

@@ -116,8 +116,8 @@ export class IngestionWorker implements OnApplicationBootstrap {
     let singly = false;
     for (let races = 0; ;) {
       try {
-        return await this.inTransaction(records, async (tx, arrivals, fresh) => {
-          if (singly) await this.keep(tx, fresh, await this.failing.process(tx, arrivals, races >= RACES));
+        return await this.inTransaction(records, async (tx, arrivals) => {
+          if (singly) await this.failing.process(tx, arrivals, races >= RACES);
           else await this.processor.process(tx, arrivals);
         });
       } catch (error) {
@@ -138,24 +138,9 @@ export class IngestionWorker implements OnApplicationBootstrap {
     }
   }
 
-  /** The records of events that can neither be processed nor become dead letters. */
-  private async keep(
-    tx: WorkerTransaction,
-    records: readonly ReadRecord[],
-    lost: readonly Arrival[],
-  ): Promise<void> {
-    for (const record of records) {
-      const own = record.arrivals.filter((arrival) => lost.includes(arrival));
-      if (own.length === 0) continue;
-      const ids = own.map(({ eventId }) => eventId).join(', ');
-      const reason = `Can neither be processed nor become a dead letter: ${ids}`;
-      await this.unreadable.keep(INGESTION_TOPIC, record, reason, tx);
-    }
-  }
-
   private async inTransaction(
     records: readonly ReadRecord[],
-    work: (tx: WorkerTransaction, arrivals: Arrival[], fresh: readonly ReadRecord[]) => Promise<void>,
+    work: (tx: WorkerTransaction, arrivals: Arrival[]) => Promise<void>,
   ): Promise<void> {
     await this.database.acrossOrganizations(
       async (tx) => {
@@ -164,7 +149,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
           if (record.unreadable) await this.unreadable.keep(INGESTION_TOPIC, record, record.unreadable, tx);
         }
         const arrivals = fresh.flatMap((record) => record.arrivals);
-        if (arrivals.length > 0) await work(tx, arrivals, fresh);
+        if (arrivals.length > 0) await work(tx, arrivals);
       },
       { byKeys: true },
     );

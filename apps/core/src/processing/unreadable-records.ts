@@ -2,13 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { kafkaConfig, readConfig } from '@customer-platform/config';
 import { Database, type Transaction } from '@customer-platform/database';
 import type { IncomingRecord } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
+import { log, metrics } from '@customer-platform/http';
+import { Counter } from 'prom-client';
 
 const KEEP = `
   INSERT INTO unreadable_records (topic, partition, record_offset, written_at, value, error)
   VALUES ($1, $2, $3, to_timestamp($4::double precision / 1000), $5, $6) ON CONFLICT DO NOTHING`;
 
-/** Records of a topic that are none, or of which nothing can be made: kept for the operator, who alone can tell what is to become of them. */
+const keptRecords = new Counter({
+  name: 'unreadable_records_total',
+  help: 'Records of which nothing can be made and that wait in unreadable_records',
+  labelNames: ['topic'],
+  registers: [metrics],
+});
+
+/** Records of a topic that are none: kept for the operator, since nobody knows whose they are. */
 @Injectable()
 export class UnreadableRecords {
   private readonly prefix = readConfig(kafkaConfig.pick({ KAFKA_TOPIC_PREFIX: true })).KAFKA_TOPIC_PREFIX;
@@ -19,11 +27,9 @@ export class UnreadableRecords {
   async keep(topic: string, record: IncomingRecord, error: unknown, tx?: Transaction): Promise<void> {
     if (!tx) return this.database.acrossOrganizations((own) => this.keep(topic, record, error, own));
     const { partition, offset, timestamp, value } = record;
+    keptRecords.inc({ topic });
     const reason = error instanceof Error ? error.message : String(error);
-    log.error(
-      { topic, partition, offset },
-      'Nothing can be made of a record; it is kept in unreadable_records',
-    );
+    log.error({ topic, partition, offset }, 'A record cannot be read; it is kept in unreadable_records');
     await tx.query(KEEP, [`${this.prefix}${topic}`, partition, offset, timestamp, value, reason]);
   }
 }

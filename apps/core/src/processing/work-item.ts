@@ -10,6 +10,12 @@ export type Stage = 'validate' | 'resolve' | 'store' | 'profile' | 'segments' | 
 /** Code of what was accepted unconfirmed and not confirmed (contract.md §5). */
 export const CREDENTIAL_REVOKED = 'credential_revoked';
 
+/** Code of what not even a letter could hold: the letter is without it. */
+export const NOT_KEEPABLE = 'not_keepable';
+
+/** Codes of letters that claim no key: whoever may send sends the same event under the same key after them. */
+export const CLAIMS_NO_KEY: readonly string[] = [CREDENTIAL_REVOKED, NOT_KEEPABLE];
+
 /** Why an event goes to the dead letters. */
 export interface Failure {
   readonly stage: Stage;
@@ -117,6 +123,21 @@ export function refused(item: Arrival): FailedItem {
   const detail = 'The credential that sent it was not valid when it was accepted.';
   const refusal = failed(item, { stage: 'validate', code, detail, attempts: 1, closed: code });
   return { ...refusal, fingerprint: halfHash(`${code}\n${item.fingerprint}`) };
+}
+
+/**
+ * The event of which no letter could be written, without what it says and of whom. Its fingerprint is another than that
+ * of the event: once the cause is mended, the event may be sent again.
+ */
+export function withoutContent(
+  item: Arrival,
+  { stage, attempts }: Pick<Failure, 'stage' | 'attempts'>,
+): FailedItem {
+  const code = NOT_KEEPABLE;
+  const detail = 'The database can hold a value of the event nowhere; send it again once that is mended.';
+  const blank = failed(item, { stage, code, detail, attempts, closed: code });
+  const fingerprint = halfHash(`${code}\n${item.fingerprint}`);
+  return { ...blank, raw: Buffer.alloc(0), externalId: undefined, fingerprint };
 }
 
 /**
