@@ -3,10 +3,9 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
@@ -43,7 +42,7 @@ export function AttributesPage(): ReactNode {
 
 function AttributeFilters(): ReactNode {
   const t = useTranslations('attributes');
-  const { key, type, deleted } = attributesRoute.useSearch();
+  const { key, type } = attributesRoute.useSearch();
   const change = useChangeOf<AttributesSearch>();
   return (
     <Filters>
@@ -59,11 +58,7 @@ function AttributeFilters(): ReactNode {
         onChange={(value) => change({ type: TYPES.find((each) => each === value) }, true)}
         options={TYPES.map((value) => ({ value, label: t(`types.${value}`) }))}
       />
-      <Checkbox
-        label={t('withDeleted')}
-        checked={deleted === true}
-        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
-      />
+      <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );
 }

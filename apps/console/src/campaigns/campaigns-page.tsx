@@ -5,10 +5,9 @@ import { MessageTabs } from '../messages/message-tabs.tsx';
 import { CHANNELS } from '../messages/vocabulary.ts';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
@@ -47,7 +46,7 @@ export function CampaignsPage(): ReactNode {
 function CampaignFilters(): ReactNode {
   const t = useTranslations('campaigns');
   const words = useTranslations('messages');
-  const { state, channel, deleted } = campaignsRoute.useSearch();
+  const { state, channel } = campaignsRoute.useSearch();
   const change = useChangeOf<CampaignsSearch>();
   return (
     <Filters>
@@ -63,11 +62,7 @@ function CampaignFilters(): ReactNode {
         onChange={(value) => change({ channel: CHANNELS.find((each) => each === value) }, true)}
         options={CHANNELS.map((value) => ({ value, label: words(`channels.${value}`) }))}
       />
-      <Checkbox
-        label={t('withDeleted')}
-        checked={deleted === true}
-        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
-      />
+      <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );
 }

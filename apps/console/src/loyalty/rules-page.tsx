@@ -3,10 +3,9 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
@@ -42,7 +41,7 @@ export function RulesPage(): ReactNode {
 
 function RuleFilters(): ReactNode {
   const t = useTranslations('loyalty');
-  const { name, event, enabled, deleted } = loyaltyRulesRoute.useSearch();
+  const { name, event, enabled } = loyaltyRulesRoute.useSearch();
   const change = useChangeOf<RulesSearch>();
   return (
     <Filters>
@@ -68,11 +67,7 @@ function RuleFilters(): ReactNode {
           { value: 'false', label: t('off') },
         ]}
       />
-      <Checkbox
-        label={t('withDeleted')}
-        checked={deleted === true}
-        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
-      />
+      <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );
 }

@@ -3,10 +3,9 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { MessageTabs } from './message-tabs.tsx';
@@ -43,7 +42,7 @@ export function RoutingPage(): ReactNode {
 
 function RoutingFilters(): ReactNode {
   const t = useTranslations('messages');
-  const { event_type: type, channel, enabled, deleted } = routingRoute.useSearch();
+  const { event_type: type, channel, enabled } = routingRoute.useSearch();
   const change = useChangeOf<RoutingSearch>();
   return (
     <Filters>
@@ -70,11 +69,7 @@ function RoutingFilters(): ReactNode {
           { value: 'false', label: t('off') },
         ]}
       />
-      <Checkbox
-        label={t('withDeleted')}
-        checked={deleted === true}
-        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
-      />
+      <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );
 }

@@ -4,11 +4,10 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, useChangeOf } from '../ui/beside.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden, NothingMatches } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
@@ -55,7 +54,7 @@ function NewButton(): ReactNode {
 
 function TemplateFilters(): ReactNode {
   const t = useTranslations('messages');
-  const { name, kind, channel, deleted } = templatesRoute.useSearch();
+  const { name, kind, channel } = templatesRoute.useSearch();
   const change = useChangeOf<TemplatesSearch>();
   return (
     <Filters>
@@ -77,11 +76,7 @@ function TemplateFilters(): ReactNode {
         onChange={(value) => change({ channel: CHANNELS.find((each) => each === value) }, true)}
         options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
       />
-      <Checkbox
-        label={t('withDeleted')}
-        checked={deleted === true}
-        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
-      />
+      <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );
 }

@@ -4,10 +4,9 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
@@ -44,15 +43,9 @@ export function ObjectsPage(): ReactNode {
 
 function DefinitionFilters(): ReactNode {
   const t = useTranslations('objects');
-  const { deleted } = objectsRoute.useSearch();
-  const change = useChangeOf<DefinitionsSearch>();
   return (
     <Filters>
-      <Checkbox
-        label={t('withDeleted')}
-        checked={deleted === true}
-        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
-      />
+      <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );
 }

@@ -1,10 +1,9 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, useChangeOf } from '../ui/beside.tsx';
 import { Filters, FilterInstant, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { filterFields, valueFiltersIn, type ObjectDefinition, type ObjectField } from './object.ts';
-import { recordsRoute, type RecordsSearch } from './routes.ts';
+import { recordsRoute } from './routes.ts';
 
 const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i;
 const BOUNDS = ['gte', 'lte'] as const;
@@ -12,18 +11,12 @@ const BOUNDS = ['gte', 'lte'] as const;
 /** By the fields that are indexed, and no others: what the API filters by. */
 export function RecordFilters({ definition }: { definition: ObjectDefinition }): ReactNode {
   const t = useTranslations('objects');
-  const { deleted } = recordsRoute.useSearch();
-  const change = useChangeOf<RecordsSearch>();
   return (
     <Filters>
       {filterFields(definition).map((field, at) => (
         <FieldFilter key={field.key} field={field} main={at === 0} />
       ))}
-      <Checkbox
-        label={t('withDeleted')}
-        checked={deleted === true}
-        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
-      />
+      <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );
 }

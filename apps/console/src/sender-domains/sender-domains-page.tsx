@@ -4,12 +4,12 @@ import { useApi } from '../api/api.tsx';
 import { MessageTabs } from '../messages/message-tabs.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { FormFrame } from '../ui/draft-form.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { Checkbox, TextField } from '../ui/form.tsx';
+import { TextField } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Failure, Forbidden } from '../ui/notices.tsx';
 import { isAtFields, problemAt } from '../ui/problem-at.ts';
@@ -49,7 +49,7 @@ export function SenderDomainsPage(): ReactNode {
 
 function DomainFilters(): ReactNode {
   const t = useTranslations('sender-domains');
-  const { domain, state, deleted } = senderDomainsRoute.useSearch();
+  const { domain, state } = senderDomainsRoute.useSearch();
   const change = useChangeOf<SenderDomainsSearch>();
   return (
     <Filters>
@@ -65,11 +65,7 @@ function DomainFilters(): ReactNode {
         onChange={(value) => change({ state: DOMAIN_STATES.find((each) => each === value) }, true)}
         options={DOMAIN_STATES.map((value) => ({ value, label: t(`states.${value}`) }))}
       />
-      <Checkbox
-        label={t('withDeleted')}
-        checked={deleted === true}
-        onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
-      />
+      <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );
 }

@@ -1,8 +1,9 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { DataTable, type Column } from './data-table.tsx';
+import { Checkbox } from './form.tsx';
 import type { List } from './list.ts';
 import { NothingMatches } from './notices.tsx';
 import { Page } from './page.tsx';
@@ -63,6 +64,19 @@ export function ListPage({ title, lead, open, add, form, panel, children }: List
         form({ onClose: close, onMade: ({ id }) => change({ open: id }, true) })}
       {open !== undefined && open !== NEW && panel(open, close)}
     </Page>
+  );
+}
+
+/** Shows what was deleted, too: what one looks for is not gone. */
+export function DeletedFilter({ label }: { label: string }): ReactNode {
+  const search: { deleted?: unknown } = useSearch({ strict: false });
+  const change = useChangeOf<{ deleted: true | undefined }>();
+  return (
+    <Checkbox
+      label={label}
+      checked={search.deleted === true}
+      onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
+    />
   );
 }
 
