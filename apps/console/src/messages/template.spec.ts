@@ -67,6 +67,22 @@ describe('the parts of a template', () => {
   });
 
   it('that any language has are what others can take of it', () => {
+  it('keep MJML and plain text, too, and no empty HTML beside them', () => {
+    const written = { mjml: '<mj-text>Hola</mj-text>', text: 'Hola' };
+    const message = { ...draftFrom(aTemplate()), locales: { es: { subject: 'Hola', ...written } } };
+    const partial = draftAs(message, { kind: 'partial' });
+    expect(partial.locales).toEqual({ es: written });
+    expect(draftAs(partial, { kind: 'message' }).locales).toEqual({ es: { subject: '', ...written } });
+    const both = { ...partial, locales: { es: { html: '<p>Hola</p>', ...written } } };
+    expect(draftAs(both, { kind: 'layout' }).locales).toEqual(both.locales);
+    expect(draftAs(both, { kind: 'message' }).locales).toEqual({ es: { subject: '', ...written } });
+    const plain = { ...partial, locales: { es: { text: 'Hola', html: '' } } };
+    expect(draftAs(plain, { kind: 'message' }).locales).toEqual({
+      es: { subject: '', html: '', text: 'Hola' },
+    });
+    expect(draftAs(message, { channel: 'sms' }).locales).toEqual({ es: { text: 'Hola' } });
+  });
+
     const locales = { es: { text: 'a', html: 'a' }, en: { mjml: 'a' } };
     expect(partsIn({ locales })).toEqual(['html', 'mjml', 'text']);
   });

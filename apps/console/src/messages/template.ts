@@ -71,15 +71,29 @@ export function draftAs(
 ): TemplateDraft {
   const { kind, channel } = { ...draft, ...to };
   const locales = Object.fromEntries(
-    Object.entries(draft.locales).map(([locale, before]) => {
-      const parts = emptyParts(kind, channel);
-      const kept = Object.entries(before).filter(
-        ([part, text]) => Object.hasOwn(parts, part) && text !== '' && text !== CONTENT_PLACE,
-      );
-      return [locale, { ...parts, ...Object.fromEntries(kept) }];
-    }),
+    Object.entries(draft.locales).map(([locale, before]) => [locale, partsAs(kind, channel, before)]),
   );
   return { ...draft, kind, channel, locales, layout: null };
+}
+
+function partsAs(
+  kind: TemplateKind,
+  channel: Channel,
+  before: Record<string, unknown>,
+): Record<string, unknown> {
+  const names = partNames(kind, channel, before);
+  const kept = Object.fromEntries(
+    Object.entries(before).filter(
+      ([part, text]) => names.includes(part) && text !== '' && text !== CONTENT_PLACE,
+    ),
+  );
+  const parts = { ...emptyParts(kind, channel), ...kept };
+  const has = (part: string): boolean => Object.hasOwn(kept, part);
+  // A mail is of one format; a piece has any of its parts, and none of them empty.
+  const isWithoutHtml = kind === 'message' ? has('mjml') : !has('html') && (has('mjml') || has('text'));
+  if (!isWithoutHtml) return parts;
+  const { html: _, ...others } = parts;
+  return others;
 }
 
 export function newTemplate(kind: TemplateKind, channel: Channel, locale: string): TemplateDraft {
