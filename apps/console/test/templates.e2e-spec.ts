@@ -184,6 +184,10 @@ describe('layouts and partials', () => {
     expect(await stored(first.id)).toMatchObject({
       locales: { es: { subject: 'Sin guardar' } },
       uses: [{ version: 2 }],
+    const preview = section(page, 'Vista previa');
+    const mail = page.frameLocator('iframe').frameLocator('iframe');
+    await preview.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await mail.getByText('uno').waitFor();
     });
 
     expectStatus(
@@ -191,6 +195,11 @@ describe('layouts and partials', () => {
       200,
     );
     await visitor.open(`messages/templates/${footer.id}`);
+    // What was shown is of a version that is not the newest any more.
+    await preview.locator('iframe').waitFor({ state: 'detached' });
+    expect(await preview.getByLabel('Versión').inputValue()).toBe('3');
+    await preview.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await mail.getByText('dos').waitFor();
     const users = section(page, 'Plantillas que lo usan');
     await users.getByText('con el texto de la versión 1').waitFor();
     expect(await visitor.findings()).toEqual([]);

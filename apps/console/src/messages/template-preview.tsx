@@ -21,15 +21,21 @@ interface Asked {
   data: string;
 }
 
+/** Of the newest version, whichever it is by then, until somebody chooses one. */
+interface Chosen extends Omit<Asked, 'version'> {
+  version: string | undefined;
+}
+
 /** A stored version as it would be sent: in a language, to a contact, with data. */
 export function TemplatePreview({ template }: { template: Template }): ReactNode {
   const t = useTranslations('messages');
-  const [asked, setAsked] = useState<Asked>({
+  const [chosen, setChosen] = useState<Chosen>({
     locale: template.default_locale,
     contact: '',
-    version: String(template.version),
+    version: undefined,
     data: '{}',
   });
+  const asked: Asked = { ...chosen, version: chosen.version ?? String(template.version) };
   const may = useMay();
   const preview = usePreview(template.id);
   const test = useTest(template.id);
@@ -40,7 +46,11 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <form onSubmit={submit} className="flex flex-col gap-3">
-        <PreviewFields template={template} asked={asked} onChange={setAsked} />
+        <PreviewFields
+          template={template}
+          asked={asked}
+          onChange={(change) => setChosen((before) => ({ ...before, ...change }))}
+        />
         <div className="flex flex-wrap gap-2">
           <Button type="submit" busy={preview.isPending}>
             {t('showPreview')}
@@ -61,7 +71,9 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
       </form>
       <div aria-live="polite" className="flex min-w-0 flex-col gap-3">
         {preview.error !== null && <Failure error={preview.error} />}
-        {preview.data !== undefined && <Rendered result={preview.data} />}
+        {preview.data !== undefined && preview.variables.version === asked.version && (
+          <Rendered result={preview.data} />
+        )}
       </div>
     </div>
   );
@@ -70,7 +82,7 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
 interface PreviewFieldsProps {
   template: Template;
   asked: Asked;
-  onChange: (asked: Asked) => void;
+  onChange: (change: Partial<Asked>) => void;
 }
 
 function PreviewFields({ template, asked, onChange }: PreviewFieldsProps): ReactNode {
@@ -83,7 +95,7 @@ function PreviewFields({ template, asked, onChange }: PreviewFieldsProps): React
           label={t('locale')}
           value={asked.locale}
           options={Object.keys(template.locales).map((value) => ({ value, label: value }))}
-          onChange={({ target }) => onChange({ ...asked, locale: target.value })}
+          onChange={({ target }) => onChange({ locale: target.value })}
         />
         <TextField
           label={t('version')}
@@ -91,13 +103,13 @@ function PreviewFields({ template, asked, onChange }: PreviewFieldsProps): React
           min={1}
           max={template.version}
           value={asked.version}
-          onChange={({ target }) => onChange({ ...asked, version: target.value })}
+          onChange={({ target }) => onChange({ version: target.value })}
         />
         {may('core.contacts.read') && (
           <TextField
             label={t('contactId')}
             value={asked.contact}
-            onChange={({ target }) => onChange({ ...asked, contact: target.value })}
+            onChange={({ target }) => onChange({ contact: target.value })}
           />
         )}
       </div>
@@ -108,7 +120,7 @@ function PreviewFields({ template, asked, onChange }: PreviewFieldsProps): React
         spellCheck={false}
         value={asked.data}
         error={parsed(asked.data) === undefined ? t('noJson') : undefined}
-        onChange={({ target }) => onChange({ ...asked, data: target.value })}
+        onChange={({ target }) => onChange({ data: target.value })}
       />
     </>
   );
