@@ -197,6 +197,7 @@ function InsertPartial({ id, draft, parts, part, onPart, onInsert }: InsertParti
   );
 }
 
+/** Beside, in a tab of its own: what is written here is not saved yet. */
 function NoPartial({ channel }: Pick<TemplateDraft, 'channel'>): ReactNode {
   const t = useTranslations('messages');
   const may = useMay();
@@ -209,6 +210,7 @@ function NoPartial({ channel }: Pick<TemplateDraft, 'channel'>): ReactNode {
           to="/o/$organization/messages/templates/new"
           params={{ organization: organization.slug }}
           search={{ kind: 'partial', channel }}
+          target="_blank"
           className="text-accent underline"
         >
           {t('writePartial')}

@@ -23,6 +23,8 @@ export function usePieces(kind: Exclude<TemplateKind, 'message'>, channel: Chann
   return useQuery({
     queryKey: [organization.id, 'messages', 'templates', 'pieces', kind, channel],
     enabled: enabled && may('messaging.templates.read'),
+    // One that was missing is written in another tab.
+    refetchOnWindowFocus: 'always',
     queryFn: async ({ signal }): Promise<Template[]> => {
       const query = { kind, channel, sort: 'name', limit: MOST } as const;
       const { data } = await api.GET('/v1/messaging/templates', { params: { query }, signal });
