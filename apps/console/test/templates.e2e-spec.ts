@@ -43,6 +43,16 @@ async function made(body: object): Promise<Template> {
   return answer.body;
 }
 
+/** A published partial, and messages that hold an earlier text of it. */
+async function outdated(count: number): Promise<{ footer: Template; users: Template[] }> {
+  const footer = await made({ kind: 'partial', locales: { es: { html: '<p>uno</p>' } } });
+  const locales = { es: { subject: 'Hola', html: `{% render '${footer.name}' %}` } };
+  const users = await Promise.all(Array.from({ length: count }, () => made({ locales })));
+  const change = { locales: { es: { html: '<p>dos</p>' } } };
+  expectStatus(await tenant.admin.patch(`${TEMPLATES}/${footer.id}`, change), 200);
+  return { footer, users };
+}
+
 async function stored(id: string): Promise<object> {
   return (await tenant.admin.get<object>(`${TEMPLATES}/${id}`)).body;
 }
@@ -174,6 +184,10 @@ describe('layouts and partials', () => {
     const visitor = await bench.signedIn(owner, { scheme: 'dark', width: 360 });
     const { page } = visitor;
     await visitor.open(`messages/templates/${first.id}`);
+    const preview = section(page, 'Vista previa');
+    const mail = page.frameLocator('iframe').frameLocator('iframe');
+    await preview.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await mail.getByText('uno').waitFor();
     await page.getByLabel('Asunto').fill('Sin guardar');
     await page.getByRole('button', { name: 'Renovar' }).click();
     await dialog(page).getByRole('button', { name: 'Renovar' }).click();
@@ -181,13 +195,14 @@ describe('layouts and partials', () => {
     // What is written is kept, and saved over what was renewed: nobody has to choose.
     await page.getByRole('button', { name: 'Guardar la plantilla' }).click();
     await page.getByText('se envía la versión 3').first().waitFor();
+    // What was shown is of a version that is not the newest any more.
+    await preview.locator('iframe').waitFor({ state: 'detached' });
+    expect(await preview.getByLabel('Versión').inputValue()).toBe('3');
+    await preview.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await mail.getByText('dos').waitFor();
     expect(await stored(first.id)).toMatchObject({
       locales: { es: { subject: 'Sin guardar' } },
       uses: [{ version: 2 }],
-    const preview = section(page, 'Vista previa');
-    const mail = page.frameLocator('iframe').frameLocator('iframe');
-    await preview.getByRole('button', { name: 'Mostrar la vista previa' }).click();
-    await mail.getByText('uno').waitFor();
     });
 
     expectStatus(
@@ -195,11 +210,6 @@ describe('layouts and partials', () => {
       200,
     );
     await visitor.open(`messages/templates/${footer.id}`);
-    // What was shown is of a version that is not the newest any more.
-    await preview.locator('iframe').waitFor({ state: 'detached' });
-    expect(await preview.getByLabel('Versión').inputValue()).toBe('3');
-    await preview.getByRole('button', { name: 'Mostrar la vista previa' }).click();
-    await mail.getByText('dos').waitFor();
     const users = section(page, 'Plantillas que lo usan');
     await users.getByText('con el texto de la versión 1').waitFor();
     expect(await visitor.findings()).toEqual([]);
@@ -235,6 +245,78 @@ describe('layouts and partials', () => {
     const refused = dialog(page).getByRole('listitem').filter({ hasText: user.name });
     await refused.getByText(`There is no published partial “${gone.name}”`).waitFor();
     expect(await visitor.findings()).toEqual([]);
+    await visitor.close();
+  });
+
+  it('are renewed no further once that is canceled, and anew when it is asked for again', async () => {
+    const { footer, users } = await outdated(2);
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open(`messages/templates/${footer.id}`);
+    // None of them gets to the platform.
+    const held: string[] = [];
+    await page.route(`**${TEMPLATES}/*`, async (route) => {
+      if (route.request().method() === 'PATCH') held.push(route.request().url());
+      else await route.fallback();
+    });
+    await page.getByRole('button', { name: 'Renovar todas' }).click();
+    await dialog(page).getByLabel('Publicarlas todas').check();
+    await dialog(page).getByRole('button', { name: 'Renovar' }).click();
+    await eventually(() => expect(held).toHaveLength(1));
+    const cutOff = page.waitForEvent('requestfailed', (request) => request.method() === 'PATCH');
+    await dialog(page).getByRole('button', { name: 'Cancelar' }).click();
+    await cutOff;
+    await page.unroute(`**${TEMPLATES}/*`);
+    await page.getByRole('button', { name: 'Renovar todas' }).click();
+    expect(await dialog(page).getByLabel('Publicarlas todas').isChecked()).toBe(false);
+    expect(await dialog(page).getByRole('progressbar').count()).toBe(0);
+    await dialog(page).getByRole('button', { name: 'Renovar' }).click();
+    await page.getByText('Se renovaron 2 plantillas').first().waitFor();
+    expect(held).toHaveLength(1);
+    for (const { id } of users) expect(await stored(id)).toMatchObject({ version: 2, published_version: 1 });
+    await visitor.close();
+  });
+
+  it('are not published with a draft that somebody begins meanwhile', async () => {
+    const { footer, users } = await outdated(1);
+    const [user] = users as [Template];
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    await visitor.open(`messages/templates/${footer.id}`);
+    await page.route(`**${TEMPLATES}/${user.id}`, async (route) => {
+      if (route.request().method() === 'PATCH') {
+        const draft = { locales: { es: { subject: 'Borrador' } }, publish: false };
+        expectStatus(await tenant.admin.patch(`${TEMPLATES}/${user.id}`, draft), 200);
+      }
+      await route.fallback();
+    });
+    await page.getByRole('button', { name: 'Renovar todas' }).click();
+    await dialog(page).getByLabel('Publicarlas todas').check();
+    await dialog(page).getByRole('button', { name: 'Renovar' }).click();
+    await dialog(page).getByRole('listitem').filter({ hasText: user.name }).waitFor();
+    expect(await stored(user.id)).toMatchObject({ version: 2, published_version: 1 });
+    await visitor.close();
+  });
+
+  it('that are missing are written beside, and found when one comes back', async () => {
+    const visitor = await bench.signedIn(owner);
+    const { page } = visitor;
+    // No other walk has any of this channel.
+    await visitor.open('messages/templates/new?channel=in_app');
+    await page.getByLabel('Título').fill('Sin guardar');
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'Crear un fragmento' }).click();
+    const beside = await opened;
+    const name = aName('Saludo');
+    await beside.getByLabel('Nombre').fill(name);
+    await beside.getByLabel('Cuerpo').fill('Hola');
+    await beside.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await beside.getByRole('heading', { level: 1, name }).waitFor();
+    await beside.close();
+    // Chromium without a screen has all of its tabs in sight.
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    await page.getByLabel('Incluir un fragmento').selectOption({ label: `${name} (body)` });
+    expect(await page.getByLabel('Título').inputValue()).toBe('Sin guardar');
     await visitor.close();
   });
 

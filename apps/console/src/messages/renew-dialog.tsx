@@ -6,7 +6,6 @@ import { Checkbox } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
 
 interface RenewDialogProps {
-  open: boolean;
   title: string;
   lead: string;
   /** What publishing does to it. */
@@ -20,14 +19,14 @@ interface RenewDialogProps {
   children?: ReactNode;
 }
 
-/** Asks whether what is renewed is looked at first, or sent as it is. */
+/** Asks whether what is renewed is looked at first, or sent as it is; shown while it is on the page. */
 export function RenewDialog(props: RenewDialogProps): ReactNode {
-  const { open, title, lead, publishLabel, mayPublish, busy, error, onClose, onRenew, children } = props;
+  const { title, lead, publishLabel, mayPublish, busy, error, onClose, onRenew, children } = props;
   const t = useTranslations('messages');
   const words = useTranslations('ui');
   const [publish, setPublish] = useState(false);
   return (
-    <Dialog open={open} onClose={onClose} title={title} lead={lead}>
+    <Dialog open onClose={onClose} title={title} lead={lead}>
       {mayPublish ? (
         <div>
           <Checkbox

@@ -1,6 +1,5 @@
-import { ProblemError } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
@@ -10,8 +9,9 @@ import { useList } from '../ui/list.ts';
 import { Failure } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { useSay } from '../ui/toasts.tsx';
+import { renewEach, type Renewal } from './renew-all.ts';
 import { RenewDialog } from './renew-dialog.tsx';
-import { isPublished, toRenew, type Template } from './template.ts';
+import { mayHoldOlder, toRenew, type Template } from './template.ts';
 import { Published, ToTemplate } from './template-state.tsx';
 import { HeldVersion } from './template-uses.tsx';
 import { useTemplatesChanged } from './use-templates.ts';
@@ -29,12 +29,12 @@ export function TemplateUsedBy({ template }: { template: Template }): ReactNode 
     const query = { uses: id, sort: 'name', limit: SHOWN, cursor };
     return (await api.GET('/v1/messaging/templates', { params: { query }, signal })).data;
   });
-  const renewable = toRenew(list.items, id).length > 0 && may('messaging.templates.update');
+  const offered = mayHoldOlder(list, id) && may('messaging.templates.update');
   return (
     <Section
       title={t('usedBy')}
       lead={t('usedByLead')}
-      actions={renewable ? <RenewAll template={template} /> : undefined}
+      actions={<RenewAll template={template} offered={offered} />}
     >
       {list.error !== null && <Failure error={list.error} again={list.again} />}
       {list.loading && <div aria-busy className="bones h-24" />}
@@ -72,49 +72,50 @@ function User({ user, id }: { user: Template; id: string }): ReactNode {
   );
 }
 
-interface Progress {
-  done: number;
-  of: number;
-  refused: readonly { name: string; id: string; why: string }[];
+interface RenewAllProps {
+  template: Template;
+  offered: boolean;
 }
 
-function RenewAll({ template }: { template: Template }): ReactNode {
+/** Stays while it runs, even where nothing is left to offer. */
+function RenewAll({ template, offered }: RenewAllProps): ReactNode {
   const t = useTranslations('messages');
-  const say = useSay();
   const [asked, setAsked] = useState(false);
-  const [progress, setProgress] = useState<Progress>();
-  const renew = useRenewAll(template, { said: setProgress, ended: (progress) => ended(progress) });
-  const show = (shown: boolean): void => {
-    renew.reset();
-    setProgress(undefined);
-    setAsked(shown);
-  };
-  const ended = ({ of, refused }: Progress): void => {
-    if (refused.length > 0) return;
-    show(false);
-    say(t('renewedAll', { count: of }));
-  };
   return (
     <>
-      <Button onClick={() => show(true)}>{t('renewAll')}</Button>
-      <RenewDialog
-        open={asked}
-        title={t('renewAllTitle', { name: template.name })}
-        lead={t('renewAllLead', { version: template.published_version ?? 0 })}
-        publishLabel={t('renewAllPublish')}
-        mayPublish
-        busy={renew.isPending}
-        error={renew.error}
-        onClose={() => show(false)}
-        onRenew={(publish) => renew.mutate(publish)}
-      >
-        {progress !== undefined && <Renewing progress={progress} />}
-      </RenewDialog>
+      {offered && <Button onClick={() => setAsked(true)}>{t('renewAll')}</Button>}
+      {asked && <RenewingAll template={template} onClose={() => setAsked(false)} />}
     </>
   );
 }
 
-function Renewing({ progress: { done, of, refused } }: { progress: Progress }): ReactNode {
+/** Each time it is opened it begins anew; closed, it ends. */
+function RenewingAll({ template, onClose }: { template: Template; onClose: () => void }): ReactNode {
+  const t = useTranslations('messages');
+  const say = useSay();
+  const [renewal, setRenewal] = useState<Renewal>();
+  const renew = useRenewAll(template, setRenewal, ({ of, refused }) => {
+    if (refused.length > 0) return;
+    onClose();
+    say(t('renewedAll', { count: of }));
+  });
+  return (
+    <RenewDialog
+      title={t('renewAllTitle', { name: template.name })}
+      lead={t('renewAllLead', { version: template.published_version ?? 0 })}
+      publishLabel={t('renewAllPublish')}
+      mayPublish
+      busy={renew.isPending}
+      error={renew.error}
+      onClose={onClose}
+      onRenew={(publish) => renew.mutate(publish)}
+    >
+      {renewal !== undefined && <HowFar renewal={renewal} />}
+    </RenewDialog>
+  );
+}
+
+function HowFar({ renewal: { done, of, refused } }: { renewal: Renewal }): ReactNode {
   const t = useTranslations('messages');
   return (
     <div className="flex flex-col gap-2">
@@ -135,48 +136,30 @@ function Renewing({ progress: { done, of, refused } }: { progress: Progress }): 
   );
 }
 
-/** One after the other, partials first: what holds them finds them renewed. */
-function useRenewAll(
-  { id }: Template,
-  { said, ended }: Record<'said' | 'ended', (progress: Progress) => void>,
-) {
+/** Partials first: what holds them finds them renewed. It ends with the page, or the dialog, that it is shown in. */
+function useRenewAll({ id }: Template, tell: (renewal: Renewal) => void, ended: (renewal: Renewal) => void) {
   const api = useApi();
   const changed = useTemplatesChanged();
-  const users = async (): Promise<Template[]> => {
-    const found: Template[] = [];
-    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const query = { uses: id, limit: READ_AT_ONCE, cursor };
-      const { data } = await api.GET('/v1/messaging/templates', { params: { query } });
-      found.push(...data.data);
-      cursor = data.page.next_cursor ?? undefined;
-    }
-    return found;
-  };
+  const ending = useRef<AbortController>(undefined);
+  useEffect(() => () => ending.current?.abort(), []);
   return useMutation({
-    mutationFn: async (publish: boolean): Promise<Progress> => {
-      const outdated = toRenew(await users(), id);
-      const refused: Progress['refused'][number][] = [];
-      for (const [done, user] of outdated.entries()) {
-        said({ done, of: outdated.length, refused: [...refused] });
-        const params = { path: { id: user.id } };
-        const body = { renew_uses: true, publish: publish && isPublished(user) };
-        try {
-          await api.PATCH('/v1/messaging/templates/{id}', { params, body });
-        } catch (error) {
-          if (!(error instanceof ProblemError)) throw error;
-          refused.push({ id: user.id, name: user.name, why: reasonOf(error) });
-        }
-      }
-      const all = { done: outdated.length, of: outdated.length, refused };
-      said(all);
-      return all;
+    mutationFn: async (publish: boolean): Promise<Renewal> => {
+      const { signal } = (ending.current = new AbortController());
+      const query = { uses: id, limit: READ_AT_ONCE };
+      const users: Template[] = [];
+      for await (const { data } of api.pages('/v1/messaging/templates', { params: { query }, signal }))
+        users.push(...data);
+      const read = (user: string) =>
+        api.GET('/v1/messaging/templates/{id}', { params: { path: { id: user } }, signal });
+      const renew = (user: string, publishes: boolean, ifMatch?: string) => {
+        const body = { renew_uses: true, publish: publishes };
+        const params = { path: { id: user } };
+        return api.PATCH('/v1/messaging/templates/{id}', { params, body, ifMatch, signal });
+      };
+      return renewEach(toRenew(users, id), publish, { read, renew }, signal, tell);
     },
     // Where nothing is left to renew, what asked for it is gone after that.
     onSuccess: ended,
     onSettled: changed,
   });
-}
-
-function reasonOf({ title, detail, errors }: ProblemError): string {
-  return errors[0]?.detail ?? detail ?? title;
 }

@@ -68,20 +68,21 @@ function Renew({ read: { data: template, etag } }: { read: Reading<Template> }):
   return (
     <>
       <Button onClick={() => setAsked(true)}>{t('renew')}</Button>
-      <RenewDialog
-        open={asked}
-        title={t('renewTitle')}
-        lead={t('renewLead', { version: template.version + 1 })}
-        publishLabel={t('renewPublish', { kind: template.kind })}
-        mayPublish={isPublished(template)}
-        busy={renew.isPending}
-        error={renew.error}
-        onClose={() => {
-          renew.reset();
-          setAsked(false);
-        }}
-        onRenew={(publish) => renew.mutate(publish)}
-      />
+      {asked && (
+        <RenewDialog
+          title={t('renewTitle')}
+          lead={t('renewLead', { version: template.version + 1 })}
+          publishLabel={t('renewPublish', { kind: template.kind })}
+          mayPublish={isPublished(template)}
+          busy={renew.isPending}
+          error={renew.error}
+          onClose={() => {
+            renew.reset();
+            setAsked(false);
+          }}
+          onRenew={(publish) => renew.mutate(publish)}
+        />
+      )}
     </>
   );
 }

@@ -5,6 +5,7 @@ import {
   emptyParts,
   isOutdated,
   localesPatch,
+  mayHoldOlder,
   newTemplate,
   partNames,
   partsIn,
@@ -66,7 +67,6 @@ describe('the parts of a template', () => {
     });
   });
 
-  it('that any language has are what others can take of it', () => {
   it('keep MJML and plain text, too, and no empty HTML beside them', () => {
     const written = { mjml: '<mj-text>Hola</mj-text>', text: 'Hola' };
     const message = { ...draftFrom(aTemplate()), locales: { es: { subject: 'Hola', ...written } } };
@@ -83,6 +83,7 @@ describe('the parts of a template', () => {
     expect(draftAs(message, { channel: 'sms' }).locales).toEqual({ es: { text: 'Hola' } });
   });
 
+  it('that any language has are what others can take of it', () => {
     const locales = { es: { text: 'a', html: 'a' }, en: { mjml: 'a' } };
     expect(partsIn({ locales })).toEqual(['html', 'mjml', 'text']);
   });
@@ -129,5 +130,9 @@ describe('a use', () => {
     ];
     expect(toRenew(users, 'footer').map(({ id }) => id)).toEqual(['partial', 'layout', 'message']);
     expect(toRenew(users, 'another')).toEqual([]);
+    const renewed = users.slice(1, 2);
+    expect(mayHoldOlder({ items: users, hasMore: false }, 'footer')).toBe(true);
+    expect(mayHoldOlder({ items: renewed, hasMore: false }, 'footer')).toBe(false);
+    expect(mayHoldOlder({ items: renewed, hasMore: true }, 'footer')).toBe(true);
   });
 });

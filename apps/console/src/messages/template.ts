@@ -155,6 +155,14 @@ export function toRenew(users: readonly Template[], usedId: string): Template[] 
     .toSorted((one, other) => order(one) - order(other));
 }
 
+/** Whether there are such ones among those that were read, or may be among the others. */
+export function mayHoldOlder(
+  { items, hasMore }: { items: readonly Template[]; hasMore: boolean },
+  usedId: string,
+): boolean {
+  return hasMore || toRenew(items, usedId).length > 0;
+}
+
 const ORDER: readonly TemplateKind[] = ['partial', 'layout', 'message'];
 
 /** Whether what is newest is what is sent: a draft is of somebody who has not finished. */
