@@ -47,6 +47,7 @@ async function fuzz(data: string): Promise<number> {
   const { base_url: baseUrl } = await runningPlatform(data);
   const program = await ensureSchemathesis(root, say);
   const { key, spared } = await ownOrganization(data);
+  await defineObject(baseUrl, key);
   const reportFolder = mkdtempSync(join(tmpdir(), 'fuzz-report-'));
   const { phases, examples, seed, only } = values;
   const description = `${baseUrl}/v1/openapi.json`;
@@ -61,6 +62,27 @@ async function fuzz(data: string): Promise<number> {
   const { status } = await asked(baseUrl, '/v1/core/events?limit=1', key);
   if (status !== 200) throw new Error(`The key of the run is answered ${status} at its end: run it again.`);
   return code;
+}
+
+/** An object with a field of every type, under the slug that the description shows: values meet each of them. */
+async function defineObject(baseUrl: string, key: string): Promise<void> {
+  const types = ['string', 'integer', 'number', 'boolean', 'date', 'datetime', 'enum', 'reference'];
+  const more: Record<string, object> = {
+    enum: { options: [{ value: 'a' }, { value: 'b' }] },
+    reference: { target: 'contact' },
+  };
+  const fields = [
+    { key: 'plate', type: 'string', unique: true },
+    { key: 'year', type: 'integer', indexed: true },
+    ...types.map((type) => ({ key: `a_${type}`, type, indexed: true, ...more[type] })),
+  ];
+  const answer = await fetch(`${baseUrl}/v1/crm/object-definitions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ slug: 'vehicle', name: 'Vehicle', fields }),
+  });
+  if (answer.status !== 201)
+    throw new Error(`The object is answered ${answer.status}: ${await answer.text()}`);
 }
 
 function asked(baseUrl: string, path: string, key: string): Promise<Response> {
