@@ -14,7 +14,7 @@ const TEXT_METHODS: ReadonlySet<string> = new Set([
   'toUpperCase',
   'trim',
 ]);
-const LIST_METHODS: ReadonlySet<string> = new Set(['concat', 'filter', 'flatMap', 'join', 'map']);
+const LIST_METHODS: ReadonlySet<string> = new Set(['concat', 'filter', 'flatMap', 'includes', 'join', 'map']);
 
 /** Whether texts or lists have a method of this name that is understood. */
 export function isBuiltIn(method: string): boolean {
@@ -57,11 +57,24 @@ function ofList(
   if (method === 'join') return [list.map(textOf).join(argument === undefined ? ',' : textOf(argument))];
   if (method === 'concat')
     return given.every(({ length }) => length === 1) ? [[...list, ...given.flat(2)] as Constant[]] : NOTHING;
+  if (method === 'includes') return (given[0] ?? []).map((value) => list.includes(value));
   if (!(argument instanceof Closure)) return NOTHING;
   const results = list.map((item, place) => apply(argument, [item, place]));
+  if (method === 'filter') return filtered(list, results);
   if (results.some(({ length }) => length !== 1)) return NOTHING;
   const told = results.map(([result]) => result);
   if (method === 'map') return [told];
-  if (method === 'flatMap') return [told.flat<Constant[], 1>()];
-  return method === 'filter' ? [list.filter((_, place) => told[place])] : NOTHING;
+  return method === 'flatMap' ? [told.flat<Constant[], 1>()] : NOTHING;
+}
+
+/** With and without each of which it depends on what only runs. */
+function filtered(list: readonly Constant[], results: readonly (readonly Constant[])[]): readonly Constant[] {
+  if (results.some(({ length }) => length === 0)) return NOTHING;
+  return list.reduce<readonly (readonly Constant[])[]>(
+    (lists, item, place) => {
+      const kept = new Set(results[place]?.map(Boolean));
+      return lists.flatMap((before) => [...kept].map((is) => (is ? [...before, item] : before)));
+    },
+    [[]],
+  );
 }

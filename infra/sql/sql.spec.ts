@@ -79,6 +79,13 @@ describe('statements in the source', () => {
       ['s.A, s.B, s.C'],
     ],
     [
+      'of a list that is filtered by what only runs: with each and without',
+      'const of = (has: Set<string>) => { const l = ["a", "b"].filter((c) => has.has(c));' +
+        'return ["1", ...l].join() + (l.includes("b") ? "!" : ""); };' +
+        'export function f(has: Set<string>) { tx.query(of(has)); }',
+      ['1', '1,b!', '1,a', '1,a,b!'],
+    ],
+    [
       'of a choice: both',
       'export function f(yes: boolean) { tx.query(yes ? "SELECT 1" : "SELECT 2"); }',
       ['SELECT 2', 'SELECT 1'],

@@ -5,13 +5,6 @@ import type { IndexJob } from './index-jobs.js';
 /** Rows of each table that one transaction removes. */
 const PIECE = 2_000;
 
-const TABLES = [
-  ...(Object.keys(INDEX_TABLES) as IndexKind[]).map((kind) => ({
-    ...{ table: INDEX_TABLES[kind], type: INDEX_TYPES[kind] },
-  })),
-  { table: 'object_claims', type: 'text' },
-];
-
 /** The last row that was removed of a table. */
 interface Place {
   readonly value: string;
@@ -26,6 +19,19 @@ const removal = (table: string, type: string, after: boolean): string => `
        ORDER BY value, record_id LIMIT ${String(PIECE)})) RETURNING value, record_id)
   SELECT value::text, record_id FROM gone AS last ORDER BY last.value DESC, record_id DESC LIMIT 1`;
 
+/** From the beginning, and from where the one before ended. */
+const removals = (table: string, type: string): { table: string; first: string; next: string } => ({
+  table,
+  first: removal(table, type, false),
+  next: removal(table, type, true),
+});
+const REMOVALS = [
+  ...(Object.keys(INDEX_TABLES) as IndexKind[]).map((kind) =>
+    removals(INDEX_TABLES[kind], INDEX_TYPES[kind]),
+  ),
+  removals('object_claims', 'text'),
+];
+
 /**
  * Removes the rows of numbers that nothing goes by, in pieces. What is removed stays in the index until it is vacuumed, so
  * a piece begins where this process ended the one before: from the beginning each would step over all that are gone. Where
@@ -38,11 +44,11 @@ export class IndexDrops {
   async removePiece(tx: Transaction, job: IndexJob): Promise<boolean> {
     const key = [job.organization_id, job.definition_id, job.number];
     let isOver = true;
-    for (const { table, type } of TABLES) {
+    for (const { table, first, next } of REMOVALS) {
       const name = [...key, table].join(' ');
       const place = this.places.get(name);
       const parameters = place ? [...key, place.value, place.record_id] : key;
-      const [last] = await tx.query<Place>(removal(table, type, place !== undefined), parameters);
+      const [last] = await tx.query<Place>(place ? next : first, parameters);
       if (last) this.places.set(name, last);
       else this.places.delete(name);
       if (last || place) isOver = false;

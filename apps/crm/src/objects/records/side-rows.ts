@@ -38,17 +38,19 @@ interface ReferenceRow {
 
 const KINDS: readonly SideRow['kind'][] = [...(Object.keys(INDEX_TABLES) as IndexKind[]), 'claim'];
 const GIVEN = `given AS MATERIALIZED (
-    SELECT * FROM unnest($2::text[], $3::uuid[], $4::integer[], $5::text[], $6::uuid[], $7::boolean[])
-      AS row (kind, definition_id, number, value, record_id, live))`;
+    SELECT $1::uuid AS organization_id, row.*
+      FROM unnest($2::text[], $3::uuid[], $4::integer[], $5::text[], $6::uuid[], $7::boolean[])
+        AS row (kind, definition_id, number, value, record_id, live))`;
 
 const filled = (kind: IndexKind): string => `${kind}_rows AS (
     INSERT INTO ${INDEX_TABLES[kind]} (organization_id, definition_id, number, value, record_id, live)
-    SELECT $1, definition_id, number, value::${INDEX_TYPES[kind]}, record_id, live FROM given WHERE kind = '${kind}'
+    SELECT organization_id, definition_id, number, value::${INDEX_TYPES[kind]}, record_id, live FROM given
+     WHERE kind = '${kind}'
     ON CONFLICT DO NOTHING)`;
 
 const CLAIMED_NOW = `claim_rows AS (
     INSERT INTO object_claims (organization_id, definition_id, number, value, record_id)
-    SELECT $1, definition_id, number, value, record_id FROM given WHERE kind = 'claim'
+    SELECT organization_id, definition_id, number, value, record_id FROM given WHERE kind = 'claim'
      ORDER BY definition_id, number, value
     ON CONFLICT DO NOTHING RETURNING 1)`;
 
@@ -64,22 +66,21 @@ const GIVEN_UP = `claim_rows AS (
      WHERE own.organization_id = $1 AND own.definition_id = gone.definition_id AND own.number = gone.number
        AND own.value = gone.value AND own.record_id = gone.record_id RETURNING 1)`;
 
-/** What stands there already was filled in by whoever builds the index. Claims in one order, for all who make several. */
-const INSERT = statements((kind) => (kind === 'claim' ? CLAIMED_NOW : filled(kind)));
-const DELETE = statements((kind) => (kind === 'claim' ? GIVEN_UP : emptied(kind)));
+type Parts = Readonly<Record<SideRow['kind'], string>>;
 
-/** A statement for each set of kinds: to plan what touches all tables takes longer than to write a record's rows. */
-function statements(part: (kind: SideRow['kind']) => string): (rows: readonly SideRow[]) => string {
-  const known = new Map<string, string>();
-  return (rows) => {
-    const kinds = KINDS.filter((each) => rows.some(({ kind }) => kind === each));
-    const name = kinds.join();
-    const claimed = kinds.includes('claim') ? '(SELECT count(*) FROM claim_rows)::int' : '0';
-    const sql =
-      known.get(name) ?? `WITH ${GIVEN}, ${kinds.map(part).join(', ')} SELECT ${claimed} AS claimed`;
-    known.set(name, sql);
-    return sql;
-  };
+const partsOf = (part: (kind: IndexKind) => string, claim: string): Parts => ({
+  ...{ text: part('text'), number: part('number'), time: part('time'), id: part('id') },
+  claim,
+});
+/** What stands there already was filled in by whoever builds the index. Claims in one order, for all who make several. */
+const INSERT = partsOf(filled, CLAIMED_NOW);
+const DELETE = partsOf(emptied, GIVEN_UP);
+
+/** Of the kinds that the rows have: to plan what touches all tables takes longer than to write a record's rows. */
+function statementOf(parts: Parts, rows: readonly SideRow[]): string {
+  const kinds = KINDS.filter((each) => rows.some(({ kind }) => kind === each));
+  const claimed = kinds.includes('claim') ? '(SELECT count(*) FROM claim_rows)::int' : '0';
+  return `WITH ${[GIVEN, ...kinds.map((kind) => parts[kind])].join(', ')} SELECT ${claimed} AS claimed`;
 }
 
 /** In the order of the locks themselves. */
@@ -204,7 +205,7 @@ async function insert(
   if (rows.length === 0) return;
   const claims = rows.filter(({ kind }) => kind === 'claim');
   for (let left = TRIES; ; left -= 1) {
-    const [row] = await tx.prepared<{ claimed: number }>(INSERT(rows), parametersOf(tx, rows));
+    const [row] = await tx.prepared<{ claimed: number }>(statementOf(INSERT, rows), parametersOf(tx, rows));
     if (row?.claimed === claims.length) return;
     const [taken] = await tx.query<{ number: number; record_id: string }>(CLAIMED, [
       ...[tx.organizationId, claims.map(({ definitionId }) => definitionId)],
@@ -239,7 +240,7 @@ function refusal(
 }
 
 async function remove(tx: Transaction, rows: readonly SideRow[]): Promise<void> {
-  if (rows.length > 0) await tx.prepared(DELETE(rows), parametersOf(tx, rows));
+  if (rows.length > 0) await tx.prepared(statementOf(DELETE, rows), parametersOf(tx, rows));
 }
 
 function parametersOf(tx: Transaction, rows: readonly SideRow[]): unknown[] {
