@@ -1,9 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import type { Transaction } from '@customer-platform/database';
 import { INDEX_TABLES, INDEX_TYPES, type IndexKind } from '../records/index-values.js';
 import type { IndexJob } from './index-jobs.js';
 
 /** Rows of each table that one transaction removes. */
 const PIECE = 2_000;
+/** What is dropped elsewhere to its end leaves places behind. */
+const MOST_PLACES_KEPT = 500;
 
 /** The last row that was removed of a table. */
 interface Place {
@@ -38,7 +41,7 @@ const REMOVALS = [
  * it ended is but a hint, and the last piece looks from the beginning.
  */
 export class IndexDrops {
-  private readonly places = new Map<string, Place>();
+  private readonly places = new LRUCache<string, Place>({ max: MOST_PLACES_KEPT });
 
   /** Whether something may be left. */
   async removePiece(tx: Transaction, job: IndexJob): Promise<boolean> {
