@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { newId, type SubjectPage } from '@customer-platform/database';
+import { Database, newId, type SubjectPage, type Transaction } from '@customer-platform/database';
 import {
   contactChange,
   domainEvent,
@@ -10,7 +10,10 @@ import {
 } from '@customer-platform/testing';
 import { ContactRefsConsumer } from '../../contact-refs/contact-refs.consumer.js';
 import { startCrm, type TestCrm } from '../../crm.fixture.js';
+import { holdDefinitions } from '../definitions/definition-locks.js';
+import { KnownDefinitions } from '../definitions/known-definitions.js';
 import { ObjectWorld } from '../objects.fixture.js';
+import { recordsOfContacts } from './records-of-contacts.js';
 
 let crm: TestCrm;
 let world: ObjectWorld;
@@ -40,8 +43,12 @@ async function besides(organizationId: string): Promise<Record<string, number>> 
   return Object.fromEntries(tables.map((table, at) => [table, counts[at]?.[0]?.count ?? NaN]));
 }
 
-/** `work` meets the locks of another transaction, and waits for it to commit. */
-async function beforeOthers<T>(first: (client: Client) => Promise<void>, work: () => Promise<T>): Promise<T> {
+/** `work` meets the locks of another transaction, and waits for it to commit; `meanwhile` comes before that. */
+async function beforeOthers<T>(
+  first: (client: Client) => Promise<void>,
+  work: () => Promise<T>,
+  meanwhile = (): Promise<void> => Promise.resolve(),
+): Promise<T> {
   const client = new Client({ connectionString: crm.database.adminUrl });
   await client.connect();
   try {
@@ -55,6 +62,7 @@ async function beforeOthers<T>(first: (client: Client) => Promise<void>, work: (
       );
       expect(waiting.length).toBeGreaterThan(0);
     });
+    await meanwhile();
     await client.query('COMMIT');
     return await working;
   } finally {
@@ -188,6 +196,54 @@ describe('an erasure', () => {
       () => world.end(person, 'erased'),
     );
     expect((await world.get('vehicle', record)).body.values).toMatchObject({ owner: other, driver: other });
+  });
+
+  it('leaves a record that refers to somebody else as soon as it was looked for', async () => {
+    const [person = '', other = ''] = await world.contacts(2);
+    await world.define('vehicle', [OWNER]);
+    const record = await world.add('vehicle', { owner: person });
+    const { app } = crm.app;
+    const rows = recordsOfContacts(app.get(KnownDefinitions));
+    await app.get(Database).inOrganization(world, async (tx) => {
+      let looked = false;
+      const query = async (sql: string, values: unknown[]): Promise<unknown> => {
+        const found = await tx.query(sql, values);
+        if (!looked) expectStatus(await world.patch('vehicle', record, { owner: other }), 200);
+        looked = true;
+        return found;
+      };
+      await rows.remove?.(Object.create(tx, { query: { value: query } }) as Transaction, [person]);
+    });
+    expect((await world.get('vehicle', record)).body.values).toEqual({ owner: other });
+  });
+
+  it('is not held up, nor holds up others, by that in another organization', async () => {
+    const worlds = [world, new ObjectWorld(crm)];
+    worlds.sort((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
+    const ends: Parameters<ContactRefsConsumer['follow']>[0] = [];
+    const records: { id: string }[] = [];
+    for (const each of worlds) {
+      const [person = ''] = await each.contacts(1);
+      await each.define('vehicle', [OWNER]);
+      records.push(await each.add('vehicle', { owner: person }));
+      const end = { contact_id: person, version: 2, changed_fields: [], contact: null };
+      ends.push(domainEvent('core.contact.erased.v1', each.organizationId, end));
+    }
+    const [[own, held], [record = { id: '' }, last = { id: '' }]] = [worlds, records];
+    await beforeOthers(
+      (client) =>
+        holdDefinitions({
+          organizationId: held?.organizationId ?? '',
+          query: async (sql: string, values: unknown[]) => (await client.query(sql, values)).rows,
+        } as Transaction),
+      () => crm.app.app.get(ContactRefsConsumer).follow(ends),
+      async () => {
+        expect((await own?.get('vehicle', record))?.status).toBe(404);
+        expect((await own?.post('vehicle', {}))?.status).toBe(201);
+        expect((await held?.get('vehicle', last))?.status).toBe(200);
+      },
+    );
+    expect((await held?.get('vehicle', last))?.status).toBe(404);
   });
 
   it('of a merged family takes what was moved, and counts it in the receipt', async () => {

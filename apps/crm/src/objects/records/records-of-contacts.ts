@@ -19,11 +19,8 @@ const AT_ONCE = 500;
 const ORIGINS = `
   SELECT DISTINCT origin_contact_id AS origin FROM object_references
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
-const DEFINITIONS = `
-  SELECT DISTINCT definition_id AS id FROM object_references
-   WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
 const REFERENCES = `
-  SELECT record_id, field, contact_id, origin_contact_id AS origin FROM object_references
+  SELECT definition_id, record_id, field, contact_id, origin_contact_id AS origin FROM object_references
    WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) ORDER BY record_id, field`;
 const TARGETING = `
   SELECT record_id, field FROM object_references
@@ -51,6 +48,7 @@ interface RecordRow {
 }
 
 interface Reference {
+  readonly definition_id: string;
   readonly record_id: string;
   readonly field: string;
   readonly contact_id: string;
@@ -85,7 +83,7 @@ export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
       const byRecord = Map.groupBy(moved, ({ record_id: id }) => id);
       const round = {
         ids: [...byRecord.keys()],
-        known: await definitions.keepAll(tx, await definitionsOf(tx, contactIds)),
+        known: await definitions.keepAll(tx, definitionsOf(moved)),
         references: false,
       };
       await inRounds(tx, round, ({ id, values }) => ({
@@ -108,7 +106,7 @@ export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
       const references = await tx.query<Reference>(REFERENCES, [tx.organizationId, contactIds]);
       const byRecord = Map.groupBy(references, ({ record_id: id }) => id);
       if (byRecord.size === 0) return;
-      const known = await definitions.holdAll(tx, await definitionsOf(tx, contactIds));
+      const known = await definitions.holdAll(tx, definitionsOf(references));
       const goneContacts = new Set<unknown>(contactIds);
       const fieldsOf = ({ id, values }: RecordRow): string[] =>
         (byRecord.get(id) ?? []).map(({ field }) => field).filter((key) => goneContacts.has(values[key]));
@@ -184,9 +182,8 @@ async function writeRecords(tx: Transaction, changes: readonly RecordChange[]): 
   if (gone.length > 0) await tx.query(DELETE, [tx.organizationId, gone]);
 }
 
-async function definitionsOf(tx: Transaction, contactIds: readonly string[]): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(DEFINITIONS, [tx.organizationId, contactIds]);
-  return rows.map(({ id }) => id);
+function definitionsOf(references: readonly Reference[]): string[] {
+  return references.map((each) => each.definition_id);
 }
 
 function without(values: FieldValues, keys: readonly string[]): FieldValues {
