@@ -19,7 +19,7 @@ import { ContactRowsRegistry } from './contact-rows.js';
 
 /**
  * Keeps what is known of contacts in step with core's events, and the rows that belong to contacts with them, in one
- * transaction: whoever writes such a row keeps its contact active, so none slips past a merge or an end.
+ * transaction of each organization: whoever writes such a row keeps its contact active, so none slips past a merge or an end.
  */
 @Injectable()
 export class ContactFollower {
@@ -72,10 +72,16 @@ export class ContactFollower {
     }
   }
 
-  private byOrganization<E extends DomainEvent>(
+  /**
+   * Each in a transaction of its own: rows may have what is locked for them, and no organization waits for another's.
+   * Where one fails, those before it are done; as all come again, that changes nothing of them.
+   */
+  private async byOrganization<E extends DomainEvent>(
     events: readonly E[],
     work: (tx: Transaction, own: E[]) => Promise<void>,
   ): Promise<void> {
-    return this.database.forEachOrganization(events, ({ organizationid }) => organizationid, work);
+    const groups = Map.groupBy(events, ({ organizationid }) => organizationid);
+    for (const [organizationId, own] of groups)
+      await this.database.inOrganization({ organizationId }, (tx) => work(tx, own));
   }
 }

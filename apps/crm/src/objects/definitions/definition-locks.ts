@@ -6,7 +6,7 @@ import type { Transaction } from '@customer-platform/database';
  * 1. contacts (`ContactReferences`, `ContactFollower`)
  * 2. the organization's definitions (`holdDefinitions`)
  * 3. a definition: shared by those who write by it (`keepDefinitions`), alone by who changes it and by erasures
- * 4. the job of an index
+ * 4. the job of an index; who works on one has it first, and waits for no definition (`keepIfFree`)
  * 5. records, so that rows may come to refer to them meanwhile; alone only to remove one
  * 6. the records that it comes to refer to, so that none is purged meanwhile
  * 7. unique values of one record: by name where they are several (`side-rows.ts`), then their claims
@@ -18,6 +18,7 @@ import type { Transaction } from '@customer-platform/database';
 const SHARED = `
   SELECT pg_advisory_xact_lock_shared(hashtextextended(key, 0))
     FROM (SELECT key FROM unnest($1::text[]) AS key ORDER BY key) AS sorted`;
+const IF_FREE = 'SELECT pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) AS kept';
 const EXCLUSIVE = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 const ALL_EXCLUSIVE = `
   SELECT pg_advisory_xact_lock(hashtextextended(key, 0))
@@ -32,6 +33,12 @@ const ofOne = (tx: Transaction, id: string): string => `object-definition:${tx.o
  */
 export async function keepDefinitions(tx: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await tx.prepared(SHARED, [[...new Set(ids)].map((id) => ofOne(tx, id))]);
+}
+
+/** The same of one, without waiting. @returns false while somebody has it alone, or waits for that */
+export async function keepIfFree(tx: Transaction, id: string): Promise<boolean> {
+  const [row] = await tx.query<{ kept: boolean }>(IF_FREE, [ofOne(tx, id)]);
+  return row?.kept === true;
 }
 
 /** Waits for all who write by the definition, and has others wait until the transaction ends. */

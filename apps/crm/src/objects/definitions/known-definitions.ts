@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database, isUuid, type OrganizationScope, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { holdDefinitions, holdSeveral, keepDefinitions } from './definition-locks.js';
+import { holdDefinitions, holdSeveral, keepDefinitions, keepIfFree } from './definition-locks.js';
 import { DefinitionChanged, type KnownDefinition } from './known-definition.js';
 
 /** Fields of all definitions that are kept, of all organizations: about 60 MB. */
@@ -73,6 +73,11 @@ export class KnownDefinitions {
   async keepAll(tx: Transaction, ids: readonly string[]): Promise<Map<string, KnownDefinition>> {
     await keepDefinitions(tx, ids);
     return this.load(tx, ids);
+  }
+
+  /** The same of one, without waiting; undefined while somebody has it alone, or waits for that. */
+  async keepIfFree(tx: Transaction, id: string): Promise<Map<string, KnownDefinition> | undefined> {
+    return (await keepIfFree(tx, id)) ? this.load(tx, [id]) : undefined;
   }
 
   /**

@@ -17,18 +17,19 @@ const PIECE = 500;
 /** Enough for the indexes of a few records. */
 const STEPS_AT_ONCE = 6;
 
-/**
- * They take turns: one of a million records holds up nobody else's. What another process works on is passed over. Only
- * looked at: who works on it has its definition first.
- */
+/** Their time comes in milliseconds, as it is stored. */
+const DUE = 'moved_at <= statement_timestamp()::timestamptz(3)';
+/** They take turns: one of a million records holds up nobody else's. What another process works on is passed over. */
 const NEXT = `
-  SELECT organization_id, definition_id, number FROM object_index_jobs
-   WHERE definition_id <> ALL($1::uuid[]) ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
-const JOB_OF = (which: string): string => `
   SELECT ${JOB_COLUMNS} FROM object_index_jobs
-   WHERE organization_id = $1 AND definition_id = $2 AND ${which} ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED`;
-const THIS = JOB_OF('number = $3');
-const FIRST_BUILT = JOB_OF("work = 'build'");
+   WHERE definition_id <> ALL($1::uuid[]) AND ${DUE} ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+const FIRST_BUILT = `
+  SELECT ${JOB_COLUMNS} FROM object_index_jobs
+   WHERE organization_id = $1 AND definition_id = $2 AND work = 'build' AND ${DUE}
+   ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED`;
+const LATER = `
+  UPDATE object_index_jobs SET moved_at = clock_timestamp() + interval '${String(LOOK_EVERY_MS)} milliseconds'
+   WHERE organization_id = $1 AND definition_id = $2 AND number = $3`;
 
 /** In the order of ids, which is that of creation. Shared: whoever changes a record is waited for, and waits. */
 const RECORDS = `
@@ -48,7 +49,10 @@ const READY = `
 
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
-type NextJob = Pick<IndexJob, 'organization_id' | 'definition_id' | 'number'>;
+/** The job that it is the turn of, as soon as that is known. */
+interface Turn {
+  job?: IndexJob | undefined;
+}
 
 interface Row {
   id: string;
@@ -95,7 +99,7 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
   async begin(organizationId: string, definitionId: string): Promise<void> {
     try {
       for (let step = 0; step < STEPS_AT_ONCE; step += 1) {
-        if (!(await this.stepOf(FIRST_BUILT, [organizationId, definitionId]))) return;
+        if (!(await this.step({}, FIRST_BUILT, [organizationId, definitionId]))) return;
       }
       if (this.worker) this.job.wake();
     } catch (error) {
@@ -105,31 +109,32 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Whether there was a step. One that fails is left for a while, and the next one is taken. */
   async runNext(): Promise<boolean> {
-    let job: NextJob | undefined;
+    const turn: Turn = {};
     try {
-      [job] = await this.database.acrossOrganizations((tx) =>
-        tx.query<NextJob>(NEXT, [this.setbacks.waiting()]),
-      );
-      if (job) await this.stepOf(THIS, [job.organization_id, job.definition_id, job.number]);
-      if (job) this.setbacks.passed(job.definition_id);
+      const stepped = await this.step(turn, NEXT, [this.setbacks.waiting()]);
+      if (turn.job) this.setbacks.passed(turn.job.definition_id);
       this.job.progressed();
+      return stepped;
     } catch (error) {
-      if (job) this.setbacks.failed(job.definition_id, error);
-      if (!job || isTransient(error)) throw error;
+      if (turn.job) this.setbacks.failed(turn.job.definition_id, error);
+      if (!turn.job || isTransient(error)) throw error;
+      return true;
     }
-    return job !== undefined;
   }
 
-  /** Whether there was one that nobody else works on. Its definition is kept before it, as by who changes that. */
-  private stepOf(which: string, key: readonly [string, string, number?]): Promise<boolean> {
-    const [organizationId, definitionId] = key;
+  /** Whether there was a job. One whose definition somebody has alone is left for a while: the others do not wait for it. */
+  private step(turn: Turn, which: string, parameters: readonly unknown[]): Promise<boolean> {
     return this.database.acrossOrganizations(async (tx) => {
+      const [job] = await tx.query<IndexJob>(which, parameters);
+      turn.job = job;
+      if (!job) return false;
+      const { organization_id: organizationId, definition_id: id, number } = job;
       await tx.useOrganization(organizationId);
-      const definition = (await this.definitions.keepAll(tx, [definitionId])).get(definitionId);
-      const [job] = await tx.query<IndexJob>(which, key);
-      if (job?.work === 'build') await this.buildPiece(tx, job, definition);
-      else if (job) await this.dropPiece(tx, job);
-      return job !== undefined;
+      const kept = await this.definitions.keepIfFree(tx, id);
+      if (!kept) await tx.query(LATER, [organizationId, id, number]);
+      else if (job.work === 'build') await this.buildPiece(tx, job, kept.get(id));
+      else await this.dropPiece(tx, job);
+      return true;
     });
   }
 
