@@ -4,7 +4,7 @@ import { IndexBuilder } from '../src/objects/indexing/index-builder.js';
 import { ObjectWorld } from '../src/objects/objects.fixture.js';
 
 /** Changes of each definition by each process. */
-const CHANGES = 60;
+const CHANGES = 25;
 const WRITERS = 6;
 const RECORDS = 2 * WRITERS;
 
