@@ -1,4 +1,4 @@
-import { Closure, NOTHING, recordOf, textOf, type Constant } from './constant.ts';
+import { Closure, NOTHING, recordOf, textOf, truthsOf, UNTOLD, type Constant } from './constant.ts';
 
 /** What a function of the source makes of values. */
 type Apply = (closure: Closure, values: readonly Constant[]) => readonly Constant[];
@@ -54,6 +54,7 @@ function ofList(
   apply: Apply,
 ): readonly Constant[] {
   const [argument] = given[0] ?? [];
+  if (list.includes(UNTOLD)) return NOTHING;
   if (method === 'join') return [list.map(textOf).join(argument === undefined ? ',' : textOf(argument))];
   if (method === 'concat')
     return given.every(({ length }) => length === 1) ? [[...list, ...given.flat(2)] as Constant[]] : NOTHING;
@@ -72,8 +73,8 @@ function filtered(list: readonly Constant[], results: readonly (readonly Constan
   if (results.some(({ length }) => length === 0)) return NOTHING;
   return list.reduce<readonly (readonly Constant[])[]>(
     (lists, item, place) => {
-      const kept = new Set(results[place]?.map(Boolean));
-      return lists.flatMap((before) => [...kept].map((is) => (is ? [...before, item] : before)));
+      const kept = truthsOf(results[place] ?? NOTHING);
+      return lists.flatMap((before) => kept.map((is) => (is ? [...before, item] : before)));
     },
     [[]],
   );

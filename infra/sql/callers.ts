@@ -2,7 +2,7 @@ import ts from 'typescript';
 
 /** Whoever calls a function or makes an object of a class. */
 export class Callers {
-  private calls: Map<string, Call[]> | undefined;
+  private uses: Uses | undefined;
   private readonly checker: ts.TypeChecker;
   private readonly files: readonly ts.SourceFile[];
 
@@ -11,7 +11,7 @@ export class Callers {
     this.files = files;
   }
 
-  /** In all files; none of a function without a name. */
+  /** In all files. None where they cannot be told: of a function without a name, or one that is handed on as a value. */
   of(callee: ts.SignatureDeclaration): readonly Call[] {
     const named = ts.isConstructorDeclaration(callee) ? callee.parent : callee;
     const own =
@@ -19,12 +19,15 @@ export class Callers {
       (ts.isVariableDeclaration(named.parent) ? (named.parent.name as ts.Identifier) : undefined);
     if (!own || !ts.isIdentifier(own)) return [];
     const symbol = this.checker.getSymbolAtLocation(own);
-    this.calls ??= callsOf(this.files);
-    return (this.calls.get(own.text) ?? []).filter(({ expression }) => {
-      const name = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
-      const called = this.checker.getSymbolAtLocation(name);
-      return called !== undefined && sourceOf(called, this.checker) === symbol;
-    });
+    const isOwn = (name: ts.Node): boolean => {
+      const found = this.checker.getSymbolAtLocation(name);
+      return found !== undefined && sourceOf(found, this.checker) === symbol;
+    };
+    this.uses ??= usesOf(this.files);
+    const handedOn = this.uses.values.get(own.text) ?? [];
+    // A class is handed on to whoever makes its objects of what they need: nothing that a statement is made of.
+    if (!ts.isConstructorDeclaration(callee) && handedOn.some(isOwn)) return [];
+    return (this.uses.calls.get(own.text) ?? []).flatMap(({ name, call }) => (isOwn(name) ? [call] : []));
   }
 }
 
@@ -33,19 +36,52 @@ export function sourceOf(symbol: ts.Symbol, checker: ts.TypeChecker): ts.Symbol 
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 }
 
-type Call = ts.CallExpression | ts.NewExpression;
+/** A call, or the making of an object. */
+export type Call = ts.CallExpression | ts.NewExpression;
 
-/** By the name of what is called. */
-function callsOf(files: readonly ts.SourceFile[]): Map<string, Call[]> {
-  const calls = new Map<string, Call[]>();
+/** By name: what is called, and what is written down without a call. */
+interface Uses {
+  readonly calls: Map<string, { readonly name: ts.Node; readonly call: Call }[]>;
+  readonly values: Map<string, ts.Identifier[]>;
+}
+
+function usesOf(files: readonly ts.SourceFile[]): Uses {
+  const uses: Uses = { calls: new Map(), values: new Map() };
+  const add = <T>(map: Map<string, T[]>, name: string, one: T): void => {
+    const known = map.get(name);
+    if (known) known.push(one);
+    else map.set(name, [one]);
+  };
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
-      const { expression } = node;
-      const name = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
-      if (ts.isIdentifier(name)) calls.set(name.text, [...(calls.get(name.text) ?? []), node]);
-    }
+      const name = calledName(node);
+      if (name) add(uses.calls, name.text, { name, call: node });
+    } else if (ts.isIdentifier(node) && isValue(node)) add(uses.values, node.text, node);
     ts.forEachChild(node, visit);
   };
   files.forEach(visit);
-  return calls;
+  return uses;
+}
+
+/** Of `super(…)`, the class that is extended. */
+function calledName(call: Call): ts.Identifier | undefined {
+  let { expression } = call;
+  if (expression.kind === ts.SyntaxKind.SuperKeyword) {
+    const own = ts.findAncestor(call, ts.isClassLike);
+    const base = own?.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0];
+    if (base) expression = base.expression;
+  }
+  const name = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
+  return ts.isIdentifier(name) ? name : undefined;
+}
+
+/** Neither what is declared or imported, nor what is called. */
+function isValue(name: ts.Identifier): boolean {
+  const holder = ts.isPropertyAccessExpression(name.parent) && name.parent.name === name ? name.parent : name;
+  const { parent } = holder;
+  if ((ts.isCallExpression(parent) || ts.isNewExpression(parent)) && parent.expression === holder)
+    return false;
+  if (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent) || ts.isTypeReferenceNode(parent))
+    return false;
+  return !('name' in parent && parent.name === holder);
 }

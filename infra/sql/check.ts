@@ -13,7 +13,7 @@ import { placesOf } from './places.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Lower it whenever one more is read. */
-const UNREAD_AT_MOST = 25;
+const UNREAD_AT_MOST = 24;
 /** Tests have statements of their own, and migrations run on older schemas. */
 const NOT_CHECKED = /\.(spec|fixture|property|suite)\.ts$|\/migrations\/|\/(apps\/console|libs\/testing)\//;
 

@@ -31,7 +31,7 @@ export function placesOf(program: ts.Program, files: readonly ts.SourceFile[], r
     const [text, parameters] = node.arguments;
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
     const file = relative(root, source.fileName);
-    const values = text ? constants.of(text) : [];
+    const values = text ? constants.within(text) : [];
     return {
       at: `${file}:${line}`,
       file,

@@ -1,29 +1,33 @@
 import ts from 'typescript';
 import { isBuiltIn, ofMethod, ofRecord } from './built-in-methods.ts';
-import { Callers, sourceOf } from './callers.ts';
+import { Callers, sourceOf, type Call } from './callers.ts';
 import {
   Closure,
   memberOf,
   NOTHING,
+  ofEach,
   OPERATORS,
   recordOf,
   textOf,
+  THROWN,
+  truthsOf,
+  unique,
+  UNTOLD,
   type Constant,
   type Scope,
 } from './constant.ts';
+import { isConstant, isLocal, regularExpressionOf, setInConstructor, valuesOfType } from './declarations.ts';
 
 /** More combinations than this of one expression are taken for unknown. */
 const MOST = 64;
 const DEEPEST = 40;
-
 /** Declarations of what is read from an object and known without it. */
 const ISSUED = [ts.isPropertyDeclaration, ts.isMethodDeclaration, ts.isEnumMember, ts.isParameter];
-const UNTOLD = Symbol('untold');
 
 /**
  * What expressions may be once the program runs, read from the source: constants of any file, templates and functions
  * that put them together. Of a condition it takes both sides, of a union of literals each, of a parameter what all
- * callers give, of a number 1.
+ * callers give, of a number 1; where one of these cannot be told, nothing.
  */
 export class Constants {
   private readonly checker: ts.TypeChecker;
@@ -34,6 +38,43 @@ export class Constants {
   constructor(checker: ts.TypeChecker, files: readonly ts.SourceFile[]) {
     this.checker = checker;
     this.callers = new Callers(checker, files);
+  }
+
+  /** As `of`, for each way in which the loops and functions around it are gone through, all their names together. */
+  within(node: ts.Expression): readonly Constant[] {
+    const around: (ts.ForOfStatement | ts.SignatureDeclaration)[] = [];
+    for (let at: ts.Node = node; !ts.isSourceFile(at); at = at.parent)
+      if (ts.isForOfStatement(at) || ts.isFunctionLike(at)) around.unshift(at);
+    const scopes = around.reduce<readonly Scope[]>(
+      (outer, one) => outer.flatMap((scope) => this.scopesIn(one, scope)).slice(0, MOST + 1),
+      [new Map()],
+    );
+    return scopes.length > MOST ? this.of(node) : unique(ofEach(scopes, (scope) => this.of(node, scope)));
+  }
+
+  private scopesIn(node: ts.ForOfStatement | ts.SignatureDeclaration, scope: Scope): readonly Scope[] {
+    if (!ts.isForOfStatement(node)) return this.scopesOf(node, scope);
+    const [declaration] = ts.isVariableDeclarationList(node.initializer) ? node.initializer.declarations : [];
+    return declaration ? this.bound(declaration.name, this.ofLoop(declaration, scope), scope) : [scope];
+  }
+
+  /** For each of its callers, what they give together. */
+  private scopesOf(callee: ts.SignatureDeclaration, outer: Scope = new Map()): readonly Scope[] {
+    const calls = this.callers.of(callee);
+    if (calls.length === 0) return [outer];
+    return calls.flatMap((call) =>
+      callee.parameters.reduce<readonly Scope[]>(
+        (scopes, parameter, place) =>
+          scopes.flatMap((scope) => this.bound(parameter.name, this.given(call, parameter, place), scope)),
+        [outer],
+      ),
+    );
+  }
+
+  private given(call: Call, { initializer }: ts.ParameterDeclaration, place: number): readonly Constant[] {
+    const argument = call.arguments?.[place];
+    if (argument) return this.of(argument);
+    return initializer ? this.of(initializer) : [undefined];
   }
 
   /** @returns all that it may be; none: it cannot be told */
@@ -90,6 +131,11 @@ export class Constants {
     const symbol = this.checker.getSymbolAtLocation(node);
     if (!symbol) return NOTHING;
     if (scope.has(symbol)) return [scope.get(symbol)];
+    const declaration = symbol.valueDeclaration;
+    if (declaration && isLocal(declaration)) {
+      const values = this.of(declaration.initializer, scope);
+      if (values.length > 0) return values;
+    }
     return this.declared(sourceOf(symbol, this.checker)) ?? this.byType(node);
   }
 
@@ -130,66 +176,42 @@ export class Constants {
       : ts.isParameter(holder)
         ? this.ofCallers(holder)
         : this.ofLoop(holder);
-    return this.bound(holder.name, values, new Map()).flatMap((scope) =>
-      scope.has(symbol) ? [scope.get(symbol)] : [],
+    return ofEach(this.bound(holder.name, values, new Map()), (scope) =>
+      scope.has(symbol) ? [scope.get(symbol)] : NOTHING,
     );
   }
 
   /** Each that a loop goes through. */
-  private ofLoop(declaration: ts.VariableDeclaration): readonly Constant[] {
+  private ofLoop(declaration: ts.VariableDeclaration, scope?: Scope): readonly Constant[] {
     const loop = declaration.parent.parent;
     if (!ts.isForOfStatement(loop)) return NOTHING;
-    return this.of(loop.expression).flatMap((list) => (Array.isArray(list) ? (list as Constant[]) : []));
+    return ofEach(this.of(loop.expression, scope), (list) =>
+      Array.isArray(list) ? (list as Constant[]) : NOTHING,
+    );
   }
 
   /** What all who call its function give; nothing where it cannot be told of one of them. */
   private ofCallers(parameter: ts.ParameterDeclaration): readonly Constant[] {
     const callee = parameter.parent;
     const place = callee.parameters.indexOf(parameter);
-    const given = this.callers.of(callee).map((call) => {
-      const argument = call.arguments?.[place];
-      if (argument) return this.of(argument);
-      return parameter.initializer ? this.of(parameter.initializer) : [undefined];
-    });
-    return given.some(({ length }) => length === 0) ? NOTHING : given.flat();
+    return ofEach(this.callers.of(callee), (call) => this.given(call, parameter, place));
   }
 
   /** A property that the constructor sets. */
   private ofConstructor(property: ts.PropertyDeclaration): readonly Constant[] {
-    const maker = property.parent.members.find(ts.isConstructorDeclaration);
-    for (const statement of maker?.body?.statements ?? []) {
-      const set = ts.isExpressionStatement(statement) ? statement.expression : undefined;
-      if (
-        set &&
-        ts.isBinaryExpression(set) &&
-        ts.isPropertyAccessExpression(set.left) &&
-        set.left.expression.kind === ts.SyntaxKind.ThisKeyword &&
-        set.left.name.text === property.name.getText()
-      )
-        return this.of(set.right);
-    }
-    return NOTHING;
+    const set = setInConstructor(property);
+    return set ? ofEach(this.scopesOf(set.maker), (scope) => this.of(set.value, scope)) : NOTHING;
   }
 
   /** What its type alone tells. */
   private byType(node: ts.Node): readonly Constant[] {
-    const type = this.checker.getTypeAtLocation(node);
-    const members = type.isUnion() ? type.types : [type];
-    const values = members.map((member): Constant | symbol => {
-      if (member.isStringLiteral() || member.isNumberLiteral()) return member.value;
-      if (member.flags & ts.TypeFlags.NumberLike) return 1;
-      if (member.flags & ts.TypeFlags.Undefined) return undefined;
-      if (member.flags & ts.TypeFlags.BooleanLiteral) return this.checker.typeToString(member) === 'true';
-      return UNTOLD;
-    });
-    return values.includes(UNTOLD) ? NOTHING : (values as Constant[]);
+    return valuesOfType(this.checker.getTypeAtLocation(node), this.checker);
   }
 
   private conditional(node: ts.ConditionalExpression, scope: Scope): readonly Constant[] {
-    const conditions = this.of(node.condition, scope);
-    const [yes, no] = [this.of(node.whenTrue, scope), this.of(node.whenFalse, scope)];
-    if (conditions.length === 0) return yes.length > 0 && no.length > 0 ? [...yes, ...no] : NOTHING;
-    return conditions.flatMap((condition) => (condition ? yes : no));
+    return ofEach(truthsOf(this.of(node.condition, scope)), (yes) =>
+      this.of(yes ? node.whenTrue : node.whenFalse, scope),
+    );
   }
 
   private binary(node: ts.BinaryExpression, scope: Scope): readonly Constant[] {
@@ -197,7 +219,7 @@ export class Constants {
     if (!operate) return this.byType(node);
     const [left, right] = [this.of(node.left, scope), this.of(node.right, scope)];
     if (left.length === 0 || right.length === 0) return this.byType(node);
-    return left.flatMap((one) => right.map((other) => operate(one, other)));
+    return left.flatMap((one) => right.flatMap((other) => operate(one, other)));
   }
 
   private list(node: ts.ArrayLiteralExpression, scope: Scope): readonly Constant[] {
@@ -205,65 +227,71 @@ export class Constants {
       (lists, element) => {
         const spread = ts.isSpreadElement(element);
         const values = this.of(spread ? element.expression : element, scope);
+        if (spread && !values.every(Array.isArray)) return [];
         return values.flatMap((value) =>
-          spread && !Array.isArray(value)
-            ? []
-            : lists.map((list) => [...list, ...(spread ? (value as Constant[]) : [value])]),
+          lists.map((list) => [...list, ...(spread ? (value as Constant[]) : [value])]),
         );
       },
       [[]],
     );
   }
 
+  /** One for each combination of what its members may be; what cannot be told of one says nothing of the others. */
   private record(node: ts.ObjectLiteralExpression, scope: Scope): readonly Constant[] {
-    const entries = new Map<string, Constant>();
+    let records: readonly ReadonlyMap<string, Constant>[] = [new Map()];
     for (const member of node.properties) {
-      if (ts.isSpreadAssignment(member)) {
-        const [value] = this.of(member.expression, scope);
-        const record = recordOf(value);
-        if (!record) return NOTHING;
-        for (const [key, one] of record) entries.set(key, one);
-        continue;
-      }
-      if (!member.name || ts.isComputedPropertyName(member.name)) return NOTHING;
-      const name =
-        ts.isIdentifier(member.name) || ts.isStringLiteralLike(member.name) ? member.name.text : '';
-      if (ts.isPropertyAssignment(member)) {
-        // What cannot be told of one member says nothing of the others.
-        const values = this.of(member.initializer, scope);
-        if (values.length === 1) entries.set(name, values[0]);
-      } else if (ts.isMethodDeclaration(member)) entries.set(name, new Closure(member, scope));
-      else if (ts.isShorthandPropertyAssignment(member)) {
-        const symbol = this.checker.getShorthandAssignmentValueSymbol(member);
-        const values =
-          symbol && (scope.has(symbol) ? [scope.get(symbol)] : this.declared(sourceOf(symbol, this.checker)));
-        if (values?.length === 1) entries.set(name, values[0]);
-      }
+      const entries = this.entriesOf(member, scope);
+      if (!entries || records.length * entries.length > MOST) return NOTHING;
+      records = records.flatMap((record) => entries.map((more) => new Map([...record, ...more])));
     }
-    return [entries];
+    return records;
+  }
+
+  /** What a member may add to its record; undefined: names that cannot be told. */
+  private entriesOf(
+    member: ts.ObjectLiteralElementLike,
+    scope: Scope,
+  ): readonly ReadonlyMap<string, Constant>[] | undefined {
+    if (ts.isSpreadAssignment(member)) {
+      const records = this.of(member.expression, scope).map(recordOf);
+      const told = records.filter((record) => record !== undefined);
+      return told.length > 0 && told.length === records.length ? told : undefined;
+    }
+    const { name } = member;
+    if (!ts.isIdentifier(name) && !ts.isStringLiteralLike(name)) return undefined;
+    const values = this.memberValues(member, scope);
+    return (values.length > 0 ? values : [UNTOLD]).map((value) => new Map([[name.text, value]]));
+  }
+
+  private memberValues(member: ts.ObjectLiteralElementLike, scope: Scope): readonly Constant[] {
+    if (ts.isPropertyAssignment(member)) return this.of(member.initializer, scope);
+    if (ts.isMethodDeclaration(member)) return [new Closure(member, scope)];
+    if (!ts.isShorthandPropertyAssignment(member)) return NOTHING;
+    const symbol = this.checker.getShorthandAssignmentValueSymbol(member);
+    if (symbol && scope.has(symbol)) return [scope.get(symbol)];
+    return (symbol && this.declared(sourceOf(symbol, this.checker))) ?? NOTHING;
   }
 
   private property(node: ts.PropertyAccessExpression, scope: Scope): readonly Constant[] {
     const symbol = this.checker.getSymbolAtLocation(node.name);
     const own = symbol?.valueDeclaration;
     if (own && ISSUED.some((is) => is(own))) return this.declared(symbol) ?? this.byType(node);
-    const values = this.of(node.expression, scope);
-    const found = values.flatMap((value): Constant[] => {
-      const record = recordOf(value);
-      if (record) return record.has(node.name.text) ? [record.get(node.name.text)] : [];
-      return node.name.text === 'length' && (typeof value === 'string' || Array.isArray(value))
-        ? [value.length]
-        : [];
+    const name = node.name.text;
+    const found = ofEach(this.of(node.expression, scope), (value) => {
+      const member = recordOf(value)?.get(name) ?? UNTOLD;
+      if (member !== UNTOLD) return [member];
+      const counted = name === 'length' && (typeof value === 'string' || Array.isArray(value));
+      return counted ? [value.length] : NOTHING;
     });
-    return found.length > 0 && found.length === values.length ? found : this.byType(node);
+    return found.length > 0 ? found : this.byType(node);
   }
 
   private element(node: ts.ElementAccessExpression, scope: Scope): readonly Constant[] {
     const [records, keys] = [this.of(node.expression, scope), this.of(node.argumentExpression, scope)];
-    return records.flatMap((record) =>
-      keys.flatMap((key): Constant[] => {
-        const member = memberOf(record, textOf(key));
-        return member === undefined ? [] : [member];
+    return ofEach(records, (record) =>
+      ofEach(keys, (key) => {
+        const member = memberOf(record, textOf(key)) ?? UNTOLD;
+        return member === UNTOLD ? NOTHING : [member];
       }),
     );
   }
@@ -295,17 +323,18 @@ export class Constants {
       scopes = scopes.flatMap((scope) => this.bound(parameter.name, values, scope));
       if (scopes.length > MOST) return NOTHING;
     }
-    return scopes.flatMap((scope) =>
+    return ofEach(scopes, (scope) =>
       ts.isBlock(node.body as ts.ConciseBody)
         ? this.returned((node.body as ts.Block).statements, scope)
         : this.of(node.body as ts.Expression, scope),
-    );
+    ).filter((value) => value !== THROWN);
   }
 
   /** A name whose value cannot be told is left out: what it is for may be told by its type. */
   private bound(name: ts.BindingName, values: readonly Constant[], scope: Scope): readonly Scope[] {
     if (values.length === 0) return [scope];
     return values.flatMap((value): readonly Scope[] => {
+      if (value === UNTOLD) return [scope];
       if (ts.isIdentifier(name)) {
         const symbol = this.checker.getSymbolAtLocation(name);
         return symbol ? [new Map(scope).set(symbol, value)] : [scope];
@@ -323,21 +352,20 @@ export class Constants {
     });
   }
 
-  /** Of a body of constants, conditions and returns; unknown with anything else before the return. */
+  /** Of a body of constants, conditions, throws and returns; unknown with anything else before the return. */
   private returned(statements: readonly ts.Statement[], scope: Scope): readonly Constant[] {
     const [first, ...rest] = statements;
     if (!first) return NOTHING;
     if (ts.isReturnStatement(first)) return first.expression ? this.of(first.expression, scope) : [undefined];
-    if (ts.isVariableStatement(first)) {
-      const scopes = first.declarationList.declarations.reduce<readonly Scope[]>(
-        (all, { name, initializer }) =>
-          all.flatMap((one) => this.bound(name, initializer ? this.of(initializer, one) : NOTHING, one)),
-        [scope],
-      );
-      return scopes.flatMap((one) => this.returned(rest, one));
-    }
+    if (ts.isThrowStatement(first)) return [THROWN];
     if (ts.isIfStatement(first)) return this.branched(first, rest, scope);
-    return NOTHING;
+    if (!ts.isVariableStatement(first) || !(first.declarationList.flags & ts.NodeFlags.Const)) return NOTHING;
+    const scopes = first.declarationList.declarations.reduce<readonly Scope[]>(
+      (all, { name, initializer }) =>
+        all.flatMap((one) => this.bound(name, initializer ? this.of(initializer, one) : NOTHING, one)),
+      [scope],
+    );
+    return ofEach(scopes, (one) => this.returned(rest, one));
   }
 
   private branched(
@@ -347,9 +375,7 @@ export class Constants {
   ): readonly Constant[] {
     const inside = (statement: ts.Statement | undefined): readonly ts.Statement[] =>
       statement ? (ts.isBlock(statement) ? statement.statements : [statement]) : [];
-    const conditions = this.of(expression, scope);
-    const taken = conditions.length === 0 ? [true, false] : conditions.map(Boolean);
-    return [...new Set(taken)].flatMap((yes) =>
+    return ofEach(truthsOf(this.of(expression, scope)), (yes) =>
       this.returned([...inside(yes ? thenStatement : elseStatement), ...rest], scope),
     );
   }
@@ -361,7 +387,7 @@ export class Constants {
     scope: Scope,
   ): readonly Constant[] | undefined {
     if (ts.isIdentifier(expression) && expression.text === 'Object')
-      return this.argumentsOf(call, scope)[0]?.flatMap((value) => ofRecord(value, method));
+      return ofEach(this.argumentsOf(call, scope)[0] ?? NOTHING, (value) => ofRecord(value, method));
     if (!isBuiltIn(method)) return undefined;
     const given = this.argumentsOf(call, scope);
     const apply = (closure: Closure, values: readonly Constant[]): readonly Constant[] =>
@@ -369,24 +395,6 @@ export class Constants {
         closure,
         values.map((value) => [value]),
       );
-    return this.of(expression, scope).flatMap((value) => ofMethod(value, method, given, apply));
+    return ofEach(this.of(expression, scope), (value) => ofMethod(value, method, given, apply));
   }
-}
-
-function isConstant(node: ts.Declaration): node is ts.Declaration & { readonly initializer: ts.Expression } {
-  if (!('initializer' in node) || !node.initializer) return false;
-  if (ts.isVariableDeclaration(node)) return (ts.getCombinedNodeFlags(node) & ts.NodeFlags.Const) !== 0;
-  if (ts.isEnumMember(node)) return true;
-  return (
-    ts.isPropertyDeclaration(node) && (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Readonly) !== 0
-  );
-}
-
-function regularExpressionOf(literal: string): RegExp {
-  const end = literal.lastIndexOf('/');
-  return new RegExp(literal.slice(1, end), literal.slice(end + 1));
-}
-
-function unique(values: readonly Constant[]): readonly Constant[] {
-  return [...new Set(values)];
 }

@@ -112,9 +112,60 @@ describe('statements in the source', () => {
         'get() { tx.query(this.s.get); } } new A("id");',
       ['SELECT id'],
     ],
+    [
+      'of a loop over records: their members together',
+      'const KINDS = [{ t: "a", c: "x" }, { t: "b", c: "y" }] as const;' +
+        'for (const { t, c } of KINDS) { const from = `FROM ${t}`; tx.query(`SELECT ${c} ${from}`); }',
+      ['SELECT x FROM a', 'SELECT y FROM b'],
+    ],
+    [
+      'of a class that another extends',
+      'class A { private readonly s: string; constructor(t: string) { this.s = `SELECT ${t}`; } get() { tx.query(this.s); } }' +
+        'class B extends A { constructor() { super("b"); } } new A("a"); new B();',
+      ['SELECT b', 'SELECT a'],
+    ],
+    [
+      'of a member with two values: both',
+      'const of = ({ after }: { after: boolean }) => `SELECT${after ? " 1" : " 2"}`;' +
+        'export function f(x?: string) { tx.query(of({ after: x !== undefined })); }',
+      ['SELECT 1', 'SELECT 2'],
+    ],
+    [
+      'of a list of any length: both',
+      'export function f(xs: string[]) { tx.query(`SELECT${xs.length === 0 ? " 1" : " 2"}`); }',
+      ['SELECT 1', 'SELECT 2'],
+    ],
+    [
+      'of a function that may throw',
+      'function of(yes: boolean) { if (yes) throw new Error(); return "SELECT 1"; }' +
+        'export function f(yes: boolean) { tx.query(of(yes)); }',
+      ['SELECT 1'],
+    ],
     ['of what only runs: none', 'export function f(sql: string) { tx.query(sql + Date.now()); }', []],
+    [
+      'of a choice with a side that only runs: none',
+      'export function f(yes: boolean, x: string) { tx.query(`SELECT 1 ${yes ? x : ""}`); }',
+      [],
+    ],
+    [
+      'of what is set anew: none',
+      'function of(yes: boolean) { let w = ""; if (yes) w = " WRONG"; return `SELECT 1${w}`; }' +
+        'export function f(yes: boolean) { tx.query(of(yes)); }',
+      [],
+    ],
+    [
+      'of a record one member of which only runs: none',
+      'const ALL: Record<string, string> = { a: "SELECT 1", b: JSON.stringify({}) };' +
+        'export function f(k: "a" | "b") { tx.query(ALL[k] ?? ""); }',
+      [],
+    ],
+    [
+      'of a function that is handed on: none',
+      'function run(sql: string) { tx.query(sql); } run("SELECT 1"); export const all = (l: string[]) => l.map(run);',
+      [],
+    ],
   ])('are read %s', (_, source, statements) => {
-    expect(statementsOf(source)).toEqual(statements);
+    expect(statementsOf(source).toSorted()).toEqual(statements.toSorted());
   });
 });
 
