@@ -254,10 +254,10 @@ describe('layouts and partials', () => {
     const { page } = visitor;
     await visitor.open(`messages/templates/${footer.id}`);
     // None of them gets to the platform.
-    const held: string[] = [];
+    const held: (() => Promise<void>)[] = [];
     await page.route(`**${TEMPLATES}/*`, async (route) => {
-      if (route.request().method() === 'PATCH') held.push(route.request().url());
-      else await route.fallback();
+      if (route.request().method() !== 'PATCH') return route.fallback();
+      held.push(() => route.fulfill({ status: 412 }));
     });
     await page.getByRole('button', { name: 'Renovar todas' }).click();
     await dialog(page).getByLabel('Publicarlas todas').check();
@@ -265,6 +265,8 @@ describe('layouts and partials', () => {
     await eventually(() => expect(held).toHaveLength(1));
     const cutOff = page.waitForEvent('requestfailed', (request) => request.method() === 'PATCH');
     await dialog(page).getByRole('button', { name: 'Cancelar' }).click();
+    // The answer comes too late.
+    await held[0]?.();
     await cutOff;
     await page.unroute(`**${TEMPLATES}/*`);
     await page.getByRole('button', { name: 'Renovar todas' }).click();
