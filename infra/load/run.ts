@@ -5,6 +5,7 @@
  * `npm run load -- sign-in [--rate N] [--duration S] [--sessions N]`
  * `npm run load -- sends [--rate N] [--duration S] [--backlog N]`
  * `npm run load -- campaign [--contacts N] [--rate N]`
+ * `npm run load -- deliverability [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
  * `npm run load -- segments|loyalty|taxonomies [--events N]`
  * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
@@ -15,32 +16,31 @@
  * `npm run load -- live-tail [--rate N] [--duration S] [--organizations N] [--streams N] [--rounds N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
  *
- * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies,
- * drops, failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the
- * knee: the highest one that was held. `--warm-up` sends before it measures: a process that has just started compiles
- * what it runs, for about 40,000 events. `--processing off` measures acceptance alone, on a core started for it.
+ * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies, drops,
+ * failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the knee:
+ * the highest one that was held. `--warm-up` sends before it measures: a process that has just started compiles what
+ * it runs, for about 40,000 events. `--processing off` measures acceptance alone, on a core started for it.
  * `management` mixes every list, read and write of core, `member` what a member's page calls. `timeline` reads pages
- * anywhere in a contact's 100,000 items, `lists` in a list's 100,000 members. `passwords` sets
- * some while others go on with their work, `sign-in` signs people in by the pages and refreshes their tokens,
- * `outbound-webhooks` has events told to a hundred endpoints, `sends` follows mail from its call to a mail server of
- * its own, `provider-webhooks` brings what providers report. `campaign` writes to a segment while single mails are
- * asked for, and of two organizations at once. `seed` fills core by COPY, so that its lists are as long as they may
- * become. `segments` prints what segments cost, on a core of its own, `loyalty` how many events a loyalty of its own
- * consumes, `authorization` what keys and permissions cost, on an identity of its own, `taxonomies` what the schemas of
- * events cost ingestion, `background-work` what is done to a million rows behind an answer, on a messaging of its own,
- * `import` what an import of contacts does beside `COPY`, on a core of its own. `large-organization` prints what is slow
- * where an organization is large, `segments-preview` the rules of it alone, `live-tail` what streams of events cost
- * ingestion, on a core of its own. `tenants` sends the same load from one, a hundred and a thousand organizations.
- * `objects` prints what reads, writes and pages of custom objects
- * cost among so many records, on a crm of its own. `inserts` prints what storing an event costs beside how many are
- * stored already, on a PostgreSQL of its own.
+ * anywhere in a contact's 100,000 items, `lists` in a list's 100,000 members. `passwords` sets some while others go on
+ * with their work, `sign-in` signs people in by the pages and refreshes their tokens, `outbound-webhooks` has events
+ * told to a hundred endpoints, `sends` follows mail from its call to a mail server of its own, `provider-webhooks`
+ * brings what providers report. `campaign` writes to a segment while single mails are asked for, and of two
+ * organizations at once. `deliverability` reads the figures of ten million sends. `seed` fills core by COPY, so that
+ * its lists are as long as they may become. `segments` prints what segments cost, on a core of its own, `loyalty` how
+ * many events a loyalty of its own consumes, `authorization` what keys and permissions cost, on an identity of its
+ * own, `taxonomies` what the schemas of events cost ingestion, `background-work` what is done to a million rows behind
+ * an answer, on a messaging of its own, `import` what an import of contacts does beside `COPY`, on a core of its own.
+ * `large-organization` prints what is slow where an organization is large, `segments-preview` the rules of it alone,
+ * `live-tail` what streams of events cost ingestion, on a core of its own. `tenants` sends the same load from one, a
+ * hundred and a thousand organizations. `objects` prints what reads, writes and pages of custom objects cost among so
+ * many records, on a crm of its own. `inserts` prints what storing an event costs beside how many are stored already,
+ * on a PostgreSQL of its own.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Usage, readUsage } from '@customer-platform/kit/processes.ts';
-import { startAcceptingCore } from './accepting-core.ts';
 import { measureAuthorization } from './authorization.bench.ts';
 import { findK6, runK6 } from './k6.ts';
 import { type Attempt, kneeOf, ratesOf } from './rates.ts';
@@ -53,6 +53,7 @@ import {
 } from '@customer-platform/kit/platform.ts';
 import { runBackgroundWork } from './background-work.bench.ts';
 import { runCampaign } from './campaign/command.ts';
+import { runDeliverability } from './deliverability/command.ts';
 import { measureImports } from './imports.bench.ts';
 import { measureInserts } from './inserts/command.ts';
 import { runLists } from './lists/command.ts';
@@ -70,6 +71,7 @@ import { measureLoyalty } from './loyalty.bench.ts';
 import { measureObjects } from './objects.bench.ts';
 import { measureSegments } from './segments.bench.ts';
 import { measureTaxonomies } from './taxonomies.bench.ts';
+import { chooseTarget } from './target.ts';
 import { runTenants } from './tenants/command.ts';
 import { runTimeline } from './timeline/command.ts';
 import { measureVisibility } from './visibility.ts';
@@ -142,6 +144,9 @@ function countOf(option: 'backlog' | 'sessions'): number {
   return count;
 }
 
+/** The one rate of a command that knows no several. */
+const rateOf = (usual: string): number => ratesOf(values.rate ?? usual)[0] ?? 0;
+
 /** What stands at the top of this file. */
 function helpText(): string {
   const [head = ''] = readFileSync(import.meta.filename, 'utf8').split('\n */');
@@ -184,38 +189,37 @@ async function main(): Promise<void> {
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
   if (kind === 'taxonomies') return measureTaxonomies(Number(values.events ?? '1000000'), say);
   const duration = secondsOf('duration', 1);
-  if (kind === 'objects') {
-    const [rate = 0] = ratesOf(values.rate ?? '50');
-    return measureObjects({ records: Number(values.rows), rate, duration }, say);
-  }
+  if (kind === 'objects')
+    return measureObjects({ records: Number(values.rows), rate: rateOf('50'), duration }, say);
   if (kind === 'passwords') {
-    const [rate = 0] = ratesOf(values.rate ?? '20');
-    return runPasswords({ platform: await runningPlatform(values.data), rate, duration }, say);
+    const platform = await runningPlatform(values.data);
+    return runPasswords({ platform, rate: rateOf('20'), duration }, say);
   }
   if (kind === 'sign-in') {
-    const [rate = 0] = ratesOf(values.rate ?? '20');
     const platform = await runningPlatform(values.data);
-    return runSignIn({ platform, rate, duration, sessions: countOf('sessions') }, say);
+    return runSignIn({ platform, rate: rateOf('20'), duration, sessions: countOf('sessions') }, say);
   }
   if (kind === 'tenants') {
-    const [rate = 0] = ratesOf(values.rate ?? '300');
     const organizations = (values.organizations ?? '1,100,1000').split(',').map(Number);
     const platform = await runningPlatform(values.data);
-    return runTenants({ platform, k6: await findK6(root, say), rate, duration, organizations }, say);
+    return runTenants(
+      { platform, k6: await findK6(root, say), rate: rateOf('300'), duration, organizations },
+      say,
+    );
   }
   if (kind === 'campaign') {
-    const [rate = 0] = ratesOf(values.rate ?? '10');
-    const contacts = Number(values.contacts ?? '20000');
-    return runCampaign({ platform: await runningPlatform(values.data), contacts, rate }, say);
+    const platform = await runningPlatform(values.data);
+    return runCampaign({ platform, contacts: Number(values.contacts ?? '20000'), rate: rateOf('10') }, say);
   }
+  if (kind === 'deliverability') return runDeliverability(await runningPlatform(values.data), duration, say);
   if (kind === 'outbound-webhooks') {
-    const [rate = 0] = ratesOf(values.rate ?? '4');
-    return runOutboundWebhooks({ platform: await runningPlatform(values.data), rate, duration }, say);
+    const platform = await runningPlatform(values.data);
+    return runOutboundWebhooks({ platform, rate: rateOf('4'), duration }, say);
   }
   const mixed = kind === undefined ? undefined : MIXED[kind];
   if (mixed) {
-    const [rate = 0] = ratesOf(values.rate ?? mixed.rate);
     const platform = await runningPlatform(values.data);
+    const rate = rateOf(mixed.rate);
     return mixed.run({ platform, k6: await findK6(root, say), rate, duration, backlog: countOf('backlog') });
   }
   const found = KINDS.find((each) => each === kind);
@@ -231,7 +235,7 @@ async function measureRates(kind: Kind, duration: number): Promise<void> {
   const rates = ratesOf(values.rate ?? '500');
   const platform = await runningPlatform(values.data);
   const k6 = await findK6(root, say);
-  const chosen = await chooseTarget(platform);
+  const chosen = await chooseTarget(platform, root, values);
   const attempts: Attempt[] = [];
   const warmUp = secondsOf('warm-up', 0);
   try {
@@ -246,32 +250,6 @@ async function measureRates(kind: Kind, duration: number): Promise<void> {
       `\nKnee: ${knee === undefined ? 'none of these rates was held' : `${knee} requests/s`} (p95 below ${BUDGET_MS} ms, no drop, no failure)`,
     );
   }
-}
-
-interface Target {
-  target: string;
-  name: string;
-  processing: boolean;
-  stop(): Promise<void>;
-}
-
-async function chooseTarget(platform: Platform): Promise<Target> {
-  const processing = values.processing === 'on';
-  const name = values.target ?? (processing ? 'gateway' : 'core');
-  if (!['gateway', 'core'].includes(name)) throw new Error('--target is gateway or core.');
-  if (!['on', 'off'].includes(values.processing)) throw new Error('--processing is on or off.');
-  const { core_url: coreUrl, postgres_url: postgresUrl } = platform;
-  if (processing) {
-    const target = name === 'core' ? coreUrl : platform.base_url;
-    if (target === undefined) throw new Error('demo.json names no core_url; start the platform anew.');
-    return { target, name, processing, stop: () => Promise.resolve() };
-  }
-  if (name !== 'core')
-    throw new Error('--processing off goes with --target core: nothing is there to be seen.');
-  if (coreUrl === undefined || postgresUrl === undefined)
-    throw new Error('demo.json names no core_url or postgres_url; start the platform anew.');
-  const core = await startAcceptingCore(root, coreUrl, postgresUrl);
-  return { target: core.url, name: 'a core that processes nothing', processing, stop: () => core.stop() };
 }
 
 interface Load {
