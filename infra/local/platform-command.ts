@@ -16,12 +16,16 @@ const FAILED = 2;
 const MODULES_WITH: Readonly<Record<string, readonly ModuleName[]>> = {
   audit: ['core'],
   balances: ['loyalty'],
+  console: ['identity'],
+  deliverability: ['messaging'],
   erasures: ['core'],
   events: MODULES.filter((module) => module !== 'identity'),
   factors: ['identity'],
+  'id-token-keys': ['identity'],
   keys: ['identity'],
   organizations: ['identity'],
   secrets: MODULES,
+  sessions: ['identity'],
   'signing-keys': ['core', 'identity'],
 };
 

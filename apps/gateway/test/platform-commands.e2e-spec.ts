@@ -88,6 +88,16 @@ function commandsOf(module: Module, words = ''): Record<string, string> {
   >;
 }
 
+it('are all known to a checkout, each of its modules', async () => {
+  const help = await runScript('infra/local/platform-command.ts', ['--help'], {});
+  const modulesOf = new Map<string, Module[]>();
+  for (const module of MODULES)
+    for (const noun of new Set(COMMANDS[module].map((command) => command.split(' ')[0] ?? '')))
+      modulesOf.set(noun, [...(modulesOf.get(noun) ?? []), module]);
+  for (const [noun, modules] of modulesOf)
+    if (noun !== 'migrate') expect(help).toMatch(new RegExp(`^  ${noun} … +${modules.join(', ')}$`, 'm'));
+});
+
 describe.each(MODULES)('the operators’ program of %s', (module) => {
   it('lists its commands, and tells of each its options, variables and exit codes', () => {
     const commands = commandsOf(module);

@@ -176,7 +176,7 @@ const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer
 /** How the brokers are spoken to: without any of these, in plain text and without a name. */
 export const kafkaSecurityConfig = z.object({
   KAFKA_TLS: flag().default(false),
-  /** PEM files: whom to trust beside the system's authorities, and the client's own certificate and key. */
+  /** PEM files: whom to trust in place of the system's authorities, and the client's own certificate and key. */
   KAFKA_TLS_CA_FILE: z.string().optional(),
   KAFKA_TLS_CERT_FILE: z.string().optional(),
   KAFKA_TLS_KEY_FILE: z.string().optional(),
