@@ -15,6 +15,8 @@ import { Transports } from './transports/transports.js';
 export interface BatchOwner {
   /** The process is ending: what has not passed the gate goes back. */
   readonly stopping: boolean;
+  /** How long all of a batch may take to be prepared before what is ready goes on without the rest. */
+  readonly patienceMs: number;
   /** A hand-off that goes on after its batch has ended. */
   inFlight(send: ClaimedSend, work: Promise<void>): void;
   /** Sends whose preparation goes on after their batch has ended; `work` ends when all of them are out of hand. */
@@ -52,7 +54,7 @@ export class DispatchBatch {
       await this.takeApart(sends, owner, error);
       return;
     }
-    const { ready, late } = await firstReady(prepared);
+    const { ready, late } = await firstReady(prepared, owner.patienceMs);
     if (late.length > 0) {
       const following = this.follow(late, owner);
       owner.late(
@@ -67,7 +69,7 @@ export class DispatchBatch {
   private async follow(prepared: readonly PreparedSend[], owner: BatchOwner): Promise<void> {
     let left = prepared;
     while (left.length > 0) {
-      const { ready, late } = await firstReady(left);
+      const { ready, late } = await firstReady(left, owner.patienceMs);
       await this.goOn(ready, owner);
       left = late;
     }

@@ -21,6 +21,8 @@ export interface DispatcherLanes {
   readonly pollMs: number;
   /** Of what a transport can carry. */
   readonly share: number;
+  /** Renderings take a few milliseconds each; a batch that takes longer than this has a slow template. */
+  readonly patienceMs: number;
 }
 
 /** Of what is asked for one by one. */
@@ -29,6 +31,7 @@ export const GENERAL_LANES: DispatcherLanes = {
   lanes: Object.values(LANES),
   pollMs: 250,
   share: 1,
+  patienceMs: 40,
 };
 
 /**
@@ -40,6 +43,8 @@ export const CAMPAIGN_LANES: DispatcherLanes = {
   lanes: [CAMPAIGN_LANE],
   pollMs: 500,
   share: 0.5,
+  // Nobody waits for one of these: a whole batch of one organization goes to the gate at once.
+  patienceMs: 150,
 };
 /** A batch is one round of each statement; larger ones only make its first send wait for its last. */
 const BATCH = 48;
@@ -91,6 +96,10 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly work: DispatchBatch,
     private readonly own: DispatcherLanes,
   ) {}
+
+  get patienceMs(): number {
+    return this.own.patienceMs;
+  }
 
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;

@@ -6,6 +6,7 @@ import { MessageRendering, type RenderedMessage } from '../templates/message-ren
 import { MailSigner } from '../sender-domains/mail-signer.js';
 import { ReturnPaths } from '../returned-mail/return-paths.js';
 import { UnsubscribeLinks } from '../unsubscribe/unsubscribe-links.js';
+import { CAMPAIGN_LANE } from '../sends/send.js';
 import { BatchReader, type BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
 import { compose } from './composition/compose.js';
@@ -66,7 +67,7 @@ export class Preparation extends SendPreparation {
         contact: passed.contact?.profile,
         event: send.event,
         unsubscribeUrl,
-        purpose: 'send',
+        purpose: send.lane === CAMPAIGN_LANE ? 'campaign' : 'send',
       });
       const ready = await messageOf(passed, rendered, unsubscribeUrl, now);
       return { ...(await this.signed(ready, facts, now)), keys };

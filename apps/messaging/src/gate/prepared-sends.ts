@@ -8,15 +8,13 @@ export interface PreparedSend {
   readonly decision: Promise<DispatchDecision>;
 }
 
-/** Renderings take a few milliseconds; what takes longer has a slow template, or waits behind its like. */
-const GATHER_MS = 40;
-
 /**
- * Waits a little for all, at least for one.
+ * Waits a little for all, at least for one: what takes longer has a slow template, or waits behind its like.
  * @returns those whose preparation has ended, well or not, and the others
  */
 export async function firstReady(
   prepared: readonly PreparedSend[],
+  patienceMs: number,
 ): Promise<{ ready: PreparedSend[]; late: PreparedSend[] }> {
   const ended = new Set<PreparedSend>();
   const endings = prepared.map((one) =>
@@ -25,7 +23,7 @@ export async function firstReady(
       () => ended.add(one),
     ),
   );
-  await waitAtMost(GATHER_MS, Promise.all(endings));
+  await waitAtMost(patienceMs, Promise.all(endings));
   if (ended.size === 0) await Promise.race(endings);
   return {
     ready: prepared.filter((one) => ended.has(one)),

@@ -52,7 +52,7 @@ describe('what waits to be rendered', () => {
   it('refuses everybody when as many wait as may in all', async () => {
     const pool = new RenderPool({ ...LIQUID_PROFILE, processes: 1 }, (id) => id);
     const bounds = { ofOrganization: 4, ofTenant: 16, inAll: 64 };
-    const ask = (n: number) => pool.ask(`shop ${n}`, { kind: 'derive_text', html: 'x' }, bounds);
+    const ask = (n: number) => pool.ask(`shop ${n}`, { kind: 'derive_text', html: 'x' }, { bounds });
     // Eight are with the process, whoever's they are.
     expect(await refused(times(8 + 64 + 3, ask))).toHaveLength(3);
     pool.close();
@@ -64,6 +64,26 @@ describe('what waits to be rendered', () => {
     const codes = await refused(previews);
     expect(codes.length).toBeGreaterThanOrEqual(40 - 16 - DESK_PROFILE.processes);
     expect(await refused([render('another', 'x', 'preview')])).toEqual([]);
+  });
+
+  it('renders what is asked one by one between what a campaign has waiting', async () => {
+    const pool = new RenderPool({ ...LIQUID_PROFILE, processes: 1 }, (id) => id);
+    const ended: string[] = [];
+    const ask = (source: string, apart?: string) =>
+      pool
+        .ask(
+          'shop',
+          { kind: 'render', parts: [{ name: 'part', mode: 'text', source }], scope: SCOPE, strict: false },
+          { apart },
+        )
+        .then(({ part = '' }) => void ended.push(part));
+    await ask('warm');
+    const many = times(100, (n) => ask(`of the campaign ${n}`, '/campaign'));
+    await Promise.all([...many, ask('alone')]);
+    // Behind what a process has been given ahead, and not behind the hundred.
+    expect(ended.indexOf('alone')).toBeLessThan(20);
+    expect(ended).toHaveLength(102);
+    pool.close();
   });
 
   it('gives a tenant with sixteen organizations the turns of one', async () => {

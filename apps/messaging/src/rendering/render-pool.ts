@@ -47,9 +47,16 @@ export class RenderPool {
     for (const process of this.processes) process.kill();
   }
 
-  /** @throws RenderFailure, Problem `rate_limited` when as many wait as the bounds allow */
-  async ask(organization: string, body: JobBody, bounds?: WaitingBounds): Promise<Record<string, string>> {
-    const lane = { organization, tenant: this.tenantOf(organization) };
+  /**
+   * What is `apart` of an organization takes turns with the rest of it, as if it were another of its tenant's.
+   * @throws RenderFailure, Problem `rate_limited` when as many wait as the bounds allow
+   */
+  async ask(
+    organizationId: string,
+    body: JobBody,
+    { bounds, apart = '' }: { readonly bounds?: WaitingBounds | undefined; readonly apart?: string } = {},
+  ): Promise<Record<string, string>> {
+    const lane = { organization: organizationId + apart, tenant: this.tenantOf(organizationId) };
     if (bounds) this.refuseBeyond(bounds, lane);
     return new Promise((resolve, reject) => {
       const job = { ...body, id: this.nextId++ } as RenderJob;

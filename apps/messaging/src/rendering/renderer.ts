@@ -5,8 +5,8 @@ import type { ComparedText, MessageReview, PartSource, RenderScope } from './ren
 import { RenderPool, type TenantOf, type WaitingBounds } from './render-pool.js';
 import { DESK_PROFILE, LIQUID_PROFILE } from './render-profile.js';
 
-/** What a rendering or a check is for. Whatever becomes a send shares nothing with the other two. */
-export type RenderPurpose = 'send' | 'preview' | 'save';
+/** What a rendering or a check is for. Whatever becomes a send shares nothing with what people wait for at a desk. */
+export type RenderPurpose = 'send' | 'campaign' | 'preview' | 'save';
 
 /**
  * Of one organization, of all organizations of a tenant, and of all. What is for a send is not refused: how much of that there is is bounded where sends
@@ -14,6 +14,7 @@ export type RenderPurpose = 'send' | 'preview' | 'save';
  */
 const BOUNDS: Record<RenderPurpose, WaitingBounds | undefined> = {
   send: undefined,
+  campaign: undefined,
   preview: { ofOrganization: 4, ofTenant: 16, inAll: 64 },
   save: { ofOrganization: 16, ofTenant: 32, inAll: 64 },
 };
@@ -46,7 +47,7 @@ export class Renderer implements OnApplicationShutdown {
     purpose: RenderPurpose = 'send',
   ): Promise<Record<string, string>> {
     const job = { kind: 'render', parts, scope, strict } as const;
-    return this.poolFor(purpose).ask(organizationId, job, BOUNDS[purpose]);
+    return this.ask(organizationId, job, purpose);
   }
 
   /** Parses without rendering. @throws RenderFailure `template_invalid` with the part at fault; as `render` */
@@ -55,13 +56,13 @@ export class Renderer implements OnApplicationShutdown {
     parts: readonly PartSource[],
     purpose: RenderPurpose = 'send',
   ): Promise<void> {
-    await this.poolFor(purpose).ask(organizationId, { kind: 'check', parts }, BOUNDS[purpose]);
+    await this.ask(organizationId, { kind: 'check', parts }, purpose);
   }
 
   /** The text part derived from an HTML template; liquid in it stays liquid. @throws RenderFailure */
   async deriveText(organizationId: string, html: string, purpose: RenderPurpose = 'send'): Promise<string> {
     const job = { kind: 'derive_text', html } as const;
-    return (await this.poolFor(purpose).ask(organizationId, job, BOUNDS[purpose])).text ?? '';
+    return (await this.ask(organizationId, job, purpose)).text ?? '';
   }
 
   /** What the sources read, and what the rendered HTML holds; for a preview. @throws as `render` */
@@ -71,7 +72,7 @@ export class Renderer implements OnApplicationShutdown {
     html: string | null,
   ): Promise<MessageReview> {
     const job = { kind: 'review', parts, html } as const;
-    const { review = '' } = await this.desk.ask(organizationId, job, REVIEW_BOUNDS);
+    const { review = '' } = await this.desk.ask(organizationId, job, { bounds: REVIEW_BOUNDS });
     return JSON.parse(review) as MessageReview;
   }
 
@@ -81,7 +82,7 @@ export class Renderer implements OnApplicationShutdown {
    */
   async compare(organizationId: string, pairs: readonly ComparedText[]): Promise<Record<string, string>> {
     try {
-      return await this.desk.ask(organizationId, { kind: 'compare', pairs }, BOUNDS.preview);
+      return await this.ask(organizationId, { kind: 'compare', pairs }, 'preview');
     } catch (error) {
       if (!(error instanceof RenderFailure)) throw error;
       return {};
@@ -93,7 +94,14 @@ export class Renderer implements OnApplicationShutdown {
     this.desk.close();
   }
 
-  private poolFor(purpose: RenderPurpose): RenderPool {
-    return purpose === 'send' ? this.sends : this.desk;
+  /** Of an organization's sends, those of its campaigns take turns with the others, and never come before them all. */
+  private ask(
+    organizationId: string,
+    job: Parameters<RenderPool['ask']>[1],
+    purpose: RenderPurpose,
+  ): Promise<Record<string, string>> {
+    const pool = purpose === 'send' || purpose === 'campaign' ? this.sends : this.desk;
+    const apart = purpose === 'campaign' ? '/campaign' : '';
+    return pool.ask(organizationId, job, { bounds: BOUNDS[purpose], apart });
   }
 }

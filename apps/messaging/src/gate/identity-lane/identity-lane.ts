@@ -11,6 +11,7 @@ import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.j
 import { DispatchSignal } from '../../sends/dispatch-signal.js';
 import type { ClaimedSend } from '../claimed-send.js';
 import { DispatchBatch, type BatchOwner } from '../dispatch-batch.js';
+import { GENERAL_LANES } from '../dispatcher.js';
 import { Transports } from '../transports/transports.js';
 import { IdentityClaims } from './identity-claims.js';
 import { identityPlan } from './identity-plan.js';
@@ -34,6 +35,7 @@ const PAUSE_AFTER_FAILURE_MS = 500;
 @Injectable()
 export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationShutdown, BatchOwner {
   stopping = false;
+  readonly patienceMs = GENERAL_LANES.patienceMs;
   private inHand = 0;
   private readonly working = new Set<Promise<void>>();
   private readonly flights = new Map<string, Promise<void>>();
