@@ -105,7 +105,7 @@ async function messageOf(
     kind: 'ready',
     send,
     plan,
-    message: { organizationId, sendId, channel, to, from, content },
+    message: { organizationId, sendId, channel, to, from, content, patient: send.lane === CAMPAIGN_LANE },
     contactId: contact?.id ?? null,
     timezone: calendarOf(contact, sending),
     caps: sending.caps.filter((cap) => cap.channel === channel),

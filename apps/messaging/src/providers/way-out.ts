@@ -11,6 +11,8 @@ export interface OutgoingMessage {
   readonly from: string;
   /** The whole message as it leaves: MIME by SMTP, a form or JSON by HTTP. */
   readonly content: Buffer;
+  /** Of a campaign: where there is no connection for all, the others go first. */
+  readonly patient?: boolean;
 }
 
 /**

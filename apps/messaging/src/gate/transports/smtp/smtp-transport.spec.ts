@@ -18,6 +18,8 @@ function message(to = 'ana@example.com', content = 'Subject: x\r\n\r\n.dot\r\nen
   };
 }
 
+const toOf = (line: string): string => /^RCPT TO:<(.*)>$/.exec(line)?.[1] ?? '';
+
 function lease(milliseconds = 5_000): Lease {
   return Lease.from(performance.now(), milliseconds);
 }
@@ -366,5 +368,33 @@ describe('authentication and encryption', () => {
     open.push({ close: () => sink.stop() });
     const pool = transport(await sink.start(), { host: 'localhost', security: 'tls' });
     expect(await pool.handOff(message(), lease())).toEqual({ outcome: 'misconfigured', stage: 'TLS' });
+  });
+
+  it('gives a connection to single mails before those of campaigns that wait for one', async () => {
+    let end = (): void => undefined;
+    const held = new Promise<void>((resolve) => (end = resolve));
+    const { port: slow, lines } = await scripted((line, socket) => {
+      if (line.startsWith('EHLO')) return '250 scripted';
+      if (line.startsWith('MAIL')) {
+        void held.then(() => socket.write('250 ok\r\n'));
+        return undefined;
+      }
+      if (line === 'DATA') return '354 go on';
+      return line === '.' || line.startsWith('RCPT') ? '250 ok' : undefined;
+    });
+    const pool = transport(slow);
+    const sent = ['a', 'b', 'c', 'd', 'e'].map((name) =>
+      pool.handOff({ ...message(`campaign-${name}@example.com`), patient: true }, lease()),
+    );
+    // All three connections are taken, and two of the campaign wait.
+    await eventually(() => {
+      expect(lines.filter((line) => line.startsWith('MAIL'))).toHaveLength(3);
+    });
+    sent.push(pool.handOff(message('single@example.com'), lease()));
+    end();
+    expect((await Promise.all(sent)).map(({ outcome }) => outcome)).toEqual(sent.map(() => 'sent'));
+    const order = lines.map(toOf).filter(Boolean);
+    expect(order.slice(0, 4)).toContain('single@example.com');
+    expect(order.slice(4).every((to) => to.startsWith('campaign-'))).toBe(true);
   });
 });

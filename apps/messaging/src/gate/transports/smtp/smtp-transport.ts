@@ -22,6 +22,8 @@ const CONNECT_MS = 5_000;
 /** What Node calls a certificate that nobody vouches for, or that names another host. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS/;
 
+type Turn = () => void;
+
 interface Pooled {
   readonly connection: SmtpConnection;
   carried: number;
@@ -32,7 +34,8 @@ interface Pooled {
 export class SmtpTransport implements Transport {
   readonly provider = 'smtp';
   private readonly idle: Pooled[] = [];
-  private readonly queue: (() => void)[] = [];
+  /** Those that wait for a connection, of campaigns apart. */
+  private readonly waiting = { urgent: [] as Turn[], patient: [] as Turn[] };
   private open = 0;
   private readonly outage = new Outage('smtp');
   private readonly ahead = new Ahead();
@@ -50,7 +53,7 @@ export class SmtpTransport implements Transport {
 
   async handOff(message: OutgoingMessage, lease: Lease): Promise<HandOff> {
     const probe = this.outage.present;
-    if (!(await this.slot(lease))) return { outcome: 'released' };
+    if (!(await this.slot(lease, message.patient))) return { outcome: 'released' };
     return this.handOffInSlot(message, lease, probe);
   }
 
@@ -103,28 +106,29 @@ export class SmtpTransport implements Transport {
   }
 
   /** Waits for one of the connections the pool may have. @returns false when the lease ended first */
-  private async slot(lease: Lease): Promise<boolean> {
+  private async slot(lease: Lease, patient = false): Promise<boolean> {
     if (this.open < this.options.maxConnections) {
       this.open += 1;
       return true;
     }
+    const queue = patient ? this.waiting.patient : this.waiting.urgent;
     return new Promise<boolean>((resolve) => {
-      const turn = (): void => {
+      const turn: Turn = () => {
         clearTimeout(timer);
         resolve(true);
       };
       const giveUp = (): void => {
-        this.queue.splice(this.queue.indexOf(turn), 1);
+        queue.splice(queue.indexOf(turn), 1);
         resolve(false);
       };
       const timer = setTimeout(giveUp, Math.max(0, lease.remaining()));
-      this.queue.push(turn);
+      queue.push(turn);
     });
   }
 
-  /** Hands the slot on to whoever waits longest, or back to the pool. */
+  /** Hands the slot on to whoever waits longest, the patient last, or back to the pool. */
   private giveSlot(): void {
-    const next = this.queue.shift();
+    const next = this.waiting.urgent.shift() ?? this.waiting.patient.shift();
     if (next) next();
     else this.open -= 1;
   }
