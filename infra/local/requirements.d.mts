@@ -2,8 +2,6 @@
 export function requireNode(version?: string): void;
 /** The Java to run Kafka with: JAVA_HOME's, else the path's. @throws Error of one sentence. */
 export function findJava(env?: NodeJS.ProcessEnv): string;
-/** @throws Error of one sentence where Maven is missing. */
-export function requireMaven(env?: NodeJS.ProcessEnv): void;
 /** Free mebibytes where `folder` is or would be. */
 export function freeMebibytes(folder: string): number;
 /** @throws Error of one sentence where less than `mebibytes` are free. */

@@ -43,17 +43,6 @@ function javaVersion(java, env) {
   }
 }
 
-/** Throws an Error of one sentence where Maven is missing. */
-export function requireMaven(env = process.env) {
-  try {
-    execFileSync('mvn', ['--version'], { env, stdio: 'ignore' });
-  } catch {
-    throw new Error(
-      'Maven is missing and Kafka is fetched with it: install Maven (Debian, Ubuntu: apt install maven; macOS: brew install maven), or give your own brokers in KAFKA_BROKERS.',
-    );
-  }
-}
-
 /** Free mebibytes where `folder` is or would be. */
 export function freeMebibytes(folder) {
   let existing = folder;

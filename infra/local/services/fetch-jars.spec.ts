@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fetchJars, jarRepository, jarsIn } from './fetch-jars.ts';
+
+const BYTES = 'the bytes of a jar';
+const SHA256 = createHash('sha256').update(BYTES).digest('hex');
+
+let folder: string;
+let server: Server;
+let repository: string;
+let asked: string[];
+let failures: number;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (failures-- > 0) response.writeHead(503).end();
+    else response.end(BYTES);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  repository = `http://127.0.0.1:${(server.address() as AddressInfo).port}/maven2/`;
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fetch-jars-'));
+  asked = [];
+  failures = 0;
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('fetchJars', () => {
+  it('fetches what the lock names, by its coordinates', async () => {
+    const lock = file('jars.lock', `# of a test\norg.example.parts:part:1.2 ${SHA256}\n`);
+    await fetchJars(lock, join(folder, 'jars'), repository);
+    expect(readFileSync(join(folder, 'jars/part-1.2.jar'), 'utf8')).toBe(BYTES);
+    expect(asked).toEqual(['/maven2/org/example/parts/part/1.2/part-1.2.jar']);
+  });
+
+  it('refuses a jar with another checksum', async () => {
+    const lock = file('jars.lock', `org.example:part:1.2 ${'0'.repeat(64)}\n`);
+    await expect(fetchJars(lock, join(folder, 'jars'), repository)).rejects.toThrow(
+      'part-1.2.jar has another checksum',
+    );
+  });
+
+  it('asks again when the repository fails, and tells its answer when it goes on failing', async () => {
+    const lock = file('jars.lock', `org.example:part:1.2 ${SHA256}\n`);
+    failures = 2;
+    await fetchJars(lock, join(folder, 'jars'), repository);
+    failures = 3;
+    await expect(fetchJars(lock, join(folder, 'jars'), repository)).rejects.toThrow(
+      'part-1.2.jar could not be read: it answered 503',
+    );
+  });
+
+  it('reads the lock of Kafka whole, and no line that it does not understand', () => {
+    expect(jarsIn(join(import.meta.dirname, '../kafka/jars.lock'))).toHaveLength(46);
+    expect(() => jarsIn(file('jars.lock', 'org.example:part:1.2\n'))).toThrow('names no jar');
+  });
+});
+
+describe('jarRepository', () => {
+  const mirror = (of: string, url: string): string =>
+    `<mirror><id>one</id><mirrorOf>${of}</mirrorOf><url> ${url} </url></mirror>`;
+
+  it('is the one of the environment before any other', () => {
+    const settings = file('settings.xml', mirror('*', 'http://mirror.test/jars'));
+    expect(jarRepository({ MAVEN_REPOSITORY: 'http://own.test/jars' }, settings)).toBe(
+      'http://own.test/jars/',
+    );
+  });
+
+  it.each(['*', 'external:*', 'central', 'other, central'])('is the mirror of %s', (of) => {
+    const settings = file(
+      'settings.xml',
+      mirror('other', 'http://no.test') + mirror(of, 'http://mirror.test/'),
+    );
+    expect(jarRepository({}, settings)).toBe('http://mirror.test/');
+  });
+
+  it.each(['other', '*,!central', 'external:http:*'])('is the public one beside a mirror of %s', (of) => {
+    const commented = `<!-- ${mirror('*', 'http://no.test')} -->`;
+    expect(
+      jarRepository({}, file('settings.xml', commented + mirror(of, 'http://mirror.test'))),
+    ).toBeUndefined();
+    expect(jarRepository({}, join(folder, 'none.xml'))).toBeUndefined();
+  });
+});
