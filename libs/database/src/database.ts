@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
-import { escapeLiteral, type PoolClient } from 'pg';
+import { escapeLiteral } from 'pg';
 import { DataSource, type MigrationInterface, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import {
   DatabaseUnavailable,
@@ -18,6 +18,7 @@ import {
   type Transaction,
   type WorkerTransaction,
 } from './transaction.js';
+import { TransactionRunner } from './transaction-runner.js';
 
 /** The injection token of the module's one data source. */
 export const DATA_SOURCE = Symbol('DATA_SOURCE');
@@ -199,24 +200,24 @@ export class Database {
   }
 
   private async attempt<T>(opening: Opening, work: Work<T>, signal?: AbortSignal): Promise<T> {
-    const runner = this.source.createQueryRunner();
-    let tx: OpenTransaction | undefined;
-    let result: T;
+    const runner = await TransactionRunner.of(this.source);
+    const tx = new OpenTransaction(runner);
     // No request to Postgres to cancel it: one that is frozen would not answer that either.
-    const abandon = (): void => void tx?.discard(new Error('The transaction is no longer waited for'));
+    const abandon = (): void => tx.discard(new Error('The transaction is no longer waited for'));
     signal?.addEventListener('abort', abandon);
+    let result: T;
     try {
-      tx = new OpenTransaction(runner, (await runner.connect()) as PoolClient);
       if (signal?.aborted) abandon();
       result = await work(tx, await tx.open(opening));
       await tx.commit();
     } catch (error) {
-      await (spoilsConnection(error) ? tx?.discard(error) : tx?.rollBack());
+      if (spoilsConnection(error)) tx.discard(error);
+      else await tx.rollBack();
       withoutValues(error);
       throw error;
     } finally {
       signal?.removeEventListener('abort', abandon);
-      tx?.end();
+      tx.end();
       await runner.release();
     }
     tx.takeHooks().forEach(runHook);

@@ -1,8 +1,9 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
-import type { EntityManager, QueryRunner } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { log } from '@customer-platform/http';
 import { DatabaseUnavailable, withoutValues } from './errors.js';
 import { isUuid } from './ids.js';
+import type { TransactionRunner } from './transaction-runner.js';
 
 /**
  * One database transaction, bound to one organization by row level security: a statement sees and writes
@@ -57,12 +58,14 @@ export function ofOrganization(organizationId: string): Opening {
 export class OpenTransaction implements WorkerTransaction {
   private organization: string | undefined;
   private over = false;
+  /** How many units are open: the transaction, and savepoints in it. */
+  private depth = 0;
   private readonly hooks: (() => void)[] = [];
+  private readonly client: PoolClient;
 
-  constructor(
-    private readonly runner: QueryRunner,
-    private readonly client: PoolClient,
-  ) {}
+  constructor(private readonly runner: TransactionRunner) {
+    this.client = runner.client;
+  }
 
   get manager(): EntityManager {
     return this.runner.manager;
@@ -91,8 +94,8 @@ export class OpenTransaction implements WorkerTransaction {
   }
 
   /**
-   * A connection that breaks while no statement is under way tells nobody: TypeORM takes the runner back from whoever
-   * holds it. @throws DatabaseUnavailable
+   * A connection that breaks while no statement is under way tells nobody: it is taken from the transaction.
+   * @throws DatabaseUnavailable
    */
   demandConnected(): void {
     if (this.runner.isReleased) throw new DatabaseUnavailable(new Error('The connection broke'));
@@ -119,9 +122,7 @@ export class OpenTransaction implements WorkerTransaction {
    * the end of plans that have become old.
    */
   async open({ organizationId, settings, question }: Opening): Promise<Record<string, unknown> | undefined> {
-    const begun = this.runner as unknown as Begun;
-    begun.isTransactionActive = true;
-    begun.transactionDepth = 1;
+    this.depth = 1;
     const statements = ['START TRANSACTION', forgetOldPlans(this.client), settings, question].filter(
       (text) => text !== undefined,
     );
@@ -133,9 +134,7 @@ export class OpenTransaction implements WorkerTransaction {
 
   async commit(): Promise<void> {
     await this.client.query('COMMIT');
-    const begun = this.runner as unknown as Begun;
-    begun.isTransactionActive = false;
-    begun.transactionDepth = 0;
+    this.depth = 0;
   }
 
   async useOrganization(organizationId: string): Promise<void> {
@@ -147,11 +146,13 @@ export class OpenTransaction implements WorkerTransaction {
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
     const hooks = this.hooks.length;
     this.demandConnected();
-    await this.runner.startTransaction();
+    await this.client.query(`SAVEPOINT unit_${String(this.depth)}`);
+    this.depth += 1;
     try {
       const result = await work();
       this.demandConnected();
-      await this.runner.commitTransaction();
+      await this.client.query(`RELEASE SAVEPOINT unit_${String(this.depth - 1)}`);
+      this.depth -= 1;
       return result;
     } catch (error) {
       this.hooks.length = hooks;
@@ -162,18 +163,20 @@ export class OpenTransaction implements WorkerTransaction {
 
   /** Undoes the innermost unit. If that fails the connection is gone, and the error that led here is the one to tell. */
   async rollBack(): Promise<void> {
-    if (!this.runner.isTransactionActive || this.runner.isReleased) return;
+    if (this.depth === 0 || this.runner.isReleased) return;
+    const unit = this.depth - 1;
     try {
-      await this.runner.rollbackTransaction();
+      await this.client.query(unit === 0 ? 'ROLLBACK' : `ROLLBACK TO SAVEPOINT unit_${String(unit)}`);
+      this.depth = unit;
     } catch (error) {
       log.warn({ err: withoutValues(error) }, 'A rollback failed; the connection is given up');
-      await this.discard(error);
+      this.discard(error);
     }
   }
 
   /** Closes the connection instead of giving it back to the pool; Postgres then undoes what it began. */
-  async discard(reason: unknown): Promise<void> {
-    if (!this.runner.isReleased) await (this.runner as Discardable).releasePostgresConnection(reason);
+  discard(reason: unknown): void {
+    this.runner.discard(reason);
   }
 
   takeHooks(): (() => void)[] {
@@ -219,12 +222,3 @@ function nameOf(sql: string): string {
   if (name === undefined) names.set(sql, (name = `statement_${names.size + 1}`));
   return name;
 }
-
-/** What TypeORM's runner keeps of the transaction that it is in, had it begun it by itself. */
-interface Begun {
-  isTransactionActive: boolean;
-  transactionDepth: number;
-}
-
-/** TypeORM's runner can hand a broken connection back to the pool as broken; its public interface does not say so. */
-type Discardable = QueryRunner & { releasePostgresConnection(reason: unknown): Promise<void> };

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { jest } from '@jest/globals';
 import { log } from '@customer-platform/http';
 import { anOrganization, eventually } from '@customer-platform/testing';
+import { Client } from 'pg';
 import {
   DatabaseUnavailable,
   isDatabaseUnavailable,
@@ -147,6 +148,41 @@ describe('transactions', () => {
     const many = await expectedRows();
     clock.mockRestore();
     expect(many).toBeGreaterThan(10 * few);
+  });
+
+  it('goes to Postgres once to begin with all that it sets, once a statement, once to end', async () => {
+    const sent = jest.spyOn(Client.prototype, 'query');
+    /** What went there, one text a way. Plans that have become old go with a beginning, or do not. */
+    const ways = (): unknown[] => {
+      const texts = sent.mock.calls.map(([first]: unknown[]) =>
+        typeof first === 'string' ? first.replace('; DISCARD PLANS', '') : (first as { text: string }).text,
+      );
+      sent.mockClear();
+      return texts;
+    };
+    try {
+      const where = scope();
+      const begin = `START TRANSACTION; SET LOCAL app.organization_id = '${where.organizationId}'`;
+      await world.database.inOrganization(where, (tx) => tx.query('SELECT 1'));
+      expect(ways()).toEqual([begin, 'SELECT 1', 'COMMIT']);
+      await world.database.inOrganization(where, async (tx) => {
+        const lock = { mode: 'pessimistic_write' as const };
+        await tx.manager.findOne(Widget, { where: { id: newId() }, lock });
+      });
+      expect(ways()).toEqual([begin, expect.stringMatching(/^SELECT .* FOR UPDATE$/), 'COMMIT']);
+      await world.database.inOrganization(where, (tx) => tx.savepoint(() => tx.query('SELECT 2')));
+      expect(ways()).toEqual([
+        ...[begin, expect.stringMatching(/^SAVEPOINT /), 'SELECT 2'],
+        ...[expect.stringMatching(/^RELEASE SAVEPOINT /), 'COMMIT'],
+      ]);
+      await world.database.joinedIfFree(where, newId(), () => Promise.resolve());
+      expect(ways()).toEqual([expect.stringMatching(/^START .*; SET .*; SELECT pg_try_advisory/), 'COMMIT']);
+      const thrown = new Error('changed my mind');
+      await expect(world.database.inOrganization(where, () => Promise.reject(thrown))).rejects.toBe(thrown);
+      expect(ways()).toEqual([begin, 'ROLLBACK']);
+    } finally {
+      sent.mockRestore();
+    }
   });
 
   it('cannot be used after its end', async () => {
