@@ -1,3 +1,4 @@
+import { eventLoopLookMs } from '@customer-platform/config';
 import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.3, 0.5, 1, 2.5, 10];
@@ -20,7 +21,10 @@ export class Observed {
   });
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({
+      register: this.registry,
+      eventLoopMonitoringPrecision: eventLoopLookMs(),
+    });
   }
 
   /** One that lasted for as long as somebody listened, which says nothing of how long an answer takes. */

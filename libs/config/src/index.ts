@@ -11,6 +11,7 @@ export {
   drainMs,
   encryptionConfig,
   gatewayAddressesConfig,
+  eventLoopLookMs,
   initialLogLevel,
   kafkaConfig,
   kafkaSecurityConfig,

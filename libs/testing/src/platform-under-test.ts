@@ -283,6 +283,7 @@ export class PlatformUnderTest {
       PUBLIC_URL: this.url,
       PLATFORM_MODE: 'local',
       LOG_LEVEL: 'info',
+      EVENT_LOOP_LOOK_MS: '10',
       IMPORT_DIRECTORY: this.importFolder,
       ...(database ? { DATABASE_URL: database.url, DATABASE_OWNER_URL: database.ownerUrl } : {}),
       KAFKA_BROKERS: requiredVariable('TEST_KAFKA_BROKERS'),

@@ -1,3 +1,4 @@
+import { eventLoopLookMs } from '@customer-platform/config';
 import { collectDefaultMetrics, Histogram, register } from 'prom-client';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.3, 0.5, 1, 2.5, 5, 10];
@@ -19,7 +20,7 @@ let collecting = false;
 export function collectProcessMetrics(): void {
   if (collecting) return;
   collecting = true;
-  collectDefaultMetrics({ register: metrics });
+  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: eventLoopLookMs() });
 }
 
 /** Notes one answered request. `route` is a pattern, never a path with ids. */
