@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import { ChangeFeed } from './change-feed.js';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { ChangeFeed, FEED_PACE } from './change-feed.js';
 import { CredentialCache } from './credential-cache.js';
 import { monotonic } from './monotonic.js';
 import { FixtureClock, FixtureRegistry } from './registry.fixture.js';
@@ -41,7 +41,7 @@ describe('the change feed', () => {
 
   it('reads on by itself, through an outage, until it is stopped', async () => {
     const registry = new FixtureRegistry();
-    const pace = { every: 1, timeout: 50, fresh: 3 };
+    const pace = { ...FEED_PACE, every: 1, timeout: 50, fresh: 3 };
     const feed = new ChangeFeed(registry, new CredentialCache(), monotonic, pace);
     const readsBeyond = async (count: number) => {
       while (registry.reads <= count) await turn();
@@ -58,5 +58,25 @@ describe('the change feed', () => {
     const { reads } = registry;
     for (let turns = 0; turns < 100; turns += 1) await turn();
     expect(registry.reads).toBe(reads);
+  });
+
+  it('reads seldom where nobody asks, and at once when somebody does', async () => {
+    const registry = new FixtureRegistry();
+    const pace = { ...FEED_PACE, every: 1, quietEvery: 3_600_000, quietAfter: 5, fresh: 30 };
+    const feed = new ChangeFeed(registry, new CredentialCache(), monotonic, pace);
+    const readsAreOver = async () => {
+      for (let before = -1; before !== registry.reads;) {
+        before = registry.reads;
+        await pause(50);
+      }
+    };
+    feed.start();
+    await readsAreOver();
+    const { reads } = registry;
+    expect(reads).toBeGreaterThan(0);
+    expect(feed.isFresh(monotonic.now())).toBe(false);
+    while (!feed.isFresh(monotonic.now())) await turn();
+    expect(registry.reads).toBeGreaterThan(reads);
+    await feed.stop();
   });
 });

@@ -6,16 +6,29 @@ import type { ChangesPage } from './protocol.js';
 
 /** The paces of the feed, in milliseconds (identity.md §8). */
 export interface FeedPace {
-  /** From the beginning of one read to the beginning of the next. */
+  /** From the beginning of one read to the beginning of the next while requests come. */
   readonly every: number;
+  /** The same once none has come for {@link FeedPace.quietAfter}. */
+  readonly quietEvery: number;
+  /** How long after the last request it reads on as while they come. */
+  readonly quietAfter: number;
   /** A read that has not ended by then has failed. */
   readonly timeout: number;
   /** A cached credential permits while the last good read began at most so long ago. */
   readonly fresh: number;
 }
 
-/** 250 + 500 = 750: one read of the longest length allowed does not interrupt freshness. */
-export const FEED_PACE: FeedPace = { every: 250, timeout: 500, fresh: 750 };
+/**
+ * 250 + 500 = 750: one read of the longest length allowed does not interrupt freshness. Where nobody asks, nobody
+ * needs to be fresh: the first request after a quiet time asks the registry itself, and has the feed read again.
+ */
+export const FEED_PACE: FeedPace = {
+  every: 250,
+  quietEvery: 5_000,
+  quietAfter: 30_000,
+  timeout: 500,
+  fresh: 750,
+};
 
 /**
  * Reads which organizations' rights have changed and outdates their cached credentials. It keeps the promise that a
@@ -24,6 +37,7 @@ export const FEED_PACE: FeedPace = { every: 250, timeout: 500, fresh: 750 };
 export class ChangeFeed {
   private cursor: string | undefined;
   private lastGoodBegan = -Infinity;
+  private askedAt: number;
   private round = 0;
   private downSince: number | undefined;
   private stopped = false;
@@ -35,7 +49,9 @@ export class ChangeFeed {
     private readonly cache: CredentialCache,
     private readonly clock: Monotonic,
     private readonly pace: FeedPace = FEED_PACE,
-  ) {}
+  ) {
+    this.askedAt = clock.now();
+  }
 
   /** When the last good read began; minus infinity before the first. */
   get goodAt(): number {
@@ -44,7 +60,14 @@ export class ChangeFeed {
 
   /** Whether cached credentials may permit now. */
   isFresh(now: number): boolean {
+    const wasQuiet = this.isQuiet(now);
+    this.askedAt = now;
+    if (wasQuiet) this.wake?.();
     return now - this.lastGoodBegan <= this.pace.fresh;
+  }
+
+  private isQuiet(now: number): boolean {
+    return now - this.askedAt >= this.pace.quietAfter;
   }
 
   /** Whether the registry did not answer the last read: a cheap sign of an outage. */
@@ -99,7 +122,9 @@ export class ChangeFeed {
     while (!this.stopped) {
       const began = this.clock.now();
       await this.read();
-      await this.rest(this.pace.every - (this.clock.now() - began));
+      const now = this.clock.now();
+      const every = this.isQuiet(now) ? this.pace.quietEvery : this.pace.every;
+      await this.rest(every - (now - began));
     }
   }
 

@@ -136,6 +136,7 @@ export {
   type StoredAnswer,
 } from './idempotency/idempotency-store.js';
 export { Batcher, type BatcherOptions } from './jobs/batcher.js';
+export { Pace, type Quiet } from './jobs/pace.js';
 export { PollingJob, type PollingJobOptions } from './jobs/polling-job.js';
 export { Setbacks } from './jobs/setbacks.js';
 export { answerError, answerProblem } from './problems/answer-problem.js';

@@ -55,8 +55,8 @@ export class ConsentExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Tells of all whose time has come. */
-  async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.runNext())) continue;
+  async runAll(): Promise<boolean> {
+    return this.job.drain(() => this.runNext());
   }
 
   /** Whether there was one. One that fails is left queued, and the next is taken. */

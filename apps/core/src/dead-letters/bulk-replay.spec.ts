@@ -58,7 +58,7 @@ const replay = async (caller: Caller, filter: Record<string, unknown>): Promise<
   return answer.body;
 };
 
-const runAll = (): Promise<void> => core.app.app.get(DeadLetterReplayer, { strict: false }).runAll();
+const runAll = (): Promise<boolean> => core.app.app.get(DeadLetterReplayer, { strict: false }).runAll();
 
 describe('POST /v1/core/dead-letters/replay', () => {
   it('runs all pending letters again that the filter matches, and leaves the others alone', async () => {

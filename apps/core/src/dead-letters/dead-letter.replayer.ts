@@ -107,8 +107,8 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
   }
 
   /** Runs all that is queued; organizations take turns, so that ten thousand letters of one hold up nobody else. */
-  async runAll(): Promise<void> {
-    for (let ran = true; ran && !this.job.stopping;) ran = await this.takeTurns(await this.waiting());
+  async runAll(): Promise<boolean> {
+    return this.job.drain(async () => this.takeTurns(await this.waiting()));
   }
 
   private waiting(): Promise<{ id: string }[]> {

@@ -139,7 +139,7 @@ export class SegmentWorld {
   }
 
   /** Does work whose first transaction over organizations that writes ends as if its process were killed just before the commit. */
-  async killed(work: () => Promise<void>): Promise<void> {
+  async killed(work: () => Promise<unknown>): Promise<void> {
     const database = this.core.app.app.get(Database, { strict: false });
     const run = database.acrossOrganizations.bind(database);
     let killed = false;
@@ -190,7 +190,7 @@ export class SegmentWorld {
   }
 
   /** Runs the dead letters again that are queued for it. */
-  replay(): Promise<void> {
+  replay(): Promise<boolean> {
     return this.core.app.app.get(DeadLetterReplayer, { strict: false }).runAll();
   }
 

@@ -68,9 +68,8 @@ export class PasswordResetIssuing implements OnApplicationBootstrap, OnModuleDes
   }
 
   /** Until nothing waits. */
-  async run(): Promise<void> {
-    while (!this.job.stopping && (await this.database.acrossOrganizations((tx) => this.issueNext(tx))))
-      this.job.progressed();
+  async run(): Promise<boolean> {
+    return this.job.drain(() => this.database.acrossOrganizations((tx) => this.issueNext(tx)));
   }
 
   /** @returns whether there was one */

@@ -92,20 +92,22 @@ export class DeliverabilityCounter implements OnApplicationBootstrap, OnApplicat
   }
 
   /** Adds all that there is, unless another process is at it. */
-  async runAll(): Promise<void> {
-    while (!this.job.stopping) {
-      const more = await this.database.acrossOrganizations((tx) => this.some(tx));
-      this.job.progressed();
-      if (!more) return;
-    }
+  async runAll(): Promise<boolean> {
+    let added = 0;
+    await this.job.drain(async () => {
+      added = await this.database.acrossOrganizations((tx) => this.some(tx));
+      return added === CHANGES_AT_ONCE;
+    });
+    return added > 0;
   }
 
-  private async some(tx: WorkerTransaction): Promise<boolean> {
+  /** @returns how many */
+  private async some(tx: WorkerTransaction): Promise<number> {
     const [lock] = await tx.query<{ taken: boolean }>(
       `SELECT pg_try_advisory_xact_lock(${COUNTS_LOCK}) AS taken`,
     );
-    if (!lock?.taken) return false;
+    if (!lock?.taken) return 0;
     const [row] = await tx.query<{ taken: number }>(ADD_CHANGES);
-    return row?.taken === CHANGES_AT_ONCE;
+    return row?.taken ?? 0;
   }
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const add = (): Promise<void> => world.app.app.get(DeliverabilityCounter, { strict: false }).runAll();
+const add = (): Promise<boolean> => world.app.app.get(DeliverabilityCounter, { strict: false }).runAll();
 
 /** Connections as the service has them, bound by row level security. */
 async function connected<T>(work: (clients: readonly Client[]) => Promise<T>): Promise<T> {
@@ -84,7 +84,10 @@ const NOTE = `
   SELECT $1, $2, state, 0, now() FROM unnest($3::text[]) AS state`;
 
 async function take(client: Client, organizationId: string, id: string, step: Step): Promise<void> {
-  if (step.kind === 'add') return add();
+  if (step.kind === 'add') {
+    await add();
+    return;
+  }
   await client.query('BEGIN');
   await client.query(`SELECT set_config('app.organization_id', $1, true)`, [organizationId]);
   if (step.kind === 'erase') {

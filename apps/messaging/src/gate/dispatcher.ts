@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { log } from '@customer-platform/http';
+import { log, Pace } from '@customer-platform/http';
 import { waitAtMost } from '../jobs/wait-at-most.js';
 import { WakeableSleep } from '../jobs/wakeable-sleep.js';
 import type { MessagingConfig } from '../messaging.config.js';
@@ -17,8 +17,10 @@ import { Transports } from './transports/transports.js';
 export interface DispatcherLanes {
   readonly signal: DispatchLane;
   readonly lanes: readonly number[];
-  /** Without a signal, sends that become due by time or in other processes are found within this. */
+  /** Without a signal, sends that become due by time or in other processes are found within this while there are any. */
   readonly pollMs: number;
+  /** And within this after half a minute without any. */
+  readonly quietPollMs: number;
   /** Of what a transport can carry. */
   readonly share: number;
   /** Renderings take a few milliseconds each; a batch that takes longer than this has a slow template. */
@@ -30,6 +32,7 @@ export const GENERAL_LANES: DispatcherLanes = {
   signal: 'general',
   lanes: Object.values(LANES),
   pollMs: 250,
+  quietPollMs: 500,
   share: 1,
   patienceMs: 40,
 };
@@ -42,6 +45,7 @@ export const CAMPAIGN_LANES: DispatcherLanes = {
   signal: 'campaign',
   lanes: [CAMPAIGN_LANE],
   pollMs: 500,
+  quietPollMs: 2_000,
   share: 0.5,
   // Nobody waits for one of these: a whole batch of one organization goes to the gate at once.
   patienceMs: 150,
@@ -85,6 +89,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   /** Groups whose last batch was slow to prepare. */
   private readonly slow = new Set<string>();
   private readonly rest = new WakeableSleep();
+  private readonly pace: Pace;
   private turn = 0;
   private running: Promise<void> = Promise.resolve();
 
@@ -95,7 +100,9 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly transports: Transports,
     private readonly work: DispatchBatch,
     private readonly own: DispatcherLanes,
-  ) {}
+  ) {
+    this.pace = new Pace(own.pollMs, { everyMs: own.quietPollMs });
+  }
 
   get patienceMs(): number {
     return this.own.patienceMs;
@@ -166,7 +173,8 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
         this.rest.forgetWakes();
         const began = performance.now();
         const taken = await this.round();
-        if (taken === 0) await this.rest.sleep(this.own.pollMs);
+        if (taken > 0) this.pace.busy();
+        else await this.rest.sleep(this.pace.restMs);
         if (taken < BATCH) await this.gather(began);
       } catch (error) {
         log.error({ err: error }, 'The dispatcher could not look for due sends; trying again');

@@ -85,9 +85,7 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
   private readonly looking = new PollingJob({
     name: 'background-jobs',
     everyMs: EVERY_MS,
-    pass: async () => {
-      if (await this.piece()) this.looking.wake();
-    },
+    pass: () => this.runAll(),
   });
 
   /** Jobs of which not even the failure can be written down. */
@@ -120,6 +118,10 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
 
   async onApplicationShutdown(): Promise<void> {
     await this.looking.stop();
+  }
+
+  private runAll(): Promise<boolean> {
+    return this.looking.drain(() => this.piece());
   }
 
   /** Does one piece of one job. @returns whether there was one */

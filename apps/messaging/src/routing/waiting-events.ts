@@ -48,7 +48,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /** Looks at some that are due, and then again while there are. */
-  private async run(): Promise<void> {
+  private async run(): Promise<boolean> {
     const due = await this.database.acrossOrganizations((tx) => this.waits.take(tx, this.clock.now()));
     const organizations = Map.groupBy(due, (ref) => ref.organization_id).entries();
     const lookAtThem = async (): Promise<void> => {
@@ -60,6 +60,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     };
     await Promise.all(Array.from({ length: ORGANIZATIONS_AT_ONCE }, lookAtThem));
     if (due.length > 0) this.looking.wake();
+    return due.length > 0;
   }
 
   private async look(organizationId: string, refs: readonly WaitingRef[]): Promise<void> {

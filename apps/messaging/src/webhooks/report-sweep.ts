@@ -57,15 +57,18 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /** Applies what is due. */
-  async run(): Promise<void> {
+  async run(): Promise<boolean> {
     const now = this.clock.now();
+    let any = false;
     for (let taken = MOST_AT_ONCE; taken === MOST_AT_ONCE && !this.looking.stopping;) {
       const due = await this.database.acrossOrganizations((tx) =>
         this.repository.takeDue(tx, now, MOST_AT_ONCE),
       );
       await this.apart(due, (some) => this.reports.apply(some), this.unapplied);
       taken = due.length;
+      any ||= taken > 0;
     }
+    return any;
   }
 
   /** Deletes, in small steps, reports whose send never came, and those that nobody repeats any more. */

@@ -2,7 +2,9 @@ import { Problem } from '@customer-platform/problem-json';
 import { Gauge } from 'prom-client';
 import { log } from '../observe/log.js';
 import { metrics } from '../observe/metrics.js';
+import { yieldLoop } from '../reading/event-loop.js';
 import { JOB_LABEL } from './job-label.js';
+import { Pace, type Quiet } from './pace.js';
 
 /** Of its pace, so that the instances of a module do not look at the same moment. */
 const JITTER = 0.2;
@@ -16,9 +18,9 @@ const lastPass = new Gauge({
   labelNames: [JOB_LABEL],
   registers: [metrics],
 });
-const pace = new Gauge({
+const rest = new Gauge({
   name: 'job_pace_seconds',
-  help: 'How long a job rests from one pass to the next: one that has not come on for much longer stands still',
+  help: 'How long a job rests at most from one pass to the next: one that has not come on for much longer stands still',
   labelNames: [JOB_LABEL],
   registers: [metrics],
 });
@@ -27,11 +29,13 @@ const pace = new Gauge({
 export interface PollingJobOptions {
   /** As metrics and log lines call it. */
   readonly name: string;
-  /** From the end of one pass to the beginning of the next that nobody asks for. */
+  /** From the end of one pass to the beginning of the next that nobody asks for, as long as there is work. */
   readonly everyMs: number;
+  /** How it slows down where passes say that they found nothing; default: to two seconds after half a minute. */
+  readonly quiet?: Quiet;
   /** After failures it rests no longer than this; default 30,000. */
   readonly longestPauseMs?: number;
-  /** Goes through what waits. Asks `stopping` between two items. */
+  /** Goes through what waits. Asks `stopping` between two items. False says that nothing waited. */
   readonly pass: () => Promise<unknown>;
   /** Between 0 and 1; default `Math.random`. */
   readonly random?: () => number;
@@ -45,10 +49,13 @@ export class PollingJob {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private readonly ending = new AbortController();
+  private readonly pace: Pace;
   private woken = false;
   private failures = 0;
 
-  constructor(private readonly options: PollingJobOptions) {}
+  constructor(private readonly options: PollingJobOptions) {
+    this.pace = new Pace(options.everyMs, options.quiet);
+  }
 
   /** The process is ending: a pass begins nothing more. */
   get stopping(): boolean {
@@ -62,7 +69,7 @@ export class PollingJob {
 
   /** Looks now, or after so many milliseconds, and from then on by itself. */
   start(afterMs = 0): void {
-    pace.set({ [JOB_LABEL]: this.options.name }, this.options.everyMs / 1_000);
+    rest.set({ [JOB_LABEL]: this.options.name }, this.pace.longestMs / 1_000);
     // A job that never comes through must be seen too.
     this.progressed();
     if (afterMs === 0) this.look();
@@ -79,8 +86,21 @@ export class PollingJob {
    * failure it pauses on: an outage is not asked about at every call.
    */
   wake(): void {
+    this.pace.busy();
     if (this.running) this.woken = true;
     else if (this.failures === 0) this.look();
+  }
+
+  /** Does one piece after the other until none is left or the process is ending. @returns whether there was any */
+  async drain(piece: () => Promise<boolean>): Promise<boolean> {
+    let any = false;
+    while (!this.stopping && (await piece())) {
+      any = true;
+      this.progressed();
+      // What waits all the time must leave the loop to others.
+      await yieldLoop();
+    }
+    return any;
   }
 
   /** Waits for the pass that is going on. */
@@ -105,7 +125,7 @@ export class PollingJob {
     while (this.woken && !this.stopping) {
       this.woken = false;
       try {
-        await pass();
+        if ((await pass()) !== false) this.pace.busy();
         this.failures = 0;
         this.progressed();
       } catch (error) {
@@ -129,9 +149,11 @@ export class PollingJob {
 
   private rest(): void {
     if (this.stopping) return;
-    const { everyMs, longestPauseMs = LONGEST_PAUSE_MS, random = Math.random } = this.options;
+    const { longestPauseMs = LONGEST_PAUSE_MS, random = Math.random } = this.options;
     const pause =
-      this.failures === 0 ? everyMs : Math.min(500 * 2 ** Math.min(this.failures, 10), longestPauseMs);
+      this.failures === 0
+        ? this.pace.restMs
+        : Math.min(500 * 2 ** Math.min(this.failures, 10), longestPauseMs);
     this.lookIn(pause * (1 + JITTER * (random() - 0.5)));
   }
 

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { outboxAge } from '@customer-platform/event-bus';
-import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import { beginRegistration } from '../../segments/building/rule-registry.js';
 import { ConversionEnd } from './conversion-end.js';
 import { CONVERSION_COLUMNS, type ConversionRow } from './conversions.js';
@@ -80,13 +80,13 @@ export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** Does all that can be done while what it tells of is published in time. */
-  async runPublished(): Promise<void> {
-    while (!this.job.stopping && (await this.isPublished()) && (await this.runNext())) await yieldLoop();
+  async runPublished(): Promise<boolean> {
+    return this.job.drain(async () => (await this.isPublished()) && (await this.runNext()));
   }
 
   /** Does all that can be done now. */
-  async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.runNext())) await yieldLoop();
+  async runAll(): Promise<boolean> {
+    return this.job.drain(() => this.runNext());
   }
 
   /** The first steps of a conversion that was just begun. What fails is left to whoever goes on with it. */

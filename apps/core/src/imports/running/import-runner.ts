@@ -142,11 +142,15 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Does all that can be done now. */
-  async runAll(): Promise<void> {
+  async runAll(): Promise<boolean> {
     for (let looks = 1; !this.job.stopping && (await this.isPublished(looks)); looks = LOOKS_BEHIND) {
-      if (!(await this.runNext())) return this.pieces.forget();
+      if (!(await this.runNext())) {
+        this.pieces.forget();
+        return looks > 1;
+      }
       await yieldLoop();
     }
+    return true;
   }
 
   /** Removes files that no import reads any more, or that were never wholly taken. */

@@ -53,6 +53,8 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
   private readonly job = new PollingJob({
     name: JOB,
     everyMs: LOOK_EVERY_MS,
+    // The others count on its word every second.
+    quiet: { everyMs: 1_000 },
     pass: () => this.runShare(),
   });
   private readonly setbacks: Setbacks;
@@ -87,11 +89,11 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** As `runAll`, of this instance's share of the organizations. */
-  private async runShare(): Promise<void> {
+  private async runShare(): Promise<boolean> {
     const tell = (): Promise<void> => this.shares.tell(() => this.setbacks.waiting());
     // Also where nothing is to be done: the others count on it for what comes.
     await tell();
-    await this.run(async (organizationId) => {
+    return this.run(async (organizationId) => {
       if (!this.shares.has(organizationId)) return false;
       // A round may be long: whoever comes or goes meanwhile counts, and so does this instance.
       await tell();
@@ -99,15 +101,19 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
     });
   }
 
-  private async run(isMine: (organizationId: string) => Promise<boolean>): Promise<void> {
+  /** @returns whether there was anything to do for anybody */
+  private async run(isMine: (organizationId: string) => Promise<boolean>): Promise<boolean> {
+    let any = false;
     for (let busy = true; busy && !this.job.stopping;) {
       busy = false;
       for (const organizationId of await this.organizations()) {
-        if (this.job.stopping) return;
+        any = true;
+        if (this.job.stopping) break;
         if (this.setbacks.waits(organizationId) || !(await isMine(organizationId))) continue;
         busy = (await this.turnOf(organizationId)) || busy;
       }
     }
+    return any;
   }
 
   /** @throws what says that the database is away: the others would meet the same */

@@ -137,8 +137,8 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Does all that can be done now. */
-  async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.runNext())) continue;
+  async runAll(): Promise<boolean> {
+    return this.job.drain(() => this.runNext());
   }
 
   /** Whether there was a piece. One that fails is left for a while, and the next erasure is taken. */

@@ -55,8 +55,8 @@ export class ReceiptVerifier implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   /** Verifies all that can be verified now. */
-  async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.runNext())) continue;
+  async runAll(): Promise<boolean> {
+    return this.job.drain(() => this.runNext());
   }
 
   private async runNext(): Promise<boolean> {

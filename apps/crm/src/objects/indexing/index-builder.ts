@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, Database, isTransient, timeOfId, type WorkerTransaction } from '@customer-platform/database';
-import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
+import { log, PollingJob, Setbacks } from '@customer-platform/http';
 import type { FieldValues } from '../../fields/field.js';
 import type { FieldIndex, KnownDefinition } from '../definitions/known-definition.js';
 import { KnownDefinitions } from '../definitions/known-definitions.js';
@@ -91,8 +91,8 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Does all that can be done now. */
-  async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.runNext())) await yieldLoop();
+  async runAll(): Promise<boolean> {
+    return this.job.drain(() => this.runNext());
   }
 
   /** The first steps for a definition that was just changed. What fails is left to whoever goes on with it. */

@@ -50,9 +50,7 @@ export class CampaignCounts implements OnApplicationBootstrap, OnApplicationShut
   private readonly folding = new PollingJob({
     name: 'campaign-counts',
     everyMs: EVERY_MS,
-    pass: async () => {
-      if ((await this.fold()) === AT_ONCE) this.folding.wake();
-    },
+    pass: () => this.foldAll(),
   });
 
   constructor(
@@ -77,6 +75,13 @@ export class CampaignCounts implements OnApplicationBootstrap, OnApplicationShut
     ]);
     const byRun = Map.groupBy(rows, (row) => row.run_id);
     return new Map(runIds.map((id) => [id, countedOf(byRun.get(id) ?? [])]));
+  }
+
+  /** @returns whether there was any change */
+  private async foldAll(): Promise<boolean> {
+    let folded = 0;
+    await this.folding.drain(async () => (folded = await this.fold()) === AT_ONCE);
+    return folded > 0;
   }
 
   /** Folds some of the changes. @returns how many */

@@ -49,9 +49,7 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
   private readonly job = new PollingJob({
     name: 'campaign-runs',
     everyMs: EVERY_MS,
-    pass: async () => {
-      if (await this.piece()) this.job.wake();
-    },
+    pass: () => this.runAll(),
   });
 
   constructor(
@@ -73,6 +71,10 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
 
   async onApplicationShutdown(): Promise<void> {
     await this.job.stop();
+  }
+
+  private runAll(): Promise<boolean> {
+    return this.job.drain(() => this.piece());
   }
 
   /** Does one piece of one run. @returns whether there was one */

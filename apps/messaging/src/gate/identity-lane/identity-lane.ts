@@ -4,7 +4,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { log } from '@customer-platform/http';
+import { log, Pace } from '@customer-platform/http';
 import { waitAtMost } from '../../jobs/wait-at-most.js';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
@@ -21,6 +21,7 @@ export const IDENTITY_BATCH = Symbol('IDENTITY_BATCH');
 
 /** Without a signal, mail that becomes due by time or in other processes is found within this. */
 const POLL_MS = 250;
+const QUIET_POLL_MS = 500;
 /** At once in hand between claim and hand-off; each asks identity for its link. */
 const BATCH = 32;
 /** How long a stopping process waits for hand-offs that have begun. */
@@ -40,6 +41,7 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly working = new Set<Promise<void>>();
   private readonly flights = new Map<string, Promise<void>>();
   private readonly rest = new WakeableSleep();
+  private readonly pace = new Pace(POLL_MS, { everyMs: QUIET_POLL_MS });
   private turn = 0;
   private running: Promise<void> = Promise.resolve();
 
@@ -88,7 +90,8 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
     while (!this.stopping) {
       try {
         this.rest.forgetWakes();
-        if ((await this.round()) === 0) await this.rest.sleep(POLL_MS);
+        if ((await this.round()) > 0) this.pace.busy();
+        else await this.rest.sleep(this.pace.restMs);
       } catch (error) {
         log.error({ err: error }, 'Identity’s mail could not be looked for; trying again');
         await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);

@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
-import { Batcher, log } from '@customer-platform/http';
+import { Batcher, log, Pace } from '@customer-platform/http';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { DeliveryOutcomes, NOT_PERMITTED, type EndedTry } from './delivery-outcomes.js';
@@ -37,6 +37,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly outcomes: Batcher<EndedTry>;
   private unwritten = 0;
   private readonly rest = new WakeableSleep();
+  private readonly pace = new Pace(POLL_MS);
   private stopping = false;
   private running: Promise<void> = Promise.resolve();
 
@@ -74,8 +75,10 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
         const room = MOST_SOCKETS - this.inFlight;
         const claimed = room > 0 ? await this.queue.claim(room) : [];
         for (const delivery of claimed) this.begin(delivery);
-        if (claimed.length > 0) await pause(LOOK_MS);
-        else await this.rest.sleep(POLL_MS);
+        if (claimed.length > 0) {
+          this.pace.busy();
+          await pause(LOOK_MS);
+        } else await this.rest.sleep(this.pace.restMs);
       } catch (error) {
         log.error({ err: error }, 'What is due to webhook endpoints could not be looked for; trying again');
         await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
