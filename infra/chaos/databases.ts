@@ -1,5 +1,6 @@
+import { adminUrl, connected } from '@customer-platform/kit/databases.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
-import pg from 'pg';
+import type pg from 'pg';
 
 /** The modules that hold something of persons. */
 const MODULES = ['core', 'crm', 'loyalty', 'messaging'] as const;
@@ -19,18 +20,9 @@ export class Databases {
   }
 
   /** @throws Error with the remedy where the platform was started by an older checkout */
-  static async open({ postgres_url: server, database_urls: urls }: Platform): Promise<Databases> {
+  static async open(platform: Platform): Promise<Databases> {
     const clients = new Map<Module, pg.Client>();
-    for (const module of MODULES) {
-      const name = urls?.[module];
-      if (server === undefined || name === undefined)
-        throw new Error('demo.json names no databases; start the platform anew.');
-      const url = new URL(server);
-      url.pathname = new URL(name).pathname;
-      const client = new pg.Client({ connectionString: url.toString() });
-      await client.connect();
-      clients.set(module, client);
-    }
+    for (const module of MODULES) clients.set(module, await connected(adminUrl(platform, module)));
     return new Databases(clients);
   }
 

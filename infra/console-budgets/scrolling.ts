@@ -1,3 +1,4 @@
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import type { ConsoleVisit } from '@customer-platform/kit/console-visit.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
 import { adminOf } from '@customer-platform/kit/public-api.ts';
@@ -133,12 +134,11 @@ async function costsOf(page: ConsoleVisit['page']): Promise<(scrolled: string) =
 }
 
 function framesOf(frames: number[]): string {
-  const sorted = frames.toSorted((a, b) => a - b);
-  const at = (part: number): string => (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(1);
+  const at = (share: number): string => percentile(frames, share).toFixed(1);
   const perSecond = (frames.length / frames.reduce((sum, ms) => sum + ms, 0)) * 1_000;
   const late = frames.filter((ms) => ms > LATE_MS).length;
   return (
     `${perSecond.toFixed(1)} frames a second; median ${at(0.5)} ms, p95 ${at(0.95)} ms, ` +
-    `longest ${(sorted.at(-1) ?? 0).toFixed(0)} ms; ${String(late)} of ${String(frames.length)} late`
+    `longest ${percentile(frames, 1).toFixed(0)} ms; ${String(late)} of ${String(frames.length)} late`
   );
 }

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { foreground } from '@customer-platform/kit/foreground.ts';
 
 const run = promisify(execFile);
 const VERSION = '4.32.5';
@@ -69,12 +70,6 @@ export async function runSchemathesis(program: string, target: FuzzTarget): Prom
       stdio: ['ignore', 'inherit', 'inherit'],
     },
   );
-  const stop = (): void => void child.kill('SIGINT');
-  process.once('SIGINT', stop);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', resolve);
-  });
-  process.off('SIGINT', stop);
+  const code = await foreground(child);
   return code ?? 130;
 }

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { onConnection } from '@customer-platform/kit/databases.ts';
 import { freePort } from '@customer-platform/kit/free-port.ts';
 import { environmentOf, readProcesses } from '@customer-platform/kit/processes.ts';
-import pg from 'pg';
 
 /** A core that accepts and processes nothing: what acceptance alone costs. */
 export interface AcceptingCore {
@@ -25,16 +25,6 @@ function environmentOfCore(coreUrl: string): Record<string, string> {
   throw new Error(`The core at ${coreUrl} is not a process of this machine.`);
 }
 
-async function execute(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
 /** An empty database beside the platform's, with core's tables. @returns the address for the service's role */
 async function makeDatabase(
   root: string,
@@ -42,8 +32,8 @@ async function makeDatabase(
   coreDatabase: string,
   name: string,
 ): Promise<string> {
-  await execute(postgresUrl, `CREATE DATABASE ${name} OWNER core_owner`);
-  await execute(postgresUrl, `GRANT CONNECT ON DATABASE ${name} TO core_app`);
+  await onConnection(postgresUrl, (client) => client.query(`CREATE DATABASE ${name} OWNER core_owner`));
+  await onConnection(postgresUrl, (client) => client.query(`GRANT CONNECT ON DATABASE ${name} TO core_app`));
   const asOwner = new URL(postgresUrl);
   asOwner.pathname = `/${name}`;
   // The administrator may act as the owner, whose password need not be known here.
@@ -112,7 +102,7 @@ export async function startAcceptingCore(
   });
   const stop = async (): Promise<void> => {
     await end(child);
-    await execute(postgresUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+    await onConnection(postgresUrl, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
   };
   try {
     await untilReady(child, url);

@@ -1,13 +1,16 @@
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
-import { Client } from 'pg';
+import { onConnection } from '@customer-platform/kit/databases.ts';
+import type { Client } from 'pg';
 
 const KEYS_EACH = 10;
 
 /** Organizations below the root with their built-in roles and ten keys each: five of them ingest, five own everything. */
 export async function populateWithKeys(adminUrl: string, organizations: number): Promise<string[]> {
-  const client = new Client({ connectionString: adminUrl });
-  await client.connect();
+  return onConnection(adminUrl, (client) => populate(client, organizations));
+}
+
+async function populate(client: Client, organizations: number): Promise<string[]> {
   const [root] = (await client.query<{ id: string }>('SELECT id FROM organizations')).rows;
   const keys: string[] = [];
   for (let from = 0; from < organizations; from += 500) {
@@ -41,6 +44,5 @@ export async function populateWithKeys(adminUrl: string, organizations: number):
     keys.push(...made.map(({ key }) => key));
   }
   await client.query('ANALYZE');
-  await client.end();
   return keys;
 }

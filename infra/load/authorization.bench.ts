@@ -13,6 +13,8 @@ import { resolve } from 'node:path';
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { onConnection } from '@customer-platform/kit/databases.ts';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import {
   ACCESS_TOKEN_AUDIENCE,
   ACCESS_TOKEN_TYPE,
@@ -33,7 +35,6 @@ import { descendantsOf, readProcesses } from '@customer-platform/kit/processes.t
 import { provisionDatabase } from '@customer-platform/database';
 import { requiredVariable } from '@customer-platform/testing';
 import { SignJWT } from 'jose';
-import { Client } from 'pg';
 import { populateWithKeys } from './authorization-keys.ts';
 import startTestServices, { endTestServices } from '../test/global-setup.ts';
 
@@ -50,8 +51,7 @@ const DIST = resolve(import.meta.dirname, '../../apps/identity/dist');
 
 const print = (what: string, figure: string): void =>
   void process.stdout.write(`${what.padEnd(58)}${figure}\n`);
-const percentile = (sorted: number[], part: number): string =>
-  (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(1);
+const at = (times: readonly number[], share: number): string => percentile(times, share).toFixed(1);
 
 const pairs = ['core', 'identity'].map((kid) => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -107,7 +107,7 @@ async function load(
     );
   }
   await Promise.all(running);
-  return { times: times.sort((a, b) => a - b), failed };
+  return { times, failed };
 }
 
 const isUnavailable = (error: unknown): boolean =>
@@ -186,8 +186,7 @@ async function singly(what: string, judge: (header: string) => boolean, headers:
     judge(header);
     times.push((performance.now() - began) * 1_000);
   }
-  times.sort((a, b) => a - b);
-  print(what, `${percentile(times, 0.95)} / ${percentile(times, 0.99)} µs`);
+  print(what, `${at(times, 0.95)} / ${at(times, 0.99)} µs`);
 }
 
 async function measureResolve(
@@ -199,7 +198,7 @@ async function measureResolve(
   const before = cpuOf(identity);
   const { times, failed } = await load(source, keys, SECONDS);
   const after = cpuOf(identity);
-  const shape = [0.5, 0.95, 0.99].map((part) => percentile(times, part)).join(' / ');
+  const shape = [0.5, 0.95, 0.99].map((part) => at(times, part)).join(' / ');
   print(`resolve at ${String(RATE)}/s: p50 / p95 / p99`, `${shape} ms, ${String(failed)} failed`);
   printCpu('resolve', before, after, times.length + failed);
 }
@@ -345,9 +344,6 @@ async function measureOn(adminUrl: string, organizations: number): Promise<void>
       identity.kill();
       await new Promise((done) => identity.once('exit', done));
     }
-    const admin = new Client({ connectionString: adminUrl });
-    await admin.connect();
-    await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);
-    await admin.end();
+    await onConnection(adminUrl, (admin) => admin.query(`DROP DATABASE ${database} WITH (FORCE)`));
   }
 }

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { newId, type MigrationClass } from '@customer-platform/database';
 import { serviceKeys, testDatabase, TestRegistry, type TestDatabase } from '@customer-platform/testing';
 import { Pool } from 'undici';
@@ -181,8 +182,7 @@ async function load(core: Core, key: string, { path, eventsPerRequest, connectio
   await Promise.all(Array.from({ length: connections }, one));
   const cpu = cpuSeconds(core.child.pid ?? 0) - cpuBefore;
   await pool.close();
-  latencies.sort((a, b) => a - b);
-  const at = (share: number): string => (latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(1);
+  const at = (share: number): string => percentile(latencies, share).toFixed(1);
   const events = latencies.length * eventsPerRequest;
   console.log(
     `${path} × ${eventsPerRequest}, ${connections} connections: ${Math.round(latencies.length / SECONDS)} requests/s, ` +
@@ -218,8 +218,7 @@ async function steady(core: Core, key: string, perSecond: number): Promise<void>
   const cpu = cpuSeconds(core.child.pid ?? 0) - cpuBefore;
   const after = await recordsOf();
   await pool.close();
-  latencies.sort((a, b) => a - b);
-  const at = (share: number): string => (latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(1);
+  const at = (share: number): string => percentile(latencies, share).toFixed(1);
   const [records, events] = [after.records - before.records, after.events - before.events];
   console.log(
     `${perSecond}/s: ${(events / records).toFixed(1)} events a record (${records} records), p50 ${at(0.5)} ` +

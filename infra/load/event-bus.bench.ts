@@ -5,6 +5,8 @@
  * outbox with its relay, and domain events through empty handlers. Needs a Postgres superuser and a broker.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { onConnection } from '@customer-platform/kit/databases.ts';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { Controller, type INestApplication, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
@@ -24,7 +26,6 @@ import {
   RecordConsumers,
   RecordProducer,
 } from '@customer-platform/event-bus';
-import { Client } from 'pg';
 
 const RECORDS = 100_000;
 const EVENTS = 50_000;
@@ -60,19 +61,15 @@ async function prepareDatabase(): Promise<() => Promise<void>> {
     ownerPassword: password,
     appPassword: password,
   });
-  const owner = new Client({ connectionString: ownerUrl });
-  await owner.connect();
-  await owner.query(
-    'ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO busbench_app',
-  );
-  for (const statement of [...platformTables(), ...consumerPositionsTable()]) await owner.query(statement);
-  await owner.end();
+  await onConnection(ownerUrl, async (owner) => {
+    await owner.query(
+      'ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO busbench_app',
+    );
+    for (const statement of [...platformTables(), ...consumerPositionsTable()]) await owner.query(statement);
+  });
   process.env['DATABASE_URL'] = url;
   return async () => {
-    const admin = new Client({ connectionString: adminUrl });
-    await admin.connect();
-    await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);
-    await admin.end();
+    await onConnection(adminUrl, (admin) => admin.query(`DROP DATABASE ${database} WITH (FORCE)`));
   };
 }
 
@@ -127,8 +124,7 @@ async function oneByOne(producer: RecordProducer, topic: string): Promise<void> 
     await producer.send(topic, { key: 'a', value: 'b' });
     times.push(performance.now() - began);
   }
-  times.sort((a, b) => a - b);
-  const at = (share: number): string => (times[Math.floor(times.length * share)] ?? 0).toFixed(1);
+  const at = (share: number): string => percentile(times, share).toFixed(1);
   console.log(
     `${'one record after the other, acknowledged'.padEnd(52)} p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`,
   );

@@ -5,8 +5,9 @@
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { Agent, createServer, request } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
+import { freePort } from '@customer-platform/kit/free-port.ts';
 import { readProcesses } from '@customer-platform/kit/processes.ts';
 
 const REQUESTS = 40_000;
@@ -63,15 +64,6 @@ function startGateway(port: number, upstream: string): ChildProcess {
   return spawn(process.execPath, [resolve(import.meta.dirname, '../../apps/gateway/dist/main.js')], {
     env: { PORT: String(port), LOG_LEVEL: 'error', ...(Object.fromEntries(urls) as NodeJS.ProcessEnv) },
     stdio: 'inherit',
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createTcpServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => done(port));
-    });
   });
 }
 

@@ -14,10 +14,10 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { onConnection } from '@customer-platform/kit/databases.ts';
 import { descendantsOf, readUsage } from '@customer-platform/kit/processes.ts';
 import { newId, type MigrationClass } from '@customer-platform/database';
 import { startTestProcess, testDatabase, TestRegistry, type TestDatabase } from '@customer-platform/testing';
-import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import startTestServices, { endTestServices } from '../test/global-setup.ts';
 import { anEvent, call, paced, printFigures, type Figures } from './paced.ts';
@@ -92,9 +92,7 @@ async function ended(url: string, key: { authorization: string }): Promise<Seen>
 
 /** Rows a second of the same rows into a table with nothing but columns. */
 async function copied(database: TestDatabase, rows: number): Promise<number> {
-  const client = new pg.Client({ connectionString: database.ownerUrl });
-  await client.connect();
-  try {
+  return onConnection(database.ownerUrl, async (client) => {
     await client.query(
       `CREATE TABLE plain_rows (id text, mail text, first text, last text, phone text, country text, plan text, seats text)`,
     );
@@ -104,9 +102,7 @@ async function copied(database: TestDatabase, rows: number): Promise<number> {
       client.query(copyFrom('COPY plain_rows FROM STDIN (FORMAT csv)')),
     );
     return rows / ((performance.now() - began) / 1_000);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 interface Bench {

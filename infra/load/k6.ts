@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { foreground } from '@customer-platform/kit/foreground.ts';
 import { findGoProgram } from '@customer-platform/kit/go-program.ts';
 
 const K6 = { name: 'k6', module: 'go.k6.io/k6', version: 'v1.8.1', probe: ['version'] };
@@ -41,12 +42,6 @@ export async function runK6(
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   );
-  const stop = (): void => void child.kill('SIGINT');
-  process.once('SIGINT', stop);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', resolve);
-  });
-  process.off('SIGINT', stop);
+  const code = await foreground(child);
   if (code !== 0) throw new Error(`k6 ended with ${code}`);
 }

@@ -5,6 +5,7 @@
  * segment, reading usage behind a thousand days. On a PostgreSQL, a Kafka and a core of its own, filled by COPY.
  * `segments-preview` prints the rules alone.
  */
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
@@ -90,9 +91,7 @@ async function figures(caller: Caller, { name, times, send }: Call): Promise<str
     seen = await send(caller, Math.abs(time));
     if (time >= 0) milliseconds.push(performance.now() - began);
   }
-  milliseconds.sort((a, b) => a - b);
-  const at = (share: number): string =>
-    (milliseconds[Math.min(times - 1, Math.floor(times * share))] ?? NaN).toFixed(1).padStart(8);
+  const at = (share: number): string => percentile(milliseconds, share).toFixed(1).padStart(8);
   return `  ${name.padEnd(44)} p50 ${at(0.5)}  p95 ${at(0.95)}  max ${at(1)} ms   ${seen}`;
 }
 

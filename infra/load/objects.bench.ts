@@ -8,6 +8,7 @@
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { newId, type MigrationClass } from '@customer-platform/database';
 import { connectEventBus } from '@customer-platform/event-bus';
 import {
@@ -86,7 +87,7 @@ async function measure(
   const deep = Math.min(DEEPEST_PAGE, Math.floor(records / 50));
   const calls = callsOf(await idsOf(caller), deep, await cursorAt(caller, deep, say));
   const { times, refused } = await paced(caller, calls, { rate, duration });
-  const p95 = new Map([...times].map(([name, all]) => [name, quantile(all, 0.95)]));
+  const p95 = new Map([...times].map(([name, all]) => [name, percentile(all, 0.95)]));
   say(
     `\n${rate} calls/s for ${duration} s, load average ${loadavg()[0]?.toFixed(1)}; p95 is to be below ${AIM_MS} ms`,
   );
@@ -242,20 +243,15 @@ async function byTurns(
       if (call) answered(await call.send(caller, 1_000_000 + 2 * turn + at));
       times[at]?.push(performance.now() - began);
     }
-  return [quantile(times[0] ?? [], 0.5), quantile(times[1] ?? [], 0.5)];
+  return [percentile(times[0] ?? [], 0.5), percentile(times[1] ?? [], 0.5)];
 }
 
 function ms(milliseconds: number): string {
   return `${milliseconds.toFixed(1)} ms`;
 }
 
-function quantile(times: readonly number[], share: number): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-}
-
 function figures(times: readonly number[]): string {
-  const at = (share: number): string => quantile(times, share).toFixed(1).padStart(7);
+  const at = (share: number): string => percentile(times, share).toFixed(1).padStart(7);
   return `p50 ${at(0.5)}  p95 ${at(0.95)}  max ${at(1)} ms  (${times.length})`;
 }
 

@@ -1,6 +1,7 @@
 /** Calls that begin when it is their time, and their figures. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 
 /** How calls of one kind were answered. */
 export interface Figures {
@@ -57,15 +58,10 @@ export async function paced(
   return figures;
 }
 
-/** Milliseconds below which so much of the calls stayed; NaN of none. */
-export function percentile({ milliseconds }: Figures, part: number): number {
-  return milliseconds.toSorted((a, b) => a - b)[Math.floor(milliseconds.length * part)] ?? NaN;
-}
-
 /** A line each. */
 export function printFigures(figures: Record<string, Figures>, say: (line: string) => void): void {
   for (const [name, each] of Object.entries(figures)) {
-    const at = (part: number): string => `${percentile(each, part).toFixed(1)} ms`;
+    const at = (part: number): string => `${percentile(each.milliseconds, part).toFixed(1)} ms`;
     say(
       `  ${name.padEnd(18)}${String(each.milliseconds.length).padStart(6)} calls, p50 ${at(0.5)}, p95 ${at(0.95)}, ` +
         `p99 ${at(0.99)}, ${each.refused} not answered 2xx`,

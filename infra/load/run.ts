@@ -40,6 +40,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { type Usage, readUsage } from '@customer-platform/kit/processes.ts';
 import { measureAuthorization } from './authorization.bench.ts';
 import { findK6, runK6 } from './k6.ts';
@@ -278,13 +279,13 @@ async function measure(load: Load): Promise<Attempt> {
   const sampling = setInterval(() => (after = readUsage()), 500);
   const metrics = await send(load);
   clearInterval(sampling);
-  const delays = (await probing).sort((a, b) => a - b);
+  const delays = await probing;
   const { requests, ...attempt } = report(metrics, rate * duration);
   if (load.processing) await reportProcessing(platform, countsBefore);
   reportCpu(before, after, requests, size);
   if (delays.length > 0) {
     say(
-      `  202 → timeline with points and message: p50 ${ms(at(delays, 0.5))}, p95 ${ms(at(delays, 0.95))} (${delays.length} probes)`,
+      `  202 → timeline with points and message: p50 ${ms(percentile(delays, 0.5))}, p95 ${ms(percentile(delays, 0.95))} (${delays.length} probes)`,
     );
   }
   return { rate, ...attempt };
@@ -368,9 +369,6 @@ function reportCpu(before: Usage, after: Usage, requests: number, size: number):
     );
   }
 }
-
-const at = (sorted: number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
 
 await main().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);

@@ -6,6 +6,7 @@
  * time of the slowest event that breaks one, of 32 KiB; and what compiling a schema takes. Without PostgreSQL or Kafka.
  */
 import { join, resolve } from 'node:path';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 
 type Say = (line: string) => void;
 
@@ -130,8 +131,7 @@ function sayCompiling(described: readonly Described[], compile: (schema: object)
     return (user + system) / 1_000;
   });
   const [first = 0] = times;
-  const sorted = times.toSorted((one, other) => one - other);
-  const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  const median = percentile(times, 0.5);
   say(
     `CPU of compiling ${times.length} schemas: the first ${first.toFixed(1)} ms, median ${median.toFixed(1)} ms, ` +
       `the slowest after the first ${Math.max(...times.slice(1)).toFixed(1)} ms.`,

@@ -14,6 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Platform, get, request, runningPlatform } from '@customer-platform/kit/platform.ts';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { Sink } from '@customer-platform/kit/sink.ts';
 import { RacedCampaigns } from './campaigns.ts';
 import { type OpenWays, type Way, WAYS, openWays, unlessBusy, wayOf } from './ways.ts';
@@ -188,8 +189,7 @@ function report(
     const some = restless.filter((one) => one.what === what);
     return `${String(some.length)} ${what} (${String(some.reduce((sum, { mails }) => sum + mails, 0))} mails begun over a second later)`;
   };
-  const sorted = tally.suppressionMs.sort((a, b) => a - b);
-  const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
+  const p95 = percentile(tally.suppressionMs, 0.95);
   const handed = Map.groupBy(sink.handOffs, ({ address }) => wayOf(address).way);
   const perWay = WAYS.map((way) => `${way} ${handed.get(way)?.length ?? 0} of ${tally.asked[way]}`).join(
     ', ',

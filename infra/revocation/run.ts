@@ -17,13 +17,14 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startOwnPlatform } from '@customer-platform/kit/own-platform.ts';
 import { runningPlatform } from '@customer-platform/kit/platform.ts';
+import { adminUrl, connected } from '@customer-platform/kit/databases.ts';
 import { fillPaused, kafkaStopped, oneCutOff, UNDISTURBED } from './disturbances.ts';
 import { firstInstances, RunningPlatform, SecondInstances } from './instances.ts';
 import { LOSSES } from './losses.ts';
 import { type OutageBench, runOutage } from './outage.ts';
 import { reportLoad, reportOutage, reportRounds } from './report.ts';
 import { type Disturbance, type Round, runRound, TARGETS_OF_A_MACHINE } from './round.ts';
-import { connect, Tenants } from './tenants.ts';
+import { Tenants } from './tenants.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({
@@ -61,7 +62,7 @@ async function tryAll(data: string): Promise<void> {
     closing.push(() => second.stop());
     const tenants = await Tenants.start(platform, environment['ENCRYPTION_KEY'] ?? '');
     closing.push(() => tenants.stop());
-    const core = await connect(platform, 'core');
+    const core = await connected(adminUrl(platform, 'core'));
     closing.push(() => core.end());
     delay.enable();
     const broken = await tryEach({

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Platform, request } from '@customer-platform/kit/platform.ts';
-import pg from 'pg';
+import { adminUrl, connected } from '@customer-platform/kit/databases.ts';
+import type pg from 'pg';
 import { READ_PERMISSIONS, SEND_PERMISSION } from './traffic.ts';
 import { TokenIssuing } from './token-issuing.ts';
 
@@ -62,7 +63,7 @@ export class Tenants {
 
   /** `identityKey` is identity's ENCRYPTION_KEY, which opens the keys that sign access tokens. */
   static async start(platform: Platform, identityKey: string): Promise<Tenants> {
-    const identity = await connect(platform, 'identity');
+    const identity = await connected(adminUrl(platform, 'identity'));
     try {
       const tokens = await TokenIssuing.start(identity, identityKey, platform.base_url);
       return new Tenants(platform, identity, tokens);
@@ -232,15 +233,4 @@ export class Tenants {
       }
     };
   }
-}
-
-/** A module's database as the administrator of the server sees it. */
-export async function connect(platform: Platform, module: string): Promise<pg.Client> {
-  if (platform.postgres_url === undefined)
-    throw new Error('demo.json names no postgres_url; start the platform anew.');
-  const url = new URL(platform.postgres_url);
-  url.pathname = `/${module}`;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  return client;
 }

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { onConnection } from '@customer-platform/kit/databases.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
 import type { ClientLog } from '@customer-platform/kit/steady-client.ts';
 import { walk } from '@customer-platform/kit/verdict.ts';
@@ -44,9 +44,7 @@ export interface Effects {
 
 /** Reads all effects; to be called when the platform has come to rest. */
 export async function readEffects(platform: Platform, coreDatabase: string): Promise<Effects> {
-  const client = new pg.Client({ connectionString: coreDatabase });
-  await client.connect();
-  try {
+  return onConnection(coreDatabase, async (client) => {
     const { rows } = await client.query<{ id: string; at: Date }>(
       'SELECT id, created_at AS at FROM events WHERE organization_id = $1',
       [platform.organization_id],
@@ -67,9 +65,7 @@ export async function readEffects(platform: Platform, coreDatabase: string): Pro
         at: Date.parse(created_at),
       })),
     };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 export function figuresOf(

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import { connected } from '@customer-platform/kit/databases.ts';
+import type pg from 'pg';
 
 const LOOK_EVERY_MS = 10;
 
@@ -34,9 +35,7 @@ export class Watch {
   }
 
   static async begin(databaseUrl: string, role: string): Promise<Watch> {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    return new Watch(client, role);
+    return new Watch(await connected(databaseUrl), role);
   }
 
   /** The longest since this was asked last. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '@customer-platform/testing';
 import { localMail } from '@customer-platform/kit/channel-settings.ts';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { Sink } from '@customer-platform/kit/sink.ts';
 
 const PER_SECOND = 10;
@@ -57,9 +58,8 @@ export class Neighbour {
     for (const [address] of asked) this.began.delete(address);
     const times = asked
       .flatMap(([address, at]) => (arrivals.get(address) ?? NaN) - at)
-      .filter((time) => !Number.isNaN(time))
-      .sort((one, other) => one - other);
-    const at = (share: number): number => times[Math.floor((times.length - 1) * share)] ?? NaN;
+      .filter((time) => !Number.isNaN(time));
+    const at = (share: number): number => percentile(times, share);
     return {
       sent: asked.length,
       p50: at(0.5),

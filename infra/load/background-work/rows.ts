@@ -1,4 +1,5 @@
-import pg from 'pg';
+import { onConnection } from '@customer-platform/kit/databases.ts';
+import type pg from 'pg';
 
 /** Whose rows they are, and what they belong to. */
 export interface Seeded {
@@ -77,12 +78,8 @@ async function inParts(databaseUrl: string, sql: string, ids: string[], rows: nu
 }
 
 async function within(databaseUrl: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+  await onConnection(databaseUrl, async (client) => {
     await client.query('SET synchronous_commit = off');
     await work(client);
-  } finally {
-    await client.end();
-  }
+  });
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { adminUrl, connected } from '@customer-platform/kit/databases.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
 import { adminOf } from '@customer-platform/kit/public-api.ts';
-import pg from 'pg';
+import type pg from 'pg';
 
 const ROWS_AT_ONCE = 50_000;
 const BUILT_WITHIN_MS = 120_000;
@@ -30,18 +31,10 @@ export interface FilledSegment {
 
 /** Fills a segment past the API: making a million contacts one by one is not what is measured. */
 export async function fillSegment(platform: Platform, count: number): Promise<FilledSegment> {
-  const { postgres_url: server, database_urls: databases, organization_id: organizationId } = platform;
-  if (server === undefined || databases === undefined)
-    throw new Error('demo.json names no postgres_url or databases; start the platform anew.');
+  const { organization_id: organizationId } = platform;
   const prefix = `audience-${randomUUID().slice(0, 8)}`;
   const id = await anEmptySegment(platform, prefix);
-  const clientOf = async (module: string): Promise<pg.Client> => {
-    const url = new URL(server);
-    url.pathname = new URL(databases[module] ?? '').pathname;
-    const client = new pg.Client({ connectionString: url.href });
-    await client.connect();
-    return client;
-  };
+  const clientOf = (module: string): Promise<pg.Client> => connected(adminUrl(platform, module));
   const [core, messaging] = [await clientOf('core'), await clientOf('messaging')];
   try {
     for (let from = 0; from < count; from += ROWS_AT_ONCE) {

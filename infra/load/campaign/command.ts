@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { processesOf } from '@customer-platform/kit/app-processes.ts';
 import { pointMailAt } from '@customer-platform/kit/mail-settings.ts';
 import { type Platform, get, request } from '@customer-platform/kit/platform.ts';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { adminOf, publicApi } from '@customer-platform/kit/public-api.ts';
 import { Sink } from '@customer-platform/kit/sink.ts';
 import { foundOrganization } from '../organizations.ts';
@@ -107,7 +108,7 @@ async function measureCampaign(
     `  counts ${JSON.stringify(Object.fromEntries(Object.entries((await shown()).last_run?.counts ?? {}).filter(([, n]) => n > 0)))}`,
   );
   say(`  messaging’s memory: ${before.toFixed(0)} MiB before, ${peak.toFixed(0)} MiB at its peak`);
-  const [without, with_] = [p95(alone), p95(beside)];
+  const [without, with_] = [percentile(alone, 0.95), percentile(beside, 0.95)];
   say(
     `  transactional mail, asked for → DATA, p95: ${without.toFixed(0)} ms without the campaign, ` +
       `${with_.toFixed(0)} ms beside it (${(with_ / without).toFixed(2)}; ${alone.length} and ${beside.length} mails)`,
@@ -191,11 +192,6 @@ async function aCampaign(platform: Platform, segment: string): Promise<string> {
 
 function mailsOf(sink: Sink, prefix: string): number {
   return sink.handOffs.reduce((sum, { address }) => sum + (address.startsWith(prefix) ? 1 : 0), 0);
-}
-
-function p95(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length * 0.95)] ?? NaN;
 }
 
 /** In a process of its own: it shares this one's server, not its core. */

@@ -4,8 +4,10 @@
  * day, in all, with groups and without.
  */
 import { processesOf } from '@customer-platform/kit/app-processes.ts';
+import { adminUrl, connected } from '@customer-platform/kit/databases.ts';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
-import pg from 'pg';
+import type pg from 'pg';
 import { foundOrganization } from '../organizations.ts';
 
 type Say = (line: string) => void;
@@ -46,7 +48,7 @@ export async function runDeliverability(platform: Platform, duration: number, sa
   const key = await foundOrganization(platform);
   const own: Platform = { ...platform, admin_key: key };
   const organizationId = await idOf(own);
-  const client = await connect(platform);
+  const client = await connected(adminUrl(platform, 'messaging'));
   try {
     const rows = await fill(client, organizationId);
     say(`deliverability: ${SENDS} sends of ${DAYS} days in ${rows} counts; one call after another`);
@@ -57,16 +59,6 @@ export async function runDeliverability(platform: Platform, duration: number, sa
     await client.query('DELETE FROM deliverability_counts WHERE organization_id = $1', [organizationId]);
     await client.end();
   }
-}
-
-async function connect({ postgres_url: server, database_urls: databases }: Platform): Promise<pg.Client> {
-  if (server === undefined || databases?.['messaging'] === undefined)
-    throw new Error('demo.json names no postgres_url or databases; start the platform anew.');
-  const url = new URL(server);
-  url.pathname = new URL(databases['messaging']).pathname;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  return client;
 }
 
 async function fill(client: pg.Client, organizationId: string): Promise<number> {
@@ -105,10 +97,10 @@ async function measure(platform: Platform, query: string, duration: number, say:
     size = await sizeOf(platform, `/v1/messaging/deliverability?${range}&${query}`);
     taken.push(performance.now() - began);
   }
-  const sorted = taken.slice(WARM_UP).sort((a, b) => a - b);
-  const at = (share: number): string => (sorted[Math.floor(sorted.length * share)] ?? NaN).toFixed(0);
+  const timed = taken.slice(WARM_UP);
+  const at = (share: number): string => percentile(timed, share).toFixed(0);
   say(
-    `  ${query}: p50 ${at(0.5)}, p95 ${at(0.95)} ms (${sorted.length} calls, ${(size / 1_024).toFixed(0)} KiB)`,
+    `  ${query}: p50 ${at(0.5)}, p95 ${at(0.95)} ms (${timed.length} calls, ${(size / 1_024).toFixed(0)} KiB)`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import pg from 'pg';
+import { connected } from '@customer-platform/kit/databases.ts';
+import type pg from 'pg';
 import type { Share } from '../seed/plan.ts';
 import { eventIdOf, SeedRows } from '../seed/rows.ts';
 
@@ -56,9 +57,7 @@ export class Chunks {
   }
 
   static async open(url: string, shares: readonly Share[], worker: WorkerStatements): Promise<Chunks> {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    return new Chunks(client, shares, worker);
+    return new Chunks(await connected(url), shares, worker);
   }
 
   close(): Promise<void> {

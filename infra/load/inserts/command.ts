@@ -7,12 +7,13 @@
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { connected } from '@customer-platform/kit/databases.ts';
 import { freePort } from '@customer-platform/kit/free-port.ts';
 import { descendantsOf } from '@customer-platform/kit/processes.ts';
 import { provisionDatabase, runMigrations, type MigrationClass } from '@customer-platform/database';
 import { Guardian } from '@customer-platform/local/services/guardian.ts';
 import { startPostgres } from '@customer-platform/local/services/postgres.ts';
-import pg from 'pg';
+import type pg from 'pg';
 import { sharesOf, type Share } from '../seed/plan.ts';
 import { Chunks, type WorkerStatements } from './chunks.ts';
 import { fillEvents } from './fill.ts';
@@ -114,9 +115,7 @@ async function makeCore(
   await runMigrations({ module: 'core', migrations, url: ownerUrl });
   const address = new URL(adminUrl);
   address.pathname = '/core';
-  const admin = new pg.Client({ connectionString: address.href });
-  await admin.connect();
-  return { url, admin };
+  return { url, admin: await connected(address.href) };
 }
 
 function built(file: string): Promise<unknown> {

@@ -4,6 +4,7 @@
  * `npm run load -- seed`, which makes the contacts. The list is left for the next run.
  */
 import { join } from 'node:path';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
 import type { Client } from '@customer-platform/client';
 import type { Platform } from '@customer-platform/kit/platform.ts';
@@ -104,9 +105,7 @@ async function fill(
     bar.show(at + AT_ONCE);
   }
   bar.end();
-  milliseconds.sort((a, b) => a - b);
-  const at = (share: number): string =>
-    (milliseconds[Math.floor(milliseconds.length * share)] ?? NaN).toFixed(0);
+  const at = (share: number): string => percentile(milliseconds, share).toFixed(0);
   say(`  ${added} members added, ${AT_ONCE} at once: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`);
 }
 

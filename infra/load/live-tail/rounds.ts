@@ -1,4 +1,5 @@
-import { percentile, type Figures } from '../paced.ts';
+import { percentile } from '@customer-platform/kit/percentile.ts';
+import type { Figures } from '../paced.ts';
 
 /** Whether somebody listened. */
 export type Side = 'without' | 'with';
@@ -37,7 +38,7 @@ export function ratiosOf(rounds: readonly Round[], figureOf: (round: Round) => n
 
 /** One round in a line. */
 export function roundLine({ side, figures }: Round): string {
-  const parts = PARTS.map((part) => MS(percentile(figures, part)));
+  const parts = PARTS.map((part) => MS(percentile(figures.milliseconds, part)));
   return `  ${side.padEnd(8)}${parts.join('')}   ${figures.milliseconds.length} events, ${figures.refused} not answered 2xx`;
 }
 
@@ -45,14 +46,18 @@ export function roundLine({ side, figures }: Round): string {
 export function summaryLines(rounds: readonly Round[]): string[] {
   const of = (side: Side): Round[] => rounds.filter((each) => each.side === side);
   const sides = (['without', 'with'] as const).map((side) => {
-    const parts = PARTS.map((part) => MS(median(of(side).map(({ figures }) => percentile(figures, part)))));
+    const parts = PARTS.map((part) =>
+      MS(median(of(side).map(({ figures }) => percentile(figures.milliseconds, part)))),
+    );
     return `  ${side.padEnd(8)}${parts.join('')}`;
   });
   const compared = PARTS.map((part) => {
-    const ratios = ratiosOf(rounds, ({ figures }) => percentile(figures, part));
+    const ratios = ratiosOf(rounds, ({ figures }) => percentile(figures.milliseconds, part));
     return `p${String(part * 100)} ${median(ratios).toFixed(3)}`;
   });
-  const pairs = ratiosOf(rounds, ({ figures }) => percentile(figures, 0.95)).map((each) => each.toFixed(2));
+  const pairs = ratiosOf(rounds, ({ figures }) => percentile(figures.milliseconds, 0.95)).map((each) =>
+    each.toFixed(2),
+  );
   const names = [...new Set(rounds.flatMap(({ cpu }) => [...cpu.keys()]))].sort();
   const costs = names.map((name) => {
     const [without = NaN, listened = NaN] = (['without', 'with'] as const).map((side) =>

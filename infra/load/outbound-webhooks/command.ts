@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { request, type Platform } from '@customer-platform/kit/platform.ts';
 import { adminOf, orRefusal } from '@customer-platform/kit/public-api.ts';
 import { foundOrganization } from '../organizations.ts';
@@ -113,7 +114,7 @@ async function measured(
   const latencies = receivers.receipts.latencies(
     ({ endpoint, person }) => endpoint !== HANGING && person.startsWith(run),
   );
-  const of = (share: number): number => latencies[Math.ceil(latencies.length * share) - 1] ?? NaN;
+  const of = (share: number): number => percentile(latencies, share);
   const [p50, p95, most] = [of(0.5), of(0.95), of(1)].map((value) => `${value.toFixed(0)} ms`);
   return {
     p95: of(0.95),

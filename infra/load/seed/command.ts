@@ -2,6 +2,7 @@
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`: fills the running platform's core. What is
  * there is passed over, so that an interrupted run goes on; `npm start -- --reset` begins anew.
  */
+import { adminUrl } from '@customer-platform/kit/databases.ts';
 import { ProgressBar } from '@customer-platform/replay/progress-bar.ts';
 import { runningPlatform } from '@customer-platform/kit/platform.ts';
 import type { SeedSize } from './plan.ts';
@@ -38,18 +39,14 @@ export function sizeOf(words: Omit<SeedWords, 'data'>): SeedSize {
 export async function runSeed(words: SeedWords, say: (line: string) => void): Promise<void> {
   const size = sizeOf(words);
   const platform = await runningPlatform(words.data);
-  const { postgres_url: server, database_urls: databases } = platform;
-  if (server === undefined || databases?.['core'] === undefined)
-    throw new Error('demo.json names no postgres_url or no database of core; start the platform anew.');
-  const databaseUrl = new URL(server);
-  databaseUrl.pathname = new URL(databases['core']).pathname;
+  const databaseUrl = adminUrl(platform, 'core');
   const { contacts, events, organizations } = size;
   say(`seeding ${contacts} contacts and ${events} events of ${organizations} organizations by COPY`);
   const bar = new ProgressBar(rowsToSeed(size));
   const began = performance.now();
   const written = await seed({
     ...size,
-    databaseUrl: databaseUrl.href,
+    databaseUrl,
     organizationId: platform.organization_id,
     progress: (done) => bar.show(done),
   });

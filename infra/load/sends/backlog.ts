@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { adminUrl, onConnection } from '@customer-platform/kit/databases.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
 import { adminOf } from '@customer-platform/kit/public-api.ts';
-import pg from 'pg';
 
 const FAR_MS = 86_400_000;
 /** So many rows in a statement. */
@@ -28,9 +28,7 @@ const SENDS = `
  * them: one is sent with the API, the others are its copies. @returns what their addresses begin with
  */
 export async function leaveBacklog(platform: Platform, count: number): Promise<string> {
-  const { postgres_url: server, database_urls: databases, organization_id: organizationId } = platform;
-  if (server === undefined || databases?.['messaging'] === undefined)
-    throw new Error('demo.json names no postgres_url or database of messaging; start the platform anew.');
+  const { organization_id: organizationId } = platform;
   const prefix = `backlog-${randomUUID().slice(0, 8)}-`;
   const admin = await adminOf(platform);
   const { data: sent } = await admin.POST('/v1/messaging/sends', {
@@ -44,11 +42,7 @@ export async function leaveBacklog(platform: Platform, count: number): Promise<s
     idempotencyKey: prefix,
   });
   const { send_id: id } = sent;
-  const url = new URL(server);
-  url.pathname = new URL(databases['messaging']).pathname;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  try {
+  await onConnection(adminUrl(platform, 'messaging'), async (client) => {
     const later = new Date(Date.now() + FAR_MS);
     for (let from = 1; from < count; from += AT_ONCE) {
       const to = Math.min(from + AT_ONCE, count) - 1;
@@ -58,8 +52,6 @@ export async function leaveBacklog(platform: Platform, count: number): Promise<s
       `UPDATE sends SET due_at = now(), release_at = NULL, state = 'accepted' WHERE organization_id = $1 AND address LIKE $2 AND due_at > now()`,
       [organizationId, `${prefix}%`],
     );
-  } finally {
-    await client.end();
-  }
+  });
   return prefix;
 }

@@ -7,10 +7,11 @@
 import { randomBytes } from 'node:crypto';
 import { FormBrowser } from '@customer-platform/kit/form-browser.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
+import { percentile } from '@customer-platform/kit/percentile.ts';
 import { adminOf, publicApi } from '@customer-platform/kit/public-api.ts';
 import * as oidc from 'openid-client';
 import { inviteAll } from '../invitations.ts';
-import { anEvent, call, type Figures, paced, percentile, printFigures } from '../paced.ts';
+import { anEvent, call, type Figures, paced, printFigures } from '../paced.ts';
 import { fillSessions } from './fill.ts';
 
 /** What is loaded, and how. */
@@ -97,7 +98,7 @@ function trackFor({ base_url: base, ingestion_key: key }: Platform, seconds: num
 }
 
 function ratio(after: Figures, before: Figures): string {
-  return (percentile(after, 0.95) / percentile(before, 0.95)).toFixed(2);
+  return (percentile(after.milliseconds, 0.95) / percentile(before.milliseconds, 0.95)).toFixed(2);
 }
 
 /** A program that people sign in to: a public client of the demo organization that serves those below as well. */

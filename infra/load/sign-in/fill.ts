@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { adminUrl, onConnection } from '@customer-platform/kit/databases.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
 
 const TOKENS_EACH = 10;
@@ -29,14 +29,7 @@ SELECT s.organization_id, sha256(gen_random_uuid()::text::bytea), 'RefreshToken'
 
 /** Puts sessions with refresh tokens into the platform's identity, as its administrator: nothing is told of them. */
 export async function fillSessions(platform: Platform, sessions: number): Promise<void> {
-  const { postgres_url: server, database_urls: databases } = platform;
-  if (server === undefined || databases?.['identity'] === undefined)
-    throw new Error('demo.json names no postgres_url or no database of identity; start the platform anew.');
-  const url = new URL(server);
-  url.pathname = new URL(databases['identity']).pathname;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  try {
+  await onConnection(adminUrl(platform, 'identity'), async (client) => {
     // Without triggers: they would tell every service of every session.
     await client.query('SET session_replication_role = replica');
     await client.query(SESSIONS, [sessions]);
@@ -45,7 +38,5 @@ export async function fillSessions(platform: Platform, sessions: number): Promis
     // What a bulk of rows leaves to be done is not what they cost later.
     await client.query('VACUUM (ANALYZE) sessions, oauth_grants, oauth_tokens');
     await client.query('CHECKPOINT');
-  } finally {
-    await client.end();
-  }
+  });
 }

@@ -8,9 +8,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { adminUrl, connected } from '@customer-platform/kit/databases.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
 import { readUsage, starterOf, type Usage } from '@customer-platform/kit/processes.ts';
-import pg from 'pg';
+import type pg from 'pg';
 import { runK6 } from '../k6.ts';
 import { foundOrganization } from '../organizations.ts';
 
@@ -43,13 +44,8 @@ interface Part {
 /** Runs the parts and prints their figures, the cost of each beside that of the first. */
 export async function runTenants(load: TenantsLoad, say: (line: string) => void): Promise<void> {
   const { platform, organizations } = load;
-  if (platform.postgres_url === undefined)
-    throw new Error('demo.json names no postgres_url; start the platform anew.');
   const folder = mkdtempSync(join(tmpdir(), 'load-'));
-  const database = new pg.Client({
-    connectionString: `${platform.postgres_url.replace(/\/[^/]*$/, '')}/core`,
-  });
-  await database.connect();
+  const database = await connected(adminUrl(platform, 'core'));
   try {
     const keys = await keysOf(platform, Math.max(...organizations), say);
     const parts: Part[] = [];

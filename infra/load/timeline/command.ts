@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import type { Client } from '@customer-platform/client';
+import { adminUrl } from '@customer-platform/kit/databases.ts';
 import type { Platform } from '@customer-platform/kit/platform.ts';
 import { adminOf, idOfMade } from '@customer-platform/kit/public-api.ts';
 import { runMixed, type MixedFigures } from '../mixed-calls.ts';
@@ -46,7 +47,7 @@ const timelineOf = (contactId: string): string => `/v1/crm/contacts/${contactId}
 /** Runs it and prints the figures of each call. */
 export async function runTimeline(load: TimelineLoad, say: (line: string) => void): Promise<void> {
   const { platform, rate, duration } = load;
-  const databaseUrl = adminUrls(platform);
+  const databaseUrl = (module: string): string => adminUrl(platform, module);
   say(`timeline: ${rate} requests/s for ${duration} s`);
   const admin = await adminOf(platform);
   const contactId = await idOfMade(admin.POST('/v1/core/contacts', { body: { external_id: EXTERNAL_ID } }));
@@ -63,18 +64,6 @@ export async function runTimeline(load: TimelineLoad, say: (line: string) => voi
     read(load, seconds, named),
   );
   report(hanging, HANGING_AIM_MS, say);
-}
-
-/** Each module's database as the server's administrator. */
-function adminUrls(platform: Platform): (module: string) => string {
-  const { postgres_url: server, database_urls: databases } = platform;
-  if (server === undefined || databases === undefined)
-    throw new Error('demo.json names no postgres_url or no database_urls; start the platform anew.');
-  return (module) => {
-    const url = new URL(server);
-    url.pathname = new URL(databases[module] ?? '').pathname;
-    return url.href;
-  };
 }
 
 async function callsOf(platform: Platform, contactId: string, say: (line: string) => void): Promise<Call[]> {

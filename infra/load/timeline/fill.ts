@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { onConnection } from '@customer-platform/kit/databases.ts';
 
 /** Items of the contact with a long history, by what they are: 100,000 over three modules. */
 export const ITEMS = { events: 60_000, consents: 2_000, transactions: 20_000, sends: 18_000 } as const;
@@ -126,20 +126,16 @@ export interface Filling {
 /** Writes what is missing of the contact's 100,000 items; each part in one transaction, so that it is there or not. */
 export async function fillTimeline({ databaseUrl, organizationId, contactId, say }: Filling): Promise<void> {
   for (const part of PARTS) {
-    const client = new pg.Client({ connectionString: databaseUrl(part.module) });
-    await client.connect();
-    try {
+    await onConnection(databaseUrl(part.module), async (client) => {
       const of = [organizationId, contactId];
       const { rows: found } = await client.query<{ count: number }>(part.count, of);
-      if ((found[0]?.count ?? 0) >= ITEMS[part.name]) continue;
+      if ((found[0]?.count ?? 0) >= ITEMS[part.name]) return;
       say(`  writing ${ITEMS[part.name]} ${part.name} of one contact …`);
       await client.query('BEGIN');
       for (const statement of part.insert) await client.query(statement, of);
       await client.query('COMMIT');
       // Fresh statistics, and pages that an index alone can answer for, as an evening would bring them.
       await client.query(`VACUUM ANALYZE ${part.tables}`);
-    } finally {
-      await client.end();
-    }
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { queryOnce } from '../services/postgres.ts';
 import type { DatabaseAddresses } from './app-environment.ts';
 import { migrationsFingerprint } from './build.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -75,19 +75,14 @@ export async function prepareDatabases(
 
 /** Tells one cluster with its module databases from another: a database made anew makes it another. */
 async function serverIdentity(adminUrl: string): Promise<string> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ identity: string }>(
-      `SELECT (SELECT system_identifier FROM pg_control_system()) || ':' ||
+  const [row] = await queryOnce<{ identity: string }>(
+    adminUrl,
+    `SELECT (SELECT system_identifier FROM pg_control_system()) || ':' ||
               (SELECT coalesce(string_agg(datname || '=' || oid, ',' ORDER BY datname), '')
                  FROM pg_database WHERE datname = ANY ($1)) AS identity`,
-      [MODULES],
-    );
-    return rows[0]?.identity ?? '';
-  } finally {
-    await client.end();
-  }
+    [MODULES],
+  );
+  return row?.identity ?? '';
 }
 
 async function provision(adminUrl: string, secrets: Secrets): Promise<void> {

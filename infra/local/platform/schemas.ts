@@ -2,10 +2,9 @@
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { Guardian } from '../services/guardian.ts';
 import { freePort } from '../services/ports.ts';
-import { startPostgres } from '../services/postgres.ts';
+import { queryOnce, startPostgres } from '../services/postgres.ts';
 import { DataFolder } from './data-folder.ts';
 import { prepareDatabases } from './databases.ts';
 import { MODULES, type ModuleName } from './modules.ts';
@@ -101,12 +100,6 @@ export async function migratedSchemas(): Promise<Schemas> {
 }
 
 async function tablesOf(url: string): Promise<Table[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<Table & { partitions: string | null }>(TABLES);
-    return rows.map(({ partitions, ...table }) => (partitions === null ? table : { ...table, partitions }));
-  } finally {
-    await client.end();
-  }
+  const rows = await queryOnce<Table & { partitions: string | null }>(url, TABLES);
+  return rows.map(({ partitions, ...table }) => (partitions === null ? table : { ...table, partitions }));
 }

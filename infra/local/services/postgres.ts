@@ -174,11 +174,11 @@ async function endLeftover(folder: string): Promise<void> {
 }
 
 /** The rows of one statement, on a connection of its own. */
-export async function queryOnce<Row>(url: string, sql: string): Promise<Row[]> {
+export async function queryOnce<Row>(url: string, sql: string, values: unknown[] = []): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query(sql)).rows as Row[];
+    return (await client.query(sql, values)).rows as Row[];
   } finally {
     await client.end();
   }
