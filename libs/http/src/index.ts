@@ -62,18 +62,19 @@ export type {
 } from './endpoints/route-declaration.js';
 export { isOfOwnFactors } from './endpoints/route-declaration.js';
 export { Cursors, type CursorScope } from './lists/cursors.js';
-export type {
-  FilterOp,
-  FilterSpec,
-  FilterType,
-  FilterValue,
-  ListDefinition,
-  ListFilter,
-  ListQuery,
-  ListSort,
-  Page,
-  ParameterSpec,
-  SortSpec,
+export {
+  mapPage,
+  type FilterOp,
+  type FilterSpec,
+  type FilterType,
+  type FilterValue,
+  type ListDefinition,
+  type ListFilter,
+  type ListQuery,
+  type ListSort,
+  type Page,
+  type ParameterSpec,
+  type SortSpec,
 } from './lists/list-definition.js';
 export { parseFilters, parseListRequest } from './lists/parse-list-request.js';
 export { queryParameters, refuseUnknown, type QueryParameter } from './reading/query-string.js';

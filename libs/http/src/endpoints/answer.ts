@@ -1,3 +1,11 @@
+import { etagOf } from './etag.js';
+
+/** What a resource of the common administrative form is answered with: `updated_at` grows with every change of it. */
+interface Resource {
+  readonly id: string;
+  readonly updated_at: string;
+}
+
 /**
  * An answer with its own status or headers, returned by a handler where the body alone does not say enough:
  * `Location`, `ETag`, another success status, a redirect.
@@ -17,6 +25,16 @@ export class Answer<T = unknown> {
   /** Sends the caller elsewhere, by default for this once and with the same method. */
   static redirect(location: string, status: 302 | 303 | 307 = 307): Answer<undefined> {
     return new Answer(undefined, { Location: location }, status);
+  }
+
+  /** A resource as it is now, with the tag of its version. */
+  static resource<T extends Resource>(body: T): Answer<T> {
+    return Answer.tagged(body, etagOf(body.updated_at));
+  }
+
+  /** A new resource, with the tag of its version and its path below that of its kind: `/v1/crm/notes`. */
+  static newResource<T extends Resource>(body: T, kind: string): Answer<T> {
+    return Answer.created(body, `${kind}/${body.id}`, { ETag: etagOf(body.updated_at) });
   }
 
   /** A body with the version tag of the resource. */

@@ -103,3 +103,8 @@ export interface Page<T> {
   data: T[];
   page: { limit: number; next_cursor: string | null };
 }
+
+/** The same page of what each row becomes. */
+export function mapPage<T, U>({ data, page }: Page<T>, map: (row: T) => U): Page<U> {
+  return { data: data.map((row) => map(row)), page };
+}
