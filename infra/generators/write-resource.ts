@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { Resource } from './resource.ts';
-import { dtoTemplate, toDtoTemplate } from './templates/dto.ts';
-import { controllerTemplate, listTemplate, moduleTemplate } from './templates/routes.ts';
-import { eventsTemplate, serviceTemplate } from './templates/service.ts';
+import { dtoTemplate } from './templates/dto.ts';
+import { controllerTemplate, moduleTemplate } from './templates/routes.ts';
+import { serviceTemplate } from './templates/service.ts';
 import { specTemplate } from './templates/spec.ts';
 import { entityTemplate, migrationClass, migrationTemplate } from './templates/storage.ts';
 import { migrationsWith, moduleWith, wiringOf } from './wiring.ts';
@@ -15,21 +15,17 @@ function migrationFile({ timestamp, plural }: Resource): string {
 }
 
 function newFiles(app: string, resource: Resource): [file: string, text: string][] {
-  const { plural, singular, event } = resource;
+  const { plural, singular } = resource;
   const wiring = wiringOf(app, resource.module);
-  const files: [string, string][] = [
+  return [
     [`migrations/${migrationFile(resource)}.ts`, migrationTemplate(resource)],
     [`${plural}/${singular}.entity.ts`, entityTemplate(resource)],
     [`${plural}/${singular}.dto.ts`, dtoTemplate(resource)],
-    [`${plural}/to-${singular}-dto.ts`, toDtoTemplate(resource)],
-    [`${plural}/${plural}.list.ts`, listTemplate(resource)],
     [`${plural}/${plural}.service.ts`, serviceTemplate(resource)],
     [`${plural}/${plural}.controller.ts`, controllerTemplate(resource)],
     [`${plural}/${plural}.module.ts`, moduleTemplate(resource)],
     [`${plural}/${plural}.controller.spec.ts`, specTemplate(resource, wiring)],
   ];
-  if (event) files.push([`${plural}/${singular}.events.ts`, eventsTemplate(resource, event)]);
-  return files;
 }
 
 function changedFiles(app: string, resource: Resource): [file: string, text: string][] {

@@ -1,4 +1,4 @@
-import type { Field, FieldType } from '../field.ts';
+import { isFilter, type Field, type FieldType } from '../field.ts';
 import type { Resource } from '../resource.ts';
 
 /** What the column `integer` holds. */
@@ -61,8 +61,42 @@ function used(text: string, names: string[]): string[] {
   return names.filter((name) => new RegExp(`[@ ]${name}\\(`).test(text));
 }
 
-/** `activity-type.dto.ts` */
-export function dtoTemplate({ module, plural, singularClass, aWord, fields }: Resource): string {
+function filter({ name, type }: Field): string {
+  return `${name}: { type: '${type}', column: '${name}' },`;
+}
+
+/** The name of the list's definition: `ACTIVITY_TYPES_LIST`. */
+export function listName({ table }: Resource): string {
+  return `${table.toUpperCase()}_LIST`;
+}
+
+function listDefinition(resource: Resource): string {
+  const { module, plural, table, fields } = resource;
+  const sorts = fields
+    .filter(({ unique }) => unique)
+    .map(({ name }) => `${name}: { type: 'string', column: '${name}' },`);
+  return `/** \`GET /v1/${module}/${plural}\` */
+export const ${listName(resource)}: ListDefinition = {
+  resource: '${module}.${table}',
+  filters: {
+    ${fields.filter(isFilter).map(filter).join('\n    ')}
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  sorts: {
+    ${sorts.join('\n    ')}
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+`;
+}
+
+/** `activity-type.dto.ts`: what the API takes and answers. */
+export function dtoTemplate(resource: Resource): string {
+  const { module, plural, singular, singularClass, aWord, fields } = resource;
   const body = `Create${singularClass}Dto`;
   const bodies = `
 /** What \`POST /v1/${module}/${plural}\` takes. */
@@ -85,9 +119,12 @@ ${fields.map((field) => answerField(field, body)).join('\n')}
   const http = used(bodies, ['IsInstant', 'MayBeAbsent', 'MayBeNull', 'PatchOf', 'SameAs']);
   const validator = used(bodies, ['IsBoolean', 'IsInt', 'IsString', 'Max', 'MaxLength', 'Min', 'MinLength']);
   return `import { ApiProperty } from '@nestjs/swagger';
-${http.length > 0 ? `import { ${http.join(', ')} } from '@customer-platform/http';` : ''}
+import { ${[...http, 'type ListDefinition'].join(', ')} } from '@customer-platform/http';
 ${validator.length > 0 ? `import { ${validator.join(', ')} } from 'class-validator';` : ''}
-${bodies}`;
+import type { ${singularClass} } from './${singular}.entity.js';
+${bodies}
+${listDefinition(resource)}
+${toDto(resource)}`;
 }
 
 function answered({ name, property, type, optional }: Field, row: string): string {
@@ -97,18 +134,8 @@ function answered({ name, property, type, optional }: Field, row: string): strin
     : `${name}: ${row}.${property}.toISOString(),`;
 }
 
-/** `to-activity-type-dto.ts` */
-export function toDtoTemplate({
-  singular,
-  singularClass,
-  singularName: row,
-  aWord,
-  fields,
-}: Resource): string {
-  return `import type { ${singularClass}Dto } from './${singular}.dto.js';
-import type { ${singularClass} } from './${singular}.entity.js';
-
-/** ${aWord.slice(0, 1).toUpperCase()}${aWord.slice(1)} as the API answers it. */
+function toDto({ singularClass, singularName: row, aWord, fields }: Resource): string {
+  return `/** ${aWord.slice(0, 1).toUpperCase()}${aWord.slice(1)} as the API answers it. */
 export function to${singularClass}Dto(${row}: ${singularClass}): ${singularClass}Dto {
   return {
     id: ${row}.id,

@@ -1,5 +1,5 @@
 import type { Field } from '../field.ts';
-import type { Resource, ResourceEvent } from '../resource.ts';
+import type { Resource } from '../resource.ts';
 
 function created({ name, property, type, optional }: Field): string {
   const value =
@@ -45,8 +45,7 @@ export function serviceTemplate(resource: Resource): string {
 import { ResourceStores, type ResourceStore } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import type { Create${singularClass}Dto, Update${singularClass}Dto } from './${singular}.dto.js';
-import { ${singularClass} } from './${singular}.entity.js';
-${event ? `import { ${singularName}Event } from './${singular}.events.js';` : ''}
+import { ${event ? `${singularClass}, ${singularName}Event` : singularClass} } from './${singular}.entity.js';
 
 /** The ${words} of an organization. */
 @Injectable()
@@ -92,41 +91,4 @@ export class ${pluralClass}Service {
   }
 }
 ${dates ? TO_DATE : ''}`;
-}
-
-function member(name: string, fields: readonly Field[]): string {
-  if (name === 'changed') return `changed: changed.map((property) => FIELDS[property] ?? property),`;
-  const field = fields.find((each) => each.name === name);
-  const value = `row.${field?.property ?? name}`;
-  if (field?.type !== 'time') return `${name}: ${value},`;
-  return `${name}: ${value}${field.optional ? '?.toISOString() ?? null' : '.toISOString()'},`;
-}
-
-/** \`activity-type.events.ts\` */
-export function eventsTemplate(resource: Resource, event: ResourceEvent): string {
-  const { plural, singular, singularClass, singularName, fields } = resource;
-  const key = fields.find(({ name }) => name === event.key)?.property ?? event.key;
-  const renamed = [...fields, { name: 'deleted_at', property: 'deletedAt' }].filter(
-    ({ name, property }) => name !== property,
-  );
-  return `import type { ResourceChange } from '@customer-platform/database';
-import type { ${singularClass} } from './${singular}.entity.js';
-
-/** The fields that are named otherwise than their properties. */
-const FIELDS: Readonly<Record<string, string>> = {
-  ${renamed.map(({ name, property }) => `${property}: '${name}',`).join('\n  ')}
-};
-
-/** \`${event.family}.*\`: what changed, by name. */
-export function ${singularName}Event({ verb, row, changed }: ResourceChange<${singularClass}>) {
-  return {
-    type: \`${event.family}.\${verb}.v1\`,
-    key: row.${key},
-    subject: \`${plural}/\${row.id}\`,
-    data: {
-      ${event.fields.map((name) => member(name, fields)).join('\n      ')}
-    },
-  };
-}
-`;
 }

@@ -1,5 +1,5 @@
 import type { Field, FieldType } from '../field.ts';
-import type { Resource } from '../resource.ts';
+import type { Resource, ResourceEvent } from '../resource.ts';
 
 const SQL_TYPES: Record<FieldType, string> = {
   string: 'text',
@@ -20,9 +20,44 @@ function column({ property, type, optional }: Field): string {
   return `@Column('${COLUMN_TYPES[type]}'${nullable}) ${property}: ${ENTITY_TYPES[type]}${optional ? ' | null' : ''};`;
 }
 
-/** `activity-type.entity.ts` */
-export function entityTemplate({ table, singularClass, fields }: Resource): string {
-  return `import type { SoftDeletable } from '@customer-platform/database';
+function member(name: string, fields: readonly Field[]): string {
+  if (name === 'changed') return `changed: changed.map((property) => FIELDS[property] ?? property),`;
+  const field = fields.find((each) => each.name === name);
+  const value = `row.${field?.property ?? name}`;
+  if (field?.type !== 'time') return `${name}: ${value},`;
+  return `${name}: ${value}${field.optional ? '?.toISOString() ?? null' : '.toISOString()'},`;
+}
+
+function eventOf(resource: Resource, event: ResourceEvent): string {
+  const { plural, singularClass, singularName, fields } = resource;
+  const key = fields.find(({ name }) => name === event.key)?.property ?? event.key;
+  const renamed = [...fields, { name: 'deleted_at', property: 'deletedAt' }].filter(
+    ({ name, property }) => name !== property,
+  );
+  return `
+/** The fields that are named otherwise than their properties. */
+const FIELDS: Readonly<Record<string, string>> = {
+  ${renamed.map(({ name, property }) => `${property}: '${name}',`).join('\n  ')}
+};
+
+/** \`${event.family}.*\`: what changed, by name. */
+export function ${singularName}Event({ verb, row, changed }: ResourceChange<${singularClass}>) {
+  return {
+    type: \`${event.family}.\${verb}.v1\`,
+    key: row.${key},
+    subject: \`${plural}/\${row.id}\`,
+    data: {
+      ${event.fields.map((name) => member(name, fields)).join('\n      ')}
+    },
+  };
+}
+`;
+}
+
+/** `activity-type.entity.ts`: the row, and the event of its changes. */
+export function entityTemplate(resource: Resource): string {
+  const { table, singularClass, fields, event } = resource;
+  return `import type { ${event ? 'ResourceChange, ' : ''}SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 @Entity('${table}')
@@ -34,7 +69,7 @@ export class ${singularClass} implements SoftDeletable {
   @Column('timestamptz') updatedAt: Date;
   @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
 }
-`;
+${event ? eventOf(resource, event) : ''}`;
 }
 
 /** The name of the migration's class. */

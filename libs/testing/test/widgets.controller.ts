@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { ApiProperty, PartialType } from '@nestjs/swagger';
-import { ResourceStores, versionTag, type ResourceStore } from '@customer-platform/database';
+import { ResourceStores, type ResourceStore } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -10,6 +10,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   MayBeAbsent,
   MayBeNull,
   PurgeEndpoint,
@@ -73,13 +74,12 @@ export class WidgetsController {
 
   @ListEndpoint({ permission: 'loyalty.rules.read', summary: 'List widgets' })
   async list(@Context() context: RequestContext, @ListRequest(WIDGETS) query: ListQuery): Promise<object> {
-    const { data, page } = await this.widgets.page(context, query);
-    return { data: data.map(toDto), page };
+    return mapPage(await this.widgets.page(context, query), toDto);
   }
 
   @GetEndpoint({ permission: 'loyalty.rules.read', summary: 'Read a widget' })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.widgets.get(context, id));
+    return Answer.resource(toDto(await this.widgets.get(context, id)));
   }
 
   @UpdateEndpoint({ permission: 'loyalty.rules.update', summary: 'Change a widget' })
@@ -88,7 +88,7 @@ export class WidgetsController {
     @Id() id: string,
     @Body() body: UpdateWidgetDto,
   ): Promise<Answer> {
-    return tagged(await this.widgets.update(context, id, { ...body }));
+    return Answer.resource(toDto(await this.widgets.update(context, id, { ...body })));
   }
 
   @SoftDeleteEndpoint({ permission: 'loyalty.rules.delete', summary: 'Soft-delete a widget' })
@@ -98,7 +98,7 @@ export class WidgetsController {
 
   @RestoreEndpoint({ permission: 'loyalty.rules.delete', summary: 'Restore a widget' })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.widgets.restore(context, id));
+    return Answer.resource(toDto(await this.widgets.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'loyalty.rules.purge', summary: 'Purge a widget' })
@@ -107,11 +107,7 @@ export class WidgetsController {
   }
 }
 
-function tagged(widget: Widget): Answer {
-  return Answer.tagged(toDto(widget), versionTag(widget));
-}
-
-function toDto(widget: Widget): object {
+function toDto(widget: Widget) {
   return {
     id: widget.id,
     name: widget.name,

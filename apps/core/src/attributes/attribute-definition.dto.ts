@@ -14,21 +14,29 @@ import {
   Max,
   Min,
 } from 'class-validator';
-import { IsWithoutRepeats, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import {
+  IsWithoutRepeats,
+  MayBeAbsent,
+  MayBeNull,
+  PatchOf,
+  type ListDefinition,
+} from '@customer-platform/http';
 import { KNOWN_TRAITS } from '../contacts/known-traits.js';
-import { DECLARED_TYPES, type DeclaredType } from './declaration.js';
+import {
+  DECLARED_TYPES,
+  ON_FAILURE,
+  type DeclaredType,
+  type Declaration,
+  type OnFailure,
+} from './declaration.js';
+import { declarationOf, type AttributeDefinition } from './attribute-definition.entity.js';
+import type { ConversionRow } from './conversion/conversions.js';
 
 /** Names that traits and rules use; a dot would be a path. */
 const KEY = /^[A-Za-z_$][A-Za-z0-9_$-]{0,99}$/;
 const LONGEST_LABEL = 100;
 const LONGEST_TEXT = 10_000;
 const MOST_VALUES = 200;
-
-/** What to do with values that the declaration does not take and that cannot be converted. */
-export const ON_FAILURE = ['refuse', 'clear'] as const;
-
-/** One of {@link ON_FAILURE}. */
-export type OnFailure = (typeof ON_FAILURE)[number];
 
 const onFailure = () =>
   ApiProperty({
@@ -212,4 +220,64 @@ export class ConversionOutcomeDto {
     description: 'At most 10 of those; none for callers without `core.contacts.read`.',
   })
   samples: UnconvertibleValueDto[];
+}
+
+/** `GET /v1/core/attribute-definitions` (core.md §13). */
+export const ATTRIBUTE_DEFINITION_LIST: ListDefinition = {
+  resource: 'core.attributes',
+  filters: {
+    key: { type: 'string', column: 'key', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
+    type: { type: 'enum', column: 'type', values: [...DECLARED_TYPES] },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  sorts: {
+    key: { type: 'string', column: 'key' },
+    created_at: { type: 'time', column: 'created_at' },
+  },
+  defaultSort: 'key',
+  includeDeleted: true,
+};
+
+/** A definition with the conversion that runs because of it. */
+export interface ShownDefinition {
+  readonly definition: AttributeDefinition;
+  readonly conversion: ConversionRow | undefined;
+}
+
+/** A definition as the API answers it. */
+export function toAttributeDefinitionDto({
+  definition,
+  conversion,
+}: ShownDefinition): AttributeDefinitionDto {
+  const { id, key, label, memberVisible, createdAt, updatedAt, deletedAt } = definition;
+  return {
+    id,
+    key,
+    label,
+    ...toDeclarationDto(declarationOf(definition)),
+    member_visible: memberVisible,
+    conversion: conversion ? toConversionDto(definition, conversion) : null,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+    deleted_at: deletedAt?.toISOString() ?? null,
+  };
+}
+
+function toConversionDto(definition: AttributeDefinition, row: ConversionRow): ConversionDto {
+  const { phase: state, on_failure, total, processed, converted, cleared, started_at } = row;
+  return {
+    state,
+    to: toDeclarationDto(definition.next ?? declarationOf(definition)),
+    on_failure,
+    total,
+    processed,
+    converted,
+    cleared,
+    started_at: started_at.toISOString(),
+  };
+}
+
+function toDeclarationDto({ type, enum: known, max_length, min, max }: Declaration): DeclarationDto {
+  return { type, enum: known === null ? null : [...known], max_length, min, max };
 }

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   PurgeEndpoint,
   Query,
   RestoreEndpoint,
@@ -24,10 +24,10 @@ import {
   ConversionQueryDto,
   CreateAttributeDefinitionDto,
   UpdateAttributeDefinitionDto,
+  ATTRIBUTE_DEFINITION_LIST,
+  toAttributeDefinitionDto,
 } from './attribute-definition.dto.js';
-import { ATTRIBUTE_DEFINITION_LIST } from './attribute-definitions.list.js';
 import { AttributeDefinitionsService, type Outcome } from './attribute-definitions.service.js';
-import { toAttributeDefinitionDto, type ShownDefinition } from './to-attribute-definition-dto.js';
 
 const PRESENT_VALUES =
   'Values that contacts have already are converted where nothing is lost (`"42"` as 42, a day as its midnight UTC), in ' +
@@ -57,9 +57,7 @@ export class AttributeDefinitionsController {
   ): Promise<Answer> {
     const outcome = await this.definitions.create(context, body);
     if ('forecast' in outcome) return new Answer(outcome.forecast, {}, 200);
-    const { definition } = outcome;
-    const location = `/v1/core/attribute-definitions/${definition.id}`;
-    return Answer.created(toAttributeDefinitionDto(outcome), location, { ETag: versionTag(definition) });
+    return Answer.newResource(toAttributeDefinitionDto(outcome), '/v1/core/attribute-definitions');
   }
 
   @ListEndpoint({
@@ -71,8 +69,7 @@ export class AttributeDefinitionsController {
     @Context() context: RequestContext,
     @ListRequest(ATTRIBUTE_DEFINITION_LIST) query: ListQuery,
   ): Promise<Page<AttributeDefinitionDto>> {
-    const { data, page } = await this.definitions.list(context, query);
-    return { data: data.map(toAttributeDefinitionDto), page };
+    return mapPage(await this.definitions.list(context, query), toAttributeDefinitionDto);
   }
 
   @GetEndpoint({
@@ -81,7 +78,7 @@ export class AttributeDefinitionsController {
     response: AttributeDefinitionDto,
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.definitions.get(context, id));
+    return Answer.resource(toAttributeDefinitionDto(await this.definitions.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -139,8 +136,7 @@ export class AttributeDefinitionsController {
 }
 
 function answered(outcome: Outcome): Answer {
-  return 'forecast' in outcome ? new Answer(outcome.forecast) : tagged(outcome);
+  return 'forecast' in outcome
+    ? new Answer(outcome.forecast)
+    : Answer.resource(toAttributeDefinitionDto(outcome));
 }
-
-const tagged = (shown: ShownDefinition): Answer =>
-  Answer.tagged(toAttributeDefinitionDto(shown), versionTag(shown.definition));

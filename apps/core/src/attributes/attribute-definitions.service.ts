@@ -18,8 +18,8 @@ import type {
   ConversionOutcomeDto,
   ConversionQueryDto,
   CreateAttributeDefinitionDto,
-  OnFailure,
   UpdateAttributeDefinitionDto,
+  ShownDefinition,
 } from './attribute-definition.dto.js';
 import { AttributeDefinition, columnsOf, declarationOf } from './attribute-definition.entity.js';
 import {
@@ -30,9 +30,8 @@ import {
 } from './conversion/conversion-forecast.js';
 import { ConversionRunner } from './conversion/conversion-runner.js';
 import { Conversions, type Beginning } from './conversion/conversions.js';
-import { takesAllOf, type Declaration } from './declaration.js';
+import { takesAllOf, type Declaration, type OnFailure } from './declaration.js';
 import { readDeclaration } from './read-declaration.js';
-import type { ShownDefinition } from './to-attribute-definition-dto.js';
 
 const MOST_DEFINITIONS = 200;
 

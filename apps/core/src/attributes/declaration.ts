@@ -15,6 +15,12 @@ export const DECLARED_TYPES = [
 /** One of {@link DECLARED_TYPES}. */
 export type DeclaredType = (typeof DECLARED_TYPES)[number];
 
+/** What to do with values that the declaration does not take and that cannot be converted. */
+export const ON_FAILURE = ['refuse', 'clear'] as const;
+
+/** One of {@link ON_FAILURE}. */
+export type OnFailure = (typeof ON_FAILURE)[number];
+
 /** What values an attribute takes; what does not belong to its type is null. */
 export interface Declaration {
   readonly type: DeclaredType;

@@ -1,7 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Context, Endpoint, ListRequest, type ListQuery, type RequestContext } from '@customer-platform/http';
-import { AuditLogDto } from './audit-log.dto.js';
-import { AUDIT_LIST } from './audit-log.list.js';
+import { AuditLogDto, AUDIT_LIST } from './audit-log.dto.js';
 import { AuditLogService } from './audit-log.service.js';
 
 @Controller('v1/core/audit-log')

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { custom, IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { custom, IsInstant, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-platform/http';
 import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString, Length } from 'class-validator';
 import {
   CONSENT_CHANNELS,
@@ -269,3 +269,27 @@ export function toConsentStateDto(row: ConsentStateRow): ConsentStateDto {
     expires_at: row.expires_at?.toISOString() ?? null,
   };
 }
+
+/** What `GET /v1/core/contacts/{id}/consents` takes (core.md §5, §13): the history is a timeline source. */
+export const CONSENT_LIST: ListDefinition = {
+  resource: 'core.consents',
+  filters: {
+    purpose: { type: 'string', column: 'purpose' },
+    channel: { type: 'enum', column: 'channel', values: CONSENT_CHANNELS },
+    status: { type: 'enum', column: 'status', values: STATES },
+    correlation_id: { type: 'uuid', column: 'correlation_id' },
+    occurred_at: { type: 'time', column: 'occurred_at' },
+  },
+  sorts: { occurred_at: { type: 'time', column: 'occurred_at' } },
+  defaultSort: '-occurred_at',
+  timelineSource: { occurredAt: 'occurred_at' },
+  extraParameters: {
+    view: {
+      type: 'enum',
+      values: ['states', 'history'],
+      description:
+        '`states` (default): what holds for each purpose and channel. `history`: all that was said.',
+    },
+    at: { type: 'time', description: 'What held, or had been said, at this instant; default now.' },
+  },
+};

@@ -10,8 +10,7 @@ import {
   type ListQuery,
   type RequestContext,
 } from '@customer-platform/http';
-import { ConsentDto, ConsentStateDto, CreateConsentDto } from './consent.dto.js';
-import { CONSENT_LIST } from './consent.list.js';
+import { ConsentDto, ConsentStateDto, CreateConsentDto, CONSENT_LIST } from './consent.dto.js';
 import { ConsentsService } from './consents.service.js';
 
 @Controller('v1/core/contacts')

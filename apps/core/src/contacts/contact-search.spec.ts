@@ -2,9 +2,8 @@ import { eventually, expectProblem, expectStatus, type Caller } from '@customer-
 import { Client } from 'pg';
 import { accepted, anIdentify, START_MS } from '../core.fixture.js';
 import { candidates, FEW } from './contact-search.js';
-import { LAST_NAME_BEGINNING } from './contact.list.js';
 import { CONTACTS, ContactWorld } from './contact.fixture.js';
-import type { ContactDto } from './contact.dto.js';
+import { type ContactDto, LAST_NAME_BEGINNING } from './contact.dto.js';
 
 let world: ContactWorld;
 beforeAll(async () => {

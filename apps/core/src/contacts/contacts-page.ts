@@ -5,8 +5,7 @@ import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
 import { normalEmail, normalIdentity, normalPhone } from '../identities/identity-value.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
 import { search, wordConditions, type Search } from './contact-search.js';
-import { LAST_NAME_BEGINNING, LAST_NAME_ORDER } from './contact.list.js';
-import type { ContactDto } from './contact.dto.js';
+import { type ContactDto, LAST_NAME_BEGINNING, LAST_NAME_ORDER } from './contact.dto.js';
 
 const SHOWN = `c.external_id, c.email, c.email_normal, c.phone, c.first_name, c.last_name,
   c.birth_date::text AS birth_date, c.locale, c.timezone, c.country, c.national_id_type, c.national_id_masked,

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -17,10 +16,8 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { ContactDto, CreateContactDto, UpdateContactDto } from './contact.dto.js';
-import { CONTACT_LIST } from './contact.list.js';
+import { ContactDto, CreateContactDto, UpdateContactDto, CONTACT_LIST, toContactDto } from './contact.dto.js';
 import { ContactsService } from './contacts.service.js';
-import { toContactDto, type SeenContact } from './to-contact-dto.js';
 
 const OF_FIELDS = ['duplicate_value', 'placeholder_identifier', 'invalid_national_id'] as const;
 
@@ -37,10 +34,7 @@ export class ContactsController {
     problems: [...OF_FIELDS, 'subject_erased'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateContactDto): Promise<Answer> {
-    const contact = await this.contacts.create(context, body);
-    return Answer.created(toContactDto(contact), `/v1/core/contacts/${contact.id}`, {
-      ETag: versionTag(contact),
-    });
+    return Answer.newResource(toContactDto(await this.contacts.create(context, body)), '/v1/core/contacts');
   }
 
   @ListEndpoint({ permission: 'core.contacts.read', summary: 'List contacts', response: ContactDto })
@@ -60,7 +54,7 @@ export class ContactsController {
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
     const contact = await this.contacts.get(context, id);
-    if (!('survivorId' in contact)) return tagged(contact);
+    if (!('survivorId' in contact)) return Answer.resource(toContactDto(contact));
     const Location = `/v1/core/contacts/${contact.survivorId}`;
     // A merge can be undone: nobody may keep the redirect.
     return new Answer(undefined, { Location, 'Cache-Control': 'no-store' }, 307);
@@ -79,7 +73,7 @@ export class ContactsController {
     @Id() id: string,
     @Body() body: UpdateContactDto,
   ): Promise<Answer> {
-    return tagged(await this.contacts.update(context, id, body));
+    return Answer.resource(toContactDto(await this.contacts.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -98,7 +92,7 @@ export class ContactsController {
     problems: ['contact_merged'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.contacts.restore(context, id));
+    return Answer.resource(toContactDto(await this.contacts.restore(context, id)));
   }
 
   @PurgeEndpoint({
@@ -112,5 +106,3 @@ export class ContactsController {
     return this.contacts.purge(context, id);
   }
 }
-
-const tagged = (contact: SeenContact): Answer => Answer.tagged(toContactDto(contact), versionTag(contact));

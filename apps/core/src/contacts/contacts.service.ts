@@ -20,14 +20,13 @@ import { RequestsEnd } from '../subject-requests/requests-end.js';
 import { ContactIdentities, nationalIdOf } from './contact-identities.js';
 import { changedContact, newContact, withoutIdentifier } from './contact-changes.js';
 import type { Identifiers } from './contact-fields.js';
-import type { ContactDto, CreateContactDto, UpdateContactDto } from './contact.dto.js';
+import type { ContactDto, CreateContactDto, UpdateContactDto, SeenContact } from './contact.dto.js';
 import { Contact } from './contact.entity.js';
 import { BOOKKEEPING, changedFields, eventOfChange } from './contact.events.js';
 import { ContactLookup } from './contact-lookup.js';
 import { pageOfContacts } from './contacts-page.js';
 import { ContactCounters } from './contact-counters.js';
 import { NationalIdVault } from './national-id/national-id.vault.js';
-import type { SeenContact } from './to-contact-dto.js';
 
 const LAST_SEEN = 'SELECT last_seen_at FROM contact_activity WHERE organization_id = $1 AND contact_id = $2';
 const BEGIN_ACTIVITY = `

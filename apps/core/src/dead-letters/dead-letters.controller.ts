@@ -10,8 +10,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { BulkReplayDto, DeadLetterDto, ReplayFilterDto } from './dead-letter.dto.js';
-import { DEAD_LETTER_LIST } from './dead-letter.list.js';
+import { BulkReplayDto, DeadLetterDto, ReplayFilterDto, DEAD_LETTER_LIST } from './dead-letter.dto.js';
 import { DeadLettersService } from './dead-letters.service.js';
 
 @Controller('v1/core/dead-letters')

@@ -10,8 +10,8 @@ import {
   type BulkReplayDto,
   type DeadLetterDto,
   type DeadLetterRow,
+  DEAD_LETTER_LIST,
 } from './dead-letter.dto.js';
-import { DEAD_LETTER_LIST } from './dead-letter.list.js';
 import { ReplaySignal } from './replay.signal.js';
 
 const LETTERS = `SELECT ${LETTER_COLUMNS} FROM dead_letters WHERE organization_id = $1`;

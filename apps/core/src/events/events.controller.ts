@@ -10,8 +10,7 @@ import {
   type RequestContext,
 } from '@customer-platform/http';
 import { DeadLetterDto } from '../dead-letters/dead-letter.dto.js';
-import { EventDto, EventPageDto } from './event.dto.js';
-import { EVENT_LIST } from './event.list.js';
+import { EventDto, EventPageDto, EVENT_LIST } from './event.dto.js';
 import { EventsService } from './events.service.js';
 import { LIVE_EXAMPLE, LiveQueryDto } from './live/live.dto.js';
 import { LiveStreams } from './live/live-streams.js';

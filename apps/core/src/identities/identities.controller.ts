@@ -13,8 +13,7 @@ import {
   type ListQuery,
   type RequestContext,
 } from '@customer-platform/http';
-import { CreateIdentityDto, IdentityDto, IdentityKeyDto } from './identity.dto.js';
-import { IDENTITY_LIST } from './identity.list.js';
+import { CreateIdentityDto, IdentityDto, IdentityKeyDto, IDENTITY_LIST } from './identity.dto.js';
 import { IdentitiesService } from './identities.service.js';
 
 const OF_CONTACT = ['contact_merged', 'resource_deleted'] as const;

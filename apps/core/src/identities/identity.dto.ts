@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsString, Matches, MaxLength, MinLength } from 'class-validator';
-import { MayBeAbsent, SameAs } from '@customer-platform/http';
+import { MayBeAbsent, SameAs, type ListDefinition } from '@customer-platform/http';
 import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
 import { IsNoPlaceholder } from './no-placeholder.decorator.js';
 
@@ -62,3 +62,17 @@ export class IdentityDto {
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
 }
+
+/** `GET /v1/core/contacts/{id}/identities`. */
+export const IDENTITY_LIST: ListDefinition = {
+  resource: 'core.identities',
+  filters: {
+    type: { type: 'string', column: 'type' },
+    verified: { type: 'boolean', column: 'verified' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    last_seen_at: { type: 'time', column: 'last_seen_at' },
+  },
+  defaultSort: '-created_at',
+};

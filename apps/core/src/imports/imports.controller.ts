@@ -15,9 +15,8 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { ImportDto, ImportSummaryDto } from './import.dto.js';
+import { ImportDto, ImportSummaryDto, IMPORT_ERROR_LIST, IMPORT_LIST } from './import.dto.js';
 import { ImportOptionsDto } from './import-options.dto.js';
-import { IMPORT_ERROR_LIST, IMPORT_LIST } from './import.list.js';
 import { ImportsService } from './imports.service.js';
 import { MOST_FILE_BYTES } from './upload/file-intake.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
-import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { mapPage, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { ConsentRecorder, type ConsentSubject, type PreparedConsent } from '../consents/consent-recorder.js';
 import { toConsentStateDto, type ConsentStateDto } from '../consents/consent.dto.js';
@@ -59,8 +59,7 @@ export class MemberConsentsService {
   }
 
   private async states(tx: Transaction, ids: readonly string[], query: ListQuery) {
-    const { data, page } = await this.consents.states(tx, ids, query, this.clock.now());
-    return { data: data.map(toConsentStateDto), page };
+    return mapPage(await this.consents.states(tx, ids, query, this.clock.now()), toConsentStateDto);
   }
 
   /** The contact of the token, locked so that what held before is what held before. */

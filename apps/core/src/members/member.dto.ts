@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { custom, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { custom, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsString, Length, ValidateNested } from 'class-validator';
-import { CONSENT_CHANNELS, isPurpose, SAID, type Said } from '../consents/consent.js';
+import { CONSENT_CHANNELS, isPurpose, SAID, type Said, STATES } from '../consents/consent.js';
 
 const PURPOSE = {
   description:
@@ -48,3 +48,15 @@ export class UpdateMemberConsentsDto {
   @Type(() => MemberConsentDto)
   consents: MemberConsentDto[];
 }
+
+/** What a member reads of their consents: what holds now. */
+export const MEMBER_CONSENT_LIST: ListDefinition = {
+  resource: 'core.members.consents',
+  filters: {
+    purpose: { type: 'string', column: 'purpose' },
+    channel: { type: 'enum', column: 'channel', values: CONSENT_CHANNELS },
+    status: { type: 'enum', column: 'status', values: STATES },
+  },
+  sorts: { occurred_at: { type: 'time', column: 'occurred_at' } },
+  defaultSort: '-occurred_at',
+};

@@ -14,9 +14,8 @@ import {
 } from '@customer-platform/http';
 import { ConsentStateDto } from '../consents/consent.dto.js';
 import { ContactDto } from '../contacts/contact.dto.js';
-import { MEMBER_CONSENT_LIST } from './member-consents.list.js';
 import { MemberConsentsService } from './member-consents.service.js';
-import { UpdateMemberConsentsDto } from './member.dto.js';
+import { UpdateMemberConsentsDto, MEMBER_CONSENT_LIST } from './member.dto.js';
 import { MembersService } from './members.service.js';
 import { MemberTokenDto, TokenExchangeDto } from './token-exchange.dto.js';
 import { TokenExchangeService } from './token-exchange.service.js';

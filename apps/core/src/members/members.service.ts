@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { DeclaredAttributesReader } from '../attributes/declared-attributes.reader.js';
-import type { ContactDto } from '../contacts/contact.dto.js';
+import { type ContactDto, toContactDto } from '../contacts/contact.dto.js';
 import { ContactsService } from '../contacts/contacts.service.js';
-import { toContactDto } from '../contacts/to-contact-dto.js';
 
 /** What a member may see of themselves. */
 @Injectable()

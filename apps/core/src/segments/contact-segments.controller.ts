@@ -10,8 +10,7 @@ import {
   type RequestContext,
 } from '@customer-platform/http';
 import { ContactSegmentsService } from './contact-segments.service.js';
-import { ContactSegmentDto } from './segment.dto.js';
-import { CONTACT_SEGMENT_LIST } from './segments.list.js';
+import { ContactSegmentDto, CONTACT_SEGMENT_LIST } from './segment.dto.js';
 
 @Controller('v1/core/contacts/:id/segments')
 export class ContactSegmentsController {

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -10,6 +9,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   PurgeEndpoint,
   Query,
   RestoreEndpoint,
@@ -22,11 +22,16 @@ import {
 import { ExplainQueryDto, ExplanationDto } from './explaining/explain.dto.js';
 import { PreviewRuleDto, RulePreviewDto } from './previewing/preview.dto.js';
 import { RulePreview } from './previewing/rule-preview.service.js';
-import { CreateSegmentDto, SegmentDto, SegmentMemberDto, UpdateSegmentDto } from './segment.dto.js';
-import type { Segment } from './segment.entity.js';
-import { MEMBER_LIST, SEGMENT_LIST } from './segments.list.js';
+import {
+  CreateSegmentDto,
+  SegmentDto,
+  SegmentMemberDto,
+  UpdateSegmentDto,
+  MEMBER_LIST,
+  SEGMENT_LIST,
+  toSegmentDto,
+} from './segment.dto.js';
 import { SegmentsService } from './segments.service.js';
-import { toSegmentDto } from './to-segment-dto.js';
 
 @Controller('v1/core/segments')
 export class SegmentsController {
@@ -43,9 +48,7 @@ export class SegmentsController {
     problems: ['invalid_segment_rule', 'duplicate_value', 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateSegmentDto): Promise<Answer> {
-    const segment = await this.segments.create(context, body);
-    const location = `/v1/core/segments/${segment.id}`;
-    return Answer.created(toSegmentDto(segment), location, { ETag: versionTag(segment) });
+    return Answer.newResource(toSegmentDto(await this.segments.create(context, body)), '/v1/core/segments');
   }
 
   @ListEndpoint({ permission: 'core.segments.read', summary: 'List segments', response: SegmentDto })
@@ -53,13 +56,12 @@ export class SegmentsController {
     @Context() context: RequestContext,
     @ListRequest(SEGMENT_LIST) query: ListQuery,
   ): Promise<Page<SegmentDto>> {
-    const { data, page } = await this.segments.list(context, query);
-    return { data: data.map(toSegmentDto), page };
+    return mapPage(await this.segments.list(context, query), toSegmentDto);
   }
 
   @GetEndpoint({ permission: 'core.segments.read', summary: 'Read a segment', response: SegmentDto })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.segments.get(context, id));
+    return Answer.resource(toSegmentDto(await this.segments.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -74,7 +76,7 @@ export class SegmentsController {
     @Id() id: string,
     @Body() body: UpdateSegmentDto,
   ): Promise<Answer> {
-    return tagged(await this.segments.update(context, id, body));
+    return Answer.resource(toSegmentDto(await this.segments.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -93,7 +95,7 @@ export class SegmentsController {
     problems: ['limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.segments.restore(context, id));
+    return Answer.resource(toSegmentDto(await this.segments.restore(context, id)));
   }
 
   @PurgeEndpoint({
@@ -156,5 +158,3 @@ export class SegmentsController {
     return this.segments.explain(context, id, query.contact_id);
   }
 }
-
-const tagged = (segment: Segment): Answer => Answer.tagged(toSegmentDto(segment), versionTag(segment));

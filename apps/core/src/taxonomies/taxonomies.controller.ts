@@ -10,9 +10,8 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { TAXONOMY_LIST } from './taxonomies.list.js';
 import { TaxonomiesService } from './taxonomies.service.js';
-import { InstalledTaxonomyDto, InstallTaxonomyDto, TaxonomyDto } from './taxonomy.dto.js';
+import { InstalledTaxonomyDto, InstallTaxonomyDto, TaxonomyDto, TAXONOMY_LIST } from './taxonomy.dto.js';
 
 @Controller('v1/core/taxonomies')
 export class TaxonomiesController {

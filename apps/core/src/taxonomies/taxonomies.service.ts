@@ -6,9 +6,14 @@ import { pointerToken, type ListQuery, type Page, type RequestContext } from '@c
 import { FieldErrors, Problem } from '@customer-platform/problem-json';
 import { StoredEvents } from './dry-run/stored-events.js';
 import { Enforcements } from './enforcing/enforcements.js';
-import { pageOfTaxonomies } from './taxonomies.list.js';
 import { TaxonomyCatalog } from './taxonomy-catalog.js';
-import type { InstalledDto, InstalledTaxonomyDto, InstallTaxonomyDto, TaxonomyDto } from './taxonomy.dto.js';
+import {
+  type InstalledDto,
+  type InstalledTaxonomyDto,
+  type InstallTaxonomyDto,
+  type TaxonomyDto,
+  pageOfTaxonomies,
+} from './taxonomy.dto.js';
 import { MODES, taxonomyIdOf, type Mode, type Taxonomy } from './taxonomy.js';
 
 const COLUMNS = 'slug, version, mode, overrides, updated_at';

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsObject } from 'class-validator';
-import { MayBeAbsent } from '@customer-platform/http';
-import { MODES, type Mode } from './taxonomy.js';
+import { MayBeAbsent, type ListDefinition, type ListQuery, type Page } from '@customer-platform/http';
+import { MODES, type Mode, type Taxonomy } from './taxonomy.js';
 
 const OVERRIDES = {
   type: 'object' as const,
@@ -137,4 +137,26 @@ export class InstalledTaxonomyDto extends TaxonomyDto {
       'Of a dry run: what stored events would have come to. Null for callers without `core.events.read`.',
   })
   judgement: JudgementDto | null;
+}
+
+/** What `GET /v1/core/taxonomies` takes. */
+export const TAXONOMY_LIST: ListDefinition = {
+  resource: 'core.taxonomies',
+  filters: {},
+  sorts: { slug: { type: 'string', column: 'slug' } },
+  defaultSort: 'slug',
+  tieBreaker: { field: 'slug', type: 'string', column: 'slug' },
+};
+
+/** One page of taxonomies, which are given by slug. */
+export function pageOfTaxonomies(taxonomies: readonly Taxonomy[], query: ListQuery): Page<Taxonomy> {
+  const descending = query.sort[0]?.direction === 'desc';
+  const after = query.after?.[0] ?? undefined;
+  const ordered = descending ? taxonomies.toReversed() : taxonomies;
+  const rest = ordered.filter(
+    ({ slug }) => after === undefined || (descending ? slug < after : slug > after),
+  );
+  const data = rest.slice(0, query.limit);
+  const last = rest.length > query.limit ? data.at(-1) : undefined;
+  return { data, page: { limit: query.limit, next_cursor: last ? query.cursorFor([last.slug]) : null } };
 }

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -17,10 +17,14 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { CreateActivityDto, ActivityDto, UpdateActivityDto } from './activity.dto.js';
-import { ACTIVITIES_LIST } from './activities.list.js';
+import {
+  CreateActivityDto,
+  ActivityDto,
+  UpdateActivityDto,
+  ACTIVITIES_LIST,
+  toActivityDto,
+} from './activity.dto.js';
 import { ActivitiesService } from './activities.service.js';
-import { toActivityDto, type ShownActivity } from './to-activity-dto.js';
 
 @Controller('v1/crm/activities')
 export class ActivitiesController {
@@ -33,10 +37,10 @@ export class ActivitiesController {
     problems: ['reference_not_found', 'reference_deleted', 'dependency_unavailable'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateActivityDto): Promise<Answer> {
-    const shown = await this.activities.create(context, body);
-    const { activity } = shown;
-    const location = `/v1/crm/activities/${activity.id}`;
-    return Answer.created(toActivityDto(shown), location, { ETag: versionTag(activity) });
+    return Answer.newResource(
+      toActivityDto(await this.activities.create(context, body)),
+      '/v1/crm/activities',
+    );
   }
 
   @ListEndpoint({
@@ -49,13 +53,12 @@ export class ActivitiesController {
     @Context() context: RequestContext,
     @ListRequest(ACTIVITIES_LIST) query: ListQuery,
   ): Promise<Page<ActivityDto>> {
-    const { data, page } = await this.activities.list(context, query);
-    return { data: data.map(toActivityDto), page };
+    return mapPage(await this.activities.list(context, query), toActivityDto);
   }
 
   @GetEndpoint({ permission: 'crm.activities.read', summary: 'Read an activity', response: ActivityDto })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.activities.get(context, id));
+    return Answer.resource(toActivityDto(await this.activities.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -71,7 +74,7 @@ export class ActivitiesController {
     @Id() id: string,
     @Body() body: UpdateActivityDto,
   ): Promise<Answer> {
-    return tagged(await this.activities.update(context, id, body));
+    return Answer.resource(toActivityDto(await this.activities.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({ permission: 'crm.activities.delete', summary: 'Soft-delete an activity' })
@@ -86,7 +89,7 @@ export class ActivitiesController {
     problems: ['records_incompatible'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.activities.restore(context, id));
+    return Answer.resource(toActivityDto(await this.activities.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'crm.activities.purge', summary: 'Purge a soft-deleted activity' })
@@ -94,6 +97,3 @@ export class ActivitiesController {
     return this.activities.purge(context, id);
   }
 }
-
-const tagged = (shown: ShownActivity): Answer =>
-  Answer.tagged(toActivityDto(shown), versionTag(shown.activity));

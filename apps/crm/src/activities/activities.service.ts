@@ -18,11 +18,9 @@ import type { KeptType } from '../activity-types/kept-type.js';
 import { lacking, mergeValues } from '../fields/field-values.js';
 import { Refusals } from '../fields/refusals.js';
 import { OPEN, turn } from './activity-turns.js';
-import type { CreateActivityDto, UpdateActivityDto } from './activity.dto.js';
-import { Activity } from './activity.entity.js';
-import { activityEvent, turnEvent } from './activity.events.js';
+import type { CreateActivityDto, UpdateActivityDto, ShownActivity } from './activity.dto.js';
+import { Activity, activityEvent, turnEvent } from './activity.entity.js';
 import { Assignees } from './assignees.js';
-import type { ShownActivity } from './to-activity-dto.js';
 
 /** What core is told before it purges a contact. */
 export const ACTIVITIES_ON_CONTACTS: ReferenceSource = {

@@ -1,8 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull, PatchOf, SameAs } from '@customer-platform/http';
+import {
+  IsInstant,
+  MayBeAbsent,
+  MayBeNull,
+  PatchOf,
+  SameAs,
+  type FilterOp,
+  type ListDefinition,
+} from '@customer-platform/http';
 import { IsIn, IsObject, IsString, IsUUID, MaxLength, MinLength } from 'class-validator';
 import { AuthorDto } from '../authors/author.dto.js';
-import { ACTIVITY_STATUSES, type ActivityStatus } from './activity.entity.js';
+import { ACTIVITY_STATUSES, type ActivityStatus, type Activity } from './activity.entity.js';
+import type { Field } from '../fields/field.js';
+import { shownValues } from '../fields/field-values.js';
 
 /** What `POST /v1/crm/activities` takes. */
 export class CreateActivityDto {
@@ -82,4 +92,64 @@ export class ActivityDto {
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}
+
+const ONE_OF: readonly FilterOp[] = ['eq', 'in', 'is_null'];
+const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
+const DATES: readonly FilterOp[] = [...RANGES, 'is_null'];
+
+/** `GET /v1/crm/activities` (crm.md §2). */
+export const ACTIVITIES_LIST: ListDefinition = {
+  resource: 'crm.activities',
+  filters: {
+    contact_id: {
+      type: 'uuid',
+      column: 'contact_id',
+      ops: ONE_OF,
+      description: 'A merged contact’s id means its survivor’s.',
+    },
+    type_id: { type: 'uuid', column: 'type_id', ops: ONE_OF },
+    status: { type: 'enum', column: 'status', values: ACTIVITY_STATUSES, ops: ONE_OF },
+    assignee_id: { type: 'uuid', column: 'assignee_id', ops: ONE_OF },
+    outcome: { type: 'string', column: 'outcome', ops: ONE_OF },
+    due_at: { type: 'time', column: 'due_at', ops: DATES },
+    completed_at: { type: 'time', column: 'completed_at', ops: DATES },
+    created_at: { type: 'time', column: 'created_at', ops: RANGES },
+    updated_at: { type: 'time', column: 'updated_at', ops: RANGES },
+  },
+  sorts: {
+    due_at: { type: 'time', column: 'due_at', nulls: 'last' },
+    completed_at: { type: 'time', column: 'completed_at', nulls: 'last' },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** An activity with the fields of its type, which say what of its values is shown. */
+export interface ShownActivity {
+  readonly activity: Activity;
+  readonly fields: readonly Field[];
+}
+
+/** An activity as the API answers it. */
+export function toActivityDto({ activity, fields }: ShownActivity): ActivityDto {
+  return {
+    id: activity.id,
+    contact_id: activity.contactId,
+    type_id: activity.typeId,
+    subject: activity.subject,
+    description: activity.description,
+    due_at: activity.dueAt?.toISOString() ?? null,
+    assignee_id: activity.assigneeId,
+    status: activity.status,
+    outcome: activity.outcome,
+    values: shownValues(fields, activity.values),
+    completed_at: activity.completedAt?.toISOString() ?? null,
+    author: { type: activity.authorType, id: activity.authorId },
+    created_at: activity.createdAt.toISOString(),
+    updated_at: activity.updatedAt.toISOString(),
+    deleted_at: activity.deletedAt?.toISOString() ?? null,
+  };
 }

@@ -1,9 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MayBeAbsent, PatchOf, SameAs } from '@customer-platform/http';
+import { MayBeAbsent, PatchOf, SameAs, type FilterOp, type ListDefinition } from '@customer-platform/http';
 import { IsArray, IsBoolean, IsString, Matches, MaxLength, MinLength } from 'class-validator';
 import { FIELD_SCHEMA } from '../fields/field.dto.js';
 import { LONGEST_LABEL } from '../fields/refusals.js';
 import { MOST_OUTCOMES } from './outcome.js';
+import type { ActivityType } from './activity-type.entity.js';
 
 const KEY_PATTERN = '^[a-z][a-z0-9_]{1,39}$';
 const OUTCOMES = {
@@ -75,4 +76,38 @@ export class ActivityTypeDto {
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}
+
+const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
+
+/** `GET /v1/crm/activity-types` (crm.md §2). */
+export const ACTIVITY_TYPES_LIST: ListDefinition = {
+  resource: 'crm.activity_types',
+  filters: {
+    key: { type: 'string', column: 'key', ops: ['eq'] },
+    created_at: { type: 'time', column: 'created_at', ops: RANGES },
+    updated_at: { type: 'time', column: 'updated_at', ops: RANGES },
+  },
+  sorts: {
+    name: { type: 'string', column: 'name' },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** An activity type as the API answers it. */
+export function toActivityTypeDto(activityType: ActivityType): ActivityTypeDto {
+  return {
+    id: activityType.id,
+    key: activityType.key,
+    name: activityType.name,
+    outcomes: activityType.outcomes,
+    outcome_required: activityType.outcomeRequired,
+    fields: activityType.fields,
+    created_at: activityType.createdAt.toISOString(),
+    updated_at: activityType.updatedAt.toISOString(),
+    deleted_at: activityType.deletedAt?.toISOString() ?? null,
+  };
 }

@@ -1,4 +1,4 @@
-import type { SoftDeletable } from '@customer-platform/database';
+import type { SoftDeletable, ResourceChange } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Field } from '../fields/field.js';
 import type { Outcome } from './outcome.js';
@@ -15,4 +15,20 @@ export class ActivityType implements SoftDeletable {
   @Column('timestamptz') createdAt: Date;
   @Column('timestamptz') updatedAt: Date;
   @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
+}
+
+/** The fields that are named otherwise than their properties. */
+const FIELDS: Readonly<Record<string, string>> = {
+  outcomeRequired: 'outcome_required',
+  deletedAt: 'deleted_at',
+};
+
+/** `crm.activity_type.*` (crm.md §6): what changed, by name. */
+export function activityTypeEvent({ verb, row, changed }: ResourceChange<ActivityType>) {
+  return {
+    type: `crm.activity_type.${verb}.v1`,
+    key: row.id,
+    subject: `activity-types/${row.id}`,
+    data: { id: row.id, changed: changed.map((property) => FIELDS[property] ?? property) },
+  };
 }

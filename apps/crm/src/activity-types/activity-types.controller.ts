@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -17,11 +17,14 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { CreateActivityTypeDto, ActivityTypeDto, UpdateActivityTypeDto } from './activity-type.dto.js';
-import type { ActivityType } from './activity-type.entity.js';
-import { ACTIVITY_TYPES_LIST } from './activity-types.list.js';
+import {
+  CreateActivityTypeDto,
+  ActivityTypeDto,
+  UpdateActivityTypeDto,
+  ACTIVITY_TYPES_LIST,
+  toActivityTypeDto,
+} from './activity-type.dto.js';
 import { ActivityTypesService } from './activity-types.service.js';
-import { toActivityTypeDto } from './to-activity-type-dto.js';
 
 @Controller('v1/crm/activity-types')
 export class ActivityTypesController {
@@ -34,9 +37,10 @@ export class ActivityTypesController {
     problems: ['duplicate_value', 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateActivityTypeDto): Promise<Answer> {
-    const activityType = await this.activityTypes.create(context, body);
-    const location = `/v1/crm/activity-types/${activityType.id}`;
-    return Answer.created(toActivityTypeDto(activityType), location, { ETag: versionTag(activityType) });
+    return Answer.newResource(
+      toActivityTypeDto(await this.activityTypes.create(context, body)),
+      '/v1/crm/activity-types',
+    );
   }
 
   @ListEndpoint({
@@ -48,8 +52,7 @@ export class ActivityTypesController {
     @Context() context: RequestContext,
     @ListRequest(ACTIVITY_TYPES_LIST) query: ListQuery,
   ): Promise<Page<ActivityTypeDto>> {
-    const { data, page } = await this.activityTypes.list(context, query);
-    return { data: data.map(toActivityTypeDto), page };
+    return mapPage(await this.activityTypes.list(context, query), toActivityTypeDto);
   }
 
   @GetEndpoint({
@@ -58,7 +61,7 @@ export class ActivityTypesController {
     response: ActivityTypeDto,
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.activityTypes.get(context, id));
+    return Answer.resource(toActivityTypeDto(await this.activityTypes.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -74,7 +77,7 @@ export class ActivityTypesController {
     @Id() id: string,
     @Body() body: UpdateActivityTypeDto,
   ): Promise<Answer> {
-    return tagged(await this.activityTypes.update(context, id, body));
+    return Answer.resource(toActivityTypeDto(await this.activityTypes.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({ permission: 'crm.activity_types.delete', summary: 'Soft-delete an activity type' })
@@ -89,7 +92,7 @@ export class ActivityTypesController {
     problems: ['limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.activityTypes.restore(context, id));
+    return Answer.resource(toActivityTypeDto(await this.activityTypes.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'crm.activity_types.purge', summary: 'Purge a soft-deleted activity type' })
@@ -97,6 +100,3 @@ export class ActivityTypesController {
     return this.activityTypes.purge(context, id);
   }
 }
-
-const tagged = (activityType: ActivityType): Answer =>
-  Answer.tagged(toActivityTypeDto(activityType), versionTag(activityType));

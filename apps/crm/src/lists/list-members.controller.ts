@@ -16,7 +16,7 @@ import {
 } from '@customer-platform/http';
 import { AddedMembersDto, ListMemberDto, ListMembersDto, ListMembersQuery } from './list-member.dto.js';
 import { ListMembersService } from './list-members.service.js';
-import { LIST_MEMBERS_LIST } from './lists.list.js';
+import { LIST_MEMBERS_LIST } from './list.dto.js';
 
 @Controller('v1/crm/lists/:id/members')
 export class ListMembersController {

@@ -19,7 +19,7 @@ import {
 import { Outbox } from '@customer-platform/event-bus';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
-import { membersEvent } from './list.events.js';
+import { membersEvent } from './list.entity.js';
 import type { AddedMembersDto, ListMemberDto } from './list-member.dto.js';
 import { LIST_MEMBER_ROWS } from './list-member-rows.js';
 import { ListMembersRepository } from './list-members.repository.js';

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -17,11 +17,8 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { CreateListDto, ListDto, UpdateListDto } from './list.dto.js';
-import type { List } from './list.entity.js';
-import { LISTS_LIST } from './lists.list.js';
+import { CreateListDto, ListDto, UpdateListDto, LISTS_LIST, toListDto } from './list.dto.js';
 import { ListsService } from './lists.service.js';
-import { toListDto } from './to-list-dto.js';
 
 @Controller('v1/crm/lists')
 export class ListsController {
@@ -34,8 +31,7 @@ export class ListsController {
     problems: ['duplicate_value', 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateListDto): Promise<Answer> {
-    const list = await this.lists.create(context, body);
-    return Answer.created(toListDto(list), `/v1/crm/lists/${list.id}`, { ETag: versionTag(list) });
+    return Answer.newResource(toListDto(await this.lists.create(context, body)), '/v1/crm/lists');
   }
 
   @ListEndpoint({
@@ -48,13 +44,12 @@ export class ListsController {
     @Context() context: RequestContext,
     @ListRequest(LISTS_LIST) query: ListQuery,
   ): Promise<Page<ListDto>> {
-    const { data, page } = await this.lists.list(context, query);
-    return { data: data.map(toListDto), page };
+    return mapPage(await this.lists.list(context, query), toListDto);
   }
 
   @GetEndpoint({ permission: 'crm.lists.read', summary: 'Read a list', response: ListDto })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.lists.get(context, id));
+    return Answer.resource(toListDto(await this.lists.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -68,7 +63,7 @@ export class ListsController {
     @Id() id: string,
     @Body() body: UpdateListDto,
   ): Promise<Answer> {
-    return tagged(await this.lists.update(context, id, body));
+    return Answer.resource(toListDto(await this.lists.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({ permission: 'crm.lists.delete', summary: 'Soft-delete a list' })
@@ -83,7 +78,7 @@ export class ListsController {
     problems: ['limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.lists.restore(context, id));
+    return Answer.resource(toListDto(await this.lists.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'crm.lists.purge', summary: 'Purge a soft-deleted list' })
@@ -91,5 +86,3 @@ export class ListsController {
     return this.lists.purge(context, id);
   }
 }
-
-const tagged = (list: List): Answer => Answer.tagged(toListDto(list), versionTag(list));

@@ -9,8 +9,7 @@ import {
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { CreateListDto, UpdateListDto } from './list.dto.js';
-import { List } from './list.entity.js';
-import { listEvent } from './list.events.js';
+import { List, listEvent } from './list.entity.js';
 import { ListMembersRepository } from './list-members.repository.js';
 
 const MOST_LISTS = 1_000;

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MayBeAbsent, PatchOf, SameAs } from '@customer-platform/http';
+import { MayBeAbsent, PatchOf, SameAs, type FilterOp, type ListDefinition } from '@customer-platform/http';
 import { IsBoolean, IsString, IsUUID, MaxLength, MinLength } from 'class-validator';
 import { AuthorDto } from '../authors/author.dto.js';
+import type { Note } from './note.entity.js';
 
 /** What `POST /v1/crm/notes` takes. */
 export class CreateNoteDto {
@@ -40,4 +41,43 @@ export class NoteDto {
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}
+
+const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
+
+/** `GET /v1/crm/notes` (crm.md §2). */
+export const NOTES_LIST: ListDefinition = {
+  resource: 'crm.notes',
+  filters: {
+    contact_id: {
+      type: 'uuid',
+      column: 'contact_id',
+      ops: ['eq', 'in'],
+      description: 'A merged contact’s id means its survivor’s.',
+    },
+    author_id: { type: 'string', column: 'author_id', ops: ['eq'] },
+    pinned: { type: 'boolean', column: 'pinned', ops: ['eq'] },
+    created_at: { type: 'time', column: 'created_at', ops: RANGES },
+    updated_at: { type: 'time', column: 'updated_at', ops: RANGES },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** A note as the API answers it. */
+export function toNoteDto(note: Note): NoteDto {
+  return {
+    id: note.id,
+    contact_id: note.contactId,
+    body: note.body,
+    pinned: note.pinned,
+    author: { type: note.authorType, id: note.authorId },
+    created_at: note.createdAt.toISOString(),
+    updated_at: note.updatedAt.toISOString(),
+    deleted_at: note.deletedAt?.toISOString() ?? null,
+  };
 }

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -17,11 +17,8 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { CreateNoteDto, NoteDto, UpdateNoteDto } from './note.dto.js';
-import type { Note } from './note.entity.js';
-import { NOTES_LIST } from './notes.list.js';
+import { CreateNoteDto, NoteDto, UpdateNoteDto, NOTES_LIST, toNoteDto } from './note.dto.js';
 import { NotesService } from './notes.service.js';
-import { toNoteDto } from './to-note-dto.js';
 
 @Controller('v1/crm/notes')
 export class NotesController {
@@ -34,8 +31,7 @@ export class NotesController {
     problems: ['reference_not_found', 'reference_deleted', 'dependency_unavailable'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateNoteDto): Promise<Answer> {
-    const note = await this.notes.create(context, body);
-    return Answer.created(toNoteDto(note), `/v1/crm/notes/${note.id}`, { ETag: versionTag(note) });
+    return Answer.newResource(toNoteDto(await this.notes.create(context, body)), '/v1/crm/notes');
   }
 
   @ListEndpoint({
@@ -48,13 +44,12 @@ export class NotesController {
     @Context() context: RequestContext,
     @ListRequest(NOTES_LIST) query: ListQuery,
   ): Promise<Page<NoteDto>> {
-    const { data, page } = await this.notes.list(context, query);
-    return { data: data.map(toNoteDto), page };
+    return mapPage(await this.notes.list(context, query), toNoteDto);
   }
 
   @GetEndpoint({ permission: 'crm.notes.read', summary: 'Read a note', response: NoteDto })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.notes.get(context, id));
+    return Answer.resource(toNoteDto(await this.notes.get(context, id)));
   }
 
   @UpdateEndpoint({ permission: 'crm.notes.update', summary: 'Change a note', response: NoteDto })
@@ -63,7 +58,7 @@ export class NotesController {
     @Id() id: string,
     @Body() body: UpdateNoteDto,
   ): Promise<Answer> {
-    return tagged(await this.notes.update(context, id, body));
+    return Answer.resource(toNoteDto(await this.notes.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({ permission: 'crm.notes.delete', summary: 'Soft-delete a note' })
@@ -73,7 +68,7 @@ export class NotesController {
 
   @RestoreEndpoint({ permission: 'crm.notes.delete', summary: 'Restore a note', response: NoteDto })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.notes.restore(context, id));
+    return Answer.resource(toNoteDto(await this.notes.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'crm.notes.purge', summary: 'Purge a soft-deleted note' })
@@ -81,5 +76,3 @@ export class NotesController {
     return this.notes.purge(context, id);
   }
 }
-
-const tagged = (note: Note): Answer => Answer.tagged(toNoteDto(note), versionTag(note));

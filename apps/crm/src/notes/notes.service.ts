@@ -3,8 +3,7 @@ import { ContactReferences, ContactRowsRegistry, contactTable } from '@customer-
 import { ResourceStores, type ReferenceSource, type ResourceStore } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import type { CreateNoteDto, UpdateNoteDto } from './note.dto.js';
-import { Note } from './note.entity.js';
-import { noteEvent } from './note.events.js';
+import { Note, noteEvent } from './note.entity.js';
 
 /** What core is told before it purges a contact. */
 export const NOTES_ON_CONTACTS: ReferenceSource = {

@@ -9,8 +9,7 @@ import {
   type ListQuery,
   type RequestContext,
 } from '@customer-platform/http';
-import { TimelineDto } from './timeline.dto.js';
-import { TIMELINE_LIST } from './timeline.list.js';
+import { TimelineDto, TIMELINE_LIST } from './timeline.dto.js';
 import { TimelineService } from './timeline.service.js';
 
 @Controller('v1/crm/contacts')

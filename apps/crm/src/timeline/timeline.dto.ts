@@ -1,4 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { ListDefinition } from '@customer-platform/http';
+import { FRAGMENTS } from './fragments.js';
+import type { PlacedItem } from './source-page.js';
 
 /** One thing that happened to a contact. */
 export class TimelineItemDto {
@@ -60,4 +63,51 @@ export class TimelineDto {
     description: 'What is missing for good, on the page on which the items of a source and type end.',
   })
   gaps: TimelineGapDto[];
+}
+
+/**
+ * What the timeline takes (crm.md §4). It has no columns: its filters are passed on to the sources. Its order is one,
+ * so `sort` may only say it.
+ */
+export const TIMELINE_LIST: ListDefinition = {
+  resource: 'crm.timeline',
+  filters: {
+    source: {
+      type: 'enum',
+      column: '',
+      values: [...new Set(FRAGMENTS.map(({ source }) => source))],
+      ops: ['eq', 'in'],
+    },
+    type: { type: 'enum', column: '', values: FRAGMENTS.map(({ type }) => type), ops: ['eq', 'in'] },
+    occurred_at: { type: 'time', column: '', ops: ['eq', 'gt', 'gte', 'lt', 'lte'] },
+    correlation_id: { type: 'uuid', column: '', ops: ['eq'] },
+  },
+  sorts: { occurred_at: { type: 'time', column: '', only: 'desc' } },
+  defaultSort: '-occurred_at',
+};
+
+const TITLE_LENGTH = 200;
+
+/** An item as the API answers it; `data` is what the source sent, unchanged. */
+export function toTimelineItemDto({
+  fragment,
+  id,
+  occurredAt,
+  correlationId,
+  item,
+}: PlacedItem): TimelineItemDto {
+  return {
+    id,
+    source: fragment.source,
+    type: fragment.type,
+    occurred_at: occurredAt,
+    correlation_id: correlationId,
+    title: shortened(fragment.title(item).trim()),
+    data: item,
+  };
+}
+
+/** Cut between characters, never within one. */
+function shortened(title: string): string {
+  return title.length <= TITLE_LENGTH ? title : [...title].slice(0, TITLE_LENGTH - 1).join('') + '…';
 }

@@ -6,8 +6,7 @@ import { FRAGMENTS, type Fragment } from './fragments.js';
 import { isWanted, sourceFilters } from './source-filters.js';
 import { SourceClient, type FragmentAnswer } from './source.client.js';
 import { decodeWalk, encodeWalk, step, walkFromStart, type WalkState } from './timeline-walk.js';
-import type { TimelineDto, TimelineGapDto } from './timeline.dto.js';
-import { toTimelineItemDto } from './to-timeline-item-dto.js';
+import { type TimelineDto, type TimelineGapDto, toTimelineItemDto } from './timeline.dto.js';
 
 /** The timeline, or the contact in whose timeline it now is. */
 export type TimelineAnswer =

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
-import { custom, IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { custom, IsInstant, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-platform/http';
 
 /** States of a key (identity.md §6). */
 export const API_KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
@@ -98,3 +98,18 @@ export class IssuedApiKeyDto extends ApiKeyDto {
   })
   key: string;
 }
+
+/** `GET /v1/identity/api-keys` (identity.md §9). */
+export const API_KEY_LIST: ListDefinition = {
+  resource: 'api-keys',
+  filters: {
+    role_id: { type: 'uuid', column: 'role_id' },
+    status: { type: 'enum', column: 'status', values: API_KEY_STATUSES },
+  },
+  sorts: {
+    created_at: { column: 'created_at', type: 'time' },
+    name: { column: 'name', type: 'string' },
+    last_used_at: { column: 'last_used_at', type: 'time', nulls: 'last' },
+  },
+  defaultSort: '-created_at',
+};

@@ -15,8 +15,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { ApiKeyDto, CreateApiKeyDto, IssuedApiKeyDto, RotateApiKeyDto } from './api-key.dto.js';
-import { API_KEY_LIST } from './api-keys.list.js';
+import { ApiKeyDto, CreateApiKeyDto, IssuedApiKeyDto, RotateApiKeyDto, API_KEY_LIST } from './api-key.dto.js';
 import { ApiKeysService } from './api-keys.service.js';
 
 /** Machines' credentials. */

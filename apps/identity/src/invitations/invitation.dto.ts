@@ -18,6 +18,7 @@ import {
   MayBeAbsent,
   MayBeNull,
   SameAs,
+  type ListDefinition,
 } from '@customer-platform/http';
 import { IsPassword } from '../passwords/is-password.js';
 
@@ -116,3 +117,17 @@ export class AcceptedInvitationDto extends InvitationDto {
   })
   access_token?: string;
 }
+
+/** `GET /v1/identity/invitations` (identity.md §9). */
+export const INVITATIONS_LIST: ListDefinition = {
+  resource: 'identity.invitations',
+  filters: {
+    status: { type: 'enum', column: 'status', values: INVITATION_STATUSES },
+    email: { type: 'string', column: 'email', description: 'In lower case.' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    expires_at: { type: 'time', column: 'expires_at' },
+  },
+  defaultSort: '-created_at',
+};

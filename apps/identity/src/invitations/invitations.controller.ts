@@ -22,9 +22,9 @@ import {
   AcceptInvitationDto,
   CreateInvitationDto,
   InvitationDto,
+  INVITATIONS_LIST,
 } from './invitation.dto.js';
 import { InvitationAcceptance } from './invitation-acceptance.js';
-import { INVITATIONS_LIST } from './invitations.list.js';
 import { InvitationsService } from './invitations.service.js';
 
 /** Nobody gives a token, a name and a password that need more. */

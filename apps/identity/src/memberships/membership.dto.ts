@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsUUID } from 'class-validator';
-import { MayBeAbsent } from '@customer-platform/http';
+import { MayBeAbsent, type ListDefinition } from '@customer-platform/http';
 
 /** What `POST /v1/identity/memberships` takes. */
 export class CreateMembershipDto {
@@ -23,3 +23,11 @@ export class MembershipDto {
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
 }
+
+/** `GET /v1/identity/memberships` (identity.md §9). */
+export const MEMBERSHIPS_LIST: ListDefinition = {
+  resource: 'identity.memberships',
+  filters: { user_id: { type: 'uuid', column: 'user_id' } },
+  sorts: { created_at: { type: 'time', column: 'created_at' } },
+  defaultSort: '-created_at',
+};

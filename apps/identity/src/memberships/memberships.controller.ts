@@ -16,8 +16,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { CreateMembershipDto, MembershipDto, MembershipKeyDto } from './membership.dto.js';
-import { MEMBERSHIPS_LIST } from './memberships.list.js';
+import { CreateMembershipDto, MembershipDto, MembershipKeyDto, MEMBERSHIPS_LIST } from './membership.dto.js';
 import { MembershipsService } from './memberships.service.js';
 
 /** Who belongs to the organization. */

@@ -20,8 +20,15 @@ import {
   MayBeNull,
   PatchOf,
   SameAs,
+  type ListDefinition,
 } from '@customer-platform/http';
-import { CLIENT_TYPES, GRANT_TYPES, SERVED, type GrantType } from './oauth-client.entity.js';
+import {
+  CLIENT_TYPES,
+  GRANT_TYPES,
+  SERVED,
+  type GrantType,
+  type OAuthClient,
+} from './oauth-client.entity.js';
 
 const MOST_URIS = 20;
 const LONGEST_URI = 2_048;
@@ -140,4 +147,49 @@ export class OAuthClientWithSecretDto extends OAuthClientDto {
     example: 'cps_CVIAUqCAF5Rk1vmFZqcPQTtdGC0UNmPZKbsIAXXwTXo',
   })
   client_secret?: string;
+}
+
+/** `GET /v1/identity/oauth-clients` (identity.md §9). */
+export const OAUTH_CLIENTS_LIST: ListDefinition = {
+  resource: 'identity.oauth_clients',
+  filters: {
+    type: { type: 'enum', column: 'type', values: CLIENT_TYPES },
+    created_at: { type: 'time', column: 'created_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    name: { type: 'string', column: 'name' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** A client, with its secret where it has a new one. */
+export interface ShownClient {
+  readonly client: OAuthClient;
+  readonly secret?: string;
+}
+
+/** A client without its secret. */
+export function toOAuthClientDto(client: OAuthClient): OAuthClientDto {
+  return {
+    id: client.id,
+    name: client.name,
+    type: client.type,
+    grant_types: client.grantTypes,
+    redirect_uris: client.redirectUris,
+    post_logout_redirect_uris: client.postLogoutRedirectUris,
+    require_pkce: client.requirePkce,
+    organizations: client.organizations,
+    role_id: client.roleId,
+    refresh_grace_seconds: client.refreshGraceSeconds,
+    created_at: client.createdAt.toISOString(),
+    updated_at: client.updatedAt.toISOString(),
+    deleted_at: client.deletedAt?.toISOString() ?? null,
+  };
+}
+
+/** A client with the secret that it has just been given. */
+export function toShownClientDto({ client, secret }: ShownClient): OAuthClientWithSecretDto {
+  return { ...toOAuthClientDto(client), ...(secret === undefined ? {} : { client_secret: secret }) };
 }

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   PurgeEndpoint,
   RestoreEndpoint,
   SoftDeleteEndpoint,
@@ -22,10 +22,11 @@ import {
   OAuthClientDto,
   OAuthClientWithSecretDto,
   UpdateOAuthClientDto,
+  OAUTH_CLIENTS_LIST,
+  toOAuthClientDto,
+  toShownClientDto,
 } from './oauth-client.dto.js';
-import { OAUTH_CLIENTS_LIST } from './oauth-clients.list.js';
 import { OAuthClientsService } from './oauth-clients.service.js';
-import { toOAuthClientDto, toShownClientDto } from './to-oauth-client-dto.js';
 
 /** Applications that people sign in with, and machines with client credentials. */
 @Controller('v1/identity/oauth-clients')
@@ -47,11 +48,10 @@ export class OAuthClientsController {
     ],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateOAuthClientDto): Promise<Answer> {
-    const created = await this.clients.create(context, body);
-    const { client } = created;
-    return Answer.created(toShownClientDto(created), `/v1/identity/oauth-clients/${client.id}`, {
-      ETag: versionTag(client),
-    });
+    return Answer.newResource(
+      toShownClientDto(await this.clients.create(context, body)),
+      '/v1/identity/oauth-clients',
+    );
   }
 
   @ListEndpoint({
@@ -63,8 +63,7 @@ export class OAuthClientsController {
     @Context() context: RequestContext,
     @ListRequest(OAUTH_CLIENTS_LIST) query: ListQuery,
   ): Promise<Page<OAuthClientDto>> {
-    const { data, page } = await this.clients.list(context, query);
-    return { data: data.map(toOAuthClientDto), page };
+    return mapPage(await this.clients.list(context, query), toOAuthClientDto);
   }
 
   @GetEndpoint({
@@ -73,8 +72,7 @@ export class OAuthClientsController {
     response: OAuthClientDto,
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    const client = await this.clients.get(context, id);
-    return Answer.tagged(toOAuthClientDto(client), versionTag(client));
+    return Answer.resource(toOAuthClientDto(await this.clients.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -91,8 +89,7 @@ export class OAuthClientsController {
     @Id() id: string,
     @Body() body: UpdateOAuthClientDto,
   ): Promise<Answer> {
-    const updated = await this.clients.update(context, id, body);
-    return Answer.tagged(toShownClientDto(updated), versionTag(updated.client));
+    return Answer.resource(toShownClientDto(await this.clients.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -111,8 +108,7 @@ export class OAuthClientsController {
     problems: ['reference_deleted', 'privilege_escalation', 'limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    const client = await this.clients.restore(context, id);
-    return Answer.tagged(toOAuthClientDto(client), versionTag(client));
+    return Answer.resource(toOAuthClientDto(await this.clients.restore(context, id)));
   }
 
   @PurgeEndpoint({

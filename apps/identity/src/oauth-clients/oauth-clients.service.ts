@@ -14,19 +14,12 @@ import { SessionSweep } from '../sessions/session-sweep.js';
 import { ClientReach } from './client-reach.js';
 import { demandCoherent } from './client-rules.js';
 import { hashClientSecret, newClientSecret } from './client-secret.js';
-import type { CreateOAuthClientDto, UpdateOAuthClientDto } from './oauth-client.dto.js';
-import { OAuthClient } from './oauth-client.entity.js';
-import { FIELDS, oauthClientEvent } from './oauth-client.events.js';
+import type { CreateOAuthClientDto, ShownClient, UpdateOAuthClientDto } from './oauth-client.dto.js';
+import { OAuthClient, FIELDS, oauthClientEvent } from './oauth-client.entity.js';
 
 const MOST_CLIENTS = 200;
 
 const END_GENERATION = 'UPDATE oauth_clients SET generation = $3 WHERE organization_id = $1 AND id = $2';
-
-/** A client, with its secret where it has a new one. */
-export interface ShownClient {
-  readonly client: OAuthClient;
-  readonly secret?: string;
-}
 
 /**
  * OAuth clients (identity.md §6). A secret is kept as a hash and shown once. What a client was given ends, within a

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   PurgeEndpoint,
   RestoreEndpoint,
   SoftDeleteEndpoint,
@@ -25,7 +25,7 @@ import {
 } from './organization.dto.js';
 import { ORGANIZATIONS_LIST } from './organizations.list.js';
 import { OrganizationsService } from './organizations.service.js';
-import { toOrganizationDto, type SeenOrganization } from './to-organization-dto.js';
+import { toOrganizationDto } from './to-organization-dto.js';
 
 /** The caller's organization and those below it. */
 @Controller('v1/identity/organizations')
@@ -42,14 +42,11 @@ export class OrganizationsController {
   })
   async create(@Context() context: RequestContext, @Body() body: CreateOrganizationDto): Promise<Answer> {
     const { apiKey, ...created } = await this.organizations.create(context, body);
-    const { organization } = created;
     const answer: CreatedOrganizationDto = {
       ...toOrganizationDto(created),
       ...(apiKey ? { api_key: apiKey } : {}),
     };
-    return Answer.created(answer, `/v1/identity/organizations/${organization.id}`, {
-      ETag: versionTag(organization),
-    });
+    return Answer.newResource(answer, '/v1/identity/organizations');
   }
 
   @ListEndpoint({
@@ -61,8 +58,7 @@ export class OrganizationsController {
     @Context() context: RequestContext,
     @ListRequest(ORGANIZATIONS_LIST) query: ListQuery,
   ): Promise<Page<OrganizationDto>> {
-    const { data, page } = await this.organizations.list(context, query);
-    return { data: data.map(toOrganizationDto), page };
+    return mapPage(await this.organizations.list(context, query), toOrganizationDto);
   }
 
   @GetEndpoint({
@@ -71,7 +67,7 @@ export class OrganizationsController {
     response: OrganizationDto,
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.organizations.get(context, id));
+    return Answer.resource(toOrganizationDto(await this.organizations.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -89,7 +85,7 @@ export class OrganizationsController {
     @Id() id: string,
     @Body() body: UpdateOrganizationDto,
   ): Promise<Answer> {
-    return tagged(await this.organizations.update(context, id, body));
+    return Answer.resource(toOrganizationDto(await this.organizations.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -109,7 +105,7 @@ export class OrganizationsController {
     problems: ['ancestor_required', 'invalid_state'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.organizations.restore(context, id));
+    return Answer.resource(toOrganizationDto(await this.organizations.restore(context, id)));
   }
 
   @PurgeEndpoint({
@@ -121,6 +117,3 @@ export class OrganizationsController {
     return this.organizations.purge(context, id);
   }
 }
-
-const tagged = (seen: SeenOrganization): Answer =>
-  Answer.tagged(toOrganizationDto(seen), versionTag(seen.organization));

@@ -11,8 +11,7 @@ import {
 } from '@customer-platform/http';
 import { ExplainPermissionDto, PermissionExplanationDto } from './permission-explanations.dto.js';
 import { PermissionExplanations } from './permission-explanations.service.js';
-import { PermissionDto } from './permission.dto.js';
-import { PERMISSION_LIST } from './permissions.list.js';
+import { PermissionDto, PERMISSION_LIST } from './permission.dto.js';
 import { PermissionsService } from './permissions.service.js';
 
 /** The permission registry, and who holds what of it. */

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsUUID } from 'class-validator';
-import { MayBeAbsent } from '@customer-platform/http';
+import { MayBeAbsent, type ListDefinition } from '@customer-platform/http';
 
 /** What `POST /v1/identity/role-assignments` takes. */
 export class CreateRoleAssignmentDto {
@@ -31,3 +31,14 @@ export class RoleAssignmentDto {
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
 }
+
+/** `GET /v1/identity/role-assignments` (identity.md §9). */
+export const ROLE_ASSIGNMENTS_LIST: ListDefinition = {
+  resource: 'identity.role_assignments',
+  filters: {
+    membership_id: { type: 'uuid', column: 'membership_id' },
+    role_id: { type: 'uuid', column: 'role_id' },
+  },
+  sorts: { created_at: { type: 'time', column: 'created_at' } },
+  defaultSort: '-created_at',
+};

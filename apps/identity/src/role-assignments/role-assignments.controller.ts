@@ -16,8 +16,12 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { CreateRoleAssignmentDto, RoleAssignmentDto, RoleAssignmentKeyDto } from './role-assignment.dto.js';
-import { ROLE_ASSIGNMENTS_LIST } from './role-assignments.list.js';
+import {
+  CreateRoleAssignmentDto,
+  RoleAssignmentDto,
+  RoleAssignmentKeyDto,
+  ROLE_ASSIGNMENTS_LIST,
+} from './role-assignment.dto.js';
 import { RoleAssignmentsService } from './role-assignments.service.js';
 
 /** Which roles members have. */

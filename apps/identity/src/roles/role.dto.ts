@@ -7,9 +7,11 @@ import {
   MayBeNull,
   PatchOf,
   SameAs,
+  type ListDefinition,
 } from '@customer-platform/http';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import type { RoleKind } from './built-in-roles.js';
+import type { Role } from './role.entity.js';
 
 const KINDS: readonly RoleKind[] = ['human', 'machine'];
 const HELD = {
@@ -81,4 +83,41 @@ export class RoleDto {
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}
+
+/** `GET /v1/identity/roles` (identity.md §9). */
+export const ROLES_LIST: ListDefinition = {
+  resource: 'identity.roles',
+  filters: {
+    kind: { type: 'enum', column: 'kind', values: ['human', 'machine'] },
+    built_in: { type: 'boolean', column: '(key IS NOT NULL)', ops: ['eq'] },
+    created_at: { type: 'time', column: 'created_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    name: { type: 'string', column: 'name' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** A role with what it permits. */
+export interface RoleWithPermissions {
+  readonly role: Role;
+  readonly permissions: string[];
+}
+
+export function toRoleDto({ role, permissions }: RoleWithPermissions): RoleDto {
+  return {
+    id: role.id,
+    name: role.name,
+    description: role.description,
+    kind: role.kind,
+    permissions,
+    built_in: role.key !== null,
+    key: role.key,
+    created_at: role.createdAt.toISOString(),
+    updated_at: role.updatedAt.toISOString(),
+    deleted_at: role.deletedAt?.toISOString() ?? null,
+  };
 }

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -10,6 +9,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   PurgeEndpoint,
   RestoreEndpoint,
   SoftDeleteEndpoint,
@@ -18,10 +18,15 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { CreateRoleDto, ReplacePermissionsDto, RoleDto, UpdateRoleDto } from './role.dto.js';
-import { ROLES_LIST } from './roles.list.js';
+import {
+  CreateRoleDto,
+  ReplacePermissionsDto,
+  RoleDto,
+  UpdateRoleDto,
+  ROLES_LIST,
+  toRoleDto,
+} from './role.dto.js';
 import { RolesService } from './roles.service.js';
-import { toRoleDto, type RoleWithPermissions } from './to-role-dto.js';
 
 /** What members and machines may do, by role. */
 @Controller('v1/identity/roles')
@@ -35,9 +40,7 @@ export class RolesController {
     problems: ['privilege_escalation', 'duplicate_value', 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateRoleDto): Promise<Answer> {
-    const created = await this.roles.create(context, body);
-    const { role } = created;
-    return Answer.created(toRoleDto(created), `/v1/identity/roles/${role.id}`, { ETag: versionTag(role) });
+    return Answer.newResource(toRoleDto(await this.roles.create(context, body)), '/v1/identity/roles');
   }
 
   @ListEndpoint({
@@ -49,13 +52,12 @@ export class RolesController {
     @Context() context: RequestContext,
     @ListRequest(ROLES_LIST) query: ListQuery,
   ): Promise<Page<RoleDto>> {
-    const { data, page } = await this.roles.list(context, query);
-    return { data: data.map(toRoleDto), page };
+    return mapPage(await this.roles.list(context, query), toRoleDto);
   }
 
   @GetEndpoint({ permission: 'identity.roles.read', summary: 'Read a role', response: RoleDto })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.roles.get(context, id));
+    return Answer.resource(toRoleDto(await this.roles.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -69,7 +71,7 @@ export class RolesController {
     @Id() id: string,
     @Body() body: UpdateRoleDto,
   ): Promise<Answer> {
-    return tagged(await this.roles.update(context, id, body));
+    return Answer.resource(toRoleDto(await this.roles.update(context, id, body)));
   }
 
   @Endpoint({
@@ -87,7 +89,7 @@ export class RolesController {
     @Id() id: string,
     @Body() { permissions }: ReplacePermissionsDto,
   ): Promise<Answer> {
-    return tagged(await this.roles.replacePermissions(context, id, permissions));
+    return Answer.resource(toRoleDto(await this.roles.replacePermissions(context, id, permissions)));
   }
 
   @SoftDeleteEndpoint({
@@ -107,7 +109,7 @@ export class RolesController {
     problems: ['privilege_escalation', 'limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.roles.restore(context, id));
+    return Answer.resource(toRoleDto(await this.roles.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'identity.roles.purge', summary: 'Purge a soft-deleted role' })
@@ -115,5 +117,3 @@ export class RolesController {
     return this.roles.purge(context, id);
   }
 }
-
-const tagged = (read: RoleWithPermissions): Answer => Answer.tagged(toRoleDto(read), versionTag(read.role));

@@ -12,11 +12,9 @@ import { Outbox } from '@customer-platform/event-bus';
 import { requireMatch, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { demandHeld } from './escalation.js';
-import type { CreateRoleDto, UpdateRoleDto } from './role.dto.js';
-import { Role } from './role.entity.js';
-import { roleEvent } from './role.events.js';
+import type { CreateRoleDto, UpdateRoleDto, RoleWithPermissions } from './role.dto.js';
+import { Role, roleEvent } from './role.entity.js';
 import { RoleGrants } from './role-grants.js';
-import type { RoleWithPermissions } from './to-role-dto.js';
 
 const MOST_ROLES = 200;
 

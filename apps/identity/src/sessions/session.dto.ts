@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { ListDefinition } from '@customer-platform/http';
 
 /** States of a session (identity.md §5). */
 export const SESSION_STATUSES = ['active', 'ended'] as const;
@@ -60,3 +61,17 @@ export class SessionDto {
   @ApiProperty(TIME) ended_at: string | null;
   @ApiProperty({ format: 'date-time' }) created_at: string;
 }
+
+/** `GET /v1/identity/sessions` (identity.md §9). */
+export const SESSIONS_LIST: ListDefinition = {
+  resource: 'identity.sessions',
+  filters: {
+    user_id: { type: 'uuid', column: 'user_id' },
+    status: { type: 'enum', column: 'status', values: SESSION_STATUSES },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    last_seen_at: { type: 'time', column: 'last_seen_at' },
+  },
+  defaultSort: '-created_at',
+};

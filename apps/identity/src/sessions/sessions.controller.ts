@@ -9,8 +9,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { SessionDto } from './session.dto.js';
-import { SESSIONS_LIST } from './sessions.list.js';
+import { SessionDto, SESSIONS_LIST } from './session.dto.js';
 import { SessionsService } from './sessions.service.js';
 
 /** Who is signed in, from where, and since when. */

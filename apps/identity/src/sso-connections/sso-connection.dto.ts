@@ -10,7 +10,15 @@ import {
   Length,
   Matches,
 } from 'class-validator';
-import { custom, IsImmutable, IsWithoutRepeats, MayBeAbsent, PatchOf, SameAs } from '@customer-platform/http';
+import {
+  custom,
+  IsImmutable,
+  IsWithoutRepeats,
+  MayBeAbsent,
+  PatchOf,
+  SameAs,
+  type ListDefinition,
+} from '@customer-platform/http';
 import { domainName } from '../domain-name.js';
 import { SSO_STATUSES, type SsoConnection } from './sso-connection.entity.js';
 
@@ -185,3 +193,18 @@ export function toSsoConnectionDto(
     deleted_at: row.deletedAt?.toISOString() ?? null,
   };
 }
+
+/** `GET /v1/identity/sso-connections` (identity.md §9). */
+export const SSO_CONNECTIONS_LIST: ListDefinition = {
+  resource: 'identity.sso-connections',
+  filters: {
+    status: { type: 'enum', column: 'status', values: SSO_STATUSES },
+    created_at: { type: 'time', column: 'created_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    name: { type: 'string', column: 'name' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};

@@ -1,4 +1,4 @@
-import type { SoftDeletable } from '@customer-platform/database';
+import type { SoftDeletable, ResourceChange } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** States of a connection (identity.md §6). */
@@ -24,4 +24,33 @@ export class SsoConnection implements SoftDeletable {
   @Column('timestamptz') createdAt: Date;
   @Column('timestamptz') updatedAt: Date;
   @Column('timestamptz', { nullable: true }) deletedAt: Date | null;
+}
+
+/** The fields of a change, by property. */
+const FIELDS: Readonly<Record<string, string>> = {
+  name: 'name',
+  protocol: 'protocol',
+  issuer: 'issuer',
+  clientId: 'client_id',
+  clientSecret: 'client_secret',
+  domains: 'domains',
+  enforced: 'enforced',
+  jit: 'jit',
+  jitRoleIds: 'jit_role_ids',
+  status: 'status',
+  deletedAt: 'deleted_at',
+};
+
+/** `identity.sso_connection.*` (identity.md §9). */
+export function ssoConnectionEvent({ verb, row, changed }: ResourceChange<SsoConnection>) {
+  return {
+    type: `identity.sso_connection.${verb}.v1`,
+    key: row.id,
+    subject: `sso-connections/${row.id}`,
+    data: {
+      organization_id: row.organizationId,
+      id: row.id,
+      changed: changed.flatMap((property) => FIELDS[property] ?? []),
+    },
+  };
 }

@@ -1,5 +1,4 @@
 import { Controller, Inject } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   PurgeEndpoint,
   RestoreEndpoint,
   SoftDeleteEndpoint,
@@ -23,9 +23,9 @@ import {
   SsoConnectionDto,
   toSsoConnectionDto,
   UpdateSsoConnectionDto,
+  SSO_CONNECTIONS_LIST,
 } from './sso-connection.dto.js';
 import type { SsoConnection } from './sso-connection.entity.js';
-import { SSO_CONNECTIONS_LIST } from './sso-connections.list.js';
 import { SsoConnectionsService } from './sso-connections.service.js';
 import { SSO_CONFIG, type SsoConfig } from './sso.config.js';
 
@@ -52,8 +52,10 @@ export class SsoConnectionsController {
     ],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateSsoConnectionDto): Promise<Answer> {
-    const row = await this.connections.create(context, body);
-    return Answer.created(this.dto(row), `/v1/identity/sso-connections/${row.id}`, { ETag: versionTag(row) });
+    return Answer.newResource(
+      this.dto(await this.connections.create(context, body)),
+      '/v1/identity/sso-connections',
+    );
   }
 
   @ListEndpoint({
@@ -65,8 +67,7 @@ export class SsoConnectionsController {
     @Context() context: RequestContext,
     @ListRequest(SSO_CONNECTIONS_LIST) query: ListQuery,
   ): Promise<Page<SsoConnectionDto>> {
-    const { data, page } = await this.connections.list(context, query);
-    return { data: data.map((row) => this.dto(row)), page };
+    return mapPage(await this.connections.list(context, query), (row) => this.dto(row));
   }
 
   @GetEndpoint({
@@ -75,7 +76,7 @@ export class SsoConnectionsController {
     response: SsoConnectionDto,
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return this.tagged(await this.connections.get(context, id));
+    return Answer.resource(this.dto(await this.connections.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -100,7 +101,7 @@ export class SsoConnectionsController {
     @Id() id: string,
     @Body() body: UpdateSsoConnectionDto,
   ): Promise<Answer> {
-    return this.tagged(await this.connections.update(context, id, body));
+    return Answer.resource(this.dto(await this.connections.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -119,7 +120,7 @@ export class SsoConnectionsController {
     problems: ['privilege_escalation'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return this.tagged(await this.connections.restore(context, id));
+    return Answer.resource(this.dto(await this.connections.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'identity.sso.purge', summary: 'Purge a soft-deleted SSO connection' })
@@ -130,9 +131,5 @@ export class SsoConnectionsController {
   private dto(row: SsoConnection): SsoConnectionDto {
     const proofs = this.proofs.of(row.organizationId, row.domains);
     return toSsoConnectionDto(row, { redirectUri: this.config.redirectUriOf(row.id), proofs });
-  }
-
-  private tagged(row: SsoConnection): Answer {
-    return Answer.tagged(this.dto(row), versionTag(row));
   }
 }

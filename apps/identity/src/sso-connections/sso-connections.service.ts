@@ -19,8 +19,7 @@ import { checkIssuer } from './issuer-url.js';
 import { ProviderBusy, ProviderPlaces, type PlaceOf } from './provider-places.js';
 import { Providers, UnusableProvider } from './providers.js';
 import type { CreateSsoConnectionDto, UpdateSsoConnectionDto } from './sso-connection.dto.js';
-import { SsoConnection } from './sso-connection.entity.js';
-import { ssoConnectionEvent } from './sso-connection.events.js';
+import { SsoConnection, ssoConnectionEvent } from './sso-connection.entity.js';
 import { SsoReach } from './sso-reach.js';
 import { SSO_CONFIG, type SsoConfig } from './sso.config.js';
 

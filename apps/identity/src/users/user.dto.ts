@@ -1,7 +1,15 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { Equals, IsEmail, IsIn, IsString, Length, MaxLength } from 'class-validator';
-import { IsImmutable, IsLocaleTag, MayBeAbsent, MayBeNull, PatchOf, SameAs } from '@customer-platform/http';
-import { USER_STATUSES } from './user.entity.js';
+import {
+  IsImmutable,
+  IsLocaleTag,
+  MayBeAbsent,
+  MayBeNull,
+  PatchOf,
+  SameAs,
+  type ListDefinition,
+} from '@customer-platform/http';
+import { USER_STATUSES, type User } from './user.entity.js';
 
 /** What a caller sets; `invited` is where a user begins. */
 const SETTABLE = ['active', 'suspended'] as const;
@@ -72,4 +80,45 @@ export class UserDto {
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
+}
+
+/** `GET /v1/identity/users` (identity.md §9). */
+export const USERS_LIST: ListDefinition = {
+  resource: 'identity.users',
+  filters: {
+    status: { type: 'enum', column: 'status', values: USER_STATUSES },
+    email: { type: 'string', column: 'email', description: 'In lower case.' },
+    name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'prefix'] },
+    created_at: { type: 'time', column: 'created_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    name: { type: 'string', column: 'name' },
+    email: { type: 'string', column: 'email' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** A user with what other tables know of them. */
+export interface SeenUser {
+  readonly user: User;
+  readonly mfaEnabled: boolean;
+}
+
+export function toUserDto({ user, mfaEnabled }: SeenUser): UserDto {
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name,
+    locale: user.locale,
+    status: user.status,
+    email_verified: user.emailVerified,
+    mfa_enabled: mfaEnabled,
+    last_sign_in_at: user.lastSignInAt?.toISOString() ?? null,
+    organization_id: user.organizationId,
+    created_at: user.createdAt.toISOString(),
+    updated_at: user.updatedAt.toISOString(),
+    deleted_at: user.deletedAt?.toISOString() ?? null,
+  };
 }

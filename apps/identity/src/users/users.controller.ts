@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   PurgeEndpoint,
   RestoreEndpoint,
   SoftDeleteEndpoint,
@@ -17,9 +17,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { toUserDto, type SeenUser } from './to-user-dto.js';
-import { CreateUserDto, UpdateUserDto, UserDto } from './user.dto.js';
-import { USERS_LIST } from './users.list.js';
+import { CreateUserDto, UpdateUserDto, UserDto, USERS_LIST, toUserDto } from './user.dto.js';
 import { UsersService } from './users.service.js';
 
 /** The people an organization sees: its own, and its members. */
@@ -35,9 +33,7 @@ export class UsersController {
     problems: ['duplicate_value', 'rate_limited'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateUserDto): Promise<Answer> {
-    const seen = await this.users.create(context, body);
-    const { user } = seen;
-    return Answer.created(toUserDto(seen), `/v1/identity/users/${user.id}`, { ETag: versionTag(user) });
+    return Answer.newResource(toUserDto(await this.users.create(context, body)), '/v1/identity/users');
   }
 
   @ListEndpoint({
@@ -49,13 +45,12 @@ export class UsersController {
     @Context() context: RequestContext,
     @ListRequest(USERS_LIST) query: ListQuery,
   ): Promise<Page<UserDto>> {
-    const { data, page } = await this.users.list(context, query);
-    return { data: data.map(toUserDto), page };
+    return mapPage(await this.users.list(context, query), toUserDto);
   }
 
   @GetEndpoint({ permission: 'identity.users.read', summary: 'Read a user', response: UserDto })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.users.get(context, id));
+    return Answer.resource(toUserDto(await this.users.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -76,7 +71,7 @@ export class UsersController {
     @Id() id: string,
     @Body() body: UpdateUserDto,
   ): Promise<Answer> {
-    return tagged(await this.users.update(context, id, body));
+    return Answer.resource(toUserDto(await this.users.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -96,7 +91,7 @@ export class UsersController {
     problems: ['user_not_managed', 'privilege_escalation'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.users.restore(context, id));
+    return Answer.resource(toUserDto(await this.users.restore(context, id)));
   }
 
   @PurgeEndpoint({
@@ -108,5 +103,3 @@ export class UsersController {
     return this.users.purge(context, id);
   }
 }
-
-const tagged = (seen: SeenUser): Answer => Answer.tagged(toUserDto(seen), versionTag(seen.user));

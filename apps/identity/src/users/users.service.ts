@@ -15,10 +15,8 @@ import { FactorRemoval } from '../mfa/factor-removal.js';
 import { demandHeld } from '../roles/escalation.js';
 import { SessionEndings } from '../sessions/session-endings.js';
 import { AddressProbes } from './address-probes.js';
-import type { SeenUser } from './to-user-dto.js';
-import type { CreateUserDto, UpdateUserDto } from './user.dto.js';
-import { User } from './user.entity.js';
-import { userEvent } from './user.events.js';
+import type { CreateUserDto, UpdateUserDto, SeenUser } from './user.dto.js';
+import { User, userEvent } from './user.entity.js';
 import { lockManaged, permissionsOfUser } from './user-standing.js';
 
 const WITH_FACTOR = `

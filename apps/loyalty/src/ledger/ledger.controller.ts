@@ -12,8 +12,7 @@ import {
   type RequestContext,
 } from '@customer-platform/http';
 import { LedgerService } from './ledger.service.js';
-import { BalanceDto, TransactionDto } from './transaction.dto.js';
-import { TRANSACTIONS_LIST } from './transactions.list.js';
+import { BalanceDto, TransactionDto, TRANSACTIONS_LIST } from './transaction.dto.js';
 
 @Controller('v1/loyalty')
 export class LedgerController {

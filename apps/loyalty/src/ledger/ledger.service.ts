@@ -4,8 +4,13 @@ import { Clock, Database, type Transaction, pageOf, pageOfOwners } from '@custom
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { sumsOf } from './available.js';
-import type { BalanceDto, ExpiringLotDto, TransactionDto } from './transaction.dto.js';
-import { type TransactionRow, toTransactionDto } from './to-transaction-dto.js';
+import {
+  type BalanceDto,
+  type ExpiringLotDto,
+  type TransactionDto,
+  type TransactionRow,
+  toTransactionDto,
+} from './transaction.dto.js';
 
 const COLUMNS = `
   t.id, s.contact_id, t.kind, t.points, t.rule_id, t.rule_version, link.event_id, t.reverses_id, link.reason,

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { FilterSpec, ListDefinition } from '@customer-platform/http';
 
 /** What a transaction did to one lot. */
 export class LineDto {
@@ -48,4 +49,75 @@ export class BalanceDto {
   @ApiProperty({ type: [ExpiringLotDto], description: 'The next 100 lots to end.' })
   expiring: ExpiringLotDto[];
   @ApiProperty({ format: 'date-time' }) as_of: string;
+}
+
+const KINDS = ['earn', 'adjust', 'spend', 'expire', 'reverse'];
+const id = (column: string): FilterSpec => ({ type: 'uuid', column, ops: ['eq', 'in'] });
+
+/** `GET /v1/loyalty/transactions` (loyalty.md §3), a timeline source. */
+export const TRANSACTIONS_LIST: ListDefinition = {
+  resource: 'loyalty.transactions',
+  filters: {
+    contact_id: id('contact_id'),
+    kind: { type: 'enum', column: 'kind', values: KINDS, ops: ['eq', 'in'] },
+    rule_id: id('rule_id'),
+    event_id: id('event_id'),
+    correlation_id: id('correlation_id'),
+    reverses_id: id('reverses_id'),
+    reference: { type: 'string', column: 'reference' },
+    occurred_at: { type: 'time', column: 'occurred_at', ops: ['gt', 'gte', 'lt', 'lte'] },
+    created_at: { type: 'time', column: 'created_at', ops: ['gt', 'gte', 'lt', 'lte'] },
+    tombstoned: { type: 'boolean', column: '(tombstoned_at IS NOT NULL)', ops: ['eq'] },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    // Of one contact only, whose rows all have it.
+    occurred_at: { type: 'time', column: 'occurred_at' },
+  },
+  defaultSort: '-created_at',
+  timelineSource: { occurredAt: 'occurred_at' },
+};
+
+/** A transaction as it is read, with what its links and subject still tell. */
+export interface TransactionRow {
+  id: string;
+  contact_id: string | null;
+  kind: string;
+  points: string;
+  rule_id: string | null;
+  rule_version: number | null;
+  event_id: string | null;
+  reverses_id: string | null;
+  reason: string | null;
+  reference: string | null;
+  expires_at: Date | null;
+  actor_type: string;
+  actor_id: string;
+  occurred_at: Date | null;
+  correlation_id: string | null;
+  created_at: Date;
+  tombstoned_at: Date | null;
+}
+
+/** A transaction as the API answers it. */
+export function toTransactionDto(row: TransactionRow, lines: LineDto[]): TransactionDto {
+  return {
+    id: row.id,
+    contact_id: row.contact_id,
+    kind: row.kind,
+    points: Number(row.points),
+    lines,
+    rule_id: row.rule_id,
+    rule_version: row.rule_version,
+    event_id: row.event_id,
+    reverses_id: row.reverses_id,
+    reason: row.reason,
+    reference: row.reference,
+    expires_at: row.expires_at?.toISOString() ?? null,
+    actor: { type: row.actor_type, id: row.actor_id },
+    occurred_at: row.occurred_at?.toISOString() ?? null,
+    correlation_id: row.correlation_id,
+    created_at: row.created_at.toISOString(),
+    tombstoned_at: row.tombstoned_at?.toISOString() ?? null,
+  };
 }

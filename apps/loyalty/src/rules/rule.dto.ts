@@ -1,7 +1,8 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import { IsInstant, MayBeAbsent, MayBeNull, PatchOf, type ListDefinition } from '@customer-platform/http';
 import { IsArray, IsBoolean, IsInt, IsObject, IsString, Length, Max, Min } from 'class-validator';
 import { CONDITION_OPS, PERIODS, ROUNDINGS } from './rule.js';
+import type { Rule } from './rule.entity.js';
 
 type Schema = NonNullable<Extract<ApiPropertyOptions, { items?: unknown }>['items']>;
 
@@ -145,4 +146,44 @@ export class RuleVersionQuery {
   @MayBeAbsent()
   @IsString()
   version?: string;
+}
+
+/** `GET /v1/loyalty/rules` (loyalty.md §1). */
+export const RULES_LIST: ListDefinition = {
+  resource: 'loyalty.rules',
+  filters: {
+    event: { type: 'string', column: 'event' },
+    enabled: { type: 'boolean', column: 'enabled' },
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  sorts: {
+    name: { type: 'string', column: 'name' },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** A rule as the API answers it. */
+export function toRuleDto(rule: Rule): RuleDto {
+  return {
+    id: rule.id,
+    name: rule.name,
+    event: rule.event,
+    conditions: rule.conditions,
+    formula: rule.formula,
+    max_per_event: rule.maxPerEvent,
+    max_per_contact: rule.maxPerContact,
+    valid_from: rule.validFrom.toISOString(),
+    valid_to: rule.validTo?.toISOString() ?? null,
+    expires_after_days: rule.expiresAfterDays,
+    enabled: rule.enabled,
+    version: rule.version,
+    created_at: rule.createdAt.toISOString(),
+    updated_at: rule.updatedAt.toISOString(),
+    deleted_at: rule.deletedAt?.toISOString() ?? null,
+  };
 }

@@ -8,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -17,13 +18,16 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { versionTag } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { CreateRuleDto, RuleDto, RuleVersionQuery, UpdateRuleDto } from './rule.dto.js';
-import type { Rule } from './rule.entity.js';
-import { RULES_LIST } from './rules.list.js';
+import {
+  CreateRuleDto,
+  RuleDto,
+  RuleVersionQuery,
+  UpdateRuleDto,
+  RULES_LIST,
+  toRuleDto,
+} from './rule.dto.js';
 import { RulesService } from './rules.service.js';
-import { toRuleDto } from './to-rule-dto.js';
 
 @Controller('v1/loyalty/rules')
 export class RulesController {
@@ -36,8 +40,7 @@ export class RulesController {
     problems: ['duplicate_value', 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateRuleDto): Promise<Answer> {
-    const rule = await this.rules.create(context, body);
-    return Answer.created(toRuleDto(rule), `/v1/loyalty/rules/${rule.id}`, { ETag: versionTag(rule) });
+    return Answer.newResource(toRuleDto(await this.rules.create(context, body)), '/v1/loyalty/rules');
   }
 
   @ListEndpoint({ permission: 'loyalty.rules.read', summary: 'List earning rules', response: RuleDto })
@@ -45,8 +48,7 @@ export class RulesController {
     @Context() context: RequestContext,
     @ListRequest(RULES_LIST) query: ListQuery,
   ): Promise<Page<RuleDto>> {
-    const { data, page } = await this.rules.list(context, query);
-    return { data: data.map(toRuleDto), page };
+    return mapPage(await this.rules.list(context, query), toRuleDto);
   }
 
   @GetEndpoint({
@@ -59,7 +61,7 @@ export class RulesController {
     @Id() id: string,
     @Query() query: RuleVersionQuery,
   ): Promise<Answer> {
-    return tagged(await this.rules.get(context, id, readVersionNumber(query.version)));
+    return Answer.resource(toRuleDto(await this.rules.get(context, id, readVersionNumber(query.version))));
   }
 
   @UpdateEndpoint({
@@ -75,7 +77,7 @@ export class RulesController {
     @Id() id: string,
     @Body() body: UpdateRuleDto,
   ): Promise<Answer> {
-    return tagged(await this.rules.update(context, id, body));
+    return Answer.resource(toRuleDto(await this.rules.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({ permission: 'loyalty.rules.delete', summary: 'Soft-delete an earning rule' })
@@ -90,7 +92,7 @@ export class RulesController {
     problems: ['limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.rules.restore(context, id));
+    return Answer.resource(toRuleDto(await this.rules.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'loyalty.rules.purge', summary: 'Purge a rule that never earned' })
@@ -98,8 +100,6 @@ export class RulesController {
     return this.rules.purge(context, id);
   }
 }
-
-const tagged = (rule: Rule): Answer => Answer.tagged(toRuleDto(rule), versionTag(rule));
 
 function readVersionNumber(text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);

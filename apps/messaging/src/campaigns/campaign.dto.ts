@@ -1,11 +1,20 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import { IsInstant, MayBeAbsent, MayBeNull, PatchOf, type ListDefinition } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, ValidateNested } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { Category } from '../sends/send.js';
-import { AUDIENCE_TYPES, CAMPAIGN_STATES, RUN_STATES } from './campaign.js';
-import type { CampaignAudience, CampaignState, RunCounts, RunState } from './campaign.js';
+import {
+  AUDIENCE_TYPES,
+  CAMPAIGN_STATES,
+  RUN_STATES,
+  type CampaignAudience,
+  type CampaignState,
+  type RunCounts,
+  type RunState,
+} from './campaign.js';
+import type { CampaignEntity } from './campaign.entity.js';
+import type { Counted } from './runs/campaign-counts.js';
 
 const CATEGORIES = ['transactional', 'marketing'] as const;
 
@@ -175,4 +184,74 @@ export class CampaignDto {
 export class StartedRunDto {
   @IsUUID()
   run_id: string;
+}
+
+/** `GET /v1/messaging/campaigns` (messaging.md §9). */
+export const CAMPAIGNS_LIST: ListDefinition = {
+  resource: 'messaging.campaigns',
+  filters: {
+    channel: { type: 'enum', column: 'channel', values: CHANNELS },
+    state: { type: 'enum', column: 'state', values: CAMPAIGN_STATES },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+    name: { type: 'string', column: 'name' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** A row of `campaign_runs`, as far as it is shown. */
+export interface RunRow {
+  readonly id: string;
+  readonly state: Exclude<RunState, 'paused'>;
+  readonly paused: boolean;
+  readonly reason: string | null;
+  readonly template_version: number;
+  readonly started_at: Date;
+  readonly finished_at: Date | null;
+}
+
+/** A campaign with what is read beside its row. */
+export interface ShownCampaign {
+  readonly row: CampaignEntity;
+  readonly run: { readonly row: RunRow; readonly counted: Counted } | undefined;
+}
+
+/** A campaign as it is answered. */
+export function toCampaignDto({ row, run }: ShownCampaign): CampaignDto {
+  return {
+    id: row.id,
+    name: row.name,
+    channel: row.channel,
+    template_id: row.templateId,
+    audience: { type: row.audienceType, id: row.audienceId },
+    category: row.category,
+    topic: row.topic,
+    data: row.data,
+    repeatable: row.repeatable,
+    paused: row.paused,
+    state: row.state,
+    last_run: run ? toRunDto(run.row, run.counted) : null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    deleted_at: row.deletedAt?.toISOString() ?? null,
+  };
+}
+
+function toRunDto(run: RunRow, { counts, skipped }: Counted): CampaignRunDto {
+  const rests = run.paused && (run.state === 'gathering' || run.state === 'running');
+  return {
+    id: run.id,
+    state: rests ? 'paused' : run.state,
+    reason: run.reason,
+    counts,
+    skipped_reasons: skipped,
+    template_version: run.template_version,
+    started_at: run.started_at.toISOString(),
+    finished_at: run.finished_at?.toISOString() ?? null,
+  };
 }

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -10,6 +9,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -18,10 +18,15 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { CampaignDto, CreateCampaignDto, StartedRunDto, UpdateCampaignDto } from './campaign.dto.js';
-import { CAMPAIGNS_LIST } from './campaigns.list.js';
+import {
+  CampaignDto,
+  CreateCampaignDto,
+  StartedRunDto,
+  UpdateCampaignDto,
+  CAMPAIGNS_LIST,
+  toCampaignDto,
+} from './campaign.dto.js';
 import { CampaignsService } from './campaigns.service.js';
-import { toCampaignDto, type ShownCampaign } from './to-campaign-dto.js';
 
 const CONTENT = [
   'reference_not_found',
@@ -46,11 +51,10 @@ export class CampaignsController {
     problems: [...CONTENT, 'duplicate_value', 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateCampaignDto): Promise<Answer> {
-    const shown = await this.campaigns.create(context, body);
-    const { row } = shown;
-    return Answer.created(toCampaignDto(shown), `/v1/messaging/campaigns/${row.id}`, {
-      ETag: versionTag(row),
-    });
+    return Answer.newResource(
+      toCampaignDto(await this.campaigns.create(context, body)),
+      '/v1/messaging/campaigns',
+    );
   }
 
   @ListEndpoint({ permission: 'messaging.campaigns.read', summary: 'List campaigns', response: CampaignDto })
@@ -58,8 +62,7 @@ export class CampaignsController {
     @Context() context: RequestContext,
     @ListRequest(CAMPAIGNS_LIST) query: ListQuery,
   ): Promise<Page<CampaignDto>> {
-    const { data, page } = await this.campaigns.list(context, query);
-    return { data: data.map(toCampaignDto), page };
+    return mapPage(await this.campaigns.list(context, query), toCampaignDto);
   }
 
   @GetEndpoint({
@@ -69,7 +72,7 @@ export class CampaignsController {
     response: CampaignDto,
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.campaigns.get(context, id));
+    return Answer.resource(toCampaignDto(await this.campaigns.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -86,7 +89,7 @@ export class CampaignsController {
     @Id() id: string,
     @Body() body: UpdateCampaignDto,
   ): Promise<Answer> {
-    return tagged(await this.campaigns.update(context, id, body));
+    return Answer.resource(toCampaignDto(await this.campaigns.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -106,7 +109,7 @@ export class CampaignsController {
     problems: ['limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.campaigns.restore(context, id));
+    return Answer.resource(toCampaignDto(await this.campaigns.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'messaging.campaigns.purge', summary: 'Purge a campaign' })
@@ -129,8 +132,4 @@ export class CampaignsController {
   async run(@Context() context: RequestContext, @Id() id: string): Promise<StartedRunDto> {
     return { run_id: await this.campaigns.run(context, id) };
   }
-}
-
-function tagged(shown: ShownCampaign): Answer {
-  return Answer.tagged(toCampaignDto(shown), versionTag(shown.row));
 }

@@ -17,12 +17,11 @@ import { Tenants } from '../organizations/tenants.js';
 import { calledOffKey } from '../sends/called-off.js';
 import { Audiences, demandReadable, type KnownAudience } from './audiences.js';
 import { CampaignContentCheck, type CampaignContent } from './campaign-content.js';
-import type { CreateCampaignDto, UpdateCampaignDto } from './campaign.dto.js';
+import type { CreateCampaignDto, UpdateCampaignDto, ShownCampaign } from './campaign.dto.js';
 import { CampaignEntity } from './campaign.entity.js';
 import { isUnderWay, type CampaignAudience } from './campaign.js';
 import { CampaignCounts } from './runs/campaign-counts.js';
 import { CampaignRuns } from './runs/campaign-runs.js';
-import type { ShownCampaign } from './to-campaign-dto.js';
 
 const MOST_CAMPAIGNS = 5_000;
 

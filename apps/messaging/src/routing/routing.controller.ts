@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -17,11 +17,8 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { CreateRuleDto, RuleDto, UpdateRuleDto } from './rule.dto.js';
-import type { RuleEntity } from './rule.entity.js';
-import { ROUTING_LIST } from './rule.list.js';
+import { CreateRuleDto, RuleDto, UpdateRuleDto, ROUTING_LIST, toRuleDto } from './rule.dto.js';
 import { RoutingService } from './routing.service.js';
-import { toRuleDto } from './to-rule-dto.js';
 
 const REFERENCES = [
   'reference_not_found',
@@ -41,8 +38,10 @@ export class RoutingController {
     problems: [...REFERENCES, 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateRuleDto): Promise<Answer> {
-    const row = await this.rules.create(context, body);
-    return Answer.created(toRuleDto(row), `/v1/messaging/event-routing/${row.id}`, { ETag: versionTag(row) });
+    return Answer.newResource(
+      toRuleDto(await this.rules.create(context, body)),
+      '/v1/messaging/event-routing',
+    );
   }
 
   @ListEndpoint({ permission: 'messaging.routing.read', summary: 'List routing rules', response: RuleDto })
@@ -50,13 +49,12 @@ export class RoutingController {
     @Context() context: RequestContext,
     @ListRequest(ROUTING_LIST) query: ListQuery,
   ): Promise<Page<RuleDto>> {
-    const { data, page } = await this.rules.list(context, query);
-    return { data: data.map(toRuleDto), page };
+    return mapPage(await this.rules.list(context, query), toRuleDto);
   }
 
   @GetEndpoint({ permission: 'messaging.routing.read', summary: 'Read a routing rule', response: RuleDto })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.rules.get(context, id));
+    return Answer.resource(toRuleDto(await this.rules.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -71,7 +69,7 @@ export class RoutingController {
     @Id() id: string,
     @Body() body: UpdateRuleDto,
   ): Promise<Answer> {
-    return tagged(await this.rules.update(context, id, body));
+    return Answer.resource(toRuleDto(await this.rules.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -90,7 +88,7 @@ export class RoutingController {
     problems: ['limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.rules.restore(context, id));
+    return Answer.resource(toRuleDto(await this.rules.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'messaging.routing.purge', summary: 'Purge a routing rule' })
@@ -98,5 +96,3 @@ export class RoutingController {
     return this.rules.purge(context, id);
   }
 }
-
-const tagged = (row: RuleEntity): Answer => Answer.tagged(toRuleDto(row), versionTag(row));

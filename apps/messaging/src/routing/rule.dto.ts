@@ -1,10 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import { IsInstant, MayBeAbsent, MayBeNull, PatchOf, type ListDefinition } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { Category } from '../sends/send.js';
 import { ROUTABLE_EVENTS, type RoutableEvent } from '../event-waits/routed-event.js';
 import { LONGEST_DELAY_SECONDS } from './rule.js';
+import type { RuleEntity } from './rule.entity.js';
 
 const CATEGORIES = ['transactional', 'marketing'] as const;
 const CONDITION = {
@@ -141,4 +142,45 @@ export class RuleDto {
   @MayBeNull()
   @IsInstant()
   deleted_at: string | null;
+}
+
+/** `GET /v1/messaging/event-routing` (messaging.md §3). */
+export const ROUTING_LIST: ListDefinition = {
+  resource: 'messaging.event-routing',
+  filters: {
+    event_type: { type: 'enum', column: 'event_type', values: ROUTABLE_EVENTS },
+    event_name: { type: 'string', column: 'event_name' },
+    channel: { type: 'enum', column: 'channel', values: CHANNELS },
+    enabled: { type: 'boolean', column: 'enabled' },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+    name: { type: 'string', column: 'name' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** A rule as it is answered. */
+export function toRuleDto(row: RuleEntity): RuleDto {
+  return {
+    id: row.id,
+    name: row.name,
+    enabled: row.enabled,
+    event_type: row.eventType,
+    event_name: row.eventName,
+    condition: row.condition,
+    channel: row.channel,
+    template_id: row.templateId,
+    recipient: row.recipient,
+    category: row.category,
+    topic: row.topic,
+    delay_seconds: row.delaySeconds,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    deleted_at: row.deletedAt?.toISOString() ?? null,
+  };
 }

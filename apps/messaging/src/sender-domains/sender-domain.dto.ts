@@ -1,9 +1,20 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import { IsInstant, MayBeAbsent, MayBeNull, PatchOf, type ListDefinition } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import { IsArray, IsBoolean, IsIn, IsString, IsUUID, Length, ValidateNested } from 'class-validator';
-import { FAULTS, PURPOSES, STATUSES, type Fault, type Purpose } from './dns-records.js';
-import { DOMAIN_STATES, type DomainState } from './sender-domain.entity.js';
+import {
+  FAULTS,
+  PURPOSES,
+  STATUSES,
+  type Fault,
+  type Purpose,
+  keyOf,
+  type DnsRecords,
+  type Findings,
+  type WantedRecord,
+} from './dns-records.js';
+import { DOMAIN_STATES, type DomainState, type SenderDomainEntity } from './sender-domain.entity.js';
+import { signingPair } from './dkim-pairs.js';
 
 const DOMAIN = {
   description: 'Unique among active domains. Kept in lower case and A-labels; no address, no public suffix.',
@@ -110,4 +121,53 @@ export class SenderDomainDto {
   @MayBeNull()
   @IsInstant()
   deleted_at: string | null;
+}
+
+/** `GET /v1/messaging/sender-domains` (messaging.md §10). */
+export const SENDER_DOMAINS_LIST: ListDefinition = {
+  resource: 'messaging.sender-domains',
+  filters: {
+    domain: { type: 'string', column: 'domain', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
+    state: { type: 'enum', column: 'state', values: DOMAIN_STATES },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+    domain: { type: 'string', column: 'domain' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** A domain as it is answered; of its keys it shows the public ones alone. */
+export function toSenderDomainDto(row: SenderDomainEntity, records: DnsRecords): SenderDomainDto {
+  return {
+    id: row.id,
+    domain: row.domain,
+    state: row.state,
+    selector: signingPair(row.dkimKeys).selector,
+    records: records.of(row).map((record) => toRecordDto(record, row.findings)),
+    failing_since: row.failingSince?.toISOString() ?? null,
+    verified_at: row.verifiedAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    deleted_at: row.deletedAt?.toISOString() ?? null,
+  };
+}
+
+function toRecordDto(record: WantedRecord, findings: Findings): SenderDomainRecordDto {
+  const finding = findings[keyOf(record)];
+  const { purpose, type, name, value, required } = record;
+  return {
+    purpose,
+    type,
+    name,
+    value,
+    required,
+    status: finding?.status ?? 'unchecked',
+    fault: finding?.fault ?? null,
+    checked_at: finding?.at ?? null,
+  };
 }

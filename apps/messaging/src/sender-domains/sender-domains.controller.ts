@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -10,6 +9,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -19,11 +19,15 @@ import {
   UpdateEndpoint,
 } from '@customer-platform/http';
 import { DnsRecords } from './dns-records.js';
-import { CreateSenderDomainDto, SenderDomainDto, UpdateSenderDomainDto } from './sender-domain.dto.js';
+import {
+  CreateSenderDomainDto,
+  SenderDomainDto,
+  UpdateSenderDomainDto,
+  SENDER_DOMAINS_LIST,
+  toSenderDomainDto,
+} from './sender-domain.dto.js';
 import type { SenderDomainEntity } from './sender-domain.entity.js';
-import { SENDER_DOMAINS_LIST } from './sender-domains.list.js';
 import { SenderDomainsService } from './sender-domains.service.js';
-import { toSenderDomainDto } from './to-sender-domain-dto.js';
 import { VerificationService } from './verification.service.js';
 
 @Controller('v1/messaging/sender-domains')
@@ -46,9 +50,7 @@ export class SenderDomainsController {
   })
   async create(@Context() context: RequestContext, @Body() body: CreateSenderDomainDto): Promise<Answer> {
     const row = await this.domains.create(context, body);
-    return Answer.created(toSenderDomainDto(row, this.records), `/v1/messaging/sender-domains/${row.id}`, {
-      ETag: versionTag(row),
-    });
+    return Answer.newResource(toSenderDomainDto(row, this.records), '/v1/messaging/sender-domains');
   }
 
   @ListEndpoint({
@@ -60,8 +62,7 @@ export class SenderDomainsController {
     @Context() context: RequestContext,
     @ListRequest(SENDER_DOMAINS_LIST) query: ListQuery,
   ): Promise<Page<SenderDomainDto>> {
-    const { data, page } = await this.domains.list(context, query);
-    return { data: data.map((row) => toSenderDomainDto(row, this.records)), page };
+    return mapPage(await this.domains.list(context, query), (row) => toSenderDomainDto(row, this.records));
   }
 
   @GetEndpoint({
@@ -135,6 +136,6 @@ export class SenderDomainsController {
   }
 
   private tagged(row: SenderDomainEntity): Answer {
-    return Answer.tagged(toSenderDomainDto(row, this.records), versionTag(row));
+    return Answer.resource(toSenderDomainDto(row, this.records));
   }
 }

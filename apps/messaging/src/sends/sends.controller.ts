@@ -13,8 +13,14 @@ import {
   type RequestContext,
 } from '@customer-platform/http';
 import { SendAcceptance } from './send-acceptance.service.js';
-import { AcceptedSendDto, CreateSendDto, SendDto, SendStepDto } from './send.dto.js';
-import { HISTORY_LIST, SENDS_LIST } from './sends.list.js';
+import {
+  AcceptedSendDto,
+  CreateSendDto,
+  SendDto,
+  SendStepDto,
+  HISTORY_LIST,
+  SENDS_LIST,
+} from './send.dto.js';
 import { SendsService } from './sends.service.js';
 
 @Controller('v1/messaging/sends')

@@ -8,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListDefinition,
   type ListQuery,
   type Page,
@@ -57,8 +58,7 @@ export class SuppressionsController {
     @Context() context: RequestContext,
     @ListRequest(SUPPRESSIONS_LIST) query: ListQuery,
   ): Promise<Page<SuppressionDto>> {
-    const { data, page } = await this.suppressions.list(context, query);
-    return { data: data.map(toSuppressionDto), page };
+    return mapPage(await this.suppressions.list(context, query), toSuppressionDto);
   }
 
   @Endpoint({

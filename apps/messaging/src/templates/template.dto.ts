@@ -4,6 +4,8 @@ import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } 
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import { TEMPLATE_KINDS, type TemplateKind } from './template-content.js';
 import { WARNING_CODES, type TemplateWarning } from './template-warnings.js';
+import type { TemplateEntity } from './template.entity.js';
+import type { ShownUse } from './used-templates.js';
 
 /** What the database counts to. */
 const LAST_VERSION = 2_147_483_647;
@@ -250,4 +252,31 @@ export class PreviewResultDto {
 
   @ApiProperty({ type: () => [TemplateWarningDto], description: 'At most ten of a code, and how many more.' })
   warnings: TemplateWarning[];
+}
+
+/** A template as it is answered: its newest content, and which version is sent. */
+export function toTemplateDto(row: TemplateEntity, uses: readonly ShownUse[]): TemplateDto {
+  return {
+    id: row.id,
+    name: row.name,
+    channel: row.channel,
+    kind: row.kind,
+    layout: row.layout,
+    uses: uses.map((use) => ({
+      id: use.used_id,
+      name: use.name,
+      kind: use.kind,
+      version: use.used_version,
+      published_version: use.published_version,
+    })),
+    default_locale: row.defaultLocale,
+    locales: row.locales,
+    variables: row.variables,
+    strict: row.strict,
+    version: row.version,
+    published_version: row.publishedVersion,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    deleted_at: row.deletedAt?.toISOString() ?? null,
+  };
 }

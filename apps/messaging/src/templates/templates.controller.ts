@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -26,6 +25,7 @@ import {
   PreviewResultDto,
   TemplateDto,
   UpdateTemplateDto,
+  toTemplateDto,
 } from './template.dto.js';
 import type { TemplateEntity } from './template.entity.js';
 import { TEMPLATES_LIST, VERSIONS_LIST } from './template.list.js';
@@ -40,7 +40,6 @@ import {
   TemplateVersionDto,
 } from './template-version.dto.js';
 import { TemplatesService } from './templates.service.js';
-import { toTemplateDto } from './to-template-dto.js';
 
 @Controller('v1/messaging/templates')
 export class TemplatesController {
@@ -59,9 +58,7 @@ export class TemplatesController {
   })
   async create(@Context() context: RequestContext, @Body() body: CreateTemplateDto): Promise<Answer> {
     const row = await this.templates.create(context, body);
-    return Answer.created(await this.shown(context, row), `/v1/messaging/templates/${row.id}`, {
-      ETag: versionTag(row),
-    });
+    return Answer.newResource(await this.shown(context, row), '/v1/messaging/templates');
   }
 
   @ListEndpoint({ permission: 'messaging.templates.read', summary: 'List templates', response: TemplateDto })
@@ -206,7 +203,7 @@ export class TemplatesController {
   }
 
   private async tagged(context: RequestContext, row: TemplateEntity): Promise<Answer> {
-    return Answer.tagged(await this.shown(context, row), versionTag(row));
+    return Answer.resource(await this.shown(context, row));
   }
 
   private async shown(context: RequestContext, row: TemplateEntity): Promise<TemplateDto> {

@@ -1,5 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, IsWithoutRepeats, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import {
+  IsInstant,
+  IsWithoutRepeats,
+  MayBeAbsent,
+  MayBeNull,
+  PatchOf,
+  type ListDefinition,
+} from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -15,7 +22,8 @@ import {
 import { WebhookDeliveryDto } from './deliveries/webhook-delivery.dto.js';
 import { SIGNINGS, type Signing } from './signing-secrets.js';
 import { SUBSCRIPTIONS } from './subscriptions.js';
-import type { DisabledReason } from './webhook-endpoint.entity.js';
+import { type DisabledReason, isLive, type WebhookEndpointEntity } from './webhook-endpoint.entity.js';
+import { toDeliveryDto, type DeliveryRow } from './deliveries/delivery-row.js';
 
 const NAME = { description: 'Unique among active endpoints.', example: 'Orders of the shop' };
 const URL_FIELD = {
@@ -161,4 +169,43 @@ export class WebhookEndpointWithSecretDto extends WebhookEndpointDto {
   @MayBeAbsent()
   @IsString()
   secret?: string;
+}
+
+/** `GET /v1/messaging/webhook-endpoints` (messaging.md §8). */
+export const WEBHOOK_ENDPOINTS_LIST: ListDefinition = {
+  resource: 'messaging.webhook-endpoints',
+  filters: {
+    enabled: { type: 'boolean', column: 'enabled' },
+    name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+  },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    updated_at: { type: 'time', column: 'updated_at' },
+    name: { type: 'string', column: 'name' },
+  },
+  defaultSort: '-created_at',
+  includeDeleted: true,
+};
+
+/** An endpoint as it is answered; its secret is not part of it. */
+export function toWebhookEndpointDto(
+  row: WebhookEndpointEntity,
+  deliveries: readonly DeliveryRow[],
+): WebhookEndpointDto {
+  return {
+    id: row.id,
+    name: row.name,
+    url: row.url,
+    events: row.events,
+    enabled: row.enabled,
+    signing: row.signing,
+    public_key: row.signing === 'v1a' ? (row.secrets[0]?.public_key ?? null) : null,
+    disabled_reason: row.disabledReason,
+    recent_deliveries: deliveries.map((delivery) => toDeliveryDto(delivery, isLive(row))),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    deleted_at: row.deletedAt?.toISOString() ?? null,
+  };
 }

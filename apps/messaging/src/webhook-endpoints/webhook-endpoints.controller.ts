@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -10,6 +9,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -20,14 +20,14 @@ import {
 } from '@customer-platform/http';
 import { WebhookTryDto } from './deliveries/webhook-delivery.dto.js';
 import { EndpointTest } from './endpoint-test.service.js';
-import { toWebhookEndpointDto } from './to-webhook-endpoint-dto.js';
 import {
   CreateWebhookEndpointDto,
   UpdateWebhookEndpointDto,
   WebhookEndpointDto,
   WebhookEndpointWithSecretDto,
+  WEBHOOK_ENDPOINTS_LIST,
+  toWebhookEndpointDto,
 } from './webhook-endpoint.dto.js';
-import { WEBHOOK_ENDPOINTS_LIST } from './webhook-endpoints.list.js';
 import { WebhookEndpointsService, type ShownEndpoint } from './webhook-endpoints.service.js';
 
 @Controller('v1/messaging/webhook-endpoints')
@@ -48,10 +48,10 @@ export class WebhookEndpointsController {
     problems: ['privilege_escalation', 'destination_not_allowed', 'duplicate_value', 'limit_reached'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateWebhookEndpointDto): Promise<Answer> {
-    const shown = await this.endpoints.create(context, body);
-    return Answer.created(toBody(shown), `/v1/messaging/webhook-endpoints/${shown.row.id}`, {
-      ETag: versionTag(shown.row),
-    });
+    return Answer.newResource(
+      toBody(await this.endpoints.create(context, body)),
+      '/v1/messaging/webhook-endpoints',
+    );
   }
 
   @ListEndpoint({
@@ -63,8 +63,7 @@ export class WebhookEndpointsController {
     @Context() context: RequestContext,
     @ListRequest(WEBHOOK_ENDPOINTS_LIST) query: ListQuery,
   ): Promise<Page<WebhookEndpointDto>> {
-    const { data, page } = await this.endpoints.list(context, query);
-    return { data: data.map(toBody), page };
+    return mapPage(await this.endpoints.list(context, query), toBody);
   }
 
   @GetEndpoint({
@@ -74,7 +73,7 @@ export class WebhookEndpointsController {
     response: WebhookEndpointDto,
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.endpoints.get(context, id));
+    return Answer.resource(toBody(await this.endpoints.get(context, id)));
   }
 
   @UpdateEndpoint({
@@ -92,7 +91,7 @@ export class WebhookEndpointsController {
     @Id() id: string,
     @Body() body: UpdateWebhookEndpointDto,
   ): Promise<Answer> {
-    return tagged(await this.endpoints.update(context, id, body));
+    return Answer.resource(toBody(await this.endpoints.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({ permission: 'messaging.webhooks.delete', summary: 'Soft-delete a webhook endpoint' })
@@ -107,7 +106,7 @@ export class WebhookEndpointsController {
     problems: ['limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.endpoints.restore(context, id));
+    return Answer.resource(toBody(await this.endpoints.restore(context, id)));
   }
 
   @PurgeEndpoint({ permission: 'messaging.webhooks.purge', summary: 'Purge a webhook endpoint' })
@@ -136,5 +135,3 @@ export class WebhookEndpointsController {
 function toBody({ row, deliveries, secret }: ShownEndpoint): WebhookEndpointWithSecretDto {
   return { ...toWebhookEndpointDto(row, deliveries), ...(secret === undefined ? {} : { secret }) };
 }
-
-const tagged = (shown: ShownEndpoint): Answer => Answer.tagged(toBody(shown), versionTag(shown.row));

@@ -4,7 +4,7 @@ import { etagOf, requireMatch, type RequestContext } from '@customer-platform/ht
 import { Problem } from '@customer-platform/problem-json';
 import { ContactLookup } from '../contact-lookup.js';
 import type { Contact } from '../contact.entity.js';
-import { toContactDto } from '../to-contact-dto.js';
+import { toContactDto } from '../contact.dto.js';
 import { ContactMerger, type MergePlan } from './contact-merger.js';
 import { ContactPair, type LockedContacts } from './contact-pair.js';
 import { ContactParter } from './contact-parter.js';

@@ -7,8 +7,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
-import { MergeSuggestionDto } from './suggestion.dto.js';
-import { SUGGESTION_LIST } from './suggestion.list.js';
+import { MergeSuggestionDto, SUGGESTION_LIST } from './suggestion.dto.js';
 import { SuggestionsService } from './suggestions.service.js';
 
 @Controller('v1/core/merge-suggestions')

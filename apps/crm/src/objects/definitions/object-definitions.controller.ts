@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { Controller, Req } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -10,6 +9,7 @@ import {
   Id,
   ListEndpoint,
   ListRequest,
+  mapPage,
   type ListQuery,
   type Page,
   PurgeEndpoint,
@@ -22,11 +22,11 @@ import {
   CreateObjectDefinitionDto,
   ObjectDefinitionDto,
   UpdateObjectDefinitionDto,
+  OBJECT_DEFINITIONS_LIST,
+  toObjectDefinitionDto,
 } from './object-definition.dto.js';
-import { OBJECT_DEFINITIONS_LIST } from './object-definitions.list.js';
 import { ObjectDefinitionsService } from './object-definitions.service.js';
 import { recordSchemaOf, SCHEMA_TYPE, wantsSchema } from './record-schema.js';
-import { toObjectDefinitionDto, type ShownDefinition } from './to-object-definition-dto.js';
 
 @Controller('v1/crm/object-definitions')
 export class ObjectDefinitionsController {
@@ -39,9 +39,10 @@ export class ObjectDefinitionsController {
     problems: ['duplicate_value', 'limit_reached', 'reference_not_found', 'reference_deleted'],
   })
   async create(@Context() context: RequestContext, @Body() body: CreateObjectDefinitionDto): Promise<Answer> {
-    const shown = await this.definitions.create(context, body);
-    const location = `/v1/crm/object-definitions/${shown.definition.id}`;
-    return Answer.created(toObjectDefinitionDto(shown), location, { ETag: versionTag(shown.definition) });
+    return Answer.newResource(
+      toObjectDefinitionDto(await this.definitions.create(context, body)),
+      '/v1/crm/object-definitions',
+    );
   }
 
   @ListEndpoint({
@@ -53,8 +54,7 @@ export class ObjectDefinitionsController {
     @Context() context: RequestContext,
     @ListRequest(OBJECT_DEFINITIONS_LIST) query: ListQuery,
   ): Promise<Page<ObjectDefinitionDto>> {
-    const { data, page } = await this.definitions.list(context, query);
-    return { data: data.map(toObjectDefinitionDto), page };
+    return mapPage(await this.definitions.list(context, query), toObjectDefinitionDto);
   }
 
   @GetEndpoint({
@@ -70,7 +70,7 @@ export class ObjectDefinitionsController {
     @Req() request: IncomingMessage,
   ): Promise<Answer> {
     const shown = await this.definitions.get(context, id);
-    if (!wantsSchema(request.headers.accept)) return tagged(shown);
+    if (!wantsSchema(request.headers.accept)) return Answer.resource(toObjectDefinitionDto(shown));
     const headers = { 'Content-Type': SCHEMA_TYPE, Vary: 'Accept' };
     return new Answer(recordSchemaOf(shown.definition), headers);
   }
@@ -88,7 +88,7 @@ export class ObjectDefinitionsController {
     @Id() id: string,
     @Body() body: UpdateObjectDefinitionDto,
   ): Promise<Answer> {
-    return tagged(await this.definitions.update(context, id, body));
+    return Answer.resource(toObjectDefinitionDto(await this.definitions.update(context, id, body)));
   }
 
   @SoftDeleteEndpoint({
@@ -106,7 +106,7 @@ export class ObjectDefinitionsController {
     problems: ['limit_reached'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return tagged(await this.definitions.restore(context, id));
+    return Answer.resource(toObjectDefinitionDto(await this.definitions.restore(context, id)));
   }
 
   @PurgeEndpoint({
@@ -117,6 +117,3 @@ export class ObjectDefinitionsController {
     return this.definitions.purge(context, id);
   }
 }
-
-const tagged = (shown: ShownDefinition): Answer =>
-  Answer.tagged(toObjectDefinitionDto(shown), versionTag(shown.definition));

@@ -18,11 +18,13 @@ import { beginBuilding, beginDropping, readProgress } from '../indexing/index-jo
 import { demandFields } from './demand-fields.js';
 import { holdDefinition, holdDefinitions } from './definition-locks.js';
 import { planIndexes, type IndexPlan } from './known-definition.js';
-import type { CreateObjectDefinitionDto, UpdateObjectDefinitionDto } from './object-definition.dto.js';
-import { ObjectDefinition } from './object-definition.entity.js';
-import { objectDefinitionEvent } from './object-definition.events.js';
+import type {
+  CreateObjectDefinitionDto,
+  UpdateObjectDefinitionDto,
+  ShownDefinition,
+} from './object-definition.dto.js';
+import { ObjectDefinition, objectDefinitionEvent } from './object-definition.entity.js';
 import { forgetTally, readTallies, readTally } from './tallies.js';
-import type { ShownDefinition } from './to-object-definition-dto.js';
 
 /** Active ones of an organization. */
 const MOST_DEFINITIONS = 50;

@@ -1,5 +1,4 @@
 import { Controller } from '@nestjs/common';
-import { versionTag } from '@customer-platform/database';
 import {
   Answer,
   Body,
@@ -9,6 +8,7 @@ import {
   Id,
   ListEndpoint,
   ListRequestOf,
+  mapPage,
   type ListReader,
   type Page,
   PathText,
@@ -18,10 +18,15 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { CreateObjectRecordDto, ObjectRecordDto, UpdateObjectRecordDto } from './object-record.dto.js';
+import {
+  CreateObjectRecordDto,
+  ObjectRecordDto,
+  UpdateObjectRecordDto,
+  rowToObjectRecordDto,
+  toObjectRecordDto,
+} from './object-record.dto.js';
 import { OBJECT_RECORDS_LIST } from './object-records.list.js';
-import { ObjectRecordsService, type ShownRecord } from './object-records.service.js';
-import { rowToObjectRecordDto, toObjectRecordDto } from './to-object-record-dto.js';
+import { ObjectRecordsService } from './object-records.service.js';
 
 const VALUES = {
   name: 'values',
@@ -49,9 +54,10 @@ export class ObjectRecordsController {
     @PathText('slug', EXAMPLE) slug: string,
     @Body() body: CreateObjectRecordDto,
   ): Promise<Answer> {
-    const shown = await this.records.create(context, slug, body.values);
-    const location = `/v1/crm/objects/${encodeURIComponent(slug)}/${shown.record.id}`;
-    return Answer.created(toObjectRecordDto(shown), location, { ETag: versionTag(shown.record) });
+    return Answer.newResource(
+      toObjectRecordDto(await this.records.create(context, slug, body.values)),
+      `/v1/crm/objects/${encodeURIComponent(slug)}`,
+    );
   }
 
   @ListEndpoint({
@@ -67,7 +73,7 @@ export class ObjectRecordsController {
     @ListRequestOf(OBJECT_RECORDS_LIST, VALUES) read: ListReader,
   ): Promise<Page<ObjectRecordDto>> {
     const { definition, page } = await this.records.list(context, slug, read);
-    return { data: page.data.map((row) => rowToObjectRecordDto(definition, row)), page: page.page };
+    return mapPage(page, (row) => rowToObjectRecordDto(definition, row));
   }
 
   @GetEndpoint({
@@ -81,7 +87,7 @@ export class ObjectRecordsController {
     @PathText('slug', EXAMPLE) slug: string,
     @Id() id: string,
   ): Promise<Answer> {
-    return tagged(await this.records.get(context, slug, id));
+    return Answer.resource(toObjectRecordDto(await this.records.get(context, slug, id)));
   }
 
   @UpdateEndpoint({
@@ -97,7 +103,7 @@ export class ObjectRecordsController {
     @Id() id: string,
     @Body() body: UpdateObjectRecordDto,
   ): Promise<Answer> {
-    return tagged(await this.records.update(context, slug, id, body.values));
+    return Answer.resource(toObjectRecordDto(await this.records.update(context, slug, id, body.values)));
   }
 
   @SoftDeleteEndpoint({
@@ -125,7 +131,7 @@ export class ObjectRecordsController {
     @PathText('slug', EXAMPLE) slug: string,
     @Id() id: string,
   ): Promise<Answer> {
-    return tagged(await this.records.restore(context, slug, id));
+    return Answer.resource(toObjectRecordDto(await this.records.restore(context, slug, id)));
   }
 
   @PurgeEndpoint({
@@ -141,6 +147,3 @@ export class ObjectRecordsController {
     return this.records.purge(context, slug, id);
   }
 }
-
-const tagged = (shown: ShownRecord): Answer =>
-  Answer.tagged(toObjectRecordDto(shown), versionTag(shown.record));

@@ -10,8 +10,7 @@ import {
   type RequestContext,
 } from '@customer-platform/http';
 import { DeliveriesService } from './deliveries.service.js';
-import { DELIVERIES_LIST } from './deliveries.list.js';
-import { TriedDeliveryDto } from './webhook-delivery.dto.js';
+import { TriedDeliveryDto, DELIVERIES_LIST } from './webhook-delivery.dto.js';
 
 @Controller('v1/messaging')
 export class WebhookDeliveriesController {

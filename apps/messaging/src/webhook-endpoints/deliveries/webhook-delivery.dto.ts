@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeNull } from '@customer-platform/http';
+import { IsInstant, MayBeNull, type ListDefinition } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import { IsArray, IsIn, IsInt, IsString, IsUUID, ValidateNested } from 'class-validator';
+import { EVENT_NAMES } from '../subscriptions.js';
 
 /** `paused`: it waits for its endpoint to be enabled. */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'paused'] as const;
@@ -86,3 +87,17 @@ export class TriedDeliveryDto extends WebhookDeliveryDto {
   @Type(() => WebhookTryDto)
   tries: WebhookTryDto[];
 }
+
+/** `GET /v1/messaging/webhook-endpoints/{id}/deliveries` (messaging.md §8). */
+export const DELIVERIES_LIST: ListDefinition = {
+  resource: 'messaging.webhook-deliveries',
+  filters: {
+    state: { type: 'enum', column: 'state', values: DELIVERY_STATES },
+    type: { type: 'enum', column: 'type', values: EVENT_NAMES },
+    event_id: { type: 'uuid', column: 'event_id' },
+    created_at: { type: 'time', column: 'created_at' },
+  },
+  sorts: { created_at: { type: 'time', column: 'created_at' } },
+  defaultSort: '-created_at',
+  tieBreaker: { field: 'event_id', column: 'event_id', type: 'uuid' },
+};
