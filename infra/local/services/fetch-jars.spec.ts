@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fetchJars, jarRepository, jarsIn } from './fetch-jars.ts';
+import { copyByMaven, fetchJars, jarRepository, jarsIn } from './fetch-jars.ts';
 
 const BYTES = 'the bytes of a jar';
 const SHA256 = createHash('sha256').update(BYTES).digest('hex');
@@ -95,5 +95,34 @@ describe('jarRepository', () => {
       jarRepository({}, file('settings.xml', commented + mirror(of, 'http://mirror.test'))),
     ).toBeUndefined();
     expect(jarRepository({}, join(folder, 'none.xml'))).toBeUndefined();
+  });
+});
+
+describe('copyByMaven', () => {
+  /** A Maven that puts one jar where it is told to, or fails as Maven does. */
+  function maven(script: string): NodeJS.ProcessEnv {
+    const path = file(
+      'mvn',
+      `#!/bin/sh\nfor each; do case "$each" in -DoutputDirectory=*) to="\${each#*=}";; esac; done\n${script}\n`,
+    );
+    chmodSync(path, 0o755);
+    return { PATH: `${folder}:${process.env['PATH'] ?? ''}` };
+  }
+
+  it('has Maven copy what the lock names, and refuses a jar with another checksum', () => {
+    const env = maven(`mkdir -p "$to" && printf '%s' '${BYTES}' > "$to/part-1.2.jar"`);
+    const lock = file('jars.lock', `org.example.parts:part:1.2 ${SHA256}\n`);
+    copyByMaven(lock, join(folder, 'jars'), env);
+    expect(readFileSync(join(folder, 'jars/part-1.2.jar'), 'utf8')).toBe(BYTES);
+    const other = file('other.lock', `org.example.parts:part:1.2 ${'0'.repeat(64)}\n`);
+    expect(() => copyByMaven(other, join(folder, 'jars'), env)).toThrow('part-1.2.jar has another checksum');
+  });
+
+  it('tells what Maven complains of', () => {
+    const env = maven('echo "[ERROR] nobody is there"; exit 1');
+    const lock = file('jars.lock', `org.example:part:1.2 ${SHA256}\n`);
+    expect(() => copyByMaven(lock, join(folder, 'jars'), env)).toThrow(
+      /fetch the jars of .*: nobody is there/,
+    );
   });
 });

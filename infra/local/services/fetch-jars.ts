@@ -2,10 +2,14 @@
  * `node --use-system-ca --use-env-proxy fetch-jars.ts LOCK FOLDER`: puts the jars that a lock file names into a folder
  * that does not exist yet. A line of it is `group:artifact:version` and the SHA-256 of the jar. It is a program because
  * those two options, which make Node trust what the machine trusts, hold for a whole process.
+ *
+ * Where Maven is installed it fetches them, as it is set up on the machine. Node does where it is not, or where
+ * MAVEN_REPOSITORY says where they are. Either way a jar with another checksum is refused.
  */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import artifactUrl from 'mvn-artifact-url';
 
@@ -78,20 +82,70 @@ export async function fetchJars(lock: string, folder: string, repository: string
   const fetchSome = async (): Promise<void> => {
     for (const jar of jars) {
       const bytes = await fetchJar(jar, repository);
-      const name = `${jar.artifactId}-${jar.version}.jar`;
-      if (createHash('sha256').update(bytes).digest('hex') !== jar.sha256)
-        throw new Error(`${name} has another checksum than ${lock} says: it is not used`);
-      writeFileSync(join(folder, name), bytes);
+      demandChecksum(lock, jar, bytes);
+      writeFileSync(join(folder, nameOf(jar)), bytes);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, fetchSome));
+}
+
+/** As `fetchJars`, by Maven, which is on the path. */
+export function copyByMaven(lock: string, folder: string, env: NodeJS.ProcessEnv): void {
+  const jars = jarsIn(lock);
+  const work = mkdtempSync(join(tmpdir(), 'jars-'));
+  const pom = join(work, 'pom.xml');
+  try {
+    writeFileSync(pom, pomOf(jars));
+    const goal = ['dependency:copy-dependencies', '-DexcludeTransitive=true', `-DoutputDirectory=${folder}`];
+    execFileSync('mvn', ['-q', '-B', '-f', pom, ...goal], { env, stdio: 'pipe', maxBuffer: 64 * 2 ** 20 });
+  } catch (cause) {
+    const { stdout = '', message } = cause as { stdout?: Buffer | string; message: string };
+    const complaint = /\[ERROR\] (.*)/.exec(String(stdout))?.[1] ?? message;
+    throw new Error(`Maven could not fetch the jars of ${lock}: ${complaint}`, { cause });
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+  for (const jar of jars) demandChecksum(lock, jar, readFileSync(join(folder, nameOf(jar))));
+}
+
+/** A project that needs these jars and nothing that they need. */
+function pomOf(jars: readonly Jar[]): string {
+  const exclusions =
+    '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>';
+  const dependencies = jars.map(
+    ({ groupId, artifactId, version }) =>
+      `<dependency><groupId>${groupId}</groupId><artifactId>${artifactId}</artifactId><version>${version}</version>${exclusions}</dependency>`,
+  );
+  const head = '<modelVersion>4.0.0</modelVersion><groupId>jars</groupId><artifactId>jars</artifactId>';
+  const rest = `<version>1</version><packaging>pom</packaging><dependencies>${dependencies.join('')}</dependencies>`;
+  return `<project>${head}${rest}</project>`;
+}
+
+function hasMaven(env: NodeJS.ProcessEnv): boolean {
+  try {
+    execFileSync('mvn', ['--version'], { env, stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function nameOf({ artifactId, version }: Jar): string {
+  return `${artifactId}-${version}.jar`;
+}
+
+function demandChecksum(lock: string, jar: Jar & { sha256: string }, bytes: Buffer): void {
+  if (createHash('sha256').update(bytes).digest('hex') !== jar.sha256)
+    throw new Error(`${nameOf(jar)} has another checksum than ${lock} says: it is not used`);
 }
 
 if (import.meta.main) {
   const [lock, folder] = process.argv.slice(2);
   if (lock === undefined || folder === undefined) throw new Error('Name a lock file and a folder');
   try {
-    await fetchJars(lock, folder, jarRepository(process.env));
+    const { env } = process;
+    if (env['MAVEN_REPOSITORY'] === undefined && hasMaven(env)) copyByMaven(lock, folder, env);
+    else await fetchJars(lock, folder, jarRepository(env));
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exit(1); // the other downloads end with it
