@@ -9,6 +9,7 @@ import { SteadyStatistics1764720000100 } from './1764720000100-steady-statistics
 import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to-workers.js';
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
+import { CheckLedgerByStatement1767270000000 } from './1767270000000-check-ledger-by-statement.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   OpenEventsToWorkers1766210000000,
   CreateConsumerPositions1766700000000,
   UnpackOutbox1767000100000,
+  CheckLedgerByStatement1767270000000,
 ];
