@@ -25,12 +25,9 @@ export {
   secretsConfig,
   senderDomainsConfig,
   serviceConfig,
-  type DatabaseConfig,
   type ImportBucketConfig,
   type KafkaConfig,
   type KafkaSecurityConfig,
-  type PeersConfig,
-  type PublicUrlsConfig,
   type SecretsConfig,
   type ServiceConfig,
 } from './pieces.js';

@@ -56,8 +56,6 @@ export const databaseConfig = z.object({
   DATABASE_OWNER_URL: postgresUrl().optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
 });
-/** What {@link databaseConfig} reads. */
-export type DatabaseConfig = z.infer<typeof databaseConfig>;
 
 /** Where the files of imports lie until they are carried out. */
 export const importFilesConfig = z.object({
@@ -205,8 +203,6 @@ export const peersConfig = z.object({
   MESSAGING_INTERNAL_URL: httpUrl(),
   LOYALTY_INTERNAL_URL: httpUrl(),
 });
-/** What {@link peersConfig} reads. */
-export type PeersConfig = z.infer<typeof peersConfig>;
 
 /** The public listeners of all modules; a module that needs fewer picks them. */
 export const publicUrlsConfig = z.object({
@@ -216,8 +212,6 @@ export const publicUrlsConfig = z.object({
   MESSAGING_URL: httpUrl(),
   LOYALTY_URL: httpUrl(),
 });
-/** What {@link publicUrlsConfig} reads. */
-export type PublicUrlsConfig = z.infer<typeof publicUrlsConfig>;
 
 const publicJwk = z.looseObject({
   kty: z.literal('OKP'),

@@ -94,7 +94,6 @@ export {
   IsImmutable,
   IsInstant,
   IsLocaleTag,
-  IsStorableText,
   IsTimeZoneName,
   IsWithoutRepeats,
   MayBeAbsent,

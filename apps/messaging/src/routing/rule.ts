@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHANNELS, type Channel } from '../addresses/channel.js';
+import type { Channel } from '../addresses/channel.js';
 import type { RoutableEvent } from '../event-waits/routed-event.js';
 import type { Category } from '../sends/send.js';
 import type { Condition } from './condition.js';
@@ -36,6 +36,3 @@ export const ruleRecipient = z.discriminatedUnion('from', [
 
 /** A rule's delay ends within 30 days. */
 export const LONGEST_DELAY_SECONDS = 30 * 86_400;
-
-/** Whether a text names a channel rules can be made for. */
-export const RULE_CHANNELS = CHANNELS;

@@ -1,5 +1,4 @@
 import type { Channel } from '../addresses/channel.js';
-import type { LocaleParts } from '../templates/template-content.js';
 import type { LinkRef } from '../identity-mail/identity-links.js';
 import type { PartSource } from '../rendering/render-job.js';
 import type { SendState } from './send-state.js';
@@ -83,6 +82,3 @@ export interface NewSend extends SendFacts, SendPayload {
   readonly dueAt: Date | null;
   readonly expiresAt: Date | null;
 }
-
-/** Parts of a send's own content, as given. */
-export type InlineContent = LocaleParts;

@@ -1,6 +1,6 @@
 import { canonicalLocale } from '@customer-platform/http';
 import { z } from 'zod';
-import { CHANNELS, type Channel } from '../addresses/channel.js';
+import type { Channel } from '../addresses/channel.js';
 import type { PartMode, PartSource } from '../rendering/render-job.js';
 import { refuse } from '../shapes/refuse.js';
 
@@ -226,9 +226,4 @@ export function isOfType(value: unknown, type: TemplateVariable['type']): boolea
     default:
       return typeof value === type;
   }
-}
-
-/** Whether a text names a channel that templates can be made for. */
-export function isTemplateChannel(text: string): text is Channel {
-  return CHANNELS.some((channel) => channel === text);
 }

@@ -2,7 +2,6 @@ import type { Permission } from '@customer-platform/permissions';
 import type { ProblemCode } from '@customer-platform/problem-json';
 import type { FurtherStatus, ResponseType } from './describe-endpoint.js';
 import { Endpoint } from './endpoint.decorator.js';
-import type { Dto } from './route-declaration.js';
 
 /** Options of the endpoints of the common administrative form. */
 export interface ResourceEndpointOptions {
@@ -14,8 +13,6 @@ export interface ResourceEndpointOptions {
   readonly response?: ResponseType;
   /** The media type of a file that it answers instead, to whoever accepts it by name. */
   readonly download?: string;
-  /** Default: the type of the parameter marked `@Body()`. */
-  readonly request?: Dto;
   readonly problems?: readonly ProblemCode[];
   readonly also?: readonly FurtherStatus[];
   readonly accepts?: 'api_key|user' | 'user';

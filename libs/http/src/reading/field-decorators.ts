@@ -1,6 +1,5 @@
 import { ValidateIf } from 'class-validator';
 import { registerDecorator, type ValidationOptions } from 'class-validator';
-import { isStorableText } from '../json/inspect-json.js';
 import { parseInstant } from '../json/parse-instant.js';
 import { canonicalLocale, canonicalTimeZone } from './locales.js';
 
@@ -40,11 +39,6 @@ export function IsTimeZoneName(options: ValidationOptions = {}): PropertyDecorat
       ...options,
     },
   );
-}
-
-/** The field is text without U+0000 and lone surrogates; bodies read by the platform are checked already. */
-export function IsStorableText(options: ValidationOptions = {}): PropertyDecorator {
-  return custom('isStorableText', (value) => typeof value === 'string' && isStorableText(value), options);
 }
 
 /**
