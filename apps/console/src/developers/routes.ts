@@ -1,10 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import { oneOf, textIn } from '../ui/search-params.ts';
+import { LETTER_STATES, STAGES } from './dead-letters/dead-letter.ts';
 
 export const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
-export const LETTER_STATES = ['pending', 'replaying', 'replayed', 'closed'] as const;
-export const STAGES = ['validate', 'resolve', 'store', 'profile', 'segments', 'emit', 'loyalty'] as const;
 export const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
 
 export interface KeysSearch {

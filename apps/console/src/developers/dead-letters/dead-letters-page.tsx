@@ -11,9 +11,9 @@ import { useList } from '../../ui/list.ts';
 import { Empty, Forbidden } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { deadLettersRoute, LETTER_STATES, STAGES, type DeadLettersSearch } from '../routes.ts';
+import { deadLettersRoute, type DeadLettersSearch } from '../routes.ts';
 import { LetterPanel } from './letter-panel.tsx';
-import { LETTER_TONES } from './letter-tones.ts';
+import { LETTER_STATES, LETTER_TONES, STAGES } from './dead-letter.ts';
 import { ReplayAll } from './replay-all.tsx';
 import type { DeadLetter } from './use-letters.ts';
 

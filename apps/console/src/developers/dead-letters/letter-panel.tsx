@@ -9,8 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Code, Json } from '../../ui/json.tsx';
 import { Failure, Note } from '../../ui/notices.tsx';
 import { Time } from '../../ui/time.tsx';
-import { LETTER_TONES } from './letter-tones.ts';
-import { causeOf, payloadOf } from './payload.ts';
+import { causeOf, LETTER_TONES, payloadOf } from './dead-letter.ts';
 import { useLettersOf, useReplay, type DeadLetter } from './use-letters.ts';
 
 /** All failures of one event: it can fail once in storing and once in each that comes after. */
