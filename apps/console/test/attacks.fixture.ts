@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { expectStatus, type Page, type Tenant } from '@customer-platform/testing';
+import { type AddressInfo, connect } from 'node:net';
+import type { Page } from '@customer-platform/testing';
+import type { ConsoleBench } from './console.fixture.js';
 
 /** Sets `window.hacked` by whichever way is open to it, and breaks out of attributes, texts and templates. */
 export const HOSTILE =
@@ -62,28 +63,20 @@ export class Stranger {
 }
 
 /** Everything in an organization that people or programs name, named to do harm. @returns the pages that show it */
-export async function nameAllToDoHarm({ admin, ingestion }: Tenant): Promise<string[]> {
-  const made = async (path: string, body: object): Promise<string> => {
-    const answer = await admin.post<{ id: string }>(path, body);
-    expectStatus(answer, 201);
-    return answer.body.id;
-  };
+export async function nameAllToDoHarm(bench: ConsoleBench): Promise<string[]> {
   const external_id = `${randomUUID()}${HOSTILE}`;
   const names = { first_name: HOSTILE.slice(0, 100), last_name: LINK };
-  const contact = await made('/v1/core/contacts', { external_id, ...names, attributes: { site: LINK } });
-  const other = await made('/v1/core/contacts', { external_id: `${randomUUID()}${HOSTILE}`, ...names });
-  const event = {
-    event: HOSTILE,
+  const contact = await bench.made('/v1/core/contacts', {
     external_id,
-    idempotency_key: randomUUID(),
-    occurred_at: new Date().toISOString(),
-    properties: { [HOSTILE]: HOSTILE, url: LINK, href: { src: LINK } },
-  };
-  expectStatus(await ingestion.post('/v1/core/track', event), 202);
-  await made('/v1/crm/notes', { contact_id: contact, body: `${HOSTILE}\n[x](${LINK})` });
+    ...names,
+    attributes: { site: LINK },
+  });
+  const other = await bench.made('/v1/core/contacts', { external_id: `${randomUUID()}${HOSTILE}`, ...names });
+  await bench.track(HOSTILE, external_id, { [HOSTILE]: HOSTILE, url: LINK, href: { src: LINK } });
+  await bench.made('/v1/crm/notes', { contact_id: contact, body: `${HOSTILE}\n[x](${LINK})` });
   const rule = { event: HOSTILE, count: { op: 'gte', value: 1 } };
-  const segment = await made('/v1/core/segments', { name: `${HOSTILE}1`, description: HOSTILE, rule });
-  const template = await made('/v1/messaging/templates', {
+  const segment = await bench.made('/v1/core/segments', { name: `${HOSTILE}1`, description: HOSTILE, rule });
+  const template = await bench.made('/v1/messaging/templates', {
     name: HOSTILE.replaceAll('{', '').slice(0, 120),
     channel: 'email',
     default_locale: 'en',
@@ -98,33 +91,44 @@ export async function nameAllToDoHarm({ admin, ingestion }: Tenant): Promise<str
     target: 'contact',
     indexed: true,
   };
-  await made('/v1/crm/object-definitions', { slug, name: HOSTILE.slice(0, 80), fields: [text, owner] });
-  const object = await made(`/v1/crm/objects/${slug}`, { values: { text: HOSTILE, owner: contact } });
-  const list = await made('/v1/crm/lists', { name: HOSTILE.slice(0, 100) });
-  const campaign = await made('/v1/messaging/campaigns', {
+  await bench.made('/v1/crm/object-definitions', { slug, name: HOSTILE.slice(0, 80), fields: [text, owner] });
+  const object = await bench.made(`/v1/crm/objects/${slug}`, { values: { text: HOSTILE, owner: contact } });
+  const list = await bench.made('/v1/crm/lists', { name: HOSTILE.slice(0, 100) });
+  const campaign = await bench.made('/v1/messaging/campaigns', {
     name: HOSTILE.slice(0, 120),
     channel: 'email',
     template_id: template,
     audience: { type: 'list', id: list },
     data: { [HOSTILE]: LINK },
   });
-  await made('/v1/messaging/suppressions', { channel: 'email', address: 'a@example.com', note: HOSTILE });
-  const role = await made('/v1/identity/roles', {
+  await bench.made('/v1/messaging/suppressions', {
+    channel: 'email',
+    address: 'a@example.com',
+    note: HOSTILE,
+  });
+  const role = await bench.made('/v1/identity/roles', {
     name: HOSTILE.slice(0, 80),
     description: HOSTILE,
     kind: 'human',
     permissions: ['core.contacts.read'],
   });
   const machine = { name: `m${HOSTILE}`.slice(0, 80), kind: 'machine', permissions: ['core.contacts.read'] };
-  const role_id = await made('/v1/identity/roles', machine);
-  const key = await made('/v1/identity/api-keys', { name: HOSTILE.slice(0, 80), role_id });
+  const role_id = await bench.made('/v1/identity/roles', machine);
+  const key = await bench.made('/v1/identity/api-keys', { name: HOSTILE.slice(0, 80), role_id });
   const hook = { name: HOSTILE, url: 'http://127.0.0.1:9/"><img/onerror=hacked=1>', events: ['core.*'] };
-  const endpoint = await made('/v1/messaging/webhook-endpoints', { ...hook, enabled: false });
+  const endpoint = await bench.made('/v1/messaging/webhook-endpoints', { ...hook, enabled: false });
   const redirect_uris = [`https://app.example/${encodeURIComponent(HOSTILE)}`];
-  await made('/v1/identity/oauth-clients', { name: HOSTILE.slice(0, 80), type: 'public', redirect_uris });
+  await bench.made('/v1/identity/oauth-clients', {
+    name: HOSTILE.slice(0, 80),
+    type: 'public',
+    redirect_uris,
+  });
   const child = { name: HOSTILE.slice(0, 80), slug: `child-${randomUUID().slice(0, 8)}` };
-  await made('/v1/identity/organizations', child);
-  await made('/v1/identity/invitations', { email: `"'<svg/onload=hacked>"@example.com`, role_ids: [role] });
+  await bench.made('/v1/identity/organizations', child);
+  await bench.made('/v1/identity/invitations', {
+    email: `"'<svg/onload=hacked>"@example.com`,
+    role_ids: [role],
+  });
   const objects = { thing: slug, object };
   return pagesShowing({ contact, other, segment, template, role, key, endpoint, campaign, ...objects });
 }

@@ -1,28 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import {
-  axeFindings,
+  type Browser,
+  END_WITHIN_MS,
   eventually,
   expectStatus,
   PlatformUnderTest,
+  START_WITHIN_MS,
   startChromium,
-  type Browser,
-  type Page,
   type Tenant,
 } from '@customer-platform/testing';
+import { type Staff, Visitor } from './visitor.fixture.js';
 
 const PASSWORD = 'tres tristes tigres tragaban trigo';
-const PATIENCE_MS = 20_000;
-
-/** Somebody who can sign in. */
-export interface Staff {
-  email: string;
-  name: string;
-  password: string;
-}
 
 /** How somebody looks at the Console. */
 export interface Eyes {
-  /** `es-CL` unless given: the language of the browser, before one is known. */
+  /** `es-CL` unless given: the language of the browser, before one is known, and of whoever is made to look. */
   locale?: string;
   /** `light` unless given. */
   scheme?: 'light' | 'dark';
@@ -30,19 +23,68 @@ export interface Eyes {
   width?: number;
 }
 
-/** The whole platform with its Console, and Chromium. */
-export class ConsoleBench {
-  private constructor(
-    readonly platform: PlatformUnderTest,
-    private readonly chromium: Browser,
-  ) {}
+/** Both languages, both themes, from a phone to a desk. */
+const EYES: readonly Eyes[] = [
+  { scheme: 'light', width: 1_440, locale: 'es-CL' },
+  { scheme: 'dark', width: 360, locale: 'es-CL' },
+  { scheme: 'light', width: 768, locale: 'en' },
+  { scheme: 'dark', width: 1_440, locale: 'en' },
+];
 
-  /** @param variables of apps beyond the usual ones */
-  static async start(
-    variables: Readonly<Record<string, Record<string, string>>> = {},
-  ): Promise<ConsoleBench> {
-    const platform = await PlatformUnderTest.start(variables, { pages: true });
-    return new ConsoleBench(platform, await startChromium());
+/** A desk by day in one language, a phone by night in the other. */
+export const DESK_AND_PHONE: readonly Eyes[] = [
+  { scheme: 'light', width: 1_440, locale: 'es-CL' },
+  { scheme: 'dark', width: 360, locale: 'en' },
+];
+
+type Variables = Readonly<Record<string, Record<string, string>>>;
+
+/**
+ * The Console of the tests of a file: it starts before the first and ends after the last. After each test its browsers are
+ * closed, and none has complained.
+ * @param variables of apps beyond the usual ones
+ */
+export function consoleBench(variables: () => Promise<Variables> = () => Promise.resolve({})): ConsoleBench {
+  const bench = new ConsoleBench();
+  beforeAll(async () => bench.start(await variables()), START_WITHIN_MS);
+  afterEach(() => bench.closeVisitors());
+  afterAll(() => bench.end(), END_WITHIN_MS);
+  return bench;
+}
+
+/**
+ * Tests that pages have nothing to stumble over, each with all eyes.
+ * @param prepare makes what they show, and says their paths
+ */
+export function itHasNothingToStumbleOver(
+  bench: ConsoleBench,
+  prepare: () => readonly string[] | Promise<readonly string[]>,
+  eyes: readonly Eyes[] = EYES,
+): void {
+  it.each(eyes)('has nothing to stumble over at $width px, $scheme, $locale', async (each) => {
+    const paths = await prepare();
+    const visitor = await bench.newOwner(each);
+    for (const path of paths) {
+      await visitor.open(path);
+      await visitor.settled();
+      await visitor.expectAccessible();
+    }
+  });
+}
+
+/** The whole platform with its Console, Chromium, and an organization with its owner. */
+export class ConsoleBench {
+  platform: PlatformUnderTest;
+  tenant: Tenant;
+  owner: Staff;
+  private chromium: Browser;
+  private visitors: Visitor[] = [];
+
+  async start(variables: Variables): Promise<void> {
+    this.platform = await PlatformUnderTest.start(variables, { pages: true });
+    this.chromium = await startChromium();
+    this.tenant = await this.platform.tenant();
+    this.owner = await this.staff(this.tenant);
   }
 
   async end(): Promise<void> {
@@ -50,17 +92,41 @@ export class ConsoleBench {
     await this.platform.stop();
   }
 
+  async closeVisitors(): Promise<void> {
+    const visitors = this.visitors.splice(0);
+    await Promise.all(visitors.map((visitor) => visitor.close()));
+    expect(visitors.flatMap(({ complaints }) => complaints)).toEqual([]);
+  }
+
+  /** Makes something in the organization. @returns its id */
+  async made(path: string, body: object): Promise<string> {
+    const answer = await this.tenant.admin.post<{ id: string }>(path, body);
+    expectStatus(answer, 201);
+    return answer.body.id;
+  }
+
+  /** A contact of its own. */
+  async contact(fields: object = {}): Promise<{ id: string; externalId: string; email: string }> {
+    const externalId = `customer-${randomUUID()}`;
+    const email = `${externalId}@example.com`;
+    const id = await this.made('/v1/core/contacts', { external_id: externalId, email, ...fields });
+    return { id, externalId, email };
+  }
+
+  /** Sends an event as a shop does. */
+  async track(event: string, external_id: string, properties: object = {}): Promise<void> {
+    const body = anEvent(event, external_id, properties);
+    expectStatus(await this.tenant.ingestion.post('/v1/core/track', body), 202);
+  }
+
   /** Somebody who was invited with a built-in role, and took the mail's link. */
-  async staff(tenant: Tenant, role = 'owner', locale = 'es-CL'): Promise<Staff> {
+  async staff(tenant = this.tenant, role = 'owner', locale = 'es-CL'): Promise<Staff> {
     return this.invited(tenant, await this.roleId(tenant, role), locale);
   }
 
-  /** Somebody whose only role holds these permissions and no other. */
-  async staffWith(tenant: Tenant, permissions: readonly string[]): Promise<Staff> {
+  private async staffWith(permissions: readonly string[]): Promise<Staff> {
     const role = { name: `Role ${randomUUID()}`, kind: 'human', permissions };
-    const made = await tenant.admin.post<{ id: string }>('/v1/identity/roles', role);
-    expectStatus(made, 201);
-    return this.invited(tenant, made.body.id, 'es-CL');
+    return this.invited(this.tenant, await this.made('/v1/identity/roles', role), 'es-CL');
   }
 
   private async invited(tenant: Tenant, roleId: string, locale: string): Promise<Staff> {
@@ -120,9 +186,9 @@ export class ConsoleBench {
       viewport: { width, height: 900 },
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
-    return new Visitor(page, this.platform.url);
+    const visitor = new Visitor(await context.newPage(), this.platform.url);
+    this.visitors.push(visitor);
+    return visitor;
   }
 
   /** A browser that somebody has signed in with, on the first page of the Console. */
@@ -131,59 +197,27 @@ export class ConsoleBench {
     await visitor.signIn(staff);
     return visitor;
   }
+
+  /** Another owner, by whose language and eyes the Console is seen. */
+  async newOwner(eyes: Eyes): Promise<Visitor> {
+    return this.signedIn(await this.staff(this.tenant, 'owner', eyes.locale), eyes);
+  }
+
+  /** Somebody whose only role holds these permissions. */
+  async holderOf(...permissions: string[]): Promise<Visitor> {
+    return this.signedIn(await this.staffWith(permissions));
+  }
+
+  /** The owner, on a page of the organization. */
+  async ownerAt(path: string, eyes?: Eyes): Promise<Visitor> {
+    const visitor = await this.signedIn(this.owner, eyes);
+    await visitor.open(path);
+    return visitor;
+  }
 }
 
-/** A person before a browser, and what the browser complained of. */
-export class Visitor {
-  /** What the page broke of its own policy, or threw: nothing, on a page that is right. */
-  readonly complaints: string[] = [];
-
-  constructor(
-    readonly page: Page,
-    private readonly origin: string,
-  ) {
-    page.on('pageerror', (error) => this.complaints.push(String(error)));
-    page.on('console', (message) => {
-      // A refusal of the API is written to the browser's console, too; pages say it in words.
-      const isRefusal = message.text().startsWith('Failed to load resource');
-      if (message.type() === 'error' && !isRefusal) this.complaints.push(message.text());
-    });
-  }
-
-  /**
-   * By the provider's pages, to the Console's first page.
-   * @param organization the name of the one to choose, by who belongs to several
-   */
-  async signIn({ email, password }: Staff, organization?: string): Promise<void> {
-    await this.page.goto(`${this.origin}/console/`);
-    await this.page.waitForURL(/\/oauth\/interactions\//);
-    await this.page.getByRole('textbox').first().fill(email);
-    await this.page.getByRole('button').first().click();
-    await this.page.locator('input[type=password]').fill(password);
-    await this.page.locator('button').first().click();
-    if (organization !== undefined) await this.page.getByRole('button', { name: organization }).click();
-    await this.page.waitForURL(/\/console\/o\//);
-    await this.page.getByRole('heading', { level: 1 }).waitFor();
-  }
-
-  /** Opens a page of the organization that one is in: `contacts?q=ana`. */
-  async open(path: string): Promise<void> {
-    const slug = /\/console\/o\/([a-z0-9-]+)/.exec(this.page.url())?.[1] ?? '';
-    await this.page.goto(`${this.origin}/console/o/${slug}/${path}`);
-    await this.page.getByRole('heading', { level: 1 }).waitFor();
-  }
-
-  /** What axe finds. */
-  findings(): Promise<string[]> {
-    return axeFindings(this.page);
-  }
-
-  /** Whether one has to scroll sideways to read. */
-  isTooWide(): Promise<boolean> {
-    return this.page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-  }
-
-  close(): Promise<void> {
-    return this.page.context().close();
-  }
+/** An event as a shop sends it. */
+export function anEvent(event: string, external_id: string, properties: object = {}): object {
+  const occurred_at = new Date().toISOString();
+  return { event, external_id, idempotency_key: randomUUID(), occurred_at, properties };
 }

@@ -1,42 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import {
-  END_WITHIN_MS,
-  eventually,
-  START_WITHIN_MS,
-  totpCode,
-  type Page,
-  type Tenant,
-} from '@customer-platform/testing';
-import { ConsoleBench, type Staff } from './console.fixture.js';
+import { eventually, totpCode } from '@customer-platform/testing';
+import { consoleBench, itHasNothingToStumbleOver } from './console.fixture.js';
+import { MARKUP } from './visitor.fixture.js';
 
 /** A code works once, and the next one comes with the next half minute. */
 const NEXT_CODE_WITHIN_MS = 40_000;
-const MARKUP = '<img src=x onerror="document.title=1">';
 
-let bench: ConsoleBench;
-let tenant: Tenant;
-let owner: Staff;
-
-beforeAll(async () => {
-  bench = await ConsoleBench.start();
-  tenant = await bench.platform.tenant();
-  owner = await bench.staff(tenant);
-}, START_WITHIN_MS);
-afterAll(() => bench.end(), END_WITHIN_MS);
-
-/** In front of the page. */
-const dialog = (page: Page) => page.locator('dialog[open]').last();
+const bench = consoleBench();
 
 describe('one’s own second factor', () => {
   it('is set up with its codes kept, and asked for at the next sign-in', async () => {
-    const person = await bench.staff(tenant);
+    const person = await bench.staff(bench.tenant);
     const visitor = await bench.signedIn(person);
-    const { page } = visitor;
+    const { page, dialog } = visitor;
     await visitor.open('account');
     await page.getByRole('button', { name: 'Configurar un segundo factor' }).click();
     await page.getByRole('button', { name: 'Continuar' }).click();
     await page.getByRole('img', { name: 'Código QR para la app autenticadora' }).waitFor();
-    const secret = ((await dialog(page).locator('code').first().textContent()) ?? '').replaceAll(' ', '');
+    const secret = ((await dialog.locator('code').first().textContent()) ?? '').replaceAll(' ', '');
     const used = totpCode(secret);
     await page.getByLabel('Código de la app').fill(used);
     await page.getByRole('button', { name: 'Confirmar' }).click();
@@ -45,16 +26,12 @@ describe('one’s own second factor', () => {
     await page.getByLabel('Ya los guardé').check();
     await page.getByRole('button', { name: 'Listo' }).click();
     await page.getByText('Te quedan 10 códigos de recuperación').waitFor();
-    expect(await visitor.findings()).toEqual([]);
-    expect(visitor.complaints).toEqual([]);
+    await visitor.expectAccessible();
     await visitor.close();
 
     const again = await bench.visitor();
     await again.page.goto(`${bench.platform.url}/console/`);
-    await again.page.getByRole('textbox').first().fill(person.email);
-    await again.page.getByRole('button').first().click();
-    await again.page.locator('input[type=password]').fill(person.password);
-    await again.page.locator('button').first().click();
+    await again.giveCredentials(person);
     const field = again.page.locator('input[autocomplete="one-time-code"]');
     await field.waitFor();
     const next = await eventually(
@@ -68,30 +45,27 @@ describe('one’s own second factor', () => {
     await field.fill(next);
     await again.page.locator('button').first().click();
     await again.page.waitForURL(/\/console\/o\//);
-    await again.close();
   });
 
   it('is all there is to see where the organization asks for one, until it is set up', async () => {
     const strict = await bench.platform.tenant();
     const person = await bench.staff(strict);
     const visitor = await bench.signedIn(person);
-    const { page } = visitor;
+    const { page, dialog } = visitor;
     const settings = { mfa_policy: 'required' };
     await strict.admin.patch(`/v1/identity/organizations/${strict.id}`, { settings });
     // The first page asks for its figures again and again: the refusal says that something has changed.
-    await page.getByRole('heading', { level: 1, name: 'Hace falta un segundo factor' }).waitFor();
+    await visitor.isAt('Hace falta un segundo factor');
     expect(await page.getByRole('navigation').count()).toBe(0);
-    expect(await visitor.findings()).toEqual([]);
+    await visitor.expectAccessible();
     await page.getByRole('button', { name: 'Configurar un segundo factor' }).click();
     await page.getByRole('button', { name: 'Continuar' }).click();
-    const secret = ((await dialog(page).locator('code').first().textContent()) ?? '').replaceAll(' ', '');
+    const secret = ((await dialog.locator('code').first().textContent()) ?? '').replaceAll(' ', '');
     await page.getByLabel('Código de la app').fill(totpCode(secret));
     await page.getByRole('button', { name: 'Confirmar' }).click();
     await page.getByLabel('Ya los guardé').check();
     await page.getByRole('button', { name: 'Listo' }).click();
-    await page.getByRole('heading', { level: 1, name: strict.slug }).waitFor();
-    expect(visitor.complaints).toEqual([]);
-    await visitor.close();
+    await visitor.isAt(strict.slug);
   });
 });
 
@@ -110,7 +84,7 @@ describe('how long things are kept', () => {
     const events = page.getByLabel('Eventos', { exact: true });
     await events.fill('30');
     await page.getByText('Lo eliminado no se puede recuperar').waitFor();
-    expect(await visitor.findings()).toEqual([]);
+    await visitor.expectAccessible();
     await page.getByRole('button', { name: 'Guardar' }).click();
     await page.getByText('Se guardó cuánto se conserva').waitFor();
     expect(await kept()).toBe(30);
@@ -118,17 +92,14 @@ describe('how long things are kept', () => {
     expect(await page.getByText('Lo eliminado no se puede recuperar').count()).toBe(0);
     await page.getByRole('button', { name: 'Guardar' }).click();
     await eventually(async () => expect(await kept()).toBeNull());
-    expect(visitor.complaints).toEqual([]);
-    await visitor.close();
   });
 });
 
 describe('who may do what', () => {
   it('is a role that is changed, with what it gives said before, and the menu follows', async () => {
     const name = `Lectura ${randomUUID().slice(0, 8)} ${MARKUP}`;
-    const visitor = await bench.signedIn(owner);
-    const { page } = visitor;
-    await visitor.open('organization/roles/new');
+    const visitor = await bench.ownerAt('organization/roles/new');
+    const { page, dialog } = visitor;
     await page.getByLabel('Nombre').fill(name);
     await page.getByLabel('core.contacts.read', { exact: true }).check();
     await page.getByRole('button', { name: 'Crear el rol con 1 permiso' }).click();
@@ -136,22 +107,21 @@ describe('who may do what', () => {
 
     const email = `${randomUUID()}@example.com`;
     await visitor.open('organization/invitations?create=true');
-    await dialog(page).getByLabel('Correo', { exact: true }).fill(email);
-    await dialog(page).getByLabel(name.slice(0, 16)).check();
-    await dialog(page).getByLabel('Idioma del correo').selectOption('es');
+    await dialog.getByLabel('Correo', { exact: true }).fill(email);
+    await dialog.getByLabel(name.slice(0, 16)).check();
+    await dialog.getByLabel('Idioma del correo').selectOption('es');
     await page.getByRole('button', { name: 'Enviar la invitación' }).click();
     await page.getByRole('cell', { name: email, exact: true }).waitFor();
 
     const guest = await bench.visitor();
     await guest.page.goto(await bench.invitationLink(email));
     await guest.page.getByLabel('Nombre').fill('Inés Invitada');
-    await guest.page.getByLabel('Contraseña').fill(owner.password);
+    await guest.page.getByLabel('Contraseña').fill(bench.owner.password);
     await guest.page.getByRole('button', { name: 'Aceptar la invitación' }).click();
     await guest.page.getByRole('button', { name: 'Iniciar sesión' }).waitFor();
-    await guest.signIn({ email, name: 'Inés Invitada', password: owner.password });
-    const menu = guest.page.getByRole('navigation', { name: 'Menú' });
-    await menu.getByRole('link', { name: 'Contactos' }).waitFor();
-    expect(await menu.getByRole('link', { name: 'Organización' }).count()).toBe(0);
+    await guest.signIn({ email, name: 'Inés Invitada', password: bench.owner.password });
+    await guest.menu.getByRole('link', { name: 'Contactos' }).waitFor();
+    expect(await guest.menu.getByRole('link', { name: 'Organización' }).count()).toBe(0);
 
     await visitor.open('organization/people?q=In%C3%A9s');
     await page.getByRole('cell', { name: 'Inés Invitada' }).waitFor();
@@ -164,11 +134,8 @@ describe('who may do what', () => {
     await page.getByRole('button', { name: 'Guardar' }).click();
     await page.getByText('El rol quedó guardado').first().waitFor();
     await guest.page.reload();
-    await menu.getByRole('link', { name: 'Organización' }).waitFor();
-    expect(await menu.getByRole('link', { name: 'Contactos' }).count()).toBe(0);
-    expect([...visitor.complaints, ...guest.complaints]).toEqual([]);
-    await guest.close();
-    await visitor.close();
+    await guest.menu.getByRole('link', { name: 'Organización' }).waitFor();
+    expect(await guest.menu.getByRole('link', { name: 'Contactos' }).count()).toBe(0);
   });
 
   it('is explained for a person, and the last owner stays', async () => {
@@ -182,54 +149,45 @@ describe('who may do what', () => {
     await page.getByText('Viene de estos roles:').waitFor();
     await page.getByRole('button', { name: 'Quitar el rol Owner' }).click();
     await page.getByText('Es la última persona dueña activa.').waitFor();
-    expect(await visitor.findings()).toEqual([]);
-    await visitor.close();
+    await visitor.expectAccessible();
   });
 });
 
 describe('the pages of the organization', () => {
-  it.each(['light', 'dark'] as const)('have nothing to stumble over at 360 px, %s', async (scheme) => {
-    const visitor = await bench.signedIn(owner, { scheme, width: 360 });
-    const parts = [
-      '',
-      '/people',
-      '/invitations',
-      '/roles',
-      '/roles/new',
-      '/children',
-      '/clients',
-      '/sso',
-      '/sessions',
-    ];
-    for (const part of parts) {
-      await visitor.open(`organization${part}`);
-      await visitor.page.waitForLoadState('networkidle');
-      expect([part, await visitor.findings()]).toEqual([part, []]);
-      expect([part, await visitor.isTooWide()]).toEqual([part, false]);
-    }
-    expect(visitor.complaints).toEqual([]);
-    await visitor.close();
-  });
+  itHasNothingToStumbleOver(
+    bench,
+    () =>
+      [
+        '',
+        '/people',
+        '/invitations',
+        '/roles',
+        '/roles/new',
+        '/children',
+        '/clients',
+        '/sso',
+        '/sessions',
+      ].map((part) => `organization${part}`),
+    [
+      { scheme: 'light', width: 360, locale: 'es-CL' },
+      { scheme: 'dark', width: 360, locale: 'es-CL' },
+    ],
+  );
 
   it('show a client’s secret once, and take an address more', async () => {
-    const visitor = await bench.signedIn(owner);
-    const { page } = visitor;
-    await visitor.open('organization/clients?create=true');
-    await dialog(page).getByLabel('Nombre').fill(`App ${MARKUP}`);
-    await dialog(page).getByLabel('Direcciones de retorno').fill('https://app.example/cb');
-    await dialog(page).getByRole('button', { name: 'Registrar un cliente' }).click();
-    const secret = await dialog(page).getByRole('region', { name: 'Secreto del cliente' }).textContent();
+    const visitor = await bench.ownerAt('organization/clients?create=true');
+    const { page, dialog } = visitor;
+    await dialog.getByLabel('Nombre').fill(`App ${MARKUP}`);
+    await dialog.getByLabel('Direcciones de retorno').fill('https://app.example/cb');
+    await dialog.getByRole('button', { name: 'Registrar un cliente' }).click();
+    const secret = await dialog.getByRole('region', { name: 'Secreto del cliente' }).textContent();
     expect(secret?.length).toBeGreaterThan(20);
     await page.getByLabel('Ya lo copié').check();
     await page.getByRole('button', { name: 'Listo' }).click();
     await page.getByRole('cell', { name: 'App' }).first().click();
-    await dialog(page)
-      .getByLabel('Direcciones de retorno')
-      .fill('https://app.example/cb\nhttps://app.example/b');
-    await dialog(page).getByRole('button', { name: 'Guardar' }).click();
+    await dialog.getByLabel('Direcciones de retorno').fill('https://app.example/cb\nhttps://app.example/b');
+    await dialog.getByRole('button', { name: 'Guardar' }).click();
     await page.getByText('El cliente quedó guardado').first().waitFor();
     expect(await page.getByText(secret ?? '-', { exact: true }).count()).toBe(0);
-    expect(visitor.complaints).toEqual([]);
-    await visitor.close();
   });
 });

@@ -1,23 +1,14 @@
-import { END_WITHIN_MS, eventually, START_WITHIN_MS, type Tenant } from '@customer-platform/testing';
-import { ConsoleBench, type Staff } from './console.fixture.js';
+import { eventually } from '@customer-platform/testing';
+import { consoleBench, DESK_AND_PHONE } from './console.fixture.js';
 
-let bench: ConsoleBench;
-let tenant: Tenant;
-let owner: Staff;
-
-beforeAll(async () => {
-  bench = await ConsoleBench.start();
-  tenant = await bench.platform.tenant();
-  owner = await bench.staff(tenant);
-}, START_WITHIN_MS);
-afterAll(() => bench.end(), END_WITHIN_MS);
+const bench = consoleBench();
 
 describe('who signs in to the Console', () => {
   it('is on the page that was asked for, again after a reload, and nothing is left in storage', async () => {
-    const visitor = await bench.signedIn(owner);
+    const visitor = await bench.signedIn(bench.owner);
     const { page, complaints } = visitor;
-    await page.goto(`${bench.platform.url}/console/o/${tenant.slug}?kept=1`);
-    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
+    await page.goto(`${bench.platform.url}/console/o/${bench.tenant.slug}?kept=1`);
+    await visitor.isAt(bench.tenant.slug);
     expect(page.url()).toContain('kept=1');
     const stored = await page.evaluate(() => [localStorage.length, JSON.stringify(sessionStorage)]);
     expect(stored[0]).toBe(0);
@@ -25,28 +16,21 @@ describe('who signs in to the Console', () => {
     const cookies = await page.context().cookies();
     expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
     expect(complaints).toEqual([]);
-    await visitor.close();
   });
 
-  it.each([
-    { scheme: 'light', width: 1_440, locale: 'es-CL' },
-    { scheme: 'dark', width: 360, locale: 'en' },
-  ] as const)('finds nothing to stumble over at $width px, $scheme, $locale', async ({ locale, ...eyes }) => {
-    const person = await bench.staff(tenant, 'owner', locale);
-    const visitor = await bench.signedIn(person, { ...eyes, locale });
-    expect(await visitor.findings()).toEqual([]);
-    expect(await visitor.isTooWide()).toBe(false);
-    const words = locale === 'en' ? 'Needs attention' : 'Necesita atención';
+  it.each(DESK_AND_PHONE)('finds nothing to stumble over at $width px, $scheme, $locale', async (eyes) => {
+    const visitor = await bench.newOwner(eyes);
+    await visitor.expectAccessible();
+    const words = eyes.locale === 'en' ? 'Needs attention' : 'Necesita atención';
     await visitor.page.getByRole('heading', { name: words }).waitFor();
-    await visitor.close();
   });
 
   it('signs out in every tab, and the page behind the back button shows nothing', async () => {
-    const visitor = await bench.signedIn(owner);
+    const visitor = await bench.signedIn(bench.owner);
     const other = await visitor.page.context().newPage();
     await other.goto(`${bench.platform.url}/console/`);
-    await other.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
-    await visitor.page.getByRole('button', { name: tenant.slug }).click();
+    await other.getByRole('heading', { level: 1, name: bench.tenant.slug }).waitFor();
+    await visitor.page.getByRole('button', { name: bench.tenant.slug }).click();
     await visitor.page.getByRole('menuitem', { name: 'Cerrar sesión' }).click();
     await visitor.page.waitForURL(/\/oauth\/logout/);
     await other.getByRole('heading', { name: 'Cerraste la sesión' }).waitFor();
@@ -54,30 +38,27 @@ describe('who signs in to the Console', () => {
     await visitor.page.waitForURL(/\/oauth\/interactions\//);
     await visitor.page.evaluate(() => window.history.back());
     await visitor.page.waitForLoadState();
-    expect(await visitor.page.getByText(tenant.slug).count()).toBe(0);
-    await visitor.close();
+    expect(await visitor.page.getByText(bench.tenant.slug).count()).toBe(0);
   });
 
   it('never sees one organization in another after a switch', async () => {
     const second = await bench.platform.tenant();
     const person = await bench.staff(second, 'owner');
-    await bench.join(tenant, person, 'analyst');
+    await bench.join(bench.tenant, person, 'analyst');
     const visitor = await bench.visitor();
     const { page } = visitor;
     await visitor.signIn(person, second.slug);
-    await page.goto(`${bench.platform.url}/console/o/${tenant.slug}`);
-    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
-    await page.getByRole('button', { name: tenant.slug }).click();
+    await page.goto(`${bench.platform.url}/console/o/${bench.tenant.slug}`);
+    await visitor.isAt(bench.tenant.slug);
+    await page.getByRole('button', { name: bench.tenant.slug }).click();
     await page.getByRole('menuitem', { name: second.slug }).click();
-    await page.getByRole('heading', { level: 1, name: second.slug }).waitFor();
+    await visitor.isAt(second.slug);
     expect(page.url()).toContain(`/o/${second.slug}`);
-    expect(await page.getByText(tenant.slug, { exact: true }).count()).toBe(0);
-    expect(visitor.complaints).toEqual([]);
-    await visitor.close();
+    expect(await page.getByText(bench.tenant.slug, { exact: true }).count()).toBe(0);
   });
 
   it('says that a session has ended, keeps the page, and goes on after signing in again', async () => {
-    const person = await bench.staff(tenant, 'owner');
+    const person = await bench.staff(bench.tenant, 'owner');
     const visitor = await bench.signedIn(person);
     const { page } = visitor;
     const [user] = await bench.platform.query<{ id: string }>(
@@ -85,10 +66,10 @@ describe('who signs in to the Console', () => {
       'SELECT id FROM users WHERE email = $1',
       [person.email],
     );
-    const sessions = await tenant.admin.get<{ data: { id: string }[] }>(
+    const sessions = await bench.tenant.admin.get<{ data: { id: string }[] }>(
       `/v1/identity/sessions?user_id=${user?.id ?? ''}&limit=200`,
     );
-    for (const { id } of sessions.body.data) await tenant.admin.delete(`/v1/identity/sessions/${id}`);
+    for (const { id } of sessions.body.data) await bench.tenant.admin.delete(`/v1/identity/sessions/${id}`);
     await page.context().clearCookies();
     await page.evaluate(() => (document.title = 'kept'));
     const ended = page.getByRole('heading', { name: 'Tu sesión terminó' });
@@ -108,8 +89,7 @@ describe('who signs in to the Console', () => {
     await popup.locator('button').first().click();
     await ended.waitFor({ state: 'detached' });
     expect(await page.title()).toBe('kept');
-    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
-    await visitor.close();
+    await visitor.isAt(bench.tenant.slug);
   });
 });
 
@@ -118,23 +98,22 @@ describe('who has a page open while a newer release comes', () => {
   const GONE = { status: 404, contentType: 'application/problem+json', body: '{}' };
 
   it('gets it anew at the address that was asked for, once, and is told where that does not help', async () => {
-    const visitor = await bench.signedIn(owner);
+    const visitor = await bench.signedIn(bench.owner);
     const { page } = visitor;
     let loads = 0;
     page.on('domcontentloaded', () => (loads += 1));
     await page.route(/\/assets\/segments-page-/, (route) => route.fulfill(GONE));
     await page.getByRole('link', { name: 'Segmentos' }).click();
     await page.getByText('Una parte de la Consola no llegó').waitFor();
-    expect([loads, new URL(page.url()).pathname]).toEqual([1, `/console/o/${tenant.slug}/segments`]);
+    expect([loads, new URL(page.url()).pathname]).toEqual([1, `/console/o/${bench.tenant.slug}/segments`]);
     await page.unroute(/\/assets\/segments-page-/);
     await page.getByRole('button', { name: 'Recargar' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Segmentos' }).waitFor();
+    await visitor.isAt('Segmentos');
     expect(loads).toBe(2);
-    await visitor.close();
   });
 
   it('keeps the page that is there without a network, and goes on when it is back', async () => {
-    const visitor = await bench.signedIn(owner);
+    const visitor = await bench.signedIn(bench.owner);
     const { page } = visitor;
     let loads = 0;
     page.on('domcontentloaded', () => (loads += 1));
@@ -144,18 +123,17 @@ describe('who has a page open while a newer release comes', () => {
     await page.getByRole('button', { name: 'Recargar' }).click();
     await page.getByText('No se alcanza desde aquí').waitFor();
     await page.getByRole('link', { name: 'Inicio' }).click();
-    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
+    await visitor.isAt(bench.tenant.slug);
     expect(loads).toBe(0);
     await page.context().setOffline(false);
     await page.getByRole('link', { name: 'Segmentos' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Segmentos' }).waitFor();
-    await visitor.close();
+    await visitor.isAt('Segmentos');
   });
 });
 
 describe('a page that waits for the platform', () => {
   it('shows at once that it loads, and nothing of it stays or moves', async () => {
-    const visitor = await bench.signedIn(owner);
+    const visitor = await bench.signedIn(bench.owner);
     const { page } = visitor;
     const held = Promise.withResolvers<void>();
     await page.route('**/console/config.json', async (route) => {
@@ -166,9 +144,7 @@ describe('a page that waits for the platform', () => {
     const waiting = page.getByRole('status').filter({ hasText: 'Cargando' });
     await waiting.waitFor();
     held.resolve();
-    await page.getByRole('heading', { level: 1, name: tenant.slug }).waitFor();
+    await visitor.isAt(bench.tenant.slug);
     expect(await waiting.isVisible()).toBe(false);
-    expect(visitor.complaints).toEqual([]);
-    await visitor.close();
   });
 });
