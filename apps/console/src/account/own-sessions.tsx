@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -10,6 +10,7 @@ import { FilterSelect } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Failure } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
+import { useReadAnew } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { accountRoute } from './routes.ts';
@@ -104,8 +105,7 @@ export function EndSession({
   const api = useApi();
   const own = useSession();
   const say = useSay();
-  const queries = useQueryClient();
-  const { organization } = usePerson();
+  const changed = useReadAnew('sessions');
   const end = useMutation({
     mutationFn: async ({ id, current }: Session) => {
       if (current) await own.signOut();
@@ -115,7 +115,7 @@ export function EndSession({
       onClose();
       if (current) return;
       say(t('sessionEnded'));
-      await queries.invalidateQueries({ queryKey: [organization.id, 'sessions'] });
+      await changed();
     },
   });
   const close = (): void => {

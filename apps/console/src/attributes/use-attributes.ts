@@ -1,7 +1,7 @@
 import { ProblemError } from '@customer-platform/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
+import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
 import type { Attribute } from './attribute-draft.ts';
 
@@ -21,20 +21,15 @@ export interface Outcome {
 
 export function useAttribute(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'attributes', 'one', id],
+  return useOwnQuery({
+    queryKey: ['attributes', 'one', id],
     queryFn: async ({ signal }): Promise<Reading<Attribute>> =>
       api.GET('/v1/core/attribute-definitions/{id}', { params: { path: { id } }, signal }),
     refetchInterval: ({ state }) => (state.data?.data.conversion == null ? false : AGAIN_MS),
   });
 }
 
-export function useAttributesChanged(): () => Promise<void> {
-  const cache = useQueryClient();
-  const { organization } = usePerson();
-  return () => cache.invalidateQueries({ queryKey: [organization.id, 'attributes'] });
-}
+export const useAttributesChanged = (): (() => Promise<void>) => useReadAnew('attributes');
 
 /** What would be lost by a change that was refused for it. */
 export function lostBy(error: unknown): Outcome | undefined {

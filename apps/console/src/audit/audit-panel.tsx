@@ -1,12 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import type { AuditRow } from './audit-log.ts';
 
@@ -14,9 +13,8 @@ import type { AuditRow } from './audit-log.ts';
 export function AuditPanel({ seq, onClose }: { seq: number; onClose: () => void }): ReactNode {
   const t = useTranslations('audit');
   const api = useApi();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'audit', 'row', seq],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['audit', 'row', seq],
     // A row never changes.
     staleTime: Infinity,
     queryFn: async ({ signal }): Promise<AuditRow | null> => {

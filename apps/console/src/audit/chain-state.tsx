@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link2, Link2Off } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Failure } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import type { Chain } from './audit-log.ts';
 
@@ -14,9 +13,8 @@ const READ_EVERY_MS = 30_000;
 /** Whether the log is what it was: every row covers the one before it, and signed checkpoints cover them all. */
 export function ChainState(): ReactNode {
   const api = useApi();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'audit', 'chain'],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['audit', 'chain'],
     refetchInterval: READ_EVERY_MS,
     queryFn: async ({ signal }) => {
       const { data } = await api.GET('/v1/core/audit-log', { params: { query: { limit: 1 } }, signal });

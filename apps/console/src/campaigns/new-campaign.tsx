@@ -1,33 +1,27 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import type { NewFormProps } from '../ui/beside.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/notices.tsx';
-import { bodyOf, NEW_CAMPAIGN, type Campaign } from './campaign.ts';
+import { useNewDraft } from '../ui/use-draft.tsx';
+import { bodyOf, NEW_CAMPAIGN } from './campaign.ts';
 import { CampaignForm } from './campaign-form.tsx';
-import { useCreateCampaign } from './use-campaigns.ts';
+import { useCampaignsChanged } from './use-campaigns.ts';
 
-interface NewCampaignProps {
-  onClose: () => void;
-  onMade: (campaign: Campaign) => void;
-}
-
-export function NewCampaign({ onClose, onMade }: NewCampaignProps): ReactNode {
+export function NewCampaign({ onClose, onMade }: NewFormProps): ReactNode {
   const t = useTranslations('campaigns');
-  const [draft, setDraft] = useState(NEW_CAMPAIGN);
-  const create = useCreateCampaign(onMade);
+  const api = useApi();
+  const changed = useCampaignsChanged();
+  const form = useNewDraft({
+    begin: () => NEW_CAMPAIGN,
+    create: async (draft) => (await api.POST('/v1/messaging/campaigns', { body: bodyOf(draft) })).data,
+    said: ({ name }) => t('made', { name }),
+    changed,
+    onMade,
+  });
   return (
     <Dialog open onClose={onClose} place="side" title={t('new')} lead={t('newLead')}>
-      <CampaignForm
-        draft={draft}
-        onChange={setDraft}
-        onSend={() => create.mutate(bodyOf(draft))}
-        onCancel={onClose}
-        busy={create.isPending}
-        error={create.error}
-        action={t('create')}
-      >
-        {create.error !== null && <Failure error={create.error} />}
-      </CampaignForm>
+      <CampaignForm {...form} onCancel={onClose} action={t('create')} />
     </Dialog>
   );
 }

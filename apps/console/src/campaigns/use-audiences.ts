@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { useNames } from '../ui/name-select.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { AUDIENCE_PERMISSIONS, type AudienceType, type Campaign } from './campaign.ts';
 
 const OFFERED = 200;
@@ -55,9 +55,8 @@ export function useAudiences(type: AudienceType, prefix: string) {
 export function useAudience({ type, id }: Campaign['audience'], enabled = true) {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'campaigns', 'audience', type, id],
+  return useOwnQuery({
+    queryKey: ['campaigns', 'audience', type, id],
     enabled: enabled && id !== '' && may(AUDIENCE_PERMISSIONS[type]),
     refetchInterval: COUNTED_AGAIN_MS,
     queryFn: async ({ signal }) => {

@@ -1,10 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
+import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
-import { isUnderWay, type Campaign, type NewCampaign } from './campaign.ts';
+import { isUnderWay, type Campaign } from './campaign.ts';
 
 /** How often a campaign is read again: while it runs one follows it, else somebody else may change it. */
 const RUNNING_MS = 2_000;
@@ -13,9 +13,8 @@ const MOST_NAMES = 200;
 
 export function useCampaign(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'campaigns', 'one', id],
+  return useOwnQuery({
+    queryKey: ['campaigns', 'one', id],
     queryFn: async ({ signal }): Promise<Reading<Campaign>> =>
       api.GET('/v1/messaging/campaigns/{id}', { params: { path: { id } }, signal }),
     refetchInterval: ({ state }) =>
@@ -23,18 +22,13 @@ export function useCampaign(id: string) {
   });
 }
 
-export function useCampaignsChanged(): () => Promise<void> {
-  const cache = useQueryClient();
-  const { organization } = usePerson();
-  return () => cache.invalidateQueries({ queryKey: [organization.id, 'campaigns'] });
-}
+export const useCampaignsChanged = (): (() => Promise<void>) => useReadAnew('campaigns');
 
 /** What campaigns are called, where one may see them. */
 export function useCampaignNames(enabled: boolean): ReadonlyMap<string, string> {
   const api = useApi();
-  const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'campaigns', 'names'],
+  const { data } = useOwnQuery({
+    queryKey: ['campaigns', 'names'],
     enabled,
     queryFn: async ({ signal }) => {
       const params = { query: { limit: MOST_NAMES, include_deleted: true } };
@@ -42,21 +36,6 @@ export function useCampaignNames(enabled: boolean): ReadonlyMap<string, string> 
     },
   });
   return new Map((data ?? []).map(({ id, name }) => [id, name]));
-}
-
-export function useCreateCampaign(onMade: (campaign: Campaign) => void) {
-  const t = useTranslations('campaigns');
-  const api = useApi();
-  const say = useSay();
-  const changed = useCampaignsChanged();
-  return useMutation({
-    mutationFn: async (body: NewCampaign) => (await api.POST('/v1/messaging/campaigns', { body })).data,
-    onSuccess: async (campaign) => {
-      await changed();
-      say(t('made', { name: campaign.name }));
-      onMade(campaign);
-    },
-  });
 }
 
 /** Runs it: everybody who is in the audience at that instant. */

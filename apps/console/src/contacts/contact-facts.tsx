@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { ProblemError } from '@customer-platform/client';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useWords } from './timeline/words.tsx';
 import type { Contact } from './use-contact.ts';
@@ -47,9 +47,8 @@ function Marketing({ contactId }: { contactId: string }): ReactNode {
   const words = useWords();
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'contacts', contactId, 'consents', 'marketing'],
+  const { data } = useOwnQuery({
+    queryKey: ['contacts', contactId, 'consents', 'marketing'],
     enabled: may('core.consents.read'),
     queryFn: async ({ signal }) => {
       const params = { path: { id: contactId }, query: { purpose: 'marketing' } };
@@ -90,9 +89,8 @@ function Points({ contactId }: { contactId: string }): ReactNode {
 /** A contact's points; it goes with what the timeline brings. */
 export function useBalance(id: string, enabled: boolean) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'contacts', id, 'balance'],
+  return useOwnQuery({
+    queryKey: ['contacts', id, 'balance'],
     enabled,
     retry: (failures, error) => !(error instanceof ProblemError) && failures < 2,
     refetchInterval: 15_000,

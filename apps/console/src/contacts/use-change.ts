@@ -1,6 +1,6 @@
 import { ProblemError } from '@customer-platform/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { usePerson } from '../session/use-session.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { useReadAnew } from '../ui/queries.ts';
 
 /** A change that a contact's pages are read anew after. */
 export function useChange<Input = void, Output = unknown>(
@@ -20,9 +20,8 @@ export function useChange<Input = void, Output = unknown>(
 
 /** Has a contact's pages read anew. */
 export function useChanged(contactId: string): () => Promise<void> {
-  const queries = useQueryClient();
-  const { organization } = usePerson();
-  return () => queries.invalidateQueries({ queryKey: [organization.id, 'contacts', contactId] });
+  const changed = useReadAnew('contacts', contactId);
+  return changed;
 }
 
 /** Somebody else changed it since it was read. */

@@ -1,16 +1,14 @@
 import type { Schemas } from '@customer-platform/client';
-import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 
 export type Contact = Schemas['ContactDto'];
 
 /** A contact with what a change of it is based on; of a merged one, its survivor. */
 export function useContact(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'contacts', id, 'profile'],
+  return useOwnQuery({
+    queryKey: ['contacts', id, 'profile'],
     queryFn: async ({ signal }) => {
       const { data, etag, mergedInto } = await api.GET('/v1/core/contacts/{id}', {
         params: { path: { id } },

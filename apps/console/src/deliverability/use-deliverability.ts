@@ -1,6 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import type { Deliverability, Granularity, Grouping } from './deliverability.ts';
 
 const READ_EVERY_MS = 30_000;
@@ -15,9 +15,8 @@ interface Asked {
 /** What became of the sends of some days. */
 export function useDeliverability(asked: Asked, enabled = true) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'deliverability', asked],
+  return useOwnQuery({
+    queryKey: ['deliverability', asked],
     enabled,
     refetchInterval: READ_EVERY_MS,
     // While other days are asked for the chart stays where it is.

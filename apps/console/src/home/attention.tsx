@@ -1,13 +1,14 @@
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Note } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 
 const DAY_MS = 86_400_000;
 const COUNTED = 50;
@@ -99,9 +100,8 @@ function FindingLink({ name, children }: { name: Finding['name']; children: Reac
 function useFindings(): UseQueryResult<Answer> {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'home', 'attention'],
+  return useOwnQuery({
+    queryKey: ['home', 'attention'],
     refetchInterval: 30_000,
     queryFn: async ({ signal }) => {
       const limit = COUNTED;

@@ -1,10 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { Page, Section } from '../ui/page.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Attention } from './attention.tsx';
 import { Conservation } from './conservation.tsx';
 import { DayBars } from './day-bars.tsx';
@@ -30,10 +30,9 @@ export function HomePage(): ReactNode {
 function Figures(): ReactNode {
   const t = useTranslations('home');
   const api = useApi();
-  const { organization } = usePerson();
   const { from, to } = lastDays(new Date());
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'usage', from, to],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['usage', from, to],
     refetchInterval: REFRESHED_EVERY_MS,
     queryFn: async ({ signal }) => {
       const query = { from, to, granularity: 'day' } as const;

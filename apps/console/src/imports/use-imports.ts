@@ -1,9 +1,10 @@
 import type { DataOf, ItemOf } from '@customer-platform/client';
 import { NetworkError, ProblemError } from '@customer-platform/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../api/api.tsx';
 import { usePerson, useSession } from '../session/use-session.tsx';
+import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 
 export type Import = DataOf<'get', '/v1/core/imports/{id}'>;
 export type ImportSummary = ItemOf<'/v1/core/imports'>;
@@ -18,9 +19,8 @@ export function isOver({ state }: Pick<ImportSummary, 'state'>): boolean {
 /** An import, looked at again until it has ended. */
 export function useImport(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'imports', 'one', id],
+  return useOwnQuery({
+    queryKey: ['imports', 'one', id],
     queryFn: async ({ signal }): Promise<Import> =>
       (await api.GET('/v1/core/imports/{id}', { params: { path: { id } }, signal })).data,
     refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : LOOK_EVERY_MS),
@@ -43,7 +43,7 @@ const CALL = { method: 'POST', path: PATH };
 export function useUpload(onTaken: (taken: Import) => void) {
   const session = useSession();
   const { organization } = usePerson();
-  const cache = useQueryClient();
+  const changed = useReadAnew('imports');
   const [sent, setSent] = useState(0);
   const [request, setRequest] = useState<XMLHttpRequest>();
   const mutation = useMutation({
@@ -56,7 +56,7 @@ export function useUpload(onTaken: (taken: Import) => void) {
     },
     onSuccess: async (taken) => {
       onTaken(taken);
-      await cache.invalidateQueries({ queryKey: [organization.id, 'imports'] });
+      await changed();
     },
   });
   return { ...mutation, sent, cancel: () => request?.abort() };

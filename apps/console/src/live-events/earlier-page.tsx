@@ -1,13 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { FilterInstant } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { useEventColumns } from './event-cells.tsx';
 import { EventsFrame } from './events-frame.tsx';
 import { earlierEventsRoute, type EarlierSearch } from './routes.ts';
@@ -80,10 +79,9 @@ function Earlier({ search, onOpen }: EarlierProps): ReactNode {
 /** Until when events are missing for good, for people; undefined: none of those that are asked for. */
 function useRemoved(filters: Omit<EarlierSearch, 'open' | 'until'>): string | undefined {
   const api = useApi();
-  const { organization } = usePerson();
   const format = useFormatter();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'events', 'gap', filters],
+  const { data } = useOwnQuery({
+    queryKey: ['events', 'gap', filters],
     queryFn: async ({ signal }) =>
       (await api.GET('/v1/core/events', { params: { query: { ...filters, limit: 1 } }, signal })).data.gap,
   });

@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Json } from '../ui/json.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { Later } from '../ui/later.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { ContactLink } from './contact-link.tsx';
 import type { StoredEvent } from './entry.ts';
@@ -37,9 +37,8 @@ export function EventPanel({ idempotencyKey, known, onClose }: EventPanelProps):
 /** null: there is none. */
 function useEvent(idempotency_key: string, known: StoredEvent | undefined) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'event', idempotency_key],
+  return useOwnQuery({
+    queryKey: ['event', idempotency_key],
     initialData: known,
     staleTime: Infinity,
     queryFn: async ({ signal }): Promise<StoredEvent | null> => {

@@ -1,32 +1,27 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import type { NewFormProps } from '../ui/beside.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/notices.tsx';
-import { bodyOf, NEW_RULE, type Rule } from './rule-draft.ts';
+import { useNewDraft } from '../ui/use-draft.tsx';
+import { bodyOf, NEW_RULE } from './rule-draft.ts';
 import { RuleForm } from './rule-form.tsx';
-import { useCreateRule } from './use-rules.ts';
+import { useRulesChanged } from './use-rules.ts';
 
-interface NewRulePanelProps {
-  onClose: () => void;
-  onMade: (rule: Rule) => void;
-}
-
-export function NewRulePanel({ onClose, onMade }: NewRulePanelProps): ReactNode {
+export function NewRulePanel({ onClose, onMade }: NewFormProps): ReactNode {
   const t = useTranslations('loyalty');
-  const [draft, setDraft] = useState(NEW_RULE);
-  const create = useCreateRule(onMade);
+  const api = useApi();
+  const changed = useRulesChanged();
+  const form = useNewDraft({
+    begin: () => NEW_RULE,
+    create: async (draft) => (await api.POST('/v1/loyalty/rules', { body: bodyOf(draft) })).data,
+    said: ({ name }) => t('ruleMade', { name }),
+    changed,
+    onMade,
+  });
   return (
     <Dialog open onClose={onClose} place="side" title={t('newRule')} lead={t('newRuleLead')}>
-      <RuleForm
-        draft={draft}
-        onChange={setDraft}
-        onSend={() => create.mutate(bodyOf(draft))}
-        busy={create.isPending}
-        error={create.error}
-        action={t('createRule')}
-      >
-        {create.error !== null && <Failure error={create.error} />}
-      </RuleForm>
+      <RuleForm {...form} action={t('createRule')} />
     </Dialog>
   );
 }

@@ -8,8 +8,8 @@ import { Failure, Note } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Enabled, ResourcePanel } from '../ui/resource-panel.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
-import { useSay } from '../ui/toasts.tsx';
-import { useEdit, type Reading } from '../ui/use-edit.tsx';
+import { useEditDraft } from '../ui/use-draft.tsx';
+import type { Reading } from '../ui/use-edit.tsx';
 import { bodyOf, draftOf, isWhole, type Rule } from './rule-draft.ts';
 import { RuleFacts, RuleState } from './rule-facts.tsx';
 import { RuleForm } from './rule-form.tsx';
@@ -128,35 +128,18 @@ function Steps({ rule, onEdit, onGone }: { rule: Rule; onEdit: () => void; onGon
 function EditRule({ opened, onDone }: { opened: Reading<Rule>; onDone: () => void }): ReactNode {
   const t = useTranslations('loyalty');
   const api = useApi();
-  const say = useSay();
   const changed = useRulesChanged();
-  const [draft, setDraft] = useState(() => draftOf(opened.data));
   const params = { path: { id: opened.data.id } };
-  const edit = useEdit({
+  const form = useEditDraft({
     opened,
-    body: bodyOf(draft),
-    bodyOf: (rule: Rule) => bodyOf(draftOf(rule)),
+    draftOf,
+    bodyOf,
     read: () => api.GET('/v1/loyalty/rules/{id}', { params }),
     write: (body, { etag }) => api.PATCH('/v1/loyalty/rules/{id}', { params, body, ifMatch: etag }),
     nameOf: (field) => t(`fields.${field}`),
-    onTheirs: (now) => setDraft(draftOf(now)),
-    onSaved: (now) => {
-      void changed();
-      say(t('ruleSaved', { name: now.name, version: now.version }));
-      onDone();
-    },
+    said: ({ name, version }) => t('ruleSaved', { name, version }),
+    changed,
+    onDone,
   });
-  return (
-    <RuleForm
-      draft={draft}
-      onChange={setDraft}
-      onSend={edit.save}
-      onCancel={onDone}
-      busy={edit.busy}
-      error={edit.error}
-      action={t('saveRule')}
-    >
-      {edit.shown}
-    </RuleForm>
-  );
+  return <RuleForm {...form} action={t('saveRule')} />;
 }

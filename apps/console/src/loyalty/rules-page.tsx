@@ -3,9 +3,9 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, EnabledFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
-import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { Filters, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
@@ -41,7 +41,7 @@ export function RulesPage(): ReactNode {
 
 function RuleFilters(): ReactNode {
   const t = useTranslations('loyalty');
-  const { name, event, enabled } = loyaltyRulesRoute.useSearch();
+  const { name, event } = loyaltyRulesRoute.useSearch();
   const change = useChangeOf<RulesSearch>();
   return (
     <Filters>
@@ -56,17 +56,7 @@ function RuleFilters(): ReactNode {
         value={event ?? ''}
         onChange={(typed) => change({ event: typed || undefined }, true)}
       />
-      <FilterSelect
-        label={t('state')}
-        value={enabled}
-        onChange={(value) =>
-          change({ enabled: value === 'true' || value === 'false' ? value : undefined }, true)
-        }
-        options={[
-          { value: 'true', label: t('on') },
-          { value: 'false', label: t('off') },
-        ]}
-      />
+      <EnabledFilter label={t('state')} on={t('on')} off={t('off')} />
       <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
@@ -10,6 +9,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { problemAt } from '../ui/problem-at.ts';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { ContactCode } from './contact-code.tsx';
@@ -37,9 +37,8 @@ function Content({ id }: { id: string }): ReactNode {
   const t = useTranslations('loyalty');
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'loyalty', 'transaction', id],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['loyalty', 'transaction', id],
     queryFn: async ({ signal }) => {
       const [row, reversals] = await Promise.all([
         api.GET('/v1/loyalty/transactions/{id}', { params: { path: { id } }, signal }),

@@ -1,16 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useTranslations } from 'use-intl';
+import { useMutation } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
-import { useSay } from '../ui/toasts.tsx';
+import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
-import type { NewRule, Rule } from './rule-draft.ts';
+import type { Rule } from './rule-draft.ts';
 
 export function useRule(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'loyalty', 'rules', 'one', id],
+  return useOwnQuery({
+    queryKey: ['loyalty', 'rules', 'one', id],
     queryFn: async ({ signal }): Promise<Reading<Rule>> =>
       api.GET('/v1/loyalty/rules/{id}', { params: { path: { id } }, signal }),
   });
@@ -19,9 +16,8 @@ export function useRule(id: string) {
 /** A rule as an older version said; versions never change. */
 export function useRuleVersion(id: string, version: number, enabled: boolean) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'loyalty', 'rules', 'version', id, version],
+  return useOwnQuery({
+    queryKey: ['loyalty', 'rules', 'version', id, version],
     enabled,
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
@@ -31,26 +27,7 @@ export function useRuleVersion(id: string, version: number, enabled: boolean) {
   });
 }
 
-export function useRulesChanged(): () => Promise<void> {
-  const cache = useQueryClient();
-  const { organization } = usePerson();
-  return () => cache.invalidateQueries({ queryKey: [organization.id, 'loyalty', 'rules'] });
-}
-
-export function useCreateRule(onMade: (rule: Rule) => void) {
-  const t = useTranslations('loyalty');
-  const api = useApi();
-  const say = useSay();
-  const changed = useRulesChanged();
-  return useMutation({
-    mutationFn: async (body: NewRule) => (await api.POST('/v1/loyalty/rules', { body })).data,
-    onSuccess: async (rule) => {
-      await changed();
-      say(t('ruleMade', { name: rule.name }));
-      onMade(rule);
-    },
-  });
-}
+export const useRulesChanged = (): (() => Promise<void>) => useReadAnew('loyalty', 'rules');
 
 /** On or off, from now on. */
 export function useTurnRule(id: string) {

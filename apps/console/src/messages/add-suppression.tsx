@@ -1,14 +1,14 @@
 import { ProblemError } from '@customer-platform/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { Select, TextArea, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
+import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 import { CHANNELS, SUPPRESSION_REASONS, type Channel } from './vocabulary.ts';
 
@@ -99,16 +99,15 @@ function SuppressionForm({ onDone }: { onDone: () => void }): ReactNode {
 function useAdd(onDone: () => void) {
   const t = useTranslations('messages');
   const api = useApi();
-  const cache = useQueryClient();
+  const changed = useReadAnew('messages', 'suppressions');
   const say = useSay();
-  const { organization } = usePerson();
   return useMutation({
     mutationFn: async ({ note, address, ...draft }: Draft) => {
       const body = { ...draft, address: address.trim(), ...(note === '' ? {} : { note }) };
       return (await api.POST('/v1/messaging/suppressions', { body })).data;
     },
     onSuccess: async (_, { address }) => {
-      await cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'suppressions'] });
+      await changed();
       say(t('suppressedSaid', { address }));
       onDone();
     },

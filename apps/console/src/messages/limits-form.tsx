@@ -1,11 +1,12 @@
 import { Plus, X } from 'lucide-react';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox, Select, TextField } from '../ui/form.tsx';
 import { Section } from '../ui/page.tsx';
 import { problemAt } from '../ui/problem-at.ts';
+import { StoredForm } from '../ui/stored-form.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { useEdit, type Reading } from '../ui/use-edit.tsx';
 import type { Cap, ChannelSettings } from './channel-draft.ts';
@@ -67,28 +68,13 @@ export function LimitsForm({ opened }: { opened: Reading<ChannelSettings> }): Re
       void changed();
     },
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    edit.save();
-  };
-  const mayUpdate = may('messaging.channels.update');
   const part: PartProps = { draft, onChange: setDraft, error: edit.error };
   return (
     <Section title={t('limits')} lead={t('limitsLead')}>
-      <form onSubmit={submit} className="flex max-w-3xl flex-col gap-4">
-        <fieldset disabled={!mayUpdate} className="contents">
-          <Quiet {...part} />
-          <Caps {...part} />
-        </fieldset>
-        {edit.shown}
-        {mayUpdate && (
-          <div>
-            <Button type="submit" look="main" busy={edit.busy}>
-              {t('saveLimits')}
-            </Button>
-          </div>
-        )}
-      </form>
+      <StoredForm mayChange={may('messaging.channels.update')} edit={edit} action={t('saveLimits')}>
+        <Quiet {...part} />
+        <Caps {...part} />
+      </StoredForm>
     </Section>
   );
 }

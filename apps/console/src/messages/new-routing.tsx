@@ -1,32 +1,27 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import type { NewFormProps } from '../ui/beside.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/notices.tsx';
-import { bodyOf, NEW_ROUTING, type RoutingRule } from './routing-draft.ts';
+import { useNewDraft } from '../ui/use-draft.tsx';
+import { bodyOf, NEW_ROUTING } from './routing-draft.ts';
 import { RoutingForm } from './routing-form.tsx';
-import { useCreateRouting } from './use-routing.ts';
+import { useRoutingChanged } from './use-routing.ts';
 
-interface NewRoutingProps {
-  onClose: () => void;
-  onMade: (rule: RoutingRule) => void;
-}
-
-export function NewRouting({ onClose, onMade }: NewRoutingProps): ReactNode {
+export function NewRouting({ onClose, onMade }: NewFormProps): ReactNode {
   const t = useTranslations('messages');
-  const [draft, setDraft] = useState(NEW_ROUTING);
-  const create = useCreateRouting(onMade);
+  const api = useApi();
+  const changed = useRoutingChanged();
+  const form = useNewDraft({
+    begin: () => NEW_ROUTING,
+    create: async (draft) => (await api.POST('/v1/messaging/event-routing', { body: bodyOf(draft) })).data,
+    said: ({ name }) => t('routingMade', { name }),
+    changed,
+    onMade,
+  });
   return (
     <Dialog open onClose={onClose} place="side" title={t('newRouting')} lead={t('newRoutingLead')}>
-      <RoutingForm
-        draft={draft}
-        onChange={setDraft}
-        onSend={() => create.mutate(bodyOf(draft))}
-        busy={create.isPending}
-        error={create.error}
-        action={t('createRouting')}
-      >
-        {create.error !== null && <Failure error={create.error} />}
-      </RoutingForm>
+      <RoutingForm {...form} action={t('createRouting')} />
     </Dialog>
   );
 }

@@ -3,7 +3,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
-import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, EnabledFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
@@ -42,7 +42,7 @@ export function RoutingPage(): ReactNode {
 
 function RoutingFilters(): ReactNode {
   const t = useTranslations('messages');
-  const { event_type: type, channel, enabled } = routingRoute.useSearch();
+  const { event_type: type, channel } = routingRoute.useSearch();
   const change = useChangeOf<RoutingSearch>();
   return (
     <Filters>
@@ -58,17 +58,7 @@ function RoutingFilters(): ReactNode {
         onChange={(value) => change({ channel: CHANNELS.find((each) => each === value) }, true)}
         options={CHANNELS.map((value) => ({ value, label: t(`channels.${value}`) }))}
       />
-      <FilterSelect
-        label={t('state')}
-        value={enabled}
-        onChange={(value) =>
-          change({ enabled: value === 'true' || value === 'false' ? value : undefined }, true)
-        }
-        options={[
-          { value: 'true', label: t('on') },
-          { value: 'false', label: t('off') },
-        ]}
-      />
+      <EnabledFilter label={t('state')} on={t('on')} off={t('off')} />
       <DeletedFilter label={t('withDeleted')} />
     </Filters>
   );

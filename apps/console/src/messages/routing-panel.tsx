@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
@@ -7,8 +7,8 @@ import { Json } from '../ui/json.tsx';
 import { Enabled, ResourcePanel } from '../ui/resource-panel.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
 import { Time } from '../ui/time.tsx';
-import { useSay } from '../ui/toasts.tsx';
-import { useEdit, type Reading } from '../ui/use-edit.tsx';
+import { useEditDraft } from '../ui/use-draft.tsx';
+import type { Reading } from '../ui/use-edit.tsx';
 import { bodyOf, delayOf, draftOf, patchOf, type RoutingRule } from './routing-draft.ts';
 import { RoutingForm } from './routing-form.tsx';
 import { RoutingState } from './routing-state.tsx';
@@ -123,36 +123,19 @@ function Facts({ rule }: { rule: RoutingRule }): ReactNode {
 function EditRouting({ opened, onDone }: { opened: Reading<RoutingRule>; onDone: () => void }): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
-  const say = useSay();
   const changed = useRoutingChanged();
-  const [draft, setDraft] = useState(() => draftOf(opened.data));
   const params = { path: { id: opened.data.id } };
-  const edit = useEdit({
+  const form = useEditDraft({
     opened,
-    body: bodyOf(draft),
-    bodyOf: (rule: RoutingRule) => bodyOf(draftOf(rule)),
+    draftOf,
+    bodyOf,
     read: () => api.GET('/v1/messaging/event-routing/{id}', { params }),
     write: (body, { etag }) =>
       api.PATCH('/v1/messaging/event-routing/{id}', { params, body: patchOf(body), ifMatch: etag }),
     nameOf: (field) => t(`routingFields.${field}`),
-    onTheirs: (now) => setDraft(draftOf(now)),
-    onSaved: (now) => {
-      void changed();
-      say(t('routingSaved', { name: now.name }));
-      onDone();
-    },
+    said: ({ name }) => t('routingSaved', { name }),
+    changed,
+    onDone,
   });
-  return (
-    <RoutingForm
-      draft={draft}
-      onChange={setDraft}
-      onSend={edit.save}
-      onCancel={onDone}
-      busy={edit.busy}
-      error={edit.error}
-      action={t('saveRouting')}
-    >
-      {edit.shown}
-    </RoutingForm>
-  );
+  return <RoutingForm {...form} action={t('saveRouting')} />;
 }

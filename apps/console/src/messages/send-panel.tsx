@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -8,6 +7,7 @@ import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Json } from '../ui/json.tsx';
 import { Empty, Failure } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import type { Send } from './send.ts';
 import { Reason, StateBadge } from './words.tsx';
@@ -27,9 +27,8 @@ export function SendPanel({ id, onClose }: { id: string | undefined; onClose: ()
 function Content({ id }: { id: string }): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'messages', 'send', id],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['messages', 'send', id],
     refetchInterval: REFRESHED_MS,
     queryFn: async ({ signal }) => {
       const params = { query: { id, limit: 1 } };
@@ -157,9 +156,8 @@ function Template({ send }: { send: Send }): ReactNode {
 function History({ id }: { id: string }): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'messages', 'history', id],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['messages', 'history', id],
     refetchInterval: REFRESHED_MS,
     queryFn: async ({ signal }) => {
       const params = { path: { id }, query: { limit: 200 } };

@@ -1,10 +1,10 @@
 import type { Schemas } from '@customer-platform/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Confirm } from '../ui/dialog.tsx';
@@ -12,6 +12,7 @@ import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden, NothingMatches } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
+import { useReadAnew } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { AddSuppression } from './add-suppression.tsx';
@@ -138,14 +139,13 @@ function Lift({
 }): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
-  const cache = useQueryClient();
+  const changed = useReadAnew('messages', 'suppressions');
   const say = useSay();
-  const { organization } = usePerson();
   const address = suppression?.address ?? t('erasedAddress');
   const lift = useMutation({
     mutationFn: (id: string) => api.DELETE('/v1/messaging/suppressions/{id}', { params: { path: { id } } }),
     onSuccess: async () => {
-      await cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'suppressions'] });
+      await changed();
       say(t('liftedSaid', { address }));
       onClose();
     },

@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Failure, Forbidden, Note } from '../ui/notices.tsx';
 import { Page, Section } from '../ui/page.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
 import { EditTemplate } from './edit-template.tsx';
 import { MessageTabs } from './message-tabs.tsx';
@@ -23,11 +23,10 @@ export function TemplatePage(): ReactNode {
   const t = useTranslations('messages');
   const may = useMay();
   const api = useApi();
-  const { organization } = usePerson();
   const { template: id } = templateRoute.useParams();
   const allowed = may('messaging.templates.read');
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'messages', 'templates', 'one', id],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['messages', 'templates', 'one', id],
     enabled: allowed,
     queryFn: async ({ signal }): Promise<Reading<Template>> =>
       api.GET('/v1/messaging/templates/{id}', { params: { path: { id } }, signal }),

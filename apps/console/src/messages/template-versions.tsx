@@ -1,16 +1,17 @@
 import type { Schemas } from '@customer-platform/client';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Select } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Failure } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
@@ -168,15 +169,14 @@ function useActs(
 function Compared({ template }: { template: Template }): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
-  const { organization } = usePerson();
   const navigate = useNavigate({ from: templateRoute.fullPath });
   const search = templateRoute.useSearch();
   const newest = template.version;
   const from = within(search.from, newest) ?? newest - 1;
   const to = within(search.to, newest) ?? newest;
   const { id } = template;
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'messages', 'templates', 'diff', id, from, to],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['messages', 'templates', 'diff', id, from, to],
     queryFn: async ({ signal }) => {
       const params = { path: { id }, query: { from: String(from), to: String(to) } };
       return (await api.GET('/v1/messaging/templates/{id}/diff', { params, signal })).data;

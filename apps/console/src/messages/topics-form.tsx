@@ -1,11 +1,12 @@
 import { Plus, X } from 'lucide-react';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox, TextField } from '../ui/form.tsx';
 import { Section } from '../ui/page.tsx';
 import { problemAt } from '../ui/problem-at.ts';
+import { StoredForm } from '../ui/stored-form.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { useEdit, type Reading } from '../ui/use-edit.tsx';
 import type { ChannelSettings, Topic } from './channel-draft.ts';
@@ -39,43 +40,28 @@ export function TopicsForm({ opened }: { opened: Reading<ChannelSettings> }): Re
       void changed();
     },
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    edit.save();
-  };
-  const mayUpdate = may('messaging.channels.update');
   const more = (): void => setTopics([...topics, { key: '', name: '', channels: ['email'], default: true }]);
   return (
     <Section title={t('topics')} lead={t('topicsLead')}>
-      <form onSubmit={submit} className="flex max-w-3xl flex-col gap-4">
-        <fieldset disabled={!mayUpdate} className="contents">
-          {topics.length === 0 && <p className="text-soft">{t('noTopics')}</p>}
-          {topics.map((topic, at) => (
-            <TopicFields
-              key={at}
-              at={at}
-              topic={topic}
-              error={edit.error}
-              onChange={(now) => setTopics(topics.with(at, now))}
-              onRemove={() => setTopics(topics.toSpliced(at, 1))}
-            />
-          ))}
-          <span>
-            <Button look="quiet" className="px-2!" disabled={topics.length >= MOST_TOPICS} onClick={more}>
-              <Plus aria-hidden className="size-4" />
-              {t('addTopic')}
-            </Button>
-          </span>
-        </fieldset>
-        {edit.shown}
-        {mayUpdate && (
-          <div>
-            <Button type="submit" look="main" busy={edit.busy}>
-              {t('saveTopics')}
-            </Button>
-          </div>
-        )}
-      </form>
+      <StoredForm mayChange={may('messaging.channels.update')} edit={edit} action={t('saveTopics')}>
+        {topics.length === 0 && <p className="text-soft">{t('noTopics')}</p>}
+        {topics.map((topic, at) => (
+          <TopicFields
+            key={at}
+            at={at}
+            topic={topic}
+            error={edit.error}
+            onChange={(now) => setTopics(topics.with(at, now))}
+            onRemove={() => setTopics(topics.toSpliced(at, 1))}
+          />
+        ))}
+        <span>
+          <Button look="quiet" className="px-2!" disabled={topics.length >= MOST_TOPICS} onClick={more}>
+            <Plus aria-hidden className="size-4" />
+            {t('addTopic')}
+          </Button>
+        </span>
+      </StoredForm>
     </Section>
   );
 }

@@ -1,6 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
 import type { ChannelSettings, Topic } from './channel-draft.ts';
 
@@ -8,9 +8,8 @@ import type { ChannelSettings, Topic } from './channel-draft.ts';
 export function useChannelSettings() {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'messages', 'channels'],
+  return useOwnQuery({
+    queryKey: ['messages', 'channels'],
     enabled: may('messaging.channels.read'),
     queryFn: async ({ signal }): Promise<Reading<ChannelSettings>> =>
       api.GET('/v1/messaging/channel-settings', { signal }),
@@ -20,15 +19,13 @@ export function useChannelSettings() {
 /** Reads the document as it is now, and puts another in its place. */
 export function useChannelDocument() {
   const api = useApi();
-  const cache = useQueryClient();
-  const { organization } = usePerson();
+  const changed = useReadAnew('messages', 'channels');
   return {
     read: (): Promise<Reading<ChannelSettings>> => api.GET('/v1/messaging/channel-settings', {}),
     /** What `on` read, with `part` in place of its own. */
     put: (part: Partial<ChannelSettings>, on: Reading<ChannelSettings>): Promise<Reading<ChannelSettings>> =>
       api.PUT('/v1/messaging/channel-settings', { body: { ...on.data, ...part }, ifMatch: on.etag }),
-    changed: (): Promise<void> =>
-      cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'channels'] }),
+    changed,
   };
 }
 

@@ -1,44 +1,22 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useTranslations } from 'use-intl';
+import { useMutation } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
-import { useSay } from '../ui/toasts.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
-import type { NewRoutingRule, RoutingRule } from './routing-draft.ts';
+import type { RoutingRule } from './routing-draft.ts';
 
 const MOST_TEMPLATES = 200;
 
 export function useRoutingRule(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'messages', 'routing', 'one', id],
+  return useOwnQuery({
+    queryKey: ['messages', 'routing', 'one', id],
     queryFn: async ({ signal }): Promise<Reading<RoutingRule>> =>
       api.GET('/v1/messaging/event-routing/{id}', { params: { path: { id } }, signal }),
   });
 }
 
-export function useRoutingChanged(): () => Promise<void> {
-  const cache = useQueryClient();
-  const { organization } = usePerson();
-  return () => cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'routing'] });
-}
-
-export function useCreateRouting(onMade: (rule: RoutingRule) => void) {
-  const t = useTranslations('messages');
-  const api = useApi();
-  const say = useSay();
-  const changed = useRoutingChanged();
-  return useMutation({
-    mutationFn: async (body: NewRoutingRule) =>
-      (await api.POST('/v1/messaging/event-routing', { body })).data,
-    onSuccess: async (rule) => {
-      await changed();
-      say(t('routingMade', { name: rule.name }));
-      onMade(rule);
-    },
-  });
-}
+export const useRoutingChanged = (): (() => Promise<void>) => useReadAnew('messages', 'routing');
 
 /** On or off, from now on; what a rule that is turned off still holds back is canceled. */
 export function useTurnRouting(id: string) {
@@ -55,9 +33,8 @@ export function useTurnRouting(id: string) {
 export function useTemplateNames(): readonly { id: string; name: string; channel: string }[] | undefined {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'messages', 'templates', 'names'],
+  const { data } = useOwnQuery({
+    queryKey: ['messages', 'templates', 'names'],
     enabled: may('messaging.templates.read'),
     queryFn: async ({ signal }) => {
       const params = { query: { limit: MOST_TEMPLATES, kind: 'message' as const } };

@@ -1,7 +1,7 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { useNames } from '../ui/name-select.tsx';
+import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import type { Template, TemplateKind } from './template.ts';
 import type { Channel } from './vocabulary.ts';
 
@@ -9,19 +9,14 @@ import type { Channel } from './vocabulary.ts';
 const MOST = 200;
 
 /** Reads anew all that shows templates. */
-export function useTemplatesChanged(): () => Promise<void> {
-  const cache = useQueryClient();
-  const { organization } = usePerson();
-  return () => cache.invalidateQueries({ queryKey: [organization.id, 'messages', 'templates'] });
-}
+export const useTemplatesChanged = (): (() => Promise<void>) => useReadAnew('messages', 'templates');
 
 /** The published layouts or partials of a channel, by name: a message can be made of them. */
 export function usePieces(kind: Exclude<TemplateKind, 'message'>, channel: Channel, enabled = true) {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'messages', 'templates', 'pieces', kind, channel],
+  return useOwnQuery({
+    queryKey: ['messages', 'templates', 'pieces', kind, channel],
     enabled: enabled && may('messaging.templates.read'),
     // One that was missing is written in another tab.
     refetchOnWindowFocus: 'always',

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
@@ -8,8 +8,8 @@ import { Note } from '../ui/notices.tsx';
 import { ResourcePanel } from '../ui/resource-panel.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
 import { Time } from '../ui/time.tsx';
-import { useSay } from '../ui/toasts.tsx';
-import { useEdit, type Reading } from '../ui/use-edit.tsx';
+import { useEditDraft } from '../ui/use-draft.tsx';
+import type { Reading } from '../ui/use-edit.tsx';
 import { changeOf, draftOf } from './definition-draft.ts';
 import { DefinitionForm } from './definition-form.tsx';
 import { DefinitionState } from './definition-state.tsx';
@@ -117,37 +117,23 @@ interface EditDefinitionProps {
 
 function EditDefinition({ opened, onDone }: EditDefinitionProps): ReactNode {
   const t = useTranslations('objects');
-  const say = useSay();
   const changed = useObjectsChanged();
-  const [draft, setDraft] = useState(() => draftOf(opened.data));
   const { read, write } = useDefinitionApi(opened.data.id);
-  const edit = useEdit({
+  const form = useEditDraft({
     opened,
-    body: changeOf(draft),
-    bodyOf: (definition: ObjectDefinition) => changeOf(draftOf(definition)),
+    draftOf,
+    bodyOf: changeOf,
     read: () => read(),
     write: (body, { etag }) => write(body, etag),
     nameOf: (field) => t(field),
-    onTheirs: (now) => setDraft(draftOf(now)),
-    onSaved: (now) => {
-      void changed();
-      say(t('saved', { name: now.name }));
-      onDone();
-    },
+    said: ({ name }) => t('saved', { name }),
+    changed,
+    onDone,
   });
   return (
-    <DefinitionForm
-      stored
-      draft={draft}
-      onChange={setDraft}
-      onSend={edit.save}
-      onCancel={onDone}
-      busy={edit.busy}
-      error={edit.error}
-      action={t('save')}
-    >
-      <InTheWay error={edit.error} fields={opened.data.fields} />
-      {edit.shown}
+    <DefinitionForm stored {...form} action={t('save')}>
+      <InTheWay error={form.error} fields={opened.data.fields} />
+      {form.children}
     </DefinitionForm>
   );
 }

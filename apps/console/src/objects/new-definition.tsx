@@ -1,33 +1,31 @@
-import { useState, type ReactNode } from 'react';
+import type { Schemas } from '@customer-platform/client';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import type { NewFormProps } from '../ui/beside.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/notices.tsx';
-import { NEW_DEFINITION } from './definition-draft.ts';
+import { useNewDraft } from '../ui/use-draft.tsx';
+import { changeOf, NEW_DEFINITION } from './definition-draft.ts';
 import { DefinitionForm } from './definition-form.tsx';
-import { useCreateDefinition } from './use-objects.ts';
+import { useObjectsChanged } from './use-objects.ts';
 
-interface NewDefinitionProps {
-  onClose: () => void;
-  onMade: (made: { id: string }) => void;
-}
-
-export function NewDefinition({ onClose, onMade }: NewDefinitionProps): ReactNode {
+export function NewDefinition({ onClose, onMade }: NewFormProps): ReactNode {
   const t = useTranslations('objects');
-  const [draft, setDraft] = useState(NEW_DEFINITION);
-  const create = useCreateDefinition(onMade);
+  const api = useApi();
+  const changed = useObjectsChanged();
+  const form = useNewDraft({
+    begin: () => NEW_DEFINITION,
+    create: async (draft) => {
+      const body = { slug: draft.slug, ...changeOf(draft) } as Schemas['CreateObjectDefinitionDto'];
+      return (await api.POST('/v1/crm/object-definitions', { body })).data;
+    },
+    said: ({ name }) => t('made', { name }),
+    changed,
+    onMade,
+  });
   return (
     <Dialog open onClose={onClose} place="side" title={t('new')} lead={t('newLead')}>
-      <DefinitionForm
-        draft={draft}
-        onChange={setDraft}
-        onSend={() => create.mutate(draft)}
-        onCancel={onClose}
-        busy={create.isPending}
-        error={create.error}
-        action={t('create')}
-      >
-        {create.error !== null && <Failure error={create.error} />}
-      </DefinitionForm>
+      <DefinitionForm {...form} onCancel={onClose} action={t('create')} />
     </Dialog>
   );
 }

@@ -1,36 +1,37 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
+import type { NewFormProps } from '../ui/beside.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/notices.tsx';
+import { useNewDraft } from '../ui/use-draft.tsx';
 import type { ObjectDefinition } from './object.ts';
+import { nameOfRecord } from './object.ts';
 import { RecordForm } from './record-form.tsx';
-import { useCreateRecord } from './use-objects.ts';
+import { useObjectsChanged } from './use-objects.ts';
 import { draftsOf, givenIn, valuesOf } from './value-draft.ts';
 
-interface NewRecordProps {
+interface NewRecordProps extends NewFormProps {
   definition: ObjectDefinition;
-  onClose: () => void;
-  onMade: (made: { id: string }) => void;
 }
 
 export function NewRecord({ definition, onClose, onMade }: NewRecordProps): ReactNode {
   const t = useTranslations('objects');
-  const [draft, setDraft] = useState(() => draftsOf(definition, {}));
-  const create = useCreateRecord(definition, onMade);
+  const api = useApi();
+  const changed = useObjectsChanged();
+  const form = useNewDraft({
+    begin: () => draftsOf(definition, {}),
+    create: async (draft) => {
+      const params = { path: { slug: definition.id } };
+      const body = { values: givenIn(valuesOf(definition, draft)) };
+      return (await api.POST('/v1/crm/objects/{slug}', { params, body })).data;
+    },
+    said: (record) => t('recordMade', { name: nameOfRecord(definition, record) }),
+    changed,
+    onMade,
+  });
   return (
     <Dialog open onClose={onClose} place="side" title={t('newRecordOf', { name: definition.name })}>
-      <RecordForm
-        definition={definition}
-        draft={draft}
-        onChange={setDraft}
-        onSend={() => create.mutate(givenIn(valuesOf(definition, draft)))}
-        onCancel={onClose}
-        busy={create.isPending}
-        error={create.error}
-        action={t('createRecord')}
-      >
-        {create.error !== null && <Failure error={create.error} />}
-      </RecordForm>
+      <RecordForm definition={definition} {...form} onCancel={onClose} action={t('createRecord')} />
     </Dialog>
   );
 }

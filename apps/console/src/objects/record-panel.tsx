@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
@@ -6,8 +6,8 @@ import { Note } from '../ui/notices.tsx';
 import { ResourcePanel } from '../ui/resource-panel.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
 import { Time } from '../ui/time.tsx';
-import { useSay } from '../ui/toasts.tsx';
-import { useEdit, type Reading } from '../ui/use-edit.tsx';
+import { useEditDraft } from '../ui/use-draft.tsx';
+import type { Reading } from '../ui/use-edit.tsx';
 import { nameOfRecord, openFields, type ObjectDefinition, type ObjectRecord } from './object.ts';
 import { RecordForm } from './record-form.tsx';
 import { useObjectsChanged, useRecord, useRecordApi } from './use-objects.ts';
@@ -95,36 +95,18 @@ interface EditRecordProps {
 
 function EditRecord({ definition, opened, onDone }: EditRecordProps): ReactNode {
   const t = useTranslations('objects');
-  const say = useSay();
   const changed = useObjectsChanged();
-  const [draft, setDraft] = useState(() => draftsOf(definition, opened.data.values));
   const { read, write } = useRecordApi(definition.id, opened.data.id);
-  const edit = useEdit({
+  const form = useEditDraft({
     opened,
-    body: valuesOf(definition, draft),
-    bodyOf: ({ values }: ObjectRecord) => valuesOf(definition, draftsOf(definition, values)),
+    draftOf: ({ values }: ObjectRecord) => draftsOf(definition, values),
+    bodyOf: (draft) => valuesOf(definition, draft),
     read: () => read(),
     write: (body, on) => write(changedIn(on.data.values, body), on.etag),
     nameOf: (key) => definition.fields.find((field) => field.key === key)?.label ?? key,
-    onTheirs: (now) => setDraft(draftsOf(definition, now.values)),
-    onSaved: (now) => {
-      void changed();
-      say(t('recordSaved', { name: nameOfRecord(definition, now) }));
-      onDone();
-    },
+    said: (now) => t('recordSaved', { name: nameOfRecord(definition, now) }),
+    changed,
+    onDone,
   });
-  return (
-    <RecordForm
-      definition={definition}
-      draft={draft}
-      onChange={setDraft}
-      onSend={edit.save}
-      onCancel={onDone}
-      busy={edit.busy}
-      error={edit.error}
-      action={t('saveRecord')}
-    >
-      {edit.shown}
-    </RecordForm>
-  );
+  return <RecordForm definition={definition} {...form} action={t('saveRecord')} />;
 }

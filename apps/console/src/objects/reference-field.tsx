@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { ChooseContact } from '../contacts/merge/choose-contact.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { SearchField } from '../ui/filters.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import {
   asQuery,
   CONTACT,
@@ -107,9 +107,8 @@ function ChooseRecord({ target, onChoose }: ChooseRecordProps): ReactNode {
 
 function useFound(target: string, key: string | undefined, prefix: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'objects', 'found', target, key, prefix],
+  return useOwnQuery({
+    queryKey: ['objects', 'found', target, key, prefix],
     queryFn: async ({ signal }): Promise<readonly ObjectRecord[]> => {
       const filter = key === undefined || prefix === '' ? {} : { [`values.${key}[prefix]`]: prefix };
       const query = asQuery({ limit: OFFERED, ...filter });

@@ -1,11 +1,9 @@
 import type { Schemas } from '@customer-platform/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
-import { useSay } from '../ui/toasts.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
-import { changeOf, type DefinitionDraft } from './definition-draft.ts';
+import { changeOf } from './definition-draft.ts';
 import {
   definitionOf,
   nameOfRecord,
@@ -53,10 +51,9 @@ export function useDefinitionApi(id: string) {
 }
 
 export function useDefinition(id: string) {
-  const { organization } = usePerson();
   const { read } = useDefinitionApi(id);
-  return useQuery({
-    queryKey: [organization.id, 'objects', 'definition', id],
+  return useOwnQuery({
+    queryKey: ['objects', 'definition', id],
     queryFn: ({ signal }) => read(signal),
     refetchInterval: ({ state }) =>
       state.data !== undefined && isBuilding(state.data.data) ? BUILDING_MS : READ_EVERY_MS,
@@ -66,9 +63,8 @@ export function useDefinition(id: string) {
 /** By its slug, as addresses name it, or by its id, by which one that is deleted is found, too. */
 export function useNamedDefinition(named: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'objects', 'named', named],
+  return useOwnQuery({
+    queryKey: ['objects', 'named', named],
     queryFn: async ({ signal }): Promise<ObjectDefinition | null> => {
       if (ID.test(named)) {
         const params = { path: { id: named } };
@@ -87,9 +83,8 @@ export function useNamedDefinition(named: string) {
 export function useDefinitions() {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'objects', 'definitions'],
+  return useOwnQuery({
+    queryKey: ['objects', 'definitions'],
     enabled: may('crm.objects.read'),
     queryFn: async ({ signal }) => {
       const params = { query: { limit: MOST_DEFINITIONS, sort: 'name' as const } };
@@ -98,29 +93,7 @@ export function useDefinitions() {
   });
 }
 
-export function useObjectsChanged(): () => Promise<void> {
-  const cache = useQueryClient();
-  const { organization } = usePerson();
-  return () => cache.invalidateQueries({ queryKey: [organization.id, 'objects'] });
-}
-
-export function useCreateDefinition(onMade: (definition: ObjectDefinition) => void) {
-  const t = useTranslations('objects');
-  const api = useApi();
-  const say = useSay();
-  const changed = useObjectsChanged();
-  return useMutation({
-    mutationFn: async (draft: DefinitionDraft) => {
-      const body = { slug: draft.slug, ...changeOf(draft) } as Schemas['CreateObjectDefinitionDto'];
-      return definitionOf((await api.POST('/v1/crm/object-definitions', { body })).data);
-    },
-    onSuccess: async (definition) => {
-      await changed();
-      say(t('made', { name: definition.name }));
-      onMade(definition);
-    },
-  });
-}
+export const useObjectsChanged = (): (() => Promise<void>) => useReadAnew('objects');
 
 /** Reads and writes one record of a definition, which its id names. */
 export function useRecordApi(definition: string, id: string) {
@@ -138,40 +111,20 @@ export function useRecordApi(definition: string, id: string) {
 }
 
 export function useRecord(definition: string, id: string) {
-  const { organization } = usePerson();
   const { read } = useRecordApi(definition, id);
-  return useQuery({
-    queryKey: [organization.id, 'objects', 'record', definition, id],
+  return useOwnQuery({
+    queryKey: ['objects', 'record', definition, id],
     queryFn: ({ signal }) => read(signal),
-  });
-}
-
-export function useCreateRecord(definition: ObjectDefinition, onMade: (record: ObjectRecord) => void) {
-  const t = useTranslations('objects');
-  const api = useApi();
-  const say = useSay();
-  const changed = useObjectsChanged();
-  return useMutation({
-    mutationFn: async (values: Values): Promise<ObjectRecord> => {
-      const params = { path: { slug: definition.id } };
-      return (await api.POST('/v1/crm/objects/{slug}', { params, body: { values } })).data;
-    },
-    onSuccess: async (record) => {
-      await changed();
-      say(t('recordMade', { name: nameOfRecord(definition, record) }));
-      onMade(record);
-    },
   });
 }
 
 /** What a record that another refers to is called; a name stands for a while. */
 export function useRecordName(target: string, id: string): string | undefined {
-  const { organization } = usePerson();
   const definitions = useDefinitions();
   const definition = definitions.data?.find((each) => each.id === target);
   const { read } = useRecordApi(target, id);
-  const { data } = useQuery({
-    queryKey: [organization.id, 'objects', 'name', target, id],
+  const { data } = useOwnQuery({
+    queryKey: ['objects', 'name', target, id],
     queryFn: ({ signal }) => read(signal),
     staleTime: NAMES_STAND_MS,
     retry: false,

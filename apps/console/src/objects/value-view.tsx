@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useQuery } from '@tanstack/react-query';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { nameOf } from '../contacts/use-contact.ts';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { CONTACT, type ObjectField } from './object.ts';
 import { useRecordName } from './use-objects.ts';
@@ -72,9 +72,8 @@ export function ContactReference({ id }: { id: string }): ReactNode {
 function useContactName(id: string): string | undefined {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'objects', 'contact', id],
+  const { data } = useOwnQuery({
+    queryKey: ['objects', 'contact', id],
     enabled: may('core.contacts.read'),
     staleTime: NAMES_STAND_MS,
     queryFn: async ({ signal }) =>

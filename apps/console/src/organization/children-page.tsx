@@ -1,15 +1,13 @@
 import type { ItemOf } from '@customer-platform/client';
-import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
+import { AddButton, DeletedFilter } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
@@ -32,12 +30,7 @@ export function ChildrenPage(): ReactNode {
   const columns = useColumns();
   if (!may('identity.organizations.read')) return <Forbidden permission="identity.organizations.read" />;
   const mayCreate = may('identity.organizations.create');
-  const add = mayCreate && (
-    <Button look="main" onClick={() => set({ create: true })}>
-      <Plus aria-hidden className="size-4" />
-      {t('newChild')}
-    </Button>
-  );
+  const add = mayCreate && <AddButton label={t('newChild')} onClick={() => set({ create: true })} />;
   return (
     <Section title={t('parts.children')} lead={t('childrenLead')} actions={add}>
       <Filters>
@@ -48,11 +41,7 @@ export function ChildrenPage(): ReactNode {
           onChange={(status) => set({ status })}
           options={STATUSES.map((value) => ({ value, label: t(`organizationStatus.${value}`) }))}
         />
-        <Checkbox
-          label={t('withDeleted')}
-          checked={search.deleted === true}
-          onChange={({ target }) => set({ deleted: target.checked || undefined })}
-        />
+        <DeletedFilter label={t('withDeleted')} />
       </Filters>
       <DataTable
         label={t('parts.children')}

@@ -1,16 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
+import { ResourcePanel } from '../ui/resource-panel.tsx';
+import { StoredForm } from '../ui/stored-form.tsx';
 import { bodyOf, draftOf, type ClientChange, type OAuthClient } from './client.ts';
 import { ClientFields } from './client-fields.tsx';
 import { Explain } from './explain.tsx';
+import { Removal } from './removal.tsx';
 import { useActs } from './use-acts.tsx';
 import { useEdit, type Reading } from './use-edit.tsx';
 
@@ -25,34 +26,33 @@ export function ClientPanel({ id, onClose, onSecret }: PanelProps): ReactNode {
   const t = useTranslations('organization');
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'organization', 'client', id],
+  const read = useOwnQuery({
+    queryKey: ['organization', 'client', id],
     queryFn: ({ signal }) => api.GET('/v1/identity/oauth-clients/{id}', { params: { path: { id } }, signal }),
   });
-  const client = data?.data;
   return (
-    <Dialog open onClose={onClose} place="side" title={client?.name ?? t('parts.clients')}>
-      {error !== null && data === undefined && <Failure error={error} again={() => void refetch()} />}
-      {error === null && data === undefined && <div aria-busy className="bones h-64" />}
-      {data !== undefined && client !== undefined && (
+    <ResourcePanel
+      read={read}
+      title={read.data?.data.name ?? t('parts.clients')}
+      onClose={onClose}
+      shown={(opened) => (
         <>
           <Details>
             <Detail name={t('clientId')}>
-              <Id value={client.id} />
+              <Id value={id} />
             </Detail>
-            <Detail name={t('type')}>{t(`clientTypes.${client.type}`)}</Detail>
+            <Detail name={t('type')}>{t(`clientTypes.${opened.data.type}`)}</Detail>
           </Details>
-          <Steps client={client} onSecret={onSecret} onGone={onClose} />
-          {client.deleted_at === null && <ClientForm opened={data} />}
-          {client.role_id !== null && may('identity.roles.read') && (
+          <Steps client={opened.data} onSecret={onSecret} onGone={onClose} />
+          {opened.data.deleted_at === null && <ClientForm opened={opened} />}
+          {opened.data.role_id !== null && may('identity.roles.read') && (
             <Section title={t('explain')}>
               <Explain principal={{ type: 'oauth_client', id }} />
             </Section>
           )}
         </>
       )}
-    </Dialog>
+    />
   );
 }
 
@@ -70,25 +70,14 @@ function ClientForm({ opened }: { opened: Reading<OAuthClient> }): ReactNode {
     onTheirs: (now) => setDraft(draftOf(now)),
     done: t('clientSaved'),
   });
-  const send = (event: FormEvent): void => {
-    event.preventDefault();
-    edit.save(bodyOf(draft));
-  };
-  const mayUpdate = may('identity.oauth_clients.update');
   return (
-    <form onSubmit={send} className="flex flex-col gap-4">
-      <fieldset disabled={!mayUpdate} className="contents">
-        <ClientFields draft={draft} set={(more) => setDraft({ ...draft, ...more })} error={edit.error} />
-      </fieldset>
-      {edit.shown}
-      {mayUpdate && (
-        <div>
-          <Button type="submit" look="main" busy={edit.busy}>
-            {t('save')}
-          </Button>
-        </div>
-      )}
-    </form>
+    <StoredForm
+      mayChange={may('identity.oauth_clients.update')}
+      edit={{ ...edit, save: () => edit.save(bodyOf(draft)) }}
+      action={t('save')}
+    >
+      <ClientFields draft={draft} set={(more) => setDraft({ ...draft, ...more })} error={edit.error} />
+    </StoredForm>
   );
 }
 
@@ -98,74 +87,44 @@ interface StepsProps {
   onGone: () => void;
 }
 
-function Steps({ client, onSecret, onGone }: StepsProps): ReactNode {
+function Steps({ client: { id, name, type, deleted_at }, onSecret, onGone }: StepsProps): ReactNode {
   const t = useTranslations('organization');
+  const api = useApi();
   const may = useMay();
-  const { act, ask, busy, shown } = useActs();
-  const steps = useClientSteps(client, onSecret, onGone);
-  const live = client.deleted_at === null;
+  const acts = useActs();
+  const params = { path: { id } };
+  const rotate = {
+    run: async () => {
+      const body = { rotate_secret: true };
+      const { data } = await api.PATCH('/v1/identity/oauth-clients/{id}', { params, body });
+      onSecret(data.client_secret ?? null);
+    },
+    done: t('secretRotated'),
+    title: t('rotateSecret'),
+    lead: t('rotateSecretLead'),
+    action: t('rotateSecret'),
+  };
   return (
     <>
       <div className="flex flex-wrap gap-2">
-        {live && client.type === 'confidential' && may('identity.oauth_clients.update') && (
-          <Button onClick={() => ask(steps.rotate)}>{t('rotateSecret')}</Button>
+        {deleted_at === null && type === 'confidential' && may('identity.oauth_clients.update') && (
+          <Button onClick={() => acts.ask(rotate)}>{t('rotateSecret')}</Button>
         )}
-        {live && may('identity.oauth_clients.delete') && (
-          <Button look="danger" onClick={() => ask(steps.remove)}>
-            {t('delete')}
-          </Button>
-        )}
-        {!live && may('identity.oauth_clients.delete') && (
-          <Button busy={busy} onClick={() => act(steps.restore)}>
-            {t('restore')}
-          </Button>
-        )}
-        {!live && may('identity.oauth_clients.purge') && (
-          <Button look="danger" onClick={() => ask(steps.purge)}>
-            {t('purge')}
-          </Button>
-        )}
+        <Removal
+          name={name}
+          deleted={deleted_at !== null}
+          acts={acts}
+          title={t('deleteClient', { name })}
+          lead={t('deleteClientLead')}
+          mayDelete={may('identity.oauth_clients.delete')}
+          mayPurge={may('identity.oauth_clients.purge')}
+          remove={() => api.DELETE('/v1/identity/oauth-clients/{id}', { params })}
+          restore={() => api.POST('/v1/identity/oauth-clients/{id}/restore', { params })}
+          purge={() => api.DELETE('/v1/identity/oauth-clients/{id}/purge', { params })}
+          onGone={onGone}
+        />
       </div>
-      {shown}
+      {acts.shown}
     </>
   );
-}
-
-function useClientSteps({ id, name }: OAuthClient, onSecret: PanelProps['onSecret'], onGone: () => void) {
-  const t = useTranslations('organization');
-  const api = useApi();
-  const params = { path: { id } };
-  const restore = {
-    run: () => api.POST('/v1/identity/oauth-clients/{id}/restore', { params }),
-    done: t('restored'),
-  };
-  return {
-    restore,
-    rotate: {
-      run: async () => {
-        const body = { rotate_secret: true };
-        const { data } = await api.PATCH('/v1/identity/oauth-clients/{id}', { params, body });
-        onSecret(data.client_secret ?? null);
-      },
-      done: t('secretRotated'),
-      title: t('rotateSecret'),
-      lead: t('rotateSecretLead'),
-      action: t('rotateSecret'),
-    },
-    remove: {
-      run: () => api.DELETE('/v1/identity/oauth-clients/{id}', { params }),
-      done: t('deletedDone'),
-      undo: restore,
-      title: t('deleteClient', { name }),
-      lead: t('deleteClientLead'),
-      action: t('delete'),
-    },
-    purge: {
-      run: () => api.DELETE('/v1/identity/oauth-clients/{id}/purge', { params }).then(onGone),
-      done: t('purged'),
-      title: t('purgeTitle', { name }),
-      lead: t('purgeLead'),
-      action: t('purge'),
-    },
-  };
 }

@@ -1,14 +1,12 @@
-import { Plus } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
+import { AddButton, DeletedFilter } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
@@ -33,12 +31,7 @@ export function ClientsPage(): ReactNode {
   const columns = useColumns();
   if (!may('identity.oauth_clients.read')) return <Forbidden permission="identity.oauth_clients.read" />;
   const mayCreate = may('identity.oauth_clients.create');
-  const add = mayCreate && (
-    <Button look="main" onClick={() => set({ create: true })}>
-      <Plus aria-hidden className="size-4" />
-      {t('newClient')}
-    </Button>
-  );
+  const add = mayCreate && <AddButton label={t('newClient')} onClick={() => set({ create: true })} />;
   return (
     <Section title={t('parts.clients')} lead={t('clientsLead')} actions={add}>
       <Filters>
@@ -48,11 +41,7 @@ export function ClientsPage(): ReactNode {
           onChange={(kind) => set({ kind })}
           options={TYPES.map((value) => ({ value, label: t(`clientTypes.${value}`) }))}
         />
-        <Checkbox
-          label={t('withDeleted')}
-          checked={search.deleted === true}
-          onChange={({ target }) => set({ deleted: target.checked || undefined })}
-        />
+        <DeletedFilter label={t('withDeleted')} />
       </Filters>
       <DataTable
         label={t('parts.clients')}

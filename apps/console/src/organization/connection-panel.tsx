@@ -1,16 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/notices.tsx';
 import { Panel, Section } from '../ui/page.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
+import { ResourcePanel } from '../ui/resource-panel.tsx';
+import { StoredForm } from '../ui/stored-form.tsx';
 import { bodyOf, draftOf, type Connection, type ConnectionChange } from './connection.ts';
 import { ConnectionFields } from './connection-fields.tsx';
+import { Removal } from './removal.tsx';
 import { CONNECTION_TONES } from './tones.ts';
 import { useActs } from './use-acts.tsx';
 import { useEdit, type Reading } from './use-edit.tsx';
@@ -18,45 +19,46 @@ import { useEdit, type Reading } from './use-edit.tsx';
 export function ConnectionPanel({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const t = useTranslations('organization');
   const api = useApi();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'organization', 'connection', id],
+  const read = useOwnQuery({
+    queryKey: ['organization', 'connection', id],
     queryFn: ({ signal }) =>
       api.GET('/v1/identity/sso-connections/{id}', { params: { path: { id } }, signal }),
   });
-  const connection = data?.data;
   return (
-    <Dialog open onClose={onClose} place="side" title={connection?.name ?? t('parts.sso')}>
-      {error !== null && data === undefined && <Failure error={error} again={() => void refetch()} />}
-      {error === null && data === undefined && <div aria-busy className="bones h-64" />}
-      {data !== undefined && connection !== undefined && (
+    <ResourcePanel
+      read={read}
+      title={read.data?.data.name ?? t('parts.sso')}
+      onClose={onClose}
+      shown={(opened) => (
         <>
           <Details>
             <Detail name={t('status')}>
-              {connection.deleted_at === null ? (
-                <Badge tone={CONNECTION_TONES[connection.status] ?? 'neutral'}>
-                  {t(`connectionStatus.${connection.status}`)}
-                </Badge>
-              ) : (
-                <Badge>{t('deleted')}</Badge>
-              )}
+              <ConnectionStatus connection={opened.data} />
             </Detail>
             <Detail name={t('redirectUri')}>
-              <Id value={connection.redirect_uri} />
+              <Id value={opened.data.redirect_uri} />
               <p className="text-xs text-soft">{t('redirectUriLead')}</p>
             </Detail>
           </Details>
-          <Proofs connection={connection} />
-          <Steps connection={connection} onGone={onClose} />
-          {connection.deleted_at === null && (
+          <Proofs connection={opened.data} />
+          <Steps connection={opened.data} onGone={onClose} />
+          {opened.data.deleted_at === null && (
             <Section title={t('settings')}>
-              <ConnectionForm opened={data} />
+              <ConnectionForm opened={opened} />
             </Section>
           )}
         </>
       )}
-    </Dialog>
+    />
   );
+}
+
+/** How it is, or that it is deleted. */
+function ConnectionStatus({ connection }: { connection: Connection }): ReactNode {
+  const t = useTranslations('organization');
+  const { status, deleted_at: deleted } = connection;
+  if (deleted !== null) return <Badge>{t('deleted')}</Badge>;
+  return <Badge tone={CONNECTION_TONES[status] ?? 'neutral'}>{t(`connectionStatus.${status}`)}</Badge>;
 }
 
 /** As DNS calls it. */
@@ -99,101 +101,61 @@ function ConnectionForm({ opened }: { opened: Reading<Connection> }): ReactNode 
     onTheirs: (now) => setDraft(draftOf(now)),
     done: t('connectionSaved'),
   });
-  const send = (event: FormEvent): void => {
-    event.preventDefault();
-    edit.save(bodyOf(draft));
-  };
-  const mayUpdate = may('identity.sso.update');
   return (
-    <form onSubmit={send} className="flex flex-col gap-4">
-      <fieldset disabled={!mayUpdate} className="contents">
-        <ConnectionFields draft={draft} set={(more) => setDraft({ ...draft, ...more })} error={edit.error} />
-      </fieldset>
-      {edit.shown}
-      {mayUpdate && (
-        <div>
-          <Button type="submit" look="main" busy={edit.busy}>
-            {t('save')}
-          </Button>
-        </div>
-      )}
-    </form>
+    <StoredForm
+      mayChange={may('identity.sso.update')}
+      edit={{ ...edit, save: () => edit.save(bodyOf(draft)) }}
+      action={t('save')}
+    >
+      <ConnectionFields draft={draft} set={(more) => setDraft({ ...draft, ...more })} error={edit.error} />
+    </StoredForm>
   );
 }
 
 function Steps({ connection, onGone }: { connection: Connection; onGone: () => void }): ReactNode {
   const t = useTranslations('organization');
+  const api = useApi();
   const may = useMay();
-  const { act, ask, busy, shown } = useActs();
-  const steps = useConnectionSteps(connection, onGone);
-  const live = connection.deleted_at === null;
-  const update = live && may('identity.sso.update');
+  const acts = useActs();
+  const { id, name, status, deleted_at } = connection;
+  const params = { path: { id } };
+  const become = (to: 'active' | 'inactive') => () =>
+    api.PATCH('/v1/identity/sso-connections/{id}', { params, body: { status: to } });
+  const activate = { run: become('active'), done: t('connectionActive') };
+  const switchOff = {
+    run: become('inactive'),
+    done: t('connectionOff'),
+    title: t('switchOffTitle', { name }),
+    lead: t('switchOffLead'),
+    action: t('switchOff'),
+  };
+  const update = deleted_at === null && may('identity.sso.update');
   return (
     <>
       <div className="flex flex-wrap gap-2">
-        {update && connection.status !== 'active' && (
-          <Button look="main" busy={busy} onClick={() => act(steps.activate)}>
+        {update && status !== 'active' && (
+          <Button look="main" busy={acts.busy} onClick={() => acts.act(activate)}>
             {t('activate')}
           </Button>
         )}
-        {update && connection.status === 'active' && (
-          <Button onClick={() => ask(steps.switchOff)}>{t('switchOff')}</Button>
+        {update && status === 'active' && (
+          <Button onClick={() => acts.ask(switchOff)}>{t('switchOff')}</Button>
         )}
-        {live && may('identity.sso.delete') && (
-          <Button look="danger" onClick={() => ask(steps.remove)}>
-            {t('delete')}
-          </Button>
-        )}
-        {!live && may('identity.sso.delete') && (
-          <Button busy={busy} onClick={() => act(steps.restore)}>
-            {t('restore')}
-          </Button>
-        )}
-        {!live && may('identity.sso.purge') && (
-          <Button look="danger" onClick={() => ask(steps.purge)}>
-            {t('purge')}
-          </Button>
-        )}
+        <Removal
+          name={name}
+          deleted={deleted_at !== null}
+          acts={acts}
+          title={t('deleteConnection', { name })}
+          lead={t('switchOffLead')}
+          mayDelete={may('identity.sso.delete')}
+          mayPurge={may('identity.sso.purge')}
+          remove={() => api.DELETE('/v1/identity/sso-connections/{id}', { params })}
+          restore={() => api.POST('/v1/identity/sso-connections/{id}/restore', { params })}
+          purge={() => api.DELETE('/v1/identity/sso-connections/{id}/purge', { params })}
+          onGone={onGone}
+        />
       </div>
-      {shown}
+      {acts.shown}
     </>
   );
-}
-
-function useConnectionSteps({ id, name }: Connection, onGone: () => void) {
-  const t = useTranslations('organization');
-  const api = useApi();
-  const params = { path: { id } };
-  const become = (status: 'active' | 'inactive') => () =>
-    api.PATCH('/v1/identity/sso-connections/{id}', { params, body: { status } });
-  const restore = {
-    run: () => api.POST('/v1/identity/sso-connections/{id}/restore', { params }),
-    done: t('restored'),
-  };
-  return {
-    restore,
-    activate: { run: become('active'), done: t('connectionActive') },
-    switchOff: {
-      run: become('inactive'),
-      done: t('connectionOff'),
-      title: t('switchOffTitle', { name }),
-      lead: t('switchOffLead'),
-      action: t('switchOff'),
-    },
-    remove: {
-      run: () => api.DELETE('/v1/identity/sso-connections/{id}', { params }),
-      done: t('deletedDone'),
-      undo: restore,
-      title: t('deleteConnection', { name }),
-      lead: t('switchOffLead'),
-      action: t('delete'),
-    },
-    purge: {
-      run: () => api.DELETE('/v1/identity/sso-connections/{id}/purge', { params }).then(onGone),
-      done: t('purged'),
-      title: t('purgeTitle', { name }),
-      lead: t('purgeLead'),
-      action: t('purge'),
-    },
-  };
 }

@@ -6,10 +6,10 @@ import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
+import { DeletedFilter } from '../ui/beside.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
@@ -60,11 +60,7 @@ export function PeoplePage(): ReactNode {
           onChange={(status) => set({ status })}
           options={STATUSES.map((value) => ({ value, label: t(`userStatus.${value}`) }))}
         />
-        <Checkbox
-          label={t('withDeleted')}
-          checked={search.deleted === true}
-          onChange={({ target }) => set({ deleted: target.checked || undefined })}
-        />
+        <DeletedFilter label={t('withDeleted')} />
       </Filters>
       <DataTable
         label={t('parts.people')}

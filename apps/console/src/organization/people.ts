@@ -1,7 +1,8 @@
 import type { Client, ItemOf } from '@customer-platform/client';
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 
 export type User = ItemOf<'/v1/identity/users'>;
 export type Role = ItemOf<'/v1/identity/roles'>;
@@ -54,9 +55,8 @@ export async function withStanding(
 export function useMember(id: string): UseQueryResult<Member> {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'organization', 'member', id],
+  return useOwnQuery({
+    queryKey: ['organization', 'member', id],
     queryFn: async ({ signal }) => {
       const { data } = await api.GET('/v1/identity/users/{id}', { params: { path: { id } }, signal });
       const [member] = await withStanding(api, may, [data], signal);
@@ -70,9 +70,8 @@ export function useMember(id: string): UseQueryResult<Member> {
 export function useRoles(): readonly Role[] {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'organization', 'all-roles'],
+  const { data } = useOwnQuery({
+    queryKey: ['organization', 'all-roles'],
     enabled: may('identity.roles.read'),
     queryFn: async ({ signal }) => {
       const roles: Role[] = [];

@@ -12,8 +12,9 @@ import { Time } from '../ui/time.tsx';
 import { Explain } from './explain.tsx';
 import { useMember, type Member } from './people.ts';
 import { PersonRoles } from './person-roles.tsx';
+import { Removal } from './removal.tsx';
 import { USER_TONES } from './tones.ts';
-import { useActs, type Act } from './use-acts.tsx';
+import { useActs, type Act, type Acts } from './use-acts.tsx';
 
 interface PersonPanelProps {
   id: string;
@@ -83,7 +84,8 @@ function Steps({ member, onGone }: { member: Member; onGone: () => void }): Reac
   const t = useTranslations('organization');
   const may = useMay();
   const { organization } = usePerson();
-  const { act, ask, busy, shown } = useActs();
+  const acts = useActs();
+  const { act, ask, busy, shown } = acts;
   const steps = useUserSteps(member.user.id);
   const { user, membershipId } = member;
   const named = { name: user.name };
@@ -147,63 +149,42 @@ function Steps({ member, onGone }: { member: Member; onGone: () => void }): Reac
             {t('remove')}
           </Button>
         )}
-        <Ends member={member} managed={managed} act={act} ask={ask} onGone={onGone} />
+        <Ends member={member} managed={managed} acts={acts} onGone={onGone} />
       </div>
       {shown}
     </>
   );
 }
 
-interface EndsProps extends Pick<ReturnType<typeof useActs>, 'act' | 'ask'> {
+interface EndsProps {
+  acts: Acts;
   member: Member;
   managed: boolean;
   onGone: () => void;
 }
 
 /** Deleting, and what becomes of it. */
-function Ends({ member: { user }, managed, act, ask, onGone }: EndsProps): ReactNode {
+function Ends({ member: { user }, managed, acts, onGone }: EndsProps): ReactNode {
   const t = useTranslations('organization');
+  const api = useApi();
   const may = useMay();
-  const steps = useUserSteps(user.id);
   if (!managed) return null;
-  if (user.deleted_at === null) {
-    if (!may('identity.users.delete')) return null;
-    return (
-      <Button
-        look="danger"
-        onClick={() =>
-          ask({
-            ...steps.remove,
-            title: t('deleteUser', { name: user.name }),
-            lead: t('deleteUserLead'),
-            action: t('delete'),
-          })
-        }
-      >
-        {t('deleteTheUser')}
-      </Button>
-    );
-  }
+  const params = { path: { id: user.id } };
   return (
-    <>
-      {may('identity.users.delete') && <Button onClick={() => act(steps.restore)}>{t('restore')}</Button>}
-      {may('identity.users.purge') && (
-        <Button
-          look="danger"
-          onClick={() =>
-            ask({
-              ...steps.purge,
-              run: () => steps.purge.run().then(onGone),
-              title: t('purgeTitle', { name: user.name }),
-              lead: t('purgeLead'),
-              action: t('purge'),
-            })
-          }
-        >
-          {t('purge')}
-        </Button>
-      )}
-    </>
+    <Removal
+      name={user.name}
+      deleted={user.deleted_at !== null}
+      acts={acts}
+      label={t('deleteTheUser')}
+      title={t('deleteUser', { name: user.name })}
+      lead={t('deleteUserLead')}
+      mayDelete={may('identity.users.delete')}
+      mayPurge={may('identity.users.purge')}
+      remove={() => api.DELETE('/v1/identity/users/{id}', { params })}
+      restore={() => api.POST('/v1/identity/users/{id}/restore', { params })}
+      purge={() => api.DELETE('/v1/identity/users/{id}/purge', { params })}
+      onGone={onGone}
+    />
   );
 }
 
@@ -214,21 +195,10 @@ function useUserSteps(id: string) {
   const patch = (body: { status?: 'active' | 'suspended'; reset_mfa?: true }) => () =>
     api.PATCH('/v1/identity/users/{id}', { params, body });
   const reactivate: Act = { run: patch({ status: 'active' }), done: t('userReactivated') };
-  const restore: Act = {
-    run: () => api.POST('/v1/identity/users/{id}/restore', { params }),
-    done: t('restored'),
-  };
   return {
     reactivate,
-    restore,
     suspend: { run: patch({ status: 'suspended' }), done: t('userSuspended'), undo: reactivate },
     resetMfa: { run: patch({ reset_mfa: true }), done: t('mfaReset') },
-    remove: {
-      run: () => api.DELETE('/v1/identity/users/{id}', { params }),
-      done: t('deletedDone'),
-      undo: restore,
-    },
-    purge: { run: () => api.DELETE('/v1/identity/users/{id}/purge', { params }), done: t('purged') },
     join: {
       run: () => api.POST('/v1/identity/memberships', { body: { user_id: id } }),
       done: t('memberMade'),

@@ -11,6 +11,7 @@ import { Section } from '../ui/page.tsx';
 import { changesOf } from './matrix.ts';
 import { PermissionMatrix } from './permission-matrix.tsx';
 import type { Role } from './people.ts';
+import { Removal } from './removal.tsx';
 import { RoleNames } from './role-names.tsx';
 import { useActs } from './use-acts.tsx';
 import { useEdit, type Reading } from './use-edit.tsx';
@@ -139,50 +140,30 @@ function Ends({ role }: { role: Role }): ReactNode {
   const may = useMay();
   const navigate = useNavigate();
   const { organization } = usePerson();
-  const { act, ask, shown } = useActs();
+  const acts = useActs();
   const params = { path: { id: role.id } };
   if (role.built_in) return null;
-  const restore = {
-    run: () => api.POST('/v1/identity/roles/{id}/restore', { params }),
-    done: t('restored'),
-  };
-  const remove = {
-    run: () => api.DELETE('/v1/identity/roles/{id}', { params }),
-    done: t('deletedDone'),
-    undo: restore,
-    title: t('deleteRole', { name: role.name }),
-    lead: t('deleteRoleLead'),
-    action: t('delete'),
-  };
-  const purge = {
-    run: async () => {
-      await api.DELETE('/v1/identity/roles/{id}/purge', { params });
-      await navigate({
-        to: '/o/$organization/organization/roles',
-        params: { organization: organization.slug },
-      });
-    },
-    done: t('purged'),
-    title: t('purgeTitle', { name: role.name }),
-    lead: t('purgeLead'),
-    action: t('purge'),
-  };
   return (
     <div className="flex flex-wrap gap-2">
-      {role.deleted_at === null && may('identity.roles.delete') && (
-        <Button look="danger" onClick={() => ask(remove)}>
-          {t('delete')}
-        </Button>
-      )}
-      {role.deleted_at !== null && may('identity.roles.delete') && (
-        <Button onClick={() => act(restore)}>{t('restore')}</Button>
-      )}
-      {role.deleted_at !== null && may('identity.roles.purge') && (
-        <Button look="danger" onClick={() => ask(purge)}>
-          {t('purge')}
-        </Button>
-      )}
-      {shown}
+      <Removal
+        name={role.name}
+        deleted={role.deleted_at !== null}
+        acts={acts}
+        title={t('deleteRole', { name: role.name })}
+        lead={t('deleteRoleLead')}
+        mayDelete={may('identity.roles.delete')}
+        mayPurge={may('identity.roles.purge')}
+        remove={() => api.DELETE('/v1/identity/roles/{id}', { params })}
+        restore={() => api.POST('/v1/identity/roles/{id}/restore', { params })}
+        purge={() => api.DELETE('/v1/identity/roles/{id}/purge', { params })}
+        onGone={() =>
+          navigate({
+            to: '/o/$organization/organization/roles',
+            params: { organization: organization.slug },
+          })
+        }
+      />
+      {acts.shown}
     </div>
   );
 }

@@ -1,9 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Failure, Forbidden } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { NewRole } from './new-role.tsx';
 import { RoleForm } from './role-form.tsx';
 import { roleRoute } from './routes.ts';
@@ -18,9 +18,8 @@ function KnownRole({ id }: { id: string }): ReactNode {
   const t = useTranslations('organization');
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data, error, refetch } = useQuery({
-    queryKey: [organization.id, 'organization', 'role', id],
+  const { data, error, refetch } = useOwnQuery({
+    queryKey: ['organization', 'role', id],
     enabled: may('identity.roles.read'),
     queryFn: ({ signal }) => api.GET('/v1/identity/roles/{id}', { params: { path: { id } }, signal }),
   });

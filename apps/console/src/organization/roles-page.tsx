@@ -5,10 +5,10 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
+import { DeletedFilter } from '../ui/beside.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
@@ -50,11 +50,7 @@ export function RolesPage(): ReactNode {
           onChange={(kind) => set({ kind })}
           options={KINDS.map((value) => ({ value, label: t(`kinds.${value}`) }))}
         />
-        <Checkbox
-          label={t('withDeleted')}
-          checked={search.deleted === true}
-          onChange={({ target }) => set({ deleted: target.checked || undefined })}
-        />
+        <DeletedFilter label={t('withDeleted')} />
       </Filters>
       <DataTable
         label={t('parts.roles')}

@@ -1,14 +1,12 @@
-import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
+import { AddButton, DeletedFilter } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { Checkbox } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
@@ -31,12 +29,7 @@ export function SsoPage(): ReactNode {
   const columns = useColumns();
   if (!may('identity.sso.read')) return <Forbidden permission="identity.sso.read" />;
   const mayCreate = may('identity.sso.create');
-  const add = mayCreate && (
-    <Button look="main" onClick={() => set({ create: true })}>
-      <Plus aria-hidden className="size-4" />
-      {t('newConnection')}
-    </Button>
-  );
+  const add = mayCreate && <AddButton label={t('newConnection')} onClick={() => set({ create: true })} />;
   return (
     <Section title={t('parts.sso')} lead={t('ssoLead')} actions={add}>
       <Filters>
@@ -46,11 +39,7 @@ export function SsoPage(): ReactNode {
           onChange={(status) => set({ status })}
           options={STATUSES.map((value) => ({ value, label: t(`connectionStatus.${value}`) }))}
         />
-        <Checkbox
-          label={t('withDeleted')}
-          checked={search.deleted === true}
-          onChange={({ target }) => set({ deleted: target.checked || undefined })}
-        />
+        <DeletedFilter label={t('withDeleted')} />
       </Filters>
       <DataTable
         label={t('parts.sso')}

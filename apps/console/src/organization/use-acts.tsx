@@ -1,9 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { usePerson, useSession } from '../session/use-session.tsx';
+import { useSession } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { useTranslations } from 'use-intl';
+import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 import { Refused } from './refused.tsx';
 
@@ -24,7 +25,7 @@ interface Asked extends Act {
   action: string;
 }
 
-interface Acts {
+export interface Acts {
   act: (act: Act) => void;
   ask: (asked: Asked) => void;
   busy: boolean;
@@ -34,13 +35,12 @@ interface Acts {
 
 /** Everything that these pages read is read anew after each step: one change shows in many places. */
 export function useChanged(): () => Promise<void> {
-  const queries = useQueryClient();
+  const changed = useReadAnew('organization');
   const session = useSession();
-  const { organization } = usePerson();
   return async () => {
     // What one may do may have changed with it, and the menu with that.
     void session.readAgain();
-    await queries.invalidateQueries({ queryKey: [organization.id, 'organization'] });
+    await changed();
   };
 }
 

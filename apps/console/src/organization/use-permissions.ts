@@ -1,7 +1,7 @@
 import type { ItemOf } from '@customer-platform/client';
-import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 
 export type Permission = ItemOf<'/v1/identity/permissions'>;
 
@@ -9,9 +9,8 @@ export type Permission = ItemOf<'/v1/identity/permissions'>;
 export function usePermissions(): readonly Permission[] {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'organization', 'permissions'],
+  const { data } = useOwnQuery({
+    queryKey: ['organization', 'permissions'],
     enabled: may('identity.permissions.read'),
     staleTime: Infinity,
     queryFn: async ({ signal }) => {

@@ -1,6 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
 import { usePerson } from '../session/use-session.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
 import { isByHand, type NewRequest, type RequestChange, type SubjectRequest } from './subject-request.ts';
 
@@ -9,9 +10,8 @@ const READ_EVERY_MS = 2_000;
 
 export function useRequest(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'privacy', 'one', id],
+  return useOwnQuery({
+    queryKey: ['privacy', 'one', id],
     queryFn: async ({ signal }): Promise<Reading<SubjectRequest>> =>
       api.GET('/v1/core/subject-requests/{id}', { params: { path: { id } }, signal }),
     refetchInterval: ({ state: { data: read } }) =>

@@ -1,5 +1,5 @@
 import { ProblemError } from '@customer-platform/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -8,6 +8,7 @@ import { useMay, usePerson } from '../session/use-session.tsx';
 import { Conflict } from '../ui/conflict.tsx';
 import { Failure, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
+import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 import { editSegmentRoute } from './routes.ts';
 import { countedKeys, toBuilder, toRule, type WrittenRule } from './rule.ts';
@@ -75,11 +76,10 @@ function EditSegment({ read, etag }: { read: Segment; etag: string | undefined }
 function useSave(id: string, { name, description, root }: SegmentDraft) {
   const t = useTranslations('segments');
   const api = useApi();
-  const cache = useQueryClient();
+  const changed = useReadAnew('segments');
   const navigate = useNavigate();
   const say = useSay();
   const { organization } = usePerson();
-  const changed = (): Promise<void> => cache.invalidateQueries({ queryKey: [organization.id, 'segments'] });
   return useMutation({
     mutationFn: async (ifMatch: string | undefined) => {
       const rule = toRule(root) as WrittenRule;

@@ -1,14 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { isUnknownRoute, useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { Panel, Section } from '../ui/page.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { segmentRoute } from './routes.ts';
 import { countedKeys, toBuilder } from './rule.ts';
 import { RuleView } from './rule-view.tsx';
@@ -82,9 +81,8 @@ function Ask({ contact }: { contact: string }): ReactNode {
 /** Null where there is no such contact. */
 function useExplanation({ id, rule_version: version, deleted_at: deletedAt }: Segment, contact?: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'segments', 'explain', id, version, contact],
+  return useOwnQuery({
+    queryKey: ['segments', 'explain', id, version, contact],
     enabled: contact !== undefined && deletedAt === null,
     retry: false,
     queryFn: async ({ signal }) => {

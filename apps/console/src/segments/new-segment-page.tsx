@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -6,6 +6,7 @@ import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
+import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 import { countedKeys, toRule, type WrittenRule } from './rule.ts';
 import { SegmentForm, type SegmentDraft } from './segment-form.tsx';
@@ -24,7 +25,7 @@ export function NewSegmentPage(): ReactNode {
 function NewSegment(): ReactNode {
   const t = useTranslations('segments');
   const api = useApi();
-  const cache = useQueryClient();
+  const changed = useReadAnew('segments');
   const navigate = useNavigate();
   const say = useSay();
   const { organization } = usePerson();
@@ -42,7 +43,7 @@ function NewSegment(): ReactNode {
       return (await api.POST('/v1/core/segments', { body })).data;
     },
     onSuccess: async ({ id, name }) => {
-      await cache.invalidateQueries({ queryKey: [organization.id, 'segments'] });
+      await changed();
       say(t('created', { name }));
       const params = { organization: organization.slug, segment: id };
       await navigate({ to: '/o/$organization/segments/$segment', params });

@@ -1,10 +1,11 @@
 import { NetworkError, ProblemError } from '@customer-platform/client';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Failure } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { ContactName } from './contact-name.tsx';
 import type { WrittenRule } from './rule.ts';
 
@@ -87,10 +88,9 @@ function PreviewFailure({ error, again }: { error: unknown; again: () => void })
 
 function usePreview(rule: string, enabled: boolean) {
   const api = useApi();
-  const { organization } = usePerson();
   const asked = useRested(rule, TYPED_MS);
-  return useQuery({
-    queryKey: [organization.id, 'segments', 'preview', asked],
+  return useOwnQuery({
+    queryKey: ['segments', 'preview', asked],
     queryFn: async ({ signal }) => {
       const body = { rule: JSON.parse(asked) as WrittenRule };
       return (await api.POST('/v1/core/segments/preview', { body, signal })).data;

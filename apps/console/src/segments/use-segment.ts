@@ -1,8 +1,9 @@
 import type { Schemas } from '@customer-platform/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { usePerson } from '../session/use-session.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 
 export type Segment = Schemas['SegmentDto'];
@@ -14,9 +15,8 @@ const READY_MS = 10_000;
 /** One segment with its etag, asked again while one looks at it. */
 export function useSegment(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'segments', 'one', id],
+  return useOwnQuery({
+    queryKey: ['segments', 'one', id],
     queryFn: async ({ signal }) => {
       const { data, etag } = await api.GET('/v1/core/segments/{id}', { params: { path: { id } }, signal });
       return { segment: data, etag };

@@ -1,11 +1,11 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useDeferredValue, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 import { menuFor } from './menu.ts';
 
 interface Found {
@@ -98,8 +98,8 @@ function usePeople(typed: string): Found[] {
   const api = useApi();
   const may = useMay();
   const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'palette', typed],
+  const { data } = useOwnQuery({
+    queryKey: ['palette', typed],
     enabled: typed.length >= 2 && may('core.contacts.read'),
     queryFn: async ({ signal }) => {
       const query = { q: typed, limit: PEOPLE_SHOWN };

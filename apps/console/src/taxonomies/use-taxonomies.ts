@@ -1,9 +1,9 @@
 import type { Schemas } from '@customer-platform/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
 import { useList, type List } from '../ui/list.ts';
+import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 import type { Wish } from './wish.ts';
 
@@ -34,14 +34,13 @@ export function useDryRun(id: string) {
 export function useInstall({ id, slug }: Pick<Taxonomy, 'id' | 'slug'>, onDone: () => void) {
   const t = useTranslations('taxonomies');
   const api = useApi();
-  const cache = useQueryClient();
+  const changed = useReadAnew('taxonomies');
   const say = useSay();
-  const { organization } = usePerson();
   return useMutation({
     mutationFn: (body: Wish) =>
       api.POST('/v1/core/taxonomies/{id}/install', { params: { path: { id } }, body }),
     onSuccess: async (_answer, { mode }) => {
-      await cache.invalidateQueries({ queryKey: [organization.id, 'taxonomies'] });
+      await changed();
       say(t('installedNow', { slug, mode: t(`modes.${mode}`) }));
       onDone();
     },

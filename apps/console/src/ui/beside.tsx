@@ -3,6 +3,7 @@ import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { DataTable, type Column } from './data-table.tsx';
+import { FilterSelect } from './filters.tsx';
 import { Checkbox } from './form.tsx';
 import type { List } from './list.ts';
 import { NothingMatches } from './notices.tsx';
@@ -23,10 +24,21 @@ export function useChangeOf<Search extends object>(): (changed: Search, replace?
     });
 }
 
-interface FormProps {
+/** What the form of another one is given. */
+export interface NewFormProps {
   onClose: () => void;
   /** Shows what was made in its place. */
   onMade: (made: { id: string }) => void;
+}
+
+/** Begins another one. */
+export function AddButton({ label, onClick }: { label: string; onClick: () => void }): ReactNode {
+  return (
+    <Button look="main" onClick={onClick}>
+      <Plus aria-hidden className="size-4" />
+      {label}
+    </Button>
+  );
 }
 
 interface ListPageProps {
@@ -36,7 +48,7 @@ interface ListPageProps {
   open: string | undefined;
   /** Where one may add to it: how its button is called. */
   add: string | false;
-  form: (props: FormProps) => ReactNode;
+  form: (props: NewFormProps) => ReactNode;
   panel: (id: string, onClose: () => void) => ReactNode;
   children: ReactNode;
 }
@@ -49,14 +61,7 @@ export function ListPage({ title, lead, open, add, form, panel, children }: List
     <Page
       title={title}
       lead={lead}
-      actions={
-        add !== false && (
-          <Button look="main" onClick={() => change({ open: NEW })}>
-            <Plus aria-hidden className="size-4" />
-            {add}
-          </Button>
-        )
-      }
+      actions={add !== false && <AddButton label={add} onClick={() => change({ open: NEW })} />}
     >
       {children}
       {open === NEW &&
@@ -76,6 +81,29 @@ export function DeletedFilter({ label }: { label: string }): ReactNode {
       label={label}
       checked={search.deleted === true}
       onChange={({ target }) => change({ deleted: target.checked ? true : undefined }, true)}
+    />
+  );
+}
+
+interface EnabledFilterProps {
+  label: string;
+  on: string;
+  off: string;
+}
+
+/** What is on, or off, or both. */
+export function EnabledFilter({ label, on, off }: EnabledFilterProps): ReactNode {
+  const search: { enabled?: string } = useSearch({ strict: false });
+  const change = useChangeOf<{ enabled: string | undefined }>();
+  return (
+    <FilterSelect
+      label={label}
+      value={search.enabled}
+      onChange={(enabled) => change({ enabled }, true)}
+      options={[
+        { value: 'true', label: on },
+        { value: 'false', label: off },
+      ]}
     />
   );
 }

@@ -10,7 +10,7 @@ export interface Reading<Item> {
   etag: string | undefined;
 }
 
-interface EditOptions<Item, Body extends object> {
+export interface EditOptions<Item, Body extends object> {
   opened: Reading<Item>;
   /** What the form says now. */
   body: Body;

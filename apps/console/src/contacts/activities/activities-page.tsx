@@ -1,14 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { useMay, usePerson } from '../../session/use-session.tsx';
+import { useMay } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
 import { useList } from '../../ui/list.ts';
 import { Empty, Failure, Forbidden } from '../../ui/notices.tsx';
+import { useOwnQuery } from '../../ui/queries.ts';
 import type { Activity, ActivityType } from './activity.ts';
 import { ActivityCard } from './activity-card.tsx';
 import { ActivityForm } from './activity-form.tsx';
@@ -108,9 +108,8 @@ function Planned({ contactId, status, types }: PlannedProps): ReactNode {
 function useTypes(): ActivityType[] | undefined {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'activity-types'],
+  const { data } = useOwnQuery({
+    queryKey: ['activity-types'],
     enabled: may('crm.activity_types.read'),
     queryFn: async ({ signal }) => {
       const query = { limit: TYPES, include_deleted: true };

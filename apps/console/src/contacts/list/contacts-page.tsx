@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { useMay, usePerson } from '../../session/use-session.tsx';
+import { useMay } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
@@ -13,6 +12,7 @@ import { Checkbox } from '../../ui/form.tsx';
 import { useList } from '../../ui/list.ts';
 import { Empty, Forbidden, Note } from '../../ui/notices.tsx';
 import { Page } from '../../ui/page.tsx';
+import { useOwnQuery } from '../../ui/queries.ts';
 import { Time } from '../../ui/time.tsx';
 import type { ContactsSearch } from '../routes.ts';
 import { nameOf, type Contact } from '../use-contact.ts';
@@ -105,9 +105,8 @@ function ContactFilters(): ReactNode {
 function useSegmentNames(): { id: string; name: string }[] {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  const { data } = useQuery({
-    queryKey: [organization.id, 'segments', 'names'],
+  const { data } = useOwnQuery({
+    queryKey: ['segments', 'names'],
     enabled: may('core.segments.read'),
     queryFn: async ({ signal }) => {
       const query = { limit: SEGMENTS, sort: 'name' as const };

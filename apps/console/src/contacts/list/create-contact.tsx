@@ -1,5 +1,5 @@
 import { ProblemError } from '@customer-platform/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -7,6 +7,7 @@ import { useApi } from '../../api/api.tsx';
 import { usePerson } from '../../session/use-session.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { useReadAnew } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
 import { changedFields, ContactForm, type ContactFields } from '../contact-form.tsx';
 
@@ -44,7 +45,7 @@ function useCreate() {
   const t = useTranslations('contacts');
   const api = useApi();
   const say = useSay();
-  const queries = useQueryClient();
+  const changed = useReadAnew('contacts', 'list');
   const navigate = useNavigate();
   const { organization } = usePerson();
   return useMutation({
@@ -54,7 +55,7 @@ function useCreate() {
     },
     onSuccess: async ({ id: contactId }) => {
       say(t('list.created'));
-      await queries.invalidateQueries({ queryKey: [organization.id, 'contacts', 'list'] });
+      await changed();
       await navigate({
         to: '/o/$organization/contacts/$contactId',
         params: { organization: organization.slug, contactId },

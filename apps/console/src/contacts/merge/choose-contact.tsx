@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { usePerson } from '../../session/use-session.tsx';
 import { SearchField } from '../../ui/filters.tsx';
 import { Failure } from '../../ui/notices.tsx';
+import { useOwnQuery } from '../../ui/queries.ts';
 import { nameOf } from '../use-contact.ts';
 
 const OFFERED = 20;
@@ -49,9 +48,8 @@ export function ChooseContact({ except, onChoose }: ChooseContactProps): ReactNo
 
 function useFound(words: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'contacts', 'found', words],
+  return useOwnQuery({
+    queryKey: ['contacts', 'found', words],
     enabled: words.length >= SHORTEST,
     queryFn: async ({ signal }) => {
       const query = { q: words, limit: OFFERED };

@@ -1,9 +1,9 @@
 import type { DataOf } from '@customer-platform/client';
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { usePerson } from '../../session/use-session.tsx';
+import { useOwnQuery, useReadAnew } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
 
 export type Merge = DataOf<'post', '/v1/core/contacts/merge'>;
@@ -19,9 +19,8 @@ export interface Preview {
 /** What a merge would do; nothing is written. */
 export function usePreview(survivor_id: string, merged_id: string, keep: Keep) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'contacts', survivor_id, 'merge', merged_id, keep],
+  return useOwnQuery({
+    queryKey: ['contacts', survivor_id, 'merge', merged_id, keep],
     placeholderData: keepPreviousData,
     gcTime: 0,
     queryFn: async ({ signal }): Promise<Preview> => {
@@ -39,8 +38,7 @@ export function useMerge(organizationSlug: string) {
   const say = useSay();
   const navigate = useNavigate();
   const undo = useUndo();
-  const queries = useQueryClient();
-  const { organization } = usePerson();
+  const changed = useReadAnew('contacts');
   return useMutation({
     mutationFn: async ({ preview, etag, keep, reason }: Preview & { keep: Keep; reason: string }) => {
       const { survivor_id, merged_id } = preview;
@@ -59,7 +57,7 @@ export function useMerge(organizationSlug: string) {
         to: '/o/$organization/contacts/$contactId',
         params: { organization: organizationSlug, contactId: survivor_id },
       });
-      await queries.invalidateQueries({ queryKey: [organization.id, 'contacts'] });
+      await changed();
     },
   });
 }
@@ -69,15 +67,14 @@ function useUndo() {
   const t = useTranslations('contacts');
   const api = useApi();
   const say = useSay();
-  const queries = useQueryClient();
-  const { organization } = usePerson();
+  const changed = useReadAnew('contacts');
   return useMutation({
     mutationFn: async (undo_merge_id: string) => {
       await api.POST('/v1/core/contacts/merge', { body: { undo_merge_id } });
     },
     onSuccess: async () => {
       say(t('merge.undone'));
-      await queries.invalidateQueries({ queryKey: [organization.id, 'contacts'] });
+      await changed();
     },
     onError: () => say(t('merge.notUndone')),
   });

@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { usePerson } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
+import { useOwnQuery } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
 import { useEdit, type Reading } from '../../ui/use-edit.tsx';
 import { useChanged } from '../use-change.ts';
@@ -96,9 +95,8 @@ function NoteForm({ opened, contactId, onDone }: NoteFormProps): ReactNode {
 /** Read anew at each opening. */
 function useCurrent(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'notes', id],
+  return useOwnQuery({
+    queryKey: ['notes', id],
     gcTime: 0,
     staleTime: Infinity,
     queryFn: async ({ signal }): Promise<Reading<Note>> =>

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -18,6 +17,7 @@ import { ValueView } from '../../objects/value-view.tsx';
 import { useMay, usePerson } from '../../session/use-session.tsx';
 import { Empty, Failure, Forbidden } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
+import { useOwnQuery } from '../../ui/queries.ts';
 
 const FROM = '/o/$organization/contacts/$contactId/objects' as const;
 const SHOWN = 20;
@@ -124,9 +124,8 @@ function useReferring(
   enabled: boolean,
 ) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'objects', 'referring', definition.id, key, contactId],
+  return useOwnQuery({
+    queryKey: ['objects', 'referring', definition.id, key, contactId],
     enabled,
     queryFn: async ({ signal }) => {
       const query = asQuery({ limit: SHOWN, ...referringTo(key, contactId) });

@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { useMay, usePerson } from '../../session/use-session.tsx';
+import { useMay } from '../../session/use-session.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Select } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
+import { useOwnQuery } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
 import { useChange } from '../use-change.ts';
 
@@ -97,9 +97,8 @@ function Join({ contactId, inside, busy, onJoin }: JoinProps): ReactNode {
 
 function useLists(contactId: string, filter: { contact_id?: string }) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'contacts', contactId, 'lists', filter],
+  return useOwnQuery({
+    queryKey: ['contacts', contactId, 'lists', filter],
     queryFn: async ({ signal }) => {
       const query = { ...filter, limit: OFFERED, sort: 'name' as const };
       return (await api.GET('/v1/crm/lists', { params: { query }, signal })).data;

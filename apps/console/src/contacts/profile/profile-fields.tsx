@@ -1,14 +1,14 @@
 import type { BodyOf } from '@customer-platform/client';
-import { useQueryClient } from '@tanstack/react-query';
 import { Eye } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { useMay, usePerson } from '../../session/use-session.tsx';
+import { useMay } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Detail, Details, Id } from '../../ui/details.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
+import { useReadAnew } from '../../ui/queries.ts';
 import { Time } from '../../ui/time.tsx';
 import { useSay } from '../../ui/toasts.tsx';
 import { changedFields, ContactForm, fieldsOf, type ContactFields } from '../contact-form.tsx';
@@ -113,8 +113,7 @@ function Edit({ contact, etag, onDone }: EditProps): ReactNode {
   const t = useTranslations('contacts');
   const say = useSay();
   const api = useApi();
-  const queries = useQueryClient();
-  const { organization } = usePerson();
+  const readAnew = useReadAnew('contacts', contact.id, 'profile');
   const [base, setBase] = useState({ contact, etag });
   const [theirs, setTheirs] = useState<{ contact: Contact; etag: string | undefined }>();
   const params = { path: { id: contact.id } };
@@ -147,7 +146,7 @@ function Edit({ contact, etag, onDone }: EditProps): ReactNode {
     setBase(theirs);
     setTheirs(undefined);
     save.reset();
-    void queries.invalidateQueries({ queryKey: [organization.id, 'contacts', contact.id, 'profile'] });
+    void readAnew();
   };
   const changed = theirs === undefined ? {} : changedFields(fieldsOf(theirs.contact), base.contact);
   return (

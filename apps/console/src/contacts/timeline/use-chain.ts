@@ -1,7 +1,8 @@
 import type { Schemas } from '@customer-platform/client';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQueries } from '@tanstack/react-query';
 import { isUnknownRoute, useApi } from '../../api/api.tsx';
 import { useMay, usePerson } from '../../session/use-session.tsx';
+import { useOwnQuery } from '../../ui/queries.ts';
 import {
   chainsOf,
   comingOf,
@@ -40,9 +41,8 @@ interface OpenedChain {
 /** All items of a chain, whatever the list shows of it; asked again while something of it is to come. */
 export function useChainPage(contactId: string, key: string, correlationId: string | undefined) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'contacts', contactId, 'chain', key],
+  return useOwnQuery({
+    queryKey: ['contacts', contactId, 'chain', key],
     enabled: correlationId !== undefined,
     queryFn: ({ signal }) =>
       readTimeline(api, contactId, { correlation_id: correlationId, limit: WHOLE }, signal),
@@ -135,9 +135,8 @@ export function useStays(
 ) {
   const api = useApi();
   const may = useMay();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'contacts', contactId, 'segments', status],
+  return useOwnQuery({
+    queryKey: ['contacts', contactId, 'segments', status],
     enabled: may('core.segments.read'),
     queryFn: async ({ signal }) => {
       const params = { path: { id: contactId }, query: { status, limit: WHOLE } };

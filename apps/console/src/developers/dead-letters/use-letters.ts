@@ -1,8 +1,9 @@
 import type { ItemOf } from '@customer-platform/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api.tsx';
 import { usePerson } from '../../session/use-session.tsx';
+import { useReadAnew } from '../../ui/queries.ts';
 import { replayByCalls } from './replay-by-calls.ts';
 
 export type DeadLetter = ItemOf<'/v1/core/dead-letters'>;
@@ -35,9 +36,8 @@ export function useLettersOf(event_id: string) {
 }
 
 function useLettersChanged(): () => Promise<void> {
-  const client = useQueryClient();
-  const { organization } = usePerson();
-  return () => client.invalidateQueries({ queryKey: [organization.id, 'dead-letters'] });
+  const changed = useReadAnew('dead-letters');
+  return changed;
 }
 
 /** Runs one again. */

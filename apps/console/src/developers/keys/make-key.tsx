@@ -1,14 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { useMay, usePerson } from '../../session/use-session.tsx';
+import { useMay } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/form.tsx';
 import { Failure, Forbidden } from '../../ui/notices.tsx';
 import { SecretOnce } from '../../ui/secret-once.tsx';
 import { isAtFields, problemAt } from '../../ui/problem-at.ts';
+import { useReadAnew } from '../../ui/queries.ts';
 import { endOf, LIVES, type Life } from './expiry.ts';
 import { isRole, KeyRole, type KeyRoleDraft } from './key-role.tsx';
 import { useKeysChanged } from './use-keys.ts';
@@ -78,8 +79,7 @@ function isReady({ name, roleId, role }: KeyDraft): boolean {
 function useMakeKey(onRole: (id: string) => void) {
   const api = useApi();
   const changed = useKeysChanged();
-  const client = useQueryClient();
-  const { organization } = usePerson();
+  const rolesChanged = useReadAnew('organization');
   // Of one moment for the whole dialog: a second press after a lost answer asks for the same key.
   const [from] = useState(() => new Date());
   return useMutation({
@@ -88,7 +88,7 @@ function useMakeKey(onRole: (id: string) => void) {
       if (roleId === NEW) {
         const body = { kind: 'machine', name: role.name.trim(), permissions: role.permissions } as const;
         role_id = (await api.POST('/v1/identity/roles', { body })).data.id;
-        await client.invalidateQueries({ queryKey: [organization.id, 'organization'] });
+        await rolesChanged();
         onRole(role_id);
       }
       const body = { name: name.trim(), role_id, expires_at: endOf(life, from) };

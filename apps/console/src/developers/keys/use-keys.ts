@@ -1,12 +1,7 @@
 import type { ItemOf } from '@customer-platform/client';
-import { useQueryClient } from '@tanstack/react-query';
-import { usePerson } from '../../session/use-session.tsx';
+import { useReadAnew } from '../../ui/queries.ts';
 
 export type ApiKey = ItemOf<'/v1/identity/api-keys'>;
 
 /** Reads the list of keys anew, whatever filters it. */
-export function useKeysChanged(): () => Promise<void> {
-  const client = useQueryClient();
-  const { organization } = usePerson();
-  return () => client.invalidateQueries({ queryKey: [organization.id, 'api-keys'] });
-}
+export const useKeysChanged = (): (() => Promise<void>) => useReadAnew('api-keys');

@@ -1,8 +1,8 @@
 import type { ItemOf } from '@customer-platform/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
-import { usePerson } from '../../session/use-session.tsx';
 import { useList, type List } from '../../ui/list.ts';
+import { useReadAnew } from '../../ui/queries.ts';
 
 /** What has become of one event on its way to an endpoint, with all that was tried. */
 export type Delivery = ItemOf<'/v1/messaging/webhook-endpoints/{id}/deliveries'>;
@@ -29,14 +29,13 @@ export function useDeliveries(id: string, state: DeliveryState | undefined): Lis
 /** Tells an endpoint an event again. */
 export function useRedeliver() {
   const api = useApi();
-  const client = useQueryClient();
-  const { organization } = usePerson();
+  const changed = useReadAnew('webhook-endpoints');
   return useMutation({
     mutationFn: async (id: string) => {
       const params = { path: { id } };
       return (await api.POST('/v1/messaging/webhook-deliveries/{id}/redeliver', { params })).data;
     },
-    onSettled: () => client.invalidateQueries({ queryKey: [organization.id, 'webhook-endpoints'] }),
+    onSettled: changed,
   });
 }
 

@@ -1,8 +1,8 @@
 import { ProblemError, type BodyOf, type ItemOf } from '@customer-platform/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { usePerson } from '../../session/use-session.tsx';
+import { useOwnQuery, useReadAnew } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
 
 export type Endpoint = ItemOf<'/v1/messaging/webhook-endpoints'>;
@@ -29,9 +29,8 @@ const READ_EVERY_MS = 5_000;
 
 export function useEndpoint(id: string) {
   const api = useApi();
-  const { organization } = usePerson();
-  return useQuery({
-    queryKey: [organization.id, 'webhook-endpoints', 'one', id],
+  return useOwnQuery({
+    queryKey: ['webhook-endpoints', 'one', id],
     // Deliveries come and go while one looks.
     refetchInterval: READ_EVERY_MS,
     queryFn: async ({ signal }): Promise<ReadEndpoint> => {
@@ -43,9 +42,8 @@ export function useEndpoint(id: string) {
 }
 
 function useEndpointsChanged(): () => Promise<void> {
-  const client = useQueryClient();
-  const { organization } = usePerson();
-  return () => client.invalidateQueries({ queryKey: [organization.id, 'webhook-endpoints'] });
+  const changed = useReadAnew('webhook-endpoints');
+  return changed;
 }
 
 export function useCreateEndpoint() {

@@ -4,10 +4,11 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
+import { EnabledFilter } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Filters, FilterSelect } from '../../ui/filters.tsx';
+import { Filters } from '../../ui/filters.tsx';
 import { useList } from '../../ui/list.ts';
 import { Empty, Forbidden, NothingMatches } from '../../ui/notices.tsx';
 import { SecretOnce } from '../../ui/secret-once.tsx';
@@ -48,17 +49,7 @@ export function WebhooksPage(): ReactNode {
       }
     >
       <Filters>
-        <FilterSelect
-          label={t('state')}
-          value={enabled}
-          onChange={(value) =>
-            change({ enabled: value === 'true' || value === 'false' ? value : undefined }, true)
-          }
-          options={[
-            { value: 'true', label: t('hooks.on') },
-            { value: 'false', label: t('hooks.off') },
-          ]}
-        />
+        <EnabledFilter label={t('state')} on={t('hooks.on')} off={t('hooks.off')} />
       </Filters>
       <Endpoints enabled={enabled} onOpen={(id) => change({ open: id })} chosen={open} />
       {open === NEW && mayCreate && <NewEndpoint onClose={close} />}
