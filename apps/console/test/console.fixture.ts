@@ -13,6 +13,9 @@ import { type Staff, Visitor } from './visitor.fixture.js';
 
 const PASSWORD = 'tres tristes tigres tragaban trigo';
 
+/** All pages of a walk, on a machine that is busy besides. */
+const WALK_WITHIN_MS = 300_000;
+
 /** How somebody looks at the Console. */
 export interface Eyes {
   /** `es-CL` unless given: the language of the browser, before one is known, and of whoever is made to look. */
@@ -61,15 +64,19 @@ export function itHasNothingToStumbleOver(
   prepare: () => readonly string[] | Promise<readonly string[]>,
   eyes: readonly Eyes[] = EYES,
 ): void {
-  it.each(eyes)('has nothing to stumble over at $width px, $scheme, $locale', async (each) => {
-    const paths = await prepare();
-    const visitor = await bench.newOwner(each);
-    for (const path of paths) {
-      await visitor.open(path);
-      await visitor.settled();
-      await visitor.expectAccessible();
-    }
-  });
+  it.each(eyes)(
+    'has nothing to stumble over at $width px, $scheme, $locale',
+    async (each) => {
+      const paths = await prepare();
+      const visitor = await bench.newOwner(each);
+      for (const path of paths) {
+        await visitor.open(path);
+        await visitor.settled();
+        await visitor.expectAccessible();
+      }
+    },
+    WALK_WITHIN_MS,
+  );
 }
 
 /** The whole platform with its Console, Chromium, and an organization with its owner. */
