@@ -3,6 +3,7 @@ import { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from '@customer-platform/config';
 import { eventually, expectStatus, type Page } from '@customer-platform/testing';
 import { hostileMail, nameAllToDoHarm, Stranger } from './attacks.fixture.js';
 import { consoleBench } from './console.fixture.js';
+import { PREVIEW_REFUSES } from './visitor.fixture.js';
 
 const ERROR_PAGE = 'chrome-error://chromewebdata/';
 
@@ -276,6 +277,7 @@ describe('whatever is named to do harm', () => {
     expect(page.url()).toBe(outside);
     expect(page.context().pages()).toHaveLength(1);
     expect(await stranger.settled()).toEqual([]);
+    visitor.expectProvoked(PREVIEW_REFUSES);
   });
 });
 

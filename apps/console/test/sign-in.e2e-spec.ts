@@ -96,6 +96,7 @@ describe('who signs in to the Console', () => {
 describe('who has a page open while a newer release comes', () => {
   /** Answers the file of the page as a server that has only the other release's. */
   const GONE = { status: 404, contentType: 'application/problem+json', body: '{}' };
+  const DID_NOT_COME = /^TypeError: A file of the Console did not come: .*segments-page-/;
 
   it('gets it anew at the address that was asked for, once, and is told where that does not help', async () => {
     const visitor = await bench.signedIn(bench.owner);
@@ -110,6 +111,7 @@ describe('who has a page open while a newer release comes', () => {
     await page.getByRole('button', { name: 'Recargar' }).click();
     await visitor.isAt('Segmentos');
     expect(loads).toBe(2);
+    visitor.expectProvoked(DID_NOT_COME);
   });
 
   it('keeps the page that is there without a network, and goes on when it is back', async () => {
@@ -128,6 +130,7 @@ describe('who has a page open while a newer release comes', () => {
     await page.context().setOffline(false);
     await page.getByRole('link', { name: 'Segmentos' }).click();
     await visitor.isAt('Segmentos');
+    visitor.expectProvoked(DID_NOT_COME);
   });
 });
 

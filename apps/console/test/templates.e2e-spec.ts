@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually, expectStatus, type Page } from '@customer-platform/testing';
 import { consoleBench, itHasNothingToStumbleOver } from './console.fixture.js';
-import { MARKUP } from './visitor.fixture.js';
+import { MARKUP, PREVIEW_REFUSES } from './visitor.fixture.js';
 
 const TEMPLATES = '/v1/messaging/templates';
 
@@ -64,6 +64,7 @@ describe('templates', () => {
     await visitor.open(`messages/templates/${id}?from=1&to=3`);
     await page.getByText('No hay diferencias.').waitFor();
     await visitor.expectAccessible();
+    visitor.expectProvoked(PREVIEW_REFUSES);
   });
 
   it('lose a part that is cleared and a language that is removed', async () => {

@@ -5,6 +5,10 @@ const PATIENCE_MS = 20_000;
 /** The markup that customers and staff write is text, or it sets what {@link Visitor.expectUnbroken} looks for. */
 export const MARKUP = '<img src=x onerror="window.hacked=1">';
 
+/** What the browser says of a mail that would run something in its preview, load, send or open it. */
+export const PREVIEW_REFUSES =
+  /^(Blocked (script execution|form submission|opening) |Unsafe attempt to initiate navigation |.* violates the following Content Security Policy directive)/;
+
 /** Somebody who can sign in. */
 export interface Staff {
   email: string;
@@ -98,6 +102,13 @@ export class Visitor {
     expect(await this.page.locator('main img, main script, dialog img, dialog script').count()).toBe(0);
     expect(await this.isTooWide()).toBe(false);
     expect(this.complaints).toEqual([]);
+  }
+
+  /** The browser complained of what the test has provoked so far, and of nothing else. */
+  expectProvoked(complaint: RegExp): void {
+    const complaints = this.complaints.splice(0);
+    expect(complaints).not.toEqual([]);
+    expect(complaints.filter((text) => !complaint.test(text))).toEqual([]);
   }
 
   /** Whether one has to scroll the page sideways, or its content, which scrolls by itself. */
