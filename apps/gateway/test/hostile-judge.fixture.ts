@@ -121,7 +121,7 @@ export class Judge {
   private async holdOf(module: Module): Promise<number> {
     const text = await (await fetch(`${this.platform.urlOf(module)}/metrics`)).text();
     const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)?.[1];
-    // The histogram looks every 10 ms, which is in what it tells.
+    // The histogram looks every 10 ms here (EVENT_LOOP_LOOK_MS in platform-under-test.ts), which is in what it tells.
     return Number(seconds) * 1_000 - 10;
   }
 

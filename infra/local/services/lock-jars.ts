@@ -1,6 +1,6 @@
 /**
- * `node --use-system-ca infra/local/services/lock-jars.ts infra/local/kafka`, after a change of the folder's pom.xml:
- * writes its jars.lock. Only this needs Maven, which knows what a dependency depends on.
+ * `node --use-system-ca --use-env-proxy infra/local/services/lock-jars.ts infra/local/kafka`, after a change of the
+ * folder's pom.xml: writes its jars.lock. Only this needs Maven, which knows what a dependency depends on.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

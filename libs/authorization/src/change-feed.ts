@@ -58,7 +58,7 @@ export class ChangeFeed {
     return this.lastGoodBegan;
   }
 
-  /** Whether cached credentials may permit now. */
+  /** Whether cached credentials may permit now. That it is asked keeps the feed at its pace, and wakes it where it rests. */
   isFresh(now: number): boolean {
     const wasQuiet = this.isQuiet(now);
     this.askedAt = now;

@@ -263,10 +263,13 @@ export function initialLogLevel(): (typeof LOG_LEVELS)[number] {
   return LOG_LEVELS.find((level) => level === given) ?? 'info';
 }
 
-/** How often the event loop's lag is looked at. Each look wakes the process, idle or not. */
+/** Each look at the event loop's lag wakes the process, idle or not. */
 const EVENT_LOOP_LOOK_MS = 50;
 
-/** The same as `EVENT_LOOP_LOOK_MS` says, in milliseconds: for who measures the longest that something held the loop. */
+/**
+ * How often the event loop's lag is looked at, in milliseconds. `EVENT_LOOP_LOOK_MS` sets it, for tests of the longest
+ * hold.
+ */
 export function eventLoopLookMs(): number {
   const given = Number(process.env['EVENT_LOOP_LOOK_MS']);
   return given >= 1 ? given : EVENT_LOOP_LOOK_MS;

@@ -20,7 +20,10 @@ const GROWTH = 1.25;
 
 /** How long the first event of a record waits for others: fewer, larger records cost all of their readers less. */
 const GATHER_MS = 4;
-/** Where events keep coming, records are closed no sooner after the last ones: a request to Kafka costs all alike, whatever is in it. */
+/**
+ * Where events keep coming, records are closed at least so far apart: a request to Kafka costs all alike, whatever is
+ * in it.
+ */
 const APART_MS = 10;
 
 /**
@@ -57,8 +60,8 @@ interface OpenRecord {
  * Queues accepted events: several in one Kafka record, since a record costs each of its producers and consumers more
  * than the events in it. The events of one contact go to one partition, in the order in which they came.
  *
- * A record is open for 4 ms, where records were closed shortly before until 10 ms after them, and beyond that while a request to Kafka is in flight: closed, it would only wait in the
- * producer for that request to be over.
+ * Records close 4 ms after their first event, but at least 10 ms after the ones before. While a request to Kafka is in
+ * flight they stay open beyond that: closed, they would only wait in the producer for that request to be over.
  */
 @Injectable()
 export class IngestionQueue {

@@ -10,7 +10,7 @@ const lacking = (key: string): string => `EXISTS (
       SELECT FROM added WHERE added.${key} IS NOT NULL AND NOT EXISTS (
         SELECT FROM transactions WHERE organization_id = added.organization_id AND id = added.${key} OFFSET 0))`;
 
-/** No row of the ledger is ever changed or deleted: what is there when a row is written stays. */
+/** A transaction is never changed or deleted: one that is there when a row is written stays. */
 const OF_TRANSACTION = `CREATE FUNCTION demand_transactions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF ${lacking('transaction_id')} THEN

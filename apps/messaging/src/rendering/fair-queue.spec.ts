@@ -1,5 +1,5 @@
 import { FairQueue, type InLane } from './fair-queue.js';
-import { Pace } from './pace.js';
+import { LaneAllowance } from './lane-allowance.js';
 
 interface Numbered extends InLane {
   readonly n: number;
@@ -49,12 +49,12 @@ describe('FairQueue', () => {
 
 describe('Pace', () => {
   it('gives one ahead until a tenant turns out to be quick, and one again after it was slow', () => {
-    const pace = new Pace();
-    expect(pace.of('a')).toBe(1);
-    for (let n = 0; n < 10; n += 1) pace.note('a', 1);
-    expect(pace.of('a')).toBe(4);
-    pace.note('a', 500);
-    pace.note('b', Infinity);
-    expect([pace.of('a'), pace.of('b')]).toEqual([1, 1]);
+    const allowance = new LaneAllowance();
+    expect(allowance.of('a')).toBe(1);
+    for (let n = 0; n < 10; n += 1) allowance.note('a', 1);
+    expect(allowance.of('a')).toBe(4);
+    allowance.note('a', 500);
+    allowance.note('b', Infinity);
+    expect([allowance.of('a'), allowance.of('b')]).toEqual([1, 1]);
   });
 });

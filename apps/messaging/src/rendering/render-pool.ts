@@ -1,6 +1,6 @@
 import { Problem } from '@customer-platform/problem-json';
 import { FairQueue, type InLane } from './fair-queue.js';
-import { Pace } from './pace.js';
+import { LaneAllowance } from './lane-allowance.js';
 import { RenderFailure } from './render-failure.js';
 import type { RenderFailureReason, RenderJob, RenderReply } from './render-job.js';
 import { RenderProcess, type Ending, type Question } from './render-process.js';
@@ -30,7 +30,7 @@ type JobBody = RenderJob extends infer Job ? (Job extends RenderJob ? Omit<Job, 
 export class RenderPool {
   private readonly processes = new Set<RenderProcess>();
   private readonly waiting = new FairQueue<Question>();
-  private readonly pace = new Pace();
+  private readonly allowance = new LaneAllowance();
   private nextId = 1;
   private closed = false;
   private idleTimer: NodeJS.Timeout | undefined;
@@ -65,7 +65,7 @@ export class RenderPool {
         ...lane,
         tries: 0,
         settle: (reply: RenderReply): void => {
-          this.pace.note(lane.tenant, question.cost ?? Infinity);
+          this.allowance.note(lane.tenant, question.cost ?? Infinity);
           if ('parts' in reply) resolve({ ...reply.parts });
           else reject(new RenderFailure(reply.failure));
         },
@@ -96,7 +96,7 @@ export class RenderPool {
   /** The freest process with room for the tenant; a further one is started only when those there have work ahead. */
   private placeFor(tenant: string): RenderProcess | undefined {
     const [freest] = [...this.processes]
-      .filter((process) => process.load < AHEAD && process.loadOf(tenant) < this.pace.of(tenant))
+      .filter((process) => process.load < AHEAD && process.loadOf(tenant) < this.allowance.of(tenant))
       .sort((a, b) => a.load - b.load);
     if (freest) return freest;
     return this.processes.size < this.profile.processes ? this.start() : undefined;

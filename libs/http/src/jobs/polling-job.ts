@@ -18,7 +18,7 @@ const lastPass = new Gauge({
   labelNames: [JOB_LABEL],
   registers: [metrics],
 });
-const rest = new Gauge({
+const longestRest = new Gauge({
   name: 'job_pace_seconds',
   help: 'How long a job rests at most from one pass to the next: one that has not come on for much longer stands still',
   labelNames: [JOB_LABEL],
@@ -69,7 +69,7 @@ export class PollingJob {
 
   /** Looks now, or after so many milliseconds, and from then on by itself. */
   start(afterMs = 0): void {
-    rest.set({ [JOB_LABEL]: this.options.name }, this.pace.longestMs / 1_000);
+    longestRest.set({ [JOB_LABEL]: this.options.name }, this.pace.longestMs / 1_000);
     // A job that never comes through must be seen too.
     this.progressed();
     if (afterMs === 0) this.look();

@@ -19,8 +19,9 @@ import { identityPlan } from './identity-plan.js';
 /** Injection token of the {@link DispatchBatch} by which identity's mail goes. */
 export const IDENTITY_BATCH = Symbol('IDENTITY_BATCH');
 
-/** Without a signal, mail that becomes due by time or in other processes is found within this. */
+/** Without a signal, mail that becomes due by time or in other processes is found within this while there is any. */
 const POLL_MS = 250;
+/** And within this after half a minute without any. */
 const QUIET_POLL_MS = 500;
 /** At once in hand between claim and hand-off; each asks identity for its link. */
 const BATCH = 32;

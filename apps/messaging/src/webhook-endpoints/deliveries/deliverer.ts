@@ -15,7 +15,10 @@ import { DeliverySignal } from './delivery-signal.js';
 import { EndpointTry } from './endpoint-try.js';
 import { MakerRights } from './maker-rights.js';
 
-/** Without a signal, what becomes due by time or in other processes is found within this. */
+/**
+ * Without a signal, what becomes due by time or in other processes is found within this while there is any, else within
+ * two seconds.
+ */
 const POLL_MS = 500;
 /** Looks for what is due are at least so far apart: a burst is one look, not one each. */
 const LOOK_MS = 10;

@@ -9,7 +9,7 @@ const MOST_LANES = 2_000;
  * How many questions of a lane a process is given ahead. One, until they turn out to be quick; one again after any that
  * was not. So what is slow stands before others one at a time.
  */
-export class Pace {
+export class LaneAllowance {
   private readonly ahead = new Map<string, number>();
 
   of(lane: string): number {
