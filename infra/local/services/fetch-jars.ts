@@ -13,6 +13,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import artifactUrl from 'mvn-artifact-url';
 
+const COPYING = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 const AT_ONCE = 6;
 const TRIES = 3;
 const TRY_WITHIN_MS = 120_000;
@@ -96,7 +97,7 @@ export function copyByMaven(lock: string, folder: string, env: NodeJS.ProcessEnv
   const pom = join(work, 'pom.xml');
   try {
     writeFileSync(pom, pomOf(jars));
-    const goal = ['dependency:copy-dependencies', '-DexcludeTransitive=true', `-DoutputDirectory=${folder}`];
+    const goal = [`${COPYING}:copy-dependencies`, '-DexcludeTransitive=true', `-DoutputDirectory=${folder}`];
     execFileSync('mvn', ['-q', '-B', '-f', pom, ...goal], { env, stdio: 'pipe', maxBuffer: 64 * 2 ** 20 });
   } catch (cause) {
     const { stdout = '', message } = cause as { stdout?: Buffer | string; message: string };

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Problem } from '@customer-platform/problem-json';
 import { AccessTokens } from './access-tokens.js';
 import { hashApiKey, newApiKey } from './api-key.js';
@@ -69,6 +70,17 @@ describe('a credential presented', () => {
     expect(resolver.peek(header)).toBe(caller);
     expect(await resolver.authenticate(`bearer  ${header.slice(7)}`, ACCEPTS)).toBe(caller);
     expect(registry.resolves).toBe(1);
+  });
+
+  it('keeps the feed awake, whether it is known, outdated or nobody’s', async () => {
+    const { feed, cache, resolver, header } = await aKnownKey();
+    const caller = await resolver.authenticate(header, ACCEPTS);
+    const asked = jest.spyOn(feed, 'isFresh');
+    cache.raise(caller.organizationId, 1_000_000, 0);
+    resolver.peek(header);
+    expect(asked).toHaveBeenCalledTimes(1);
+    resolver.peek(`Bearer ${newApiKey()}`);
+    expect(asked).toHaveBeenCalledTimes(2);
   });
 
   it('is looked up once by a hundred requests at the same time', async () => {

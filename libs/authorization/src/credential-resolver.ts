@@ -175,10 +175,11 @@ export class CredentialResolver {
 
   /** The cached answer, if it permits now. */
   private permitting(name: string): CredentialEntry | undefined {
-    const entry = this.cache.get(name);
-    if (!entry || !this.cache.isCurrent(entry)) return undefined;
     const now = this.clock.now();
-    if (now >= entry.endsAt || !this.feed.isFresh(now)) return undefined;
+    // Asked of every caller, known or not: it keeps the feed awake.
+    const isFresh = this.feed.isFresh(now);
+    const entry = this.cache.get(name);
+    if (!entry || !isFresh || !this.cache.isCurrent(entry) || now >= entry.endsAt) return undefined;
     entry.knownGoodAt = Math.max(entry.knownGoodAt, this.feed.goodAt);
     return entry;
   }

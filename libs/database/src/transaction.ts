@@ -133,6 +133,8 @@ export class OpenTransaction implements WorkerTransaction {
   }
 
   async commit(): Promise<void> {
+    // A connection that was taken back may be another's by now, with a transaction of its own.
+    this.demandConnected();
     await this.client.query('COMMIT');
     this.depth = 0;
   }

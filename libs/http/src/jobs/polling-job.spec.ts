@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { Problem } from '@customer-platform/problem-json';
 import { log } from '../observe/log.js';
@@ -87,5 +88,58 @@ describe('a polling job', () => {
     await job.stop();
     await jest.advanceTimersByTimeAsync(60_000);
     expect(passes).toHaveLength(3);
+  });
+
+  it('counts failures from the last piece that was done, within a pass too', async () => {
+    let pieces = 0;
+    const passes: number[] = [];
+    const began = Date.now();
+    const job: PollingJob = new PollingJob({
+      name: 'in pieces',
+      everyMs: 1_000,
+      random: () => 0.5,
+      pass: () => {
+        passes.push(Date.now() - began);
+        return job.drain(() => {
+          pieces += 1;
+          return pieces % 2 === 1
+            ? Promise.resolve(true)
+            : Promise.reject(new Problem('dependency_unavailable'));
+        });
+      },
+    });
+    job.start();
+    for (let half = 0; half < 11; half += 1) {
+      // Pieces follow each other by turns of the loop, which are no timers.
+      await turn();
+      await jest.advanceTimersByTimeAsync(500);
+    }
+    expect(passes).toEqual([0, 1_000, 2_000, 3_000, 4_000, 5_000]);
+    await job.stop();
+  });
+
+  it('looks less often once its passes have found nothing for a while, and at its pace when it is woken', async () => {
+    const passes: number[] = [];
+    const began = Date.now();
+    let found = false;
+    const job = new PollingJob({
+      name: 'quiet',
+      everyMs: 500,
+      random: () => 0.5,
+      pass: () => {
+        passes.push(Date.now() - began);
+        return Promise.resolve(found);
+      },
+    });
+    job.start();
+    await jest.advanceTimersByTimeAsync(40_000);
+    expect(passes.filter((at) => at <= 30_000)).toHaveLength(61);
+    expect(passes.filter((at) => at > 30_000)).toEqual([32_000, 34_000, 36_000, 38_000, 40_000]);
+    found = true;
+    passes.length = 0;
+    job.wake();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(passes).toEqual([40_000, 40_500, 41_000]);
+    await job.stop();
   });
 });

@@ -96,6 +96,7 @@ export class PollingJob {
     let any = false;
     while (!this.stopping && (await piece())) {
       any = true;
+      this.failures = 0;
       this.progressed();
       // What waits all the time must leave the loop to others.
       await yieldLoop();

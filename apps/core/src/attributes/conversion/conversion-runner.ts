@@ -81,7 +81,11 @@ export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy
 
   /** Does all that can be done while what it tells of is published in time. */
   async runPublished(): Promise<boolean> {
-    return this.job.drain(async () => (await this.isPublished()) && (await this.runNext()));
+    let isPublished = true;
+    const any = await this.job.drain(
+      async () => (isPublished = await this.isPublished()) && (await this.runNext()),
+    );
+    return any || !isPublished;
   }
 
   /** Does all that can be done now. */

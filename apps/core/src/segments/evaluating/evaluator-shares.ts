@@ -5,7 +5,7 @@ import { log } from '@customer-platform/http';
 import { Instances } from '../../instances.js';
 
 /** How old what an instance knows of the others may be before it tells of itself and looks again. */
-const LOOK_AGAIN_AFTER_MS = 1_000;
+const LOOK_AGAIN_AFTER_MS = 800;
 /**
  * An instance that has told nothing of itself for so long has no share: the end of a window moves a contact within
  * five seconds also where its instance was killed.
@@ -54,7 +54,7 @@ export class EvaluatorShares {
     this.known = new Instances(database, 'segments', COUNTED_FOR_MS);
   }
 
-  /** Tells that this instance comes on, and looks who else does, where that was not done in the last second. */
+  /** Tells that this instance comes on, and looks who else does, where that was not done just now. */
   async tell(setAside: () => readonly string[]): Promise<void> {
     if (performance.now() - this.toldAt < LOOK_AGAIN_AFTER_MS) return;
     const organizations = setAside().filter(isUuid).slice(0, MOST_SET_ASIDE);
