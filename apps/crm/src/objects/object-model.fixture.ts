@@ -10,7 +10,7 @@ export interface ModelField {
   readonly unique: boolean;
   readonly indexed: boolean;
   readonly archived: boolean;
-  /** What bounds the values: the greatest integer, the longest text, how many of the options. */
+  /** What bounds the values: the greatest integer, the longest text, how many of the options; nothing of a boolean. */
   readonly bound: number;
 }
 
@@ -93,7 +93,8 @@ function redefine(model: Model, fields: readonly ModelField[]): Outcome {
     return { status: 400, model };
   const inUse = model.fields.some((former) => {
     const field = after(former.key);
-    const isTighter = !field || field.bound < former.bound || (field.unique && !former.unique);
+    const isNarrower = former.type !== 'boolean' && field !== undefined && field.bound < former.bound;
+    const isTighter = !field || isNarrower || (field.unique && !former.unique);
     return isTighter && isHeld(former.key);
   });
   const active = all.filter(({ live }) => live);
