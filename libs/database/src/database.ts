@@ -40,20 +40,31 @@ const AS_WORKER = `SET LOCAL app.worker = 'on'`;
  * are large. What it is given is keys: no plan is better for some of them than for others.
  */
 const ALONG_INDEXES = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off']
-  .concat('plan_cache_mode = force_generic_plan')
   .map((setting) => `SET LOCAL ${setting}`)
   .join('; ');
 
+/**
+ * Postgres plans a prepared statement that is given a list anew with each call: it takes a list whose length it knows
+ * to be cheaper than one of ten.
+ */
+const ONE_PLAN = 'SET LOCAL plan_cache_mode = force_generic_plan';
+
+/** How a transaction of one organization works. */
+export interface WithinOptions {
+  /** Prepared statements keep the plan they have, whatever they are given: no plan is better for some of it. */
+  readonly onePlan?: boolean;
+  /** Once it aborts, nothing waits for the transaction any longer: it fails, and its connection is closed under it. */
+  readonly signal?: AbortSignal;
+}
+
 /** How a transaction that crosses organizations works. */
-export interface AcrossOptions {
-  /** Every statement seeks its rows by keys that it is given: no plan may read a table whole. */
+export interface AcrossOptions extends WithinOptions {
+  /** Every statement seeks its rows by keys that it is given: no plan may read a table whole. As `onePlan` besides. */
   readonly byKeys?: boolean;
   /** Statements without parameters that set what ends with the transaction; they travel with its beginning. */
   readonly settings?: string;
   /** Another, of its own snapshot, that travels with the beginning; its first row is given to the work. */
   readonly question?: string;
-  /** Once it aborts, nothing waits for the transaction any longer: it fails, and its connection is closed under it. */
-  readonly signal?: AbortSignal;
 }
 
 /** An open transaction that units of work begun in the same call chain join instead of opening their own. */
@@ -86,22 +97,22 @@ export class Database {
   async inOrganization<T>(
     where: OrganizationScope,
     work: (tx: Transaction) => Promise<T>,
-    { signal }: Pick<AcrossOptions, 'signal'> = {},
+    { onePlan = false, signal }: WithinOptions = {},
   ): Promise<T> {
     const outer = this.joinable.getStore();
     if (outer && outer.transaction.organizationId === where.organizationId) return this.nest(outer, work);
-    return this.transact(ofOrganization(where.organizationId), work, signal);
+    const opening = ofOrganization(where.organizationId);
+    const settings = settingsOf(opening.settings, onePlan && ONE_PLAN);
+    return this.transact({ ...opening, settings }, work, signal);
   }
 
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
   async acrossOrganizations<T>(
     work: (tx: WorkerTransaction, answer: Record<string, unknown> | undefined) => Promise<T>,
-    { byKeys = false, settings, question, signal }: AcrossOptions = {},
+    { byKeys = false, onePlan = byKeys, settings: own, question, signal }: AcrossOptions = {},
   ): Promise<T> {
-    const all = [AS_WORKER, byKeys ? ALONG_INDEXES : undefined, settings].filter(
-      (each) => each !== undefined,
-    );
-    return this.transact({ settings: all.join('; '), question }, work, signal);
+    const settings = settingsOf(AS_WORKER, byKeys && ALONG_INDEXES, onePlan && ONE_PLAN, own);
+    return this.transact({ settings, question }, work, signal);
   }
 
   /**
@@ -236,4 +247,9 @@ function runHook(run: () => void): void {
   } catch (error) {
     log.error({ err: error }, 'What was to run after a commit failed');
   }
+}
+
+/** Those that are wanted, as they travel with the beginning of a transaction. */
+function settingsOf(...wanted: readonly (string | false | undefined)[]): string {
+  return wanted.filter((each) => typeof each === 'string').join('; ');
 }

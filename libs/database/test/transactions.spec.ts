@@ -9,6 +9,7 @@ import {
   isTransient,
   newId,
   postgresFailure,
+  type Transaction,
 } from '../src/index.js';
 import { Widget } from './widget.entity.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
@@ -118,6 +119,27 @@ describe('transactions', () => {
         expect(known).toHaveLength(1);
       });
     }
+  });
+
+  it.each([
+    [
+      'a transaction of one organization',
+      (where, work) => world.database.inOrganization(where, work, { onePlan: true }),
+    ],
+    ['one across organizations', (_, work) => world.database.acrossOrganizations(work, { onePlan: true })],
+    ['one that seeks by keys', (_, work) => world.database.acrossOrganizations(work, { byKeys: true })],
+  ] satisfies [
+    string,
+    (where: { organizationId: string }, work: (tx: Transaction) => Promise<void>) => Promise<void>,
+  ][])('plans a prepared statement that takes lists once, if %s is to have one plan', async (name, run) => {
+    const listed = `SELECT '${name}', id FROM jobs WHERE id = ANY($1::uuid[])`;
+    await run(scope(), async (tx) => {
+      for (let ids = 1; ids < 9; ids += 1)
+        await tx.prepared(listed, [Array.from({ length: ids }, () => newId())]);
+      const plans =
+        'SELECT generic_plans::int, custom_plans::int FROM pg_prepared_statements WHERE statement = $1';
+      expect(await tx.query(plans, [listed])).toEqual([{ generic_plans: 8, custom_plans: 0 }]);
+    });
   });
 
   it('plans a prepared statement anew after a while, for its table may have grown', async () => {

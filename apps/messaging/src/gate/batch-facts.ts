@@ -61,37 +61,40 @@ export class BatchReader {
   async read(sends: readonly ClaimedSend[]): Promise<BatchFacts> {
     const recipients = await this.recipients.resolve(sends);
     const contacts = contactsOf(sends, recipients);
-    return this.database.acrossOrganizations(async (tx) => {
-      const organizations = [...new Set(sends.map((send) => send.organizationId))];
-      const plans = await this.plans.ofAll(tx, organizations);
-      const senderOf = (send: ClaimedSend): OwnedSender | undefined => {
-        const plan = plans.get(send.organizationId);
-        const sender = plan && mailSender(send, plan);
-        return sender && { organizationId: send.organizationId, sender };
-      };
-      const senders = await this.senders.of(
-        tx,
-        sends.flatMap((send) => senderOf(send) ?? []),
-      );
-      const suspended = await suspendedAmong(tx, organizations);
-      const off = await calledOffAmong(tx, sends);
-      const versions = await this.versions.inLocales(tx, templatesOf(sends, recipients));
-      const consent = await this.consents.marketing(tx, contacts, [
-        ...new Set(sends.map((send) => send.channel)),
-      ]);
-      const chosen = await chosenTopics(tx, contacts);
-      return {
-        recipient: (send) => recipients.get(send.id) ?? { kind: 'nobody' },
-        plan: (send) => plans.get(send.organizationId),
-        sender: (send) => originOf(senderOf(send), senders),
-        suspended: (send) => suspended.has(send.organizationId),
-        calledOff: (send) => off.has(send.id),
-        template: (send) =>
-          versions.get(versionKey(send.organizationId, send.templateId ?? '', send.templateVersion ?? 0)),
-        consent,
-        chose: (contact, channel, topic) => chosen.has(choiceKey(contact, channel, topic)),
-      };
-    });
+    return this.database.acrossOrganizations(
+      async (tx) => {
+        const organizations = [...new Set(sends.map((send) => send.organizationId))];
+        const plans = await this.plans.ofAll(tx, organizations);
+        const senderOf = (send: ClaimedSend): OwnedSender | undefined => {
+          const plan = plans.get(send.organizationId);
+          const sender = plan && mailSender(send, plan);
+          return sender && { organizationId: send.organizationId, sender };
+        };
+        const senders = await this.senders.of(
+          tx,
+          sends.flatMap((send) => senderOf(send) ?? []),
+        );
+        const suspended = await suspendedAmong(tx, organizations);
+        const off = await calledOffAmong(tx, sends);
+        const versions = await this.versions.inLocales(tx, templatesOf(sends, recipients));
+        const consent = await this.consents.marketing(tx, contacts, [
+          ...new Set(sends.map((send) => send.channel)),
+        ]);
+        const chosen = await chosenTopics(tx, contacts);
+        return {
+          recipient: (send) => recipients.get(send.id) ?? { kind: 'nobody' },
+          plan: (send) => plans.get(send.organizationId),
+          sender: (send) => originOf(senderOf(send), senders),
+          suspended: (send) => suspended.has(send.organizationId),
+          calledOff: (send) => off.has(send.id),
+          template: (send) =>
+            versions.get(versionKey(send.organizationId, send.templateId ?? '', send.templateVersion ?? 0)),
+          consent,
+          chose: (contact, channel, topic) => chosen.has(choiceKey(contact, channel, topic)),
+        };
+      },
+      { onePlan: true },
+    );
   }
 }
 

@@ -87,43 +87,49 @@ export class Claims {
 
   /** All groups of these lanes with a due send, transactional ones first, each with how its channel sends; undefined: not at all. */
   async dueGroups(lanes: readonly number[]): Promise<{ group: DueGroup; plan: ChannelPlan | undefined }[]> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const rows = await tx.prepared<{ organization_id: string; channel: Channel; lane: number }>(
-        DUE_GROUPS,
-        [this.clock.now(), lanes],
-      );
-      const plans = await this.plans.ofAll(tx, [...new Set(rows.map((row) => row.organization_id))]);
-      return rows.map((row) => ({
-        group: { organizationId: row.organization_id, channel: row.channel, lane: row.lane },
-        plan: plans.get(row.organization_id)?.channels[row.channel],
-      }));
-    });
+    return this.database.acrossOrganizations(
+      async (tx) => {
+        const rows = await tx.prepared<{ organization_id: string; channel: Channel; lane: number }>(
+          DUE_GROUPS,
+          [this.clock.now(), lanes],
+        );
+        const plans = await this.plans.ofAll(tx, [...new Set(rows.map((row) => row.organization_id))]);
+        return rows.map((row) => ({
+          group: { organizationId: row.organization_id, channel: row.channel, lane: row.lane },
+          plan: plans.get(row.organization_id)?.channels[row.channel],
+        }));
+      },
+      { onePlan: true },
+    );
   }
 
   /** Takes up to `take` sends of each group, the longest due first, no faster than their channels may send. */
   async take(shares: readonly GroupShare[]): Promise<ClaimedSend[]> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const now = this.clock.now();
-      const rates = await this.rates(tx, shares);
-      const allowed = shares
-        .map((share) => ({ ...share, take: Math.min(share.take, rates.allowance(share, now)) }))
-        .filter(({ take }) => take > 0);
-      if (allowed.length === 0) return [];
-      if (allowed.some(({ lane }) => lane === CAMPAIGN_LANE)) await tx.query(ENTER_LANE);
-      const rows = await tx.prepared<ClaimedRow>(CLAIM, [
-        allowed.map(({ organizationId }) => organizationId),
-        allowed.map(({ channel }) => channel),
-        allowed.map(({ lane }) => lane),
-        allowed.map(({ take }) => take),
-        now,
-        randomUUID(),
-        new Date(now.getTime() + CLAIM_MS),
-      ]);
-      await rates.use(allowed, rows, now);
-      const sends = rows.map(toClaimedSend);
-      await this.recordSteps(tx, sends, now);
-      return sends;
-    });
+    return this.database.acrossOrganizations(
+      async (tx) => {
+        const now = this.clock.now();
+        const rates = await this.rates(tx, shares);
+        const allowed = shares
+          .map((share) => ({ ...share, take: Math.min(share.take, rates.allowance(share, now)) }))
+          .filter(({ take }) => take > 0);
+        if (allowed.length === 0) return [];
+        if (allowed.some(({ lane }) => lane === CAMPAIGN_LANE)) await tx.query(ENTER_LANE);
+        const rows = await tx.prepared<ClaimedRow>(CLAIM, [
+          allowed.map(({ organizationId }) => organizationId),
+          allowed.map(({ channel }) => channel),
+          allowed.map(({ lane }) => lane),
+          allowed.map(({ take }) => take),
+          now,
+          randomUUID(),
+          new Date(now.getTime() + CLAIM_MS),
+        ]);
+        await rates.use(allowed, rows, now);
+        const sends = rows.map(toClaimedSend);
+        await this.recordSteps(tx, sends, now);
+        return sends;
+      },
+      { onePlan: true },
+    );
   }
 
   private async recordSteps(tx: WorkerTransaction, sends: readonly ClaimedSend[], now: Date): Promise<void> {

@@ -115,31 +115,34 @@ export class GatePassage {
 
   async pass(prepared: readonly ReadySend[]): Promise<InFlightSend[]> {
     if (prepared.length === 0) return [];
-    return this.database.acrossOrganizations(async (tx) => {
-      const now = this.clock.now();
-      const ready = await this.withoutHeld(tx, prepared);
-      await tx.prepared(SHARE_LOCKS, [locksOf(ready.flatMap(keysOf))]);
-      const caps = await CapCounters.lock(tx, ready, now);
-      const { true: within = [], false: over = [] } = Object.groupBy(ready, (one) =>
-        caps.take(one) ? 'true' : 'false',
-      );
-      await this.cap(tx, over, now);
-      const startedAt = performance.now();
-      const verdicts = await this.judge(tx, within, now);
-      const lease = Lease.from(startedAt, HAND_OFF_MS);
-      const steps: SendStep[] = [];
-      const passed: InFlightSend[] = [];
-      for (const one of within) {
-        const verdict = verdicts.get(one.send.id);
-        if (verdict) steps.push(...stepsOf(one, verdict));
-        if (verdict?.passed) {
-          passed.push({ ready: one, attempt: verdict.attempts + 1, lease });
-        } else caps.release(one);
-      }
-      await caps.save();
-      await this.journal.record(tx, steps, now);
-      return passed;
-    });
+    return this.database.acrossOrganizations(
+      async (tx) => {
+        const now = this.clock.now();
+        const ready = await this.withoutHeld(tx, prepared);
+        await tx.prepared(SHARE_LOCKS, [locksOf(ready.flatMap(keysOf))]);
+        const caps = await CapCounters.lock(tx, ready, now);
+        const { true: within = [], false: over = [] } = Object.groupBy(ready, (one) =>
+          caps.take(one) ? 'true' : 'false',
+        );
+        await this.cap(tx, over, now);
+        const startedAt = performance.now();
+        const verdicts = await this.judge(tx, within, now);
+        const lease = Lease.from(startedAt, HAND_OFF_MS);
+        const steps: SendStep[] = [];
+        const passed: InFlightSend[] = [];
+        for (const one of within) {
+          const verdict = verdicts.get(one.send.id);
+          if (verdict) steps.push(...stepsOf(one, verdict));
+          if (verdict?.passed) {
+            passed.push({ ready: one, attempt: verdict.attempts + 1, lease });
+          } else caps.release(one);
+        }
+        await caps.save();
+        await this.journal.record(tx, steps, now);
+        return passed;
+      },
+      { onePlan: true },
+    );
   }
 
   /**

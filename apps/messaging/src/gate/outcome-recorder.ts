@@ -97,7 +97,7 @@ export class OutcomeRecorder {
   private async write(batch: readonly Outcome[]): Promise<void> {
     for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
       try {
-        await this.database.acrossOrganizations((tx) => this.writeBatch(tx, batch));
+        await this.database.acrossOrganizations((tx) => this.writeBatch(tx, batch), { onePlan: true });
         return;
       } catch (error) {
         log.error({ err: error }, 'Outcomes of hand-offs could not be written; trying again');

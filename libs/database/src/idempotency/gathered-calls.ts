@@ -79,23 +79,27 @@ export class GatheredCalls<Item> {
   private async performGroup(group: readonly Asked<Item>[]): Promise<Outcome[]> {
     const [first] = group;
     if (!first) return [];
-    return this.database.inOrganization(first.call, async (tx) => {
-      const outcomes = new Map<Asked<Item>, Outcome>();
-      const mine = await this.locked(tx, group);
-      const known = await this.answers.findAll(tx, first.call, mine);
-      for (const asked of mine) {
-        const kept = known.get(asked.digests.key.toString('hex'));
-        if (!kept) continue;
-        const same = kept.body.equals(asked.digests.body);
-        outcomes.set(
-          asked,
-          same ? { ...kept.answer, replayed: true } : new Problem('idempotency_key_reused'),
-        );
-      }
-      const fresh = mine.filter((asked) => !outcomes.has(asked));
-      for (const [asked, outcome] of await this.performFresh(tx, fresh)) outcomes.set(asked, outcome);
-      return group.map((asked) => outcomes.get(asked));
-    });
+    return this.database.inOrganization(
+      first.call,
+      async (tx) => {
+        const outcomes = new Map<Asked<Item>, Outcome>();
+        const mine = await this.locked(tx, group);
+        const known = await this.answers.findAll(tx, first.call, mine);
+        for (const asked of mine) {
+          const kept = known.get(asked.digests.key.toString('hex'));
+          if (!kept) continue;
+          const same = kept.body.equals(asked.digests.body);
+          outcomes.set(
+            asked,
+            same ? { ...kept.answer, replayed: true } : new Problem('idempotency_key_reused'),
+          );
+        }
+        const fresh = mine.filter((asked) => !outcomes.has(asked));
+        for (const [asked, outcome] of await this.performFresh(tx, fresh)) outcomes.set(asked, outcome);
+        return group.map((asked) => outcomes.get(asked));
+      },
+      { onePlan: true },
+    );
   }
 
   private async performFresh(

@@ -190,7 +190,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
         await this.settle(tx, published);
         return { settled: published.settled, waiting: true };
       },
-      { settings: BY_INDEX, question: backlog ? LOCK_SOME_SHARDS : LOCK_SHARDS },
+      { onePlan: true, settings: BY_INDEX, question: backlog ? LOCK_SOME_SHARDS : LOCK_SHARDS },
     );
   }
 

@@ -58,20 +58,23 @@ export class IdentityClaims {
 
   /** Takes up to `each` of each organization's, the longest due first. */
   take(organizationIds: readonly string[], each: number): Promise<ClaimedSend[]> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const now = this.clock.now();
-      const until = new Date(now.getTime() + CLAIM_MS);
-      await tx.query(ENTER_LANE);
-      const rows = await tx.prepared<ClaimedRow>(CLAIM, [organizationIds, each, now, randomUUID(), until]);
-      const sends = rows.map(toClaimedSend);
-      const steps = sends.flatMap((send) => {
-        const state = { accepted: 'rendering', held: 'gated' }[send.previous as string];
-        return state === undefined
-          ? []
-          : [{ send, state: state as 'rendering' | 'gated', attempt: send.attempts }];
-      });
-      await this.journal.record(tx, steps, now);
-      return sends;
-    });
+    return this.database.acrossOrganizations(
+      async (tx) => {
+        const now = this.clock.now();
+        const until = new Date(now.getTime() + CLAIM_MS);
+        await tx.query(ENTER_LANE);
+        const rows = await tx.prepared<ClaimedRow>(CLAIM, [organizationIds, each, now, randomUUID(), until]);
+        const sends = rows.map(toClaimedSend);
+        const steps = sends.flatMap((send) => {
+          const state = { accepted: 'rendering', held: 'gated' }[send.previous as string];
+          return state === undefined
+            ? []
+            : [{ send, state: state as 'rendering' | 'gated', attempt: send.attempts }];
+        });
+        await this.journal.record(tx, steps, now);
+        return sends;
+      },
+      { onePlan: true },
+    );
   }
 }
