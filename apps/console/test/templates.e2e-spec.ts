@@ -92,6 +92,8 @@ describe('layouts and partials', () => {
     const visitor = await bench.ownerAt('messages/templates');
     const { page } = visitor;
     await page.getByRole('link', { name: 'Nueva plantilla' }).click();
+    // The list that one comes from asks for a kind, too.
+    await visitor.isAt('Nueva plantilla');
     await page.getByLabel('Tipo').selectOption('partial');
     await page.getByLabel('Nombre').fill(footer);
     await page.getByLabel('HTML', { exact: true }).fill('<p>Avenida Italia 1</p>');
