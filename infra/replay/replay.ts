@@ -89,7 +89,7 @@ async function patientClient(options: ReplayOptions, account: Account): Promise<
 
 /** One sender: gathers a batch, sends it, and takes the next lines meanwhile, one batch ahead at most. */
 class Lane {
-  private gathered: Line[] = [];
+  private batch: Line[] = [];
   private bytes = 0;
   private sending: Promise<void> = Promise.resolve();
 
@@ -107,17 +107,17 @@ class Lane {
 
   async add(line: Line): Promise<void> {
     const size = Buffer.byteLength(line.text) + 1;
-    const full = this.gathered.length >= this.batchSize() || this.bytes + size > MOST_BYTES;
-    if (full && this.gathered.length > 0) await this.flush();
-    this.gathered.push(line);
+    const full = this.batch.length >= this.batchSize() || this.bytes + size > MOST_BYTES;
+    if (full && this.batch.length > 0) await this.flush();
+    this.batch.push(line);
     this.bytes += size;
   }
 
-  /** Waits for the batch before, then sends what is gathered without waiting for its answer. */
+  /** Waits for the batch before, then sends the batch without waiting for its answer. */
   async flush(): Promise<void> {
     await this.sending;
-    const lines = this.gathered;
-    this.gathered = [];
+    const lines = this.batch;
+    this.batch = [];
     this.bytes = 0;
     if (lines.length > 0) this.sending = this.settle(lines);
     // Whoever waits for this lane next is told; until then the rejection must not count as unhandled.

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Receipts } from './receipts.ts';
 
-interface Told {
+interface WebhookBody {
   timestamp: string;
   data: { contact: { external_id: string } };
 }
@@ -19,7 +19,7 @@ export class Receivers {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const endpoint = Number(request.url?.slice(1));
-      const { timestamp, data } = JSON.parse(Buffer.concat(chunks).toString()) as Told;
+      const { timestamp, data } = JSON.parse(Buffer.concat(chunks).toString()) as WebhookBody;
       this.receipts.note({
         endpoint,
         person: data.contact.external_id,

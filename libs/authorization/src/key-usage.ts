@@ -37,7 +37,7 @@ export class KeyUsage {
     this.pending.push(use);
   }
 
-  /** Reports what has gathered; what the registry does not take is kept for the next time. */
+  /** Reports what has been noted; what the registry does not take is kept for the next time. */
   report(): Promise<void> {
     this.reporting = this.reporting.then(() => this.send());
     return this.reporting;

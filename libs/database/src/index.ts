@@ -13,7 +13,7 @@ export {
   type PostgresFailure,
 } from './errors.js';
 export { AnswerStore } from './idempotency/answer.store.js';
-export type { GatheredCalls } from './idempotency/gathered-calls.js';
+export type { BatchedCalls } from './idempotency/batched-calls.js';
 export type { IdempotentAnswer } from './idempotency/idempotent-call.js';
 export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';

@@ -31,8 +31,8 @@ export interface SendingOptions {
   timeoutMs?: number;
 }
 
-/** Whom the sender tells what became of events. */
-export interface Told {
+/** Who is called with what became of events. */
+export interface SendingListener {
   delivered(events: number): void;
   refused(event: QueuedEvent, code: string): void;
   failed(failure: Failure): void;
@@ -66,7 +66,7 @@ export class Sender {
   constructor(
     private readonly options: SendingOptions,
     private readonly environment: Environment,
-    private readonly told: Told,
+    private readonly listener: SendingListener,
   ) {
     this.url = new URL('/v1/core/batch', options.url).href;
     // Throws now, and not at each attempt, where a key cannot be one: `cpk_live_…`, copied from a page that shortens it.
@@ -218,8 +218,8 @@ export class Sender {
     this.environment.store.remove(events.map(({ id }) => id));
     for (const { id } of events) this.own.delete(id);
     if (delivered.length > 0) this.failures = 0;
-    this.told.delivered(delivered.length);
-    for (const { event, code } of refused) this.told.refused(event, code);
+    this.listener.delivered(delivered.length);
+    for (const { event, code } of refused) this.listener.refused(event, code);
   }
 
   private fail({ rest, code }: Outcome, { status, retryAfter }: Answer): void {
@@ -237,7 +237,7 @@ export class Sender {
       this.retryAt = now + asked + own;
       retryInMs = asked + own;
     }
-    this.told.failed({ code, status, retryInMs });
+    this.listener.failed({ code, status, retryInMs });
   }
 
   private async post(batch: readonly QueuedEvent[], keepalive: boolean): Promise<Answer> {

@@ -19,7 +19,7 @@ const GROWS_EVERY_MS = 60_000;
 const GROWTH = 1.25;
 
 /** How long the first event of a record waits for others: fewer, larger records cost all of their readers less. */
-const GATHER_MS = 4;
+const LINGER_MS = 4;
 /**
  * Where events keep coming, records are closed at least so far apart: a request to Kafka costs all alike, whatever is
  * in it.
@@ -30,11 +30,11 @@ const APART_MS = 10;
  * How long it waits at most while a request is in flight that the record would have to wait for anyway. What is left
  * of the second within which an event is answered is the producer's.
  */
-const LONGEST_GATHER_MS = 100;
+const LONGEST_LINGER_MS = 100;
 
 const recordsCounter = new Counter({
   name: 'ingestion_records_total',
-  help: 'Kafka records that accepted events were gathered in; events a record are events over records',
+  help: 'Kafka records that accepted events were batched in; events a record are events over records',
   registers: [metrics],
 });
 const eventsCounter = new Counter({
@@ -91,7 +91,7 @@ export class IngestionQueue {
   async add(events: readonly EventToQueue[]): Promise<void> {
     const records = new Set<OpenRecord>();
     for (const event of events) records.add(this.place(event));
-    this.timer ??= setTimeout(() => this.gathered(), this.gatherMs);
+    this.timer ??= setTimeout(() => this.closeUnlessBusy(), this.lingerMs);
     await Promise.all([...records].map(({ sent }) => sent.promise));
   }
 
@@ -105,8 +105,8 @@ export class IngestionQueue {
     return RECORD_BYTES;
   }
 
-  private get gatherMs(): number {
-    return Math.max(GATHER_MS, this.closedAt + APART_MS - performance.now());
+  private get lingerMs(): number {
+    return Math.max(LINGER_MS, this.closedAt + APART_MS - performance.now());
   }
 
   private place(event: EventToQueue): OpenRecord {
@@ -125,13 +125,13 @@ export class IngestionQueue {
     return record;
   }
 
-  private gathered(): void {
+  private closeUnlessBusy(): void {
     if (!this.producer.busy) {
       this.flush();
       return;
     }
     this.held = true;
-    this.timer = setTimeout(() => this.flush(), LONGEST_GATHER_MS - APART_MS);
+    this.timer = setTimeout(() => this.flush(), LONGEST_LINGER_MS - APART_MS);
   }
 
   private flush(): void {

@@ -11,7 +11,7 @@ const ADD = `
 
 /**
  * Counts the events that were answered 4xx after authentication, by organization and UTC day. They are outside the
- * law of conservation, so they are gathered in memory and written once a second: no refusal waits for the database.
+ * law of conservation, so they are counted in memory and written once a second: no refusal waits for the database.
  */
 @Injectable()
 export class Refusals implements OnModuleInit, OnModuleDestroy {

@@ -22,7 +22,7 @@ const CHUNK_EVENTS = 800;
 /** Records taken from a partition at once, at most; a record holds one event or several. */
 const CHUNK_RECORDS = 500;
 /** How long events wait for others of all partitions, to share a transaction. */
-const GATHER_MS = 60;
+const LINGER_MS = 60;
 /** While one transaction keeps Postgres busy, the next is prepared. */
 const TRANSACTIONS = 2;
 /**
@@ -49,7 +49,7 @@ interface ReadRecord extends IncomingRecord {
 @Injectable()
 export class IngestionWorker implements OnApplicationBootstrap {
   private readonly batcher = new Batcher<readonly ReadRecord[]>({
-    waitMs: GATHER_MS,
+    waitMs: LINGER_MS,
     enough: CHUNK_EVENTS,
     parallel: TRANSACTIONS,
     run: (chunks) => this.process(chunks.flat()),
@@ -72,7 +72,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
       group: INGESTION_TOPIC,
       positions: this.positions.of(WORKER),
       chunkSize: CHUNK_RECORDS,
-      // A partition waits while its events are gathered; the others must not wait for it.
+      // A partition waits while its events are batched; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
       eachChunk: (records, heartbeat) => this.take(records, heartbeat),
     });

@@ -210,8 +210,8 @@ export class SegmentWorld {
   }
 
   /** The domain events about memberships, in the order in which they were written. */
-  async envelopes(organizationId: string): Promise<Told[]> {
-    const events = await this.outbox<Told>(organizationId);
+  async envelopes(organizationId: string): Promise<MembershipEvent[]> {
+    const events = await this.outbox<MembershipEvent>(organizationId);
     return events.filter(({ type }) => type?.startsWith('core.segment.'));
   }
 
@@ -262,7 +262,7 @@ export class SegmentWorld {
 }
 
 /** A domain event about a membership. */
-export interface Told {
+export interface MembershipEvent {
   type: string;
   correlationid: string;
   causationid?: string;

@@ -10,8 +10,8 @@ import { QueuePositions } from '../processing/queue-positions.js';
 /** The reader whose position says what has been counted. */
 export const COUNTER = 'counter';
 
-/** Chunks of all partitions are gathered for so long and counted in one transaction; usage can ask for it sooner. */
-const GATHER_MS = 250;
+/** Chunks of all partitions are batched for so long and counted in one transaction; usage can ask for it sooner. */
+const LINGER_MS = 250;
 
 const ADD = `
   INSERT INTO usage_acceptances AS day (organization_id, day, partition, counted)
@@ -29,7 +29,7 @@ const ADD = `
 @Injectable()
 export class AcceptanceCounter implements OnApplicationBootstrap {
   private readonly batcher = new Batcher<readonly IncomingRecord[]>({
-    waitMs: GATHER_MS,
+    waitMs: LINGER_MS,
     enough: Infinity,
     parallel: 1,
     run: (chunks) => this.add(chunks.flat()),
@@ -48,13 +48,13 @@ export class AcceptanceCounter implements OnApplicationBootstrap {
       group: `${INGESTION_TOPIC}.acceptances`,
       positions: this.positions.of(COUNTER),
       chunkSize: 2_000,
-      // A partition waits while its chunk is gathered; the others must not wait for it.
+      // A partition waits while its chunk is batched; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
       eachChunk: (records) => this.batcher.add(records, records.length),
     });
   }
 
-  /** Someone waits for the count: for a moment nothing is gathered any longer. */
+  /** Someone waits for the count: for a moment nothing is batched any longer. */
   hurry(): void {
     this.batcher.hurry(1_000);
   }

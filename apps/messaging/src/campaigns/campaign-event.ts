@@ -5,7 +5,7 @@ import type { RunCounts } from './campaign.js';
 export type CampaignVerb = 'started' | 'paused' | 'progress' | 'completed' | 'canceled';
 
 /** Of which run, and where it stands. */
-export interface ToldRun {
+export interface RunStanding {
   readonly organizationId: string;
   readonly campaignId: string;
   readonly runId: string;
@@ -14,7 +14,7 @@ export interface ToldRun {
 }
 
 /** The event. */
-export function campaignEvent(verb: CampaignVerb, run: ToldRun, now: Date): NewDomainEvent {
+export function campaignEvent(verb: CampaignVerb, run: RunStanding, now: Date): NewDomainEvent {
   const { organizationId, campaignId, runId, counts, correlationId } = run;
   return {
     type: `messaging.campaign.${verb}.v1`,

@@ -122,7 +122,7 @@ export class Devices {
         const told = own.flatMap(({ time, data: { contact_id, identity_id, push_token } }) =>
           asked.has(contact_id) || !push_token
             ? []
-            : { ...deviceOf({ contact_id, identity_id, ...push_token }), toldAt: new Date(time) },
+            : { ...deviceOf({ contact_id, identity_id, ...push_token }), reportedAt: new Date(time) },
         );
         await this.tokens.follow(tx, told, [...asked]);
       },

@@ -14,8 +14,8 @@ export interface Device {
 }
 
 /** What an event told of a device, and when. */
-export interface ToldDevice extends Device {
-  readonly toldAt: Date;
+export interface ReportedDevice extends Device {
+  readonly reportedAt: Date;
 }
 
 /** A contact whose devices are not known, and how often they have been forgotten. */
@@ -145,13 +145,13 @@ export class PushTokensRepository {
   }
 
   /** Takes over what events tell of. Where one leaves open what there is, core has to be asked anew. */
-  async follow(tx: Transaction, told: readonly ToldDevice[], open: readonly string[]): Promise<void> {
+  async follow(tx: Transaction, told: readonly ReportedDevice[], open: readonly string[]): Promise<void> {
     const contactIds = [...new Set([...told.map(({ contactId }) => contactId), ...open])];
     await tx.query(LOCK, [tx.organizationId, contactIds]);
     const outdated = await tx.query<{ id: string }>(OUTDATED, [
       tx.organizationId,
       told.map(({ contactId }) => contactId),
-      told.map(({ toldAt }) => toldAt),
+      told.map(({ reportedAt }) => reportedAt),
     ]);
     const forgotten = new Set([...open, ...outdated.map(({ id }) => id)]);
     await this.forget(tx, [...forgotten]);

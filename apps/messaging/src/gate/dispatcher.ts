@@ -55,7 +55,7 @@ const BATCH = 48;
 /** Of a group whose sends were slow to prepare: they end well within their claim. */
 const MOST_OF_SLOW = 4;
 /** Looks for due sends follow each other at this distance while batches are not full: what has gathered costs one round. */
-const GATHER_MS = 100;
+const LINGER_MS = 100;
 /** Batches before the gate at once: while one waits for the database another renders. */
 const BATCHES = 4;
 /** How long a stopping process waits for hand-offs that have begun. */
@@ -175,7 +175,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
         const taken = await this.round();
         if (taken > 0) this.pace.busy();
         else await this.rest.sleep(this.pace.restMs);
-        if (taken < BATCH) await this.gather(began);
+        if (taken < BATCH) await this.linger(began);
       } catch (error) {
         log.error({ err: error }, 'The dispatcher could not look for due sends; trying again');
         await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
@@ -194,8 +194,8 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   /** The first send after a quiet time goes at once, a stream of them in batches. */
-  private async gather(since: number): Promise<void> {
-    const left = GATHER_MS - (performance.now() - since);
+  private async linger(since: number): Promise<void> {
+    const left = LINGER_MS - (performance.now() - since);
     if (left > 0 && !this.stopping) await pause(left);
   }
 

@@ -24,7 +24,7 @@ export const RETRY_PAUSES_MS = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * 
 const RELEASED_PAUSE_MS = 500;
 const MOST_AT_ONCE = 200;
 /** Outcomes that come so close together are written together; a suppression may be waiting for the record. */
-const GATHER_MS = 12;
+const LINGER_MS = 12;
 
 const RECORD = `
   UPDATE sends s SET state = o.state, reason = o.reason, due_at = o.due_at, release_at = o.release_at, claim = NULL,
@@ -76,7 +76,7 @@ interface Recorded {
 @Injectable()
 export class OutcomeRecorder {
   private readonly batcher = new Batcher<Outcome>({
-    waitMs: GATHER_MS,
+    waitMs: LINGER_MS,
     enough: MOST_AT_ONCE,
     run: (batch) => this.write(batch),
   });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   Clock,
   Database,
-  type GatheredCalls,
+  type BatchedCalls,
   IdempotentCalls,
   newId,
   type Transaction,
@@ -75,7 +75,7 @@ interface Aimed extends Target {
  */
 @Injectable()
 export class SendAcceptance {
-  private readonly calls: GatheredCalls<Wanted>;
+  private readonly calls: BatchedCalls<Wanted>;
 
   constructor(
     calls: IdempotentCalls,
@@ -89,7 +89,7 @@ export class SendAcceptance {
     private readonly clock: Clock,
     private readonly tenants: Tenants,
   ) {
-    this.calls = calls.gathered((tx, wanted) => this.store(tx, wanted));
+    this.calls = calls.batched((tx, wanted) => this.store(tx, wanted));
   }
 
   /**

@@ -5,7 +5,7 @@ import { Problem } from '@customer-platform/problem-json';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
-import { GatheredCalls, type PerformAll } from './gathered-calls.js';
+import { BatchedCalls, type PerformAll } from './batched-calls.js';
 import { inProgress, lockOf, PATIENCE_MS, POLL_MS, type IdempotentAnswer } from './idempotent-call.js';
 import { AnswerTable, type CallDigests, type IdempotentCall, type KeptAnswers } from './kept-answers.js';
 
@@ -49,9 +49,9 @@ export class IdempotentCalls {
   }
 
   /** The same for a route under load, whose calls are performed in groups; their answers are kept in the table of keys. */
-  gathered<Item>(perform: PerformAll<Item>): GatheredCalls<Item> {
+  batched<Item>(perform: PerformAll<Item>): BatchedCalls<Item> {
     const answers = new AnswerTable(this.clock);
-    return new GatheredCalls(this.database, answers, (call) => this.digestsOf(call), perform);
+    return new BatchedCalls(this.database, answers, (call) => this.digestsOf(call), perform);
   }
 
   private attempt(

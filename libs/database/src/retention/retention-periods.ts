@@ -38,7 +38,7 @@ const FORGET = `
      AND NOT EXISTS (SELECT FROM unnest($1::uuid[], $2::text[]) AS told (organization_id, kind)
                       WHERE told.organization_id = known.organization_id AND told.kind = known.kind)`;
 
-interface Told {
+interface WantedPeriod {
   readonly organizationId: string;
   readonly kind: RetentionKind;
   readonly days: number;
@@ -64,8 +64,8 @@ export class RetentionPeriods {
     });
   }
 
-  private async ask(): Promise<Told[]> {
-    const told: Told[] = [];
+  private async ask(): Promise<WantedPeriod[]> {
+    const told: WantedPeriod[] = [];
     for (let after: string | null = ''; after !== null;) {
       const path: string = `/internal/retention${after === '' ? '' : `?after=${after}`}`;
       const page: RetentionPage = await this.client.call<RetentionPage>('identity', {
@@ -81,7 +81,7 @@ export class RetentionPeriods {
     return told;
   }
 
-  private ofOne(organizationId: string, retention: RetentionDays): Told[] {
+  private ofOne(organizationId: string, retention: RetentionDays): WantedPeriod[] {
     return this.kinds.flatMap((kind) => {
       const days = retention[`${kind}_days`];
       // What is no number of days removes nothing.

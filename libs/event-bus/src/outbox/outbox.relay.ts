@@ -25,7 +25,7 @@ const LOOK_AGAIN_MS = 250;
 /** Whoever appends tells the relay; it looks by itself for what nobody could tell of, for one that died just then. */
 const LOOK_UNTOLD_MS = 2_000;
 /** How long the rows of one transaction wait for those of others, to share a look, a request and a commit. */
-const GATHER_MS = 20;
+const LINGER_MS = 20;
 /** A shutdown has 10 s in all. */
 const STOP_MS = 3_000;
 /** An outage is told when it begins and then about every half minute. */
@@ -159,7 +159,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
         last = await this.relayOnce(last.settled >= ENOUGH_MESSAGES);
         failures = 0;
         if (last.settled === 0) await this.idle(last.waiting ? LOOK_AGAIN_MS : LOOK_UNTOLD_MS);
-        if (last.settled < ENOUGH_MESSAGES && !this.stopping) await pause(GATHER_MS);
+        if (last.settled < ENOUGH_MESSAGES && !this.stopping) await pause(LINGER_MS);
       } catch (error) {
         last = MUCH;
         if (failures % SAY_EVERY === 0)

@@ -6,8 +6,8 @@ import { log } from '@customer-platform/http';
 /** The Postgres channel on which a process without a relay tells the others that rows wait. */
 export const OUTBOX_CHANNEL = 'outbox_appended';
 
-/** How long notifications are gathered: one statement tells of all appends within it. */
-const GATHER_MS = 5;
+/** How long notifications are batched: one statement tells of all appends within it. */
+const LINGER_MS = 5;
 /** Between two notifications; a relay that has been told looks until nothing waits, so it hears of few in a row late. */
 const APART_MS = 50;
 
@@ -51,7 +51,7 @@ export class OutboxSignal implements BeforeApplicationShutdown {
   }
 
   private untilNext(): number {
-    return Math.max(GATHER_MS, this.notifiedAt + APART_MS - performance.now());
+    return Math.max(LINGER_MS, this.notifiedAt + APART_MS - performance.now());
   }
 
   private async notify(): Promise<void> {

@@ -8,7 +8,7 @@ export interface BufferedRecord {
   readonly key?: string;
   readonly value: Buffer | string;
   readonly headers?: Record<string, string>;
-  /** Since when it has waited, in milliseconds since 1970, where it was gathered before it came here. */
+  /** Since when it has waited, in milliseconds since 1970, where it was batched before it came here. */
   readonly since?: number;
   /** What to send in its place where the broker refuses it for its size; undefined where it cannot be smaller. */
   readonly parts?: () => readonly Part[] | undefined;
@@ -126,7 +126,7 @@ export class RecordBuffer {
   }
 
   /** Resolves when a full batch waits or the oldest record has waited `lingerMs`. */
-  async gathered(lingerMs: number): Promise<void> {
+  async filled(lingerMs: number): Promise<void> {
     const [oldest] = this.waiting;
     if (!oldest || this.waiting.length >= this.limit) return;
     const left = lingerMs - (Date.now() - oldest.since);

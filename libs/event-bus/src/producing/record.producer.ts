@@ -24,7 +24,7 @@ const LINGER_MS = 1;
 const RECORD_BYTES = 1_000_000;
 
 /**
- * Sends records and resolves each when the broker has acknowledged it on all replicas. Records are gathered for 1 ms
+ * Sends records and resolves each when the broker has acknowledged it on all replicas. Records are batched for 1 ms
  * or until 500 of them wait, then sent as one request to each leader; one batch is in flight. What is written is
  * settled by partition: one that has no leader, or whose leader refuses, is set apart and holds no other back.
  *
@@ -83,7 +83,7 @@ export class RecordProducer implements OnApplicationShutdown {
 
   /**
    * As `send`, to a partition of one's choice; for records that gather several keys of one partition. One that was
-   * gathered before says since when: that is part of the second within which it is settled. One that knows its parts is
+   * batched before says since when: that is part of the second within which it is settled. One that knows its parts is
    * sent in parts where the broker refuses it for its size, before all that came after it.
    */
   sendToPartition(
@@ -143,7 +143,7 @@ export class RecordProducer implements OnApplicationShutdown {
   }
 
   private async sendNext(): Promise<void> {
-    await this.buffer.gathered(LINGER_MS);
+    await this.buffer.filled(LINGER_MS);
     this.refuseLate();
     const batch = this.buffer.take();
     if (batch.length === 0) return;

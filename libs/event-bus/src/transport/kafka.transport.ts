@@ -30,7 +30,7 @@ interface Subscriber {
 }
 
 /** A chunk among those that are delivered together. */
-interface Gathered {
+interface WaitingChunk {
   readonly chunk: Chunk;
   /** Whether some of its events are left, and it is to be read again. */
   left: boolean;
@@ -46,7 +46,7 @@ export class NobodySubscribes extends Error {
 
 const CHUNK_SIZE = 500;
 /** How long what one partition brings waits for what the others of the same answer bring: a moment, for it is there. */
-const GATHER_MS = 5;
+const LINGER_MS = 5;
 
 /**
  * The `@nestjs/microservices` transport of the domain events: handlers are controllers' methods under `@OnEvent`, fed
@@ -59,7 +59,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
   private readonly subscribers = new Map<object, Subscriber>();
   private types: ReadonlySet<EventType> = new Set();
   private consumer: SupervisedConsumer | undefined;
-  private readonly batcher: Batcher<Gathered>;
+  private readonly batcher: Batcher<WaitingChunk>;
 
   constructor(
     @Inject(EVENT_BUS_OPTIONS) private readonly options: EventBusOptions,
@@ -71,11 +71,11 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     private readonly kept: KeptPositions,
   ) {
     super();
-    this.batcher = new Batcher<Gathered>({
-      waitMs: GATHER_MS,
+    this.batcher = new Batcher<WaitingChunk>({
+      waitMs: LINGER_MS,
       enough: CHUNK_SIZE,
       parallel: options.concurrency ?? 3,
-      run: (gathered) => this.process(gathered),
+      run: (batch) => this.process(batch),
     });
   }
 
@@ -103,11 +103,11 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
       this.consumer = this.consumers.start(this.client, this.topics, {
         group: this.group,
         topics,
-        // A partition waits while its events are gathered; the others must not wait for it.
+        // A partition waits while its events are batched; the others must not wait for it.
         concurrency: topics.length * this.client.partitions,
         chunkSize: CHUNK_SIZE,
         positions: this.kept,
-        process: (chunk) => this.gather(chunk),
+        process: (chunk) => this.addToBatch(chunk),
       });
     }
     callback();
@@ -153,15 +153,15 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
   }
 
   /** @throws LeftForLater when an event of it stalls: what comes meanwhile, of all partitions, goes on before it */
-  private async gather(chunk: Chunk): Promise<void> {
-    const gathered: Gathered = { chunk, left: false };
-    await this.batcher.add(gathered, chunk.messages.length);
-    if (gathered.left) throw new LeftForLater();
+  private async addToBatch(chunk: Chunk): Promise<void> {
+    const waiting: WaitingChunk = { chunk, left: false };
+    await this.batcher.add(waiting, chunk.messages.length);
+    if (waiting.left) throw new LeftForLater();
   }
 
   /** Chunks of several partitions: the order of a key, whose events are all in one of them, is that of its chunk. */
-  private async process(gathered: readonly Gathered[]): Promise<void> {
-    const chunks = gathered.map(({ chunk }) => chunk);
+  private async process(batch: readonly WaitingChunk[]): Promise<void> {
+    const chunks = batch.map(({ chunk }) => chunk);
     const events: ReceivedEvent[] = [];
     for (const chunk of chunks) events.push(...(await this.reader.read(chunk, this.group, this.types)));
     const left = new Set<string>();
@@ -172,7 +172,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
       for (const { part } of rest) left.add(part);
     }
     if (left.size > 0) this.noteRepeated(events.filter(({ part }) => left.has(part)));
-    for (const each of gathered) each.left = left.has(partOf(each.chunk));
+    for (const each of batch) each.left = left.has(partOf(each.chunk));
   }
 
   /** What one subscriber leaves comes again for all of them, and proves nothing to those that had it already. */

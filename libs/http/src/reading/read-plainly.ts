@@ -18,7 +18,7 @@ const testsOfDto = new WeakMap<object, readonly FieldTests[] | null>();
 
 /**
  * A body as an instance of its DTO class where nothing is wrong with it; undefined where something is, or may be: then
- * `inspect` says what. The tests are those of class-validator's decorators, gathered once of each class and run without
+ * `inspect` says what. The tests are those of class-validator's decorators, collected once of each class and run without
  * what tells of failures, for callers that read bodies by the thousand.
  */
 export function readPlainly<T extends object>(dto: new () => T, value: object): T | undefined {
@@ -53,9 +53,9 @@ function isOneObject(value: unknown): value is object {
 function testsOf(constructor: object): readonly FieldTests[] | null {
   const known = testsOfDto.get(constructor);
   if (known !== undefined) return known;
-  const gathered = gather(constructor as Dto);
-  testsOfDto.set(constructor, gathered);
-  return gathered;
+  const tests = gather(constructor as Dto);
+  testsOfDto.set(constructor, tests);
+  return tests;
 }
 
 function gather(dto: Dto): FieldTests[] | null {

@@ -211,7 +211,7 @@ class Bucket {
 
 /** Gathers a part, and sends it before more is taken. */
 class BucketFile implements NewFile {
-  private gathered: Buffer[] = [];
+  private buffered: Buffer[] = [];
   private bytes = 0;
   private upload: string | undefined;
   private readonly parts: CompletedPart[] = [];
@@ -222,7 +222,7 @@ class BucketFile implements NewFile {
   ) {}
 
   async write(bytes: Buffer): Promise<void> {
-    this.gathered.push(bytes);
+    this.buffered.push(bytes);
     this.bytes += bytes.length;
     if (this.bytes >= PART_BYTES) await this.sendPart();
   }
@@ -244,7 +244,7 @@ class BucketFile implements NewFile {
   }
 
   async abandon(): Promise<void> {
-    this.gathered = [];
+    this.buffered = [];
     if (this.upload !== undefined) await this.bucket.abort(this.name, this.upload);
   }
 
@@ -267,8 +267,8 @@ class BucketFile implements NewFile {
   }
 
   private taken(): Buffer {
-    const all = Buffer.concat(this.gathered);
-    this.gathered = [];
+    const all = Buffer.concat(this.buffered);
+    this.buffered = [];
     this.bytes = 0;
     return all;
   }

@@ -74,7 +74,7 @@ export class ImportRows {
   }
 
   /** What is wrong, as it is told of the row. */
-  toError(row: Pick<Gathered, 'given'>, { pointer = '', code }: FieldError): RowError {
+  toError(row: Pick<ReadRow, 'given'>, { pointer = '', code }: FieldError): RowError {
     const column = this.columnOf(pointer);
     if (!column) return { column: null, code, value: null };
     return { column: column.name, code, value: shown(column, row.given.get(column.name)) };
@@ -82,11 +82,11 @@ export class ImportRows {
 
   /** What stood in the columns, again: errors that come later name values, too. */
   errorsOf(row: ImportRow, errors: readonly FieldError[]): RowError[] {
-    const given = (row as Gathered).given;
+    const given = (row as ReadRow).given;
     return errors.slice(0, MAX_ERRORS).map((error) => this.toError({ given }, error));
   }
 
-  private fromCsv(records: readonly RawRecord[]): Gathered[] {
+  private fromCsv(records: readonly RawRecord[]): ReadRow[] {
     const cells = readCsv(records, this.options, this.header.length);
     return records.map(({ line }, at) => {
       const read = cells[at] ?? { fault: 'malformed_row' };
@@ -99,11 +99,11 @@ export class ImportRows {
         // An empty cell says nothing.
         if (column && read.cells[index] !== '') given.set(column.name, read.cells[index]);
       }
-      return this.gather(line, given, []);
+      return this.readRow(line, given, []);
     });
   }
 
-  private fromJson(records: readonly RawRecord[]): Gathered[] {
+  private fromJson(records: readonly RawRecord[]): ReadRow[] {
     const { mapping, encoding } = this.options;
     return records.map((record) => {
       const read = readJsonLine(record, encoding);
@@ -116,11 +116,11 @@ export class ImportRows {
             errors.push({ column: cut(name), code: 'unknown_field', value: null });
         } else if (this.byName.has(name)) given.set(name, value);
       }
-      return this.gather(record.line, given, errors);
+      return this.readRow(record.line, given, errors);
     });
   }
 
-  private gather(line: number, given: Map<string, unknown>, errors: RowError[]): Gathered {
+  private readRow(line: number, given: Map<string, unknown>, errors: RowError[]): ReadRow {
     const body: Record<string, unknown> = {};
     const attributes: Record<string, unknown> = {};
     const consents: { purpose: string; channel: string | null; status: Said }[] = [];
@@ -151,7 +151,7 @@ export class ImportRows {
     return { line, given, body, consents: said, errors };
   }
 
-  private async check(row: Gathered): Promise<ImportRow> {
+  private async check(row: ReadRow): Promise<ImportRow> {
     if (row.given.size === 0 && row.errors.length > 0) return row;
     const plain = readPlainly(CreateContactDto, row.body);
     if (plain) return { ...row, body: plain };
@@ -161,12 +161,12 @@ export class ImportRows {
   }
 }
 
-interface Gathered extends ImportRow {
+interface ReadRow extends ImportRow {
   /** What stands in the columns that are mapped. */
   readonly given: ReadonlyMap<string, unknown>;
 }
 
-function faulty(line: number, code: RecordFault, column: string | null = null): Gathered {
+function faulty(line: number, code: RecordFault, column: string | null = null): ReadRow {
   const errors = [{ column, code, value: null }];
   return { line, given: new Map(), body: new CreateContactDto(), consents: [], errors };
 }

@@ -51,7 +51,7 @@ export class Evaluation {
         keepOthers(index, task, before.get(contactId), dues);
         moves.push(...movesOf(contactId, contact, task, inside, dues, now));
         for (const { id } of task.segments.keys()) evaluated.add(id);
-      } else moves.push(...farewells(contactId, task, inside, contact));
+      } else moves.push(...departures(contactId, task, inside, contact));
       after.set(contactId, dues);
     }
     await writeMoves(tx, moves, evaluated, now);
@@ -110,7 +110,7 @@ function movesOf(
 }
 
 /** A contact that is soft-deleted, merged or no more is in no segment. */
-function farewells(
+function departures(
   contactId: string,
   { reason }: Task,
   inside: ReadonlySet<string>,

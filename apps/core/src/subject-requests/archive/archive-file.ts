@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { csvLine } from '@customer-platform/http';
-import type { ArchivePieces, GatheredResource } from './archive-pieces.js';
+import type { ArchivePieces, CollectedResource } from './archive-pieces.js';
 import { indexPage, SHOWN_ROWS, type IndexedResource, type IndexHead } from './index-page.js';
 
 /** Bytes in which the file is cut. */
@@ -74,7 +74,7 @@ async function* csvOf(rows: AsyncIterable<string>): AsyncGenerator<string> {
 async function* indexOf(
   head: IndexHead,
   pieces: ArchivePieces,
-  resources: readonly GatheredResource[],
+  resources: readonly CollectedResource[],
 ): AsyncGenerator<string> {
   const shown: IndexedResource[] = [];
   for (const resource of resources)

@@ -12,8 +12,8 @@ const PIECE = `
   SELECT sealed FROM subject_archive_pieces
    WHERE organization_id = $1 AND subject_request_id = $2 AND part = $3 AND seq = $4`;
 
-/** A resource as it was gathered: how many rows, in which pieces. */
-export interface GatheredResource {
+/** A resource as it was collected: how many rows, in which pieces. */
+export interface CollectedResource {
   readonly module: string;
   readonly resource: string;
   readonly rows: number;
@@ -28,15 +28,15 @@ export class ArchivePieces {
     private readonly key: ArchiveKey,
   ) {}
 
-  resources(): Promise<GatheredResource[]> {
+  resources(): Promise<CollectedResource[]> {
     const { organization_id: organizationId, subject_request_id: requestId } = this.archive;
     return this.database.inOrganization({ organizationId }, (tx) =>
-      tx.query<GatheredResource>(RESOURCES, [organizationId, requestId]),
+      tx.query<CollectedResource>(RESOURCES, [organizationId, requestId]),
     );
   }
 
   /** The rows of a resource as JSON texts. */
-  async *rowsOf({ pieces }: GatheredResource): AsyncGenerator<string> {
+  async *rowsOf({ pieces }: CollectedResource): AsyncGenerator<string> {
     for (const seq of pieces) yield* (await this.open('rows', seq)).toString('utf8').split('\n');
   }
 

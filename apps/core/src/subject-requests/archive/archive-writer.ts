@@ -48,7 +48,7 @@ interface Written {
   readonly nationalIdsOf: readonly string[];
 }
 
-/** Writes the file of an archive whose rows are gathered; it is there at its end alone, with the request completed. */
+/** Writes the file of an archive whose rows are collected; it is there at its end alone, with the request completed. */
 @Injectable()
 export class ArchiveWriter {
   constructor(
@@ -78,9 +78,9 @@ export class ArchiveWriter {
     await this.claimed(archive, (tx) => tx.query(DROP_FILE, [organizationId, requestId]));
     const hash = createHash('sha256');
     let [pieces, bytes] = [0, 0];
-    const gathered = new ArchivePieces(this.database, archive, key);
-    const nationalIdsOf = await gathered.nationalIdsOf();
-    for await (const piece of archiveFile(head, gathered)) {
+    const collected = new ArchivePieces(this.database, archive, key);
+    const nationalIdsOf = await collected.nationalIdsOf();
+    for await (const piece of archiveFile(head, collected)) {
       signal.throwIfAborted();
       const sealed = key.seal({ part: 'file', seq: pieces }, piece);
       const seq = pieces;

@@ -16,8 +16,8 @@ export interface TriedEndpoint {
   readonly secrets: readonly SigningSecret[];
 }
 
-/** What is told: the same on every try. */
-export interface ToldMessage {
+/** What is sent: the same on every try. */
+export interface WebhookMessage {
   /** The `webhook-id`. */
   readonly id: string;
   readonly body: string;
@@ -61,7 +61,7 @@ export class EndpointTry {
   }
 
   /** @throws UnreadableSecret; never for what the endpoint does */
-  async post(endpoint: TriedEndpoint, { id, body, correlationId }: ToldMessage): Promise<TryOutcome> {
+  async post(endpoint: TriedEndpoint, { id, body, correlationId }: WebhookMessage): Promise<TryOutcome> {
     const at = this.clock.now();
     const begun = performance.now();
     const answer = await postPinned({

@@ -171,7 +171,7 @@ describe('what several partitions bring at a time', () => {
     await consumption.process(ofOne);
   });
 
-  it('is asked for of all partitions at once: none waits for the others to be gathered', () => {
+  it('is asked for of all partitions at once: none waits for the others to be batched', () => {
     expect(consumption.concurrency).toBe(3);
   });
 });

@@ -30,7 +30,7 @@ describe('calls performed in groups', () => {
       refused === true ? new Problem('reference_not_found') : { status: 201, headers: {}, body: { id } },
     );
   };
-  const gathered = () => new IdempotentCalls(world.database, new Clock(), 'a secret').gathered<Job>(perform);
+  const batched = () => new IdempotentCalls(world.database, new Clock(), 'a secret').batched<Job>(perform);
   const aCall = (organizationId: string, body: unknown = {}): IdempotentCall => ({
     organizationId,
     route: 'POST /v1/jobs',
@@ -46,7 +46,7 @@ describe('calls performed in groups', () => {
   };
 
   it('performs each of a hundred at once, every one once, in few transactions', async () => {
-    const calls = gathered();
+    const calls = batched();
     const [one, other] = [anOrganization().id, anOrganization().id];
     const jobs = Array.from({ length: 100 }, (_, at) => ({ id: newId(), owner: at % 2 === 0 ? one : other }));
     const answers = await Promise.all(jobs.map(({ id, owner }) => calls.run(aCall(owner), { id })));
@@ -60,7 +60,7 @@ describe('calls performed in groups', () => {
   });
 
   it('performs a key once of 30 at once, and refuses it with another body', async () => {
-    const calls = gathered();
+    const calls = batched();
     const call = aCall(anOrganization().id, { a: 1, b: 2 });
     const ids = Array.from({ length: 30 }, () => newId());
     const answers = await Promise.all(ids.map((id) => calls.run({ ...call, body: { b: 2, a: 1 } }, { id })));
@@ -72,7 +72,7 @@ describe('calls performed in groups', () => {
   });
 
   it('counts calls of another process, and of another route apart', async () => {
-    const [here, there] = [gathered(), gathered()];
+    const [here, there] = [batched(), batched()];
     const call = aCall(anOrganization().id);
     const answers = await Promise.all(
       [here, there, here, there].map((calls) => calls.run(call, { id: newId() })),
@@ -84,7 +84,7 @@ describe('calls performed in groups', () => {
   });
 
   it('keeps nothing of a refusal, and stores those beside it', async () => {
-    const calls = gathered();
+    const calls = batched();
     const organizationId = anOrganization().id;
     const [bad, badId] = [aCall(organizationId), newId()];
     const good = Array.from({ length: 10 }, () => newId());
@@ -103,7 +103,7 @@ describe('calls performed in groups', () => {
   });
 
   it('tries each alone when a statement of their group fails, so that only the one at fault does', async () => {
-    const calls = gathered();
+    const calls = batched();
     const organizationId = anOrganization().id;
     const taken = newId();
     await calls.run(aCall(organizationId), { id: taken });

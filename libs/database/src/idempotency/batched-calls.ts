@@ -43,7 +43,7 @@ const LOCKS = `
  * `IdempotentCalls` for a route under load: calls of one organization that come in at the same time are performed,
  * and their answers kept, in one transaction. Each still counts once, and a refusal of one touches no other.
  */
-export class GatheredCalls<Item> {
+export class BatchedCalls<Item> {
   private readonly groups: Batcher<Asked<Item>, Outcome>;
 
   constructor(
