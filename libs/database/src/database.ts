@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import { escapeLiteral } from 'pg';
@@ -33,6 +34,8 @@ type Work<T> = (tx: OpenTransaction, answer: Record<string, unknown> | undefined
 
 /** How often a transaction is tried that loses to others. */
 const ATTEMPTS = 3;
+/** The winner wakes up and takes what it waits for; who begins anew at once may take it first, and lose again. */
+const LET_PASS_MS = 10;
 const AS_WORKER = `SET LOCAL app.worker = 'on'`;
 
 /**
@@ -200,6 +203,7 @@ export class Database {
       } catch (error) {
         if (attempt < ATTEMPTS && lostToAnother(error)) {
           log.info({ err: error, attempt }, 'A transaction lost to another one; it begins anew');
+          await pause(LET_PASS_MS);
           continue;
         }
         if (error instanceof DatabaseUnavailable) throw error;

@@ -107,7 +107,8 @@ describe('failures of Postgres that pass', () => {
           return name;
         });
       expect(await Promise.all([locking('a', one, other), locking('b', other, one)])).toEqual(['a', 'b']);
-      expect(begun).toHaveLength(3);
+      // Whoever begins anew may be faster than who waits for its locks, and lose once more.
+      expect(begun.length).toBeGreaterThan(2);
       expect(told.toSorted()).toEqual(['a', 'b']);
       const jobs = await world.database.inOrganization(where, (tx) => tx.query('SELECT id FROM jobs'));
       expect(jobs).toHaveLength(4);
